@@ -1,0 +1,7 @@
+//! tailspn: generalized stochastic Petri nets that answer how long a data-parallel job takes.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
+
+pub mod net;
+pub mod units;
