@@ -1,7 +1,7 @@
 //! Rows of different lengths in one flat array.
 
 /// Compressed rows: row `i` is a slice.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csr<T> {
     offsets: Vec<u32>,
     items: Vec<T>,

@@ -18,10 +18,13 @@
 mod clock;
 mod question;
 mod samples;
+mod schedule;
+mod simd;
 
 pub use clock::{Clock, NEVER, Scale};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use samples::{GroupTimes, Samples};
+pub use schedule::Schedule;
 
 use crate::semantics::Fault;
 
