@@ -393,20 +393,15 @@ impl<'a> Planner<'a> {
         let mut slots = Slots::default();
         let mut steps = Vec::with_capacity(order.len());
         for &t in order {
-            let reads: Vec<u32> = self
-                .program
-                .inputs
-                .row(t)
-                .iter()
-                .filter(|term| self.batches.get(&term.counter).is_some_and(|(_, batches)| !batches.is_empty()))
-                .map(|term| slots.of(Cell::Counter(term.counter)))
-                .collect();
-            for term in self.program.inputs.row(t) {
-                slots.read(term.counter, self.consumers[term.counter as usize].len());
-            }
             let name = u32::try_from(t).expect("ids fit");
+            let mut cells: Vec<Cell> = self.program.inputs.row(t).iter().filter_map(|i| self.cell(i.counter)).collect();
+            let mut reads: Vec<u32> = cells.iter().map(|&cell| slots.of(cell)).collect();
+            reads.sort_unstable();
+            reads.dedup();
+            cells.drain(..).for_each(|cell| slots.read(cell));
             let outputs = self.program.outputs.row(t).iter();
-            let puts = outputs.filter_map(|term| self.put(term.counter, name, &mut slots)).collect();
+            let mut puts: Vec<Put> = outputs.filter_map(|o| self.put(o.counter, name, &mut slots)).collect();
+            puts.dedup();
             steps.push(Step {
                 transition: name,
                 reads,
@@ -419,25 +414,38 @@ impl<'a> Planner<'a> {
         self.plan(steps, slots.count)
     }
 
+    /// What holds the time at which a counter has all its tokens; nothing where they are there from the start, or where
+    /// nothing takes them.
+    fn cell(&self, counter: u32) -> Option<Cell> {
+        match &self.batches.get(&counter)?.1[..] {
+            [] => None,
+            [Batch { producers, .. }] if producers.len() == 1 => Some(Cell::Firing(producers[0])),
+            _ => Some(Cell::Counter(counter)),
+        }
+    }
+
     /// Where the token of `t` in a counter goes; nowhere if nothing takes it.
     fn put(&self, counter: u32, t: u32, slots: &mut Slots) -> Option<Put> {
-        let (_, batches) = self.batches.get(&counter)?;
+        let cell = self.cell(counter)?;
+        let readers = self.consumers[counter as usize].len();
+        if cell == Cell::Firing(t) {
+            slots.fold(cell, Fold::Set, readers);
+            return Some(Put { fold: Fold::Set, slot: slots.of(cell), then: None });
+        }
+        let batches = &self.batches[&counter].1;
         let batch = batches.iter().position(|b| b.producers.contains(&t)).expect("t produces into the counter");
         let alternatives = batches[batch].producers.len();
-        if alternatives == 1 {
-            let (fold, slot) = slots.fold(Cell::Counter(counter), Fold::Max);
+        if alternatives == 1 || batches.len() == 1 {
+            let how = if alternatives == 1 { Fold::Max } else { Fold::Min };
+            let (fold, slot) = slots.fold(cell, how, readers);
             return Some(Put { fold, slot, then: None });
         }
-        if batches.len() == 1 {
-            let (fold, slot) = slots.fold(Cell::Counter(counter), Fold::Min);
-            return Some(Put { fold, slot, then: None });
-        }
-        let cell = Cell::Batch(counter, u32::try_from(batch).expect("few batches"));
-        let (fold, slot) = slots.fold(cell, Fold::Min);
+        let part = Cell::Batch(counter, u32::try_from(batch).expect("few batches"));
+        let (fold, slot) = slots.fold(part, Fold::Min, 0);
         let mut then = None;
-        if slots.arrived(cell) == alternatives {
-            then = Some(slots.fold(Cell::Counter(counter), Fold::Max));
-            slots.free(cell);
+        if slots.arrived(part) == alternatives {
+            then = Some(slots.fold(cell, Fold::Max, readers));
+            slots.free(part);
         }
         Some(Put { fold, slot, then })
     }
@@ -488,56 +496,68 @@ fn conjunction(a: &Guard, b: &Guard) -> Option<Guard> {
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Cell {
+    /// The time of a firing, for the places that it alone fills.
+    Firing(u32),
     /// The time at which a counter has all its tokens.
     Counter(u32),
     /// The time of a batch of alternatives of a counter.
     Batch(u32, u32),
 }
 
+/// A slot in use.
+struct Use {
+    slot: u32,
+    arrived: usize,
+    readers: usize,
+}
+
 /// Slots in use; a slot is used again once everyone has read it.
 #[derive(Default)]
 struct Slots {
-    used: HashMap<Cell, (u32, usize)>,
-    read: HashMap<u32, usize>,
+    used: HashMap<Cell, Use>,
     free: Vec<u32>,
     count: u32,
 }
 
 impl Slots {
     fn of(&self, cell: Cell) -> u32 {
-        self.used[&cell].0
+        self.used[&cell].slot
     }
 
-    /// The slot of a cell and how the next time is folded into it.
-    fn fold(&mut self, cell: Cell, fold: Fold) -> (Fold, u32) {
-        if let Some((slot, arrived)) = self.used.get_mut(&cell) {
-            *arrived += 1;
-            return (fold, *slot);
+    /// The slot of a cell, and how the next time is folded into it: as asked, or set where it is the first one. A firing
+    /// that fills several places has the readers of all of them.
+    fn fold(&mut self, cell: Cell, fold: Fold, readers: usize) -> (Fold, u32) {
+        if let Some(used) = self.used.get_mut(&cell) {
+            used.arrived += 1;
+            if fold == Fold::Set {
+                used.readers += readers;
+            }
+            return (fold, used.slot);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.count += 1;
             self.count - 1
         });
-        self.used.insert(cell, (slot, 1));
+        self.used.insert(cell, Use { slot, arrived: 1, readers });
         (Fold::Set, slot)
     }
 
     fn arrived(&self, cell: Cell) -> usize {
-        self.used[&cell].1
+        self.used[&cell].arrived
     }
 
     fn free(&mut self, cell: Cell) {
-        if let Some((slot, _)) = self.used.remove(&cell) {
-            self.free.push(slot);
+        if let Some(used) = self.used.remove(&cell) {
+            self.free.push(used.slot);
         }
     }
 
-    /// One of `readers` transitions has read the counter.
-    fn read(&mut self, counter: u32, readers: usize) {
-        let read = self.read.entry(counter).or_default();
-        *read += 1;
-        if *read == readers {
-            self.free(Cell::Counter(counter));
+    /// One of the transitions that wait for a cell has read it.
+    fn read(&mut self, cell: Cell) {
+        let used = self.used.get_mut(&cell).expect("a cell is read after it was written");
+        used.readers -= 1;
+        if used.readers == 0 {
+            self.free(cell);
         }
     }
 }
