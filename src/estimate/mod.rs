@@ -1,0 +1,26 @@
+//! From samples to numbers that carry their own doubt: moments, quantiles and confidence intervals.
+//!
+//! ```text
+//! u64 ticks ──▶ Moments, TickHistogram ─┐
+//! f64       ──▶ FloatMoments ───────────┼──▶ Estimate (value ± half width), Interval (low, value, high)
+//! slices    ──▶ batch, compare ─────────┘
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | interval of a mean; the result types and their error | [`mean`] |
+//! | normal, Student, beta and binomial distribution | [`distribution`] |
+//!
+//! Guarantees:
+//!
+//! * `Moments` and `TickHistogram` hold integers only: merging in any order, from any number of
+//!   threads, gives the same bits as one long run.
+//! * A number that would be meaningless is an error, never NaN and never 0.
+//! * Nothing here draws random numbers, reads a clock or knows a simulator. Ticks become seconds by
+//!   [`Estimate::scaled`] and [`Interval::scaled`].
+
+pub mod distribution;
+pub mod mean;
+
+pub use distribution::{normal_quantile, student_quantile};
+pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
