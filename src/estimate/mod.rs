@@ -8,6 +8,7 @@
 //!
 //! | question | file |
 //! |---|---|
+//! | mean and variance of many samples, merged over threads | [`moments`] |
 //! | interval of a mean; the result types and their error | [`mean`] |
 //! | normal, Student, beta and binomial distribution | [`distribution`] |
 //!
@@ -21,6 +22,8 @@
 
 pub mod distribution;
 pub mod mean;
+pub mod moments;
 
 pub use distribution::{normal_quantile, student_quantile};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
+pub use moments::{FloatMoments, Moments};
