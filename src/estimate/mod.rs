@@ -9,21 +9,27 @@
 //! | question | file |
 //! |---|---|
 //! | mean and variance of many samples, merged over threads | [`moments`] |
+//! | quantiles, CDF and histogram in bounded memory | [`histogram`] |
+//! | quantiles of samples that were kept | [`quantile`] |
 //! | interval of a mean; the result types and their error | [`mean`] |
 //! | normal, Student, beta and binomial distribution | [`distribution`] |
 //!
 //! Guarantees:
 //!
-//! * `Moments` and `TickHistogram` hold integers only: merging in any order, from any number of
+//! * [`Moments`] and [`TickHistogram`] hold integers only: merging in any order, from any number of
 //!   threads, gives the same bits as one long run.
 //! * A number that would be meaningless is an error, never NaN and never 0.
 //! * Nothing here draws random numbers, reads a clock or knows a simulator. Ticks become seconds by
 //!   [`Estimate::scaled`] and [`Interval::scaled`].
 
 pub mod distribution;
+pub mod histogram;
 pub mod mean;
 pub mod moments;
+pub mod quantile;
 
 pub use distribution::{normal_quantile, student_quantile};
+pub use histogram::{Bin, TickHistogram};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
 pub use moments::{FloatMoments, Moments};
+pub use quantile::{Ranks, interval_ranks, quantile_interval_of_sorted, quantile_of_sorted};
