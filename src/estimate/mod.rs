@@ -12,6 +12,7 @@
 //! | quantiles, CDF and histogram in bounded memory | [`histogram`] |
 //! | quantiles of samples that were kept | [`quantile`] |
 //! | interval of a mean; the result types and their error | [`mean`] |
+//! | interval of a probability from counts | [`proportion`] |
 //! | normal, Student, beta and binomial distribution | [`distribution`] |
 //!
 //! Guarantees:
@@ -26,10 +27,12 @@ pub mod distribution;
 pub mod histogram;
 pub mod mean;
 pub mod moments;
+pub mod proportion;
 pub mod quantile;
 
 pub use distribution::{normal_quantile, student_quantile};
 pub use histogram::{Bin, TickHistogram};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
 pub use moments::{FloatMoments, Moments};
+pub use proportion::{ProportionError, clopper_pearson, wilson};
 pub use quantile::{Ranks, interval_ranks, quantile_interval_of_sorted, quantile_of_sorted};
