@@ -13,6 +13,7 @@
 //! | quantiles of samples that were kept | [`quantile`] |
 //! | interval of a mean; the result types and their error | [`mean`] |
 //! | interval of a probability from counts | [`proportion`] |
+//! | steady state from one long run | [`batch`] |
 //! | normal, Student, beta and binomial distribution | [`distribution`] |
 //!
 //! Guarantees:
@@ -23,6 +24,7 @@
 //! * Nothing here draws random numbers, reads a clock or knows a simulator. Ticks become seconds by
 //!   [`Estimate::scaled`] and [`Interval::scaled`].
 
+pub mod batch;
 pub mod distribution;
 pub mod histogram;
 pub mod mean;
@@ -30,6 +32,7 @@ pub mod moments;
 pub mod proportion;
 pub mod quantile;
 
+pub use batch::{BatchError, SteadyState, steady_state};
 pub use distribution::{normal_quantile, student_quantile};
 pub use histogram::{Bin, TickHistogram};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
