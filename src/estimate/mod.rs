@@ -14,6 +14,7 @@
 //! | interval of a mean; the result types and their error | [`mean`] |
 //! | interval of a probability from counts | [`proportion`] |
 //! | steady state from one long run | [`batch`] |
+//! | how many more replications are needed | [`stop`] |
 //! | normal, Student, beta and binomial distribution | [`distribution`] |
 //!
 //! Guarantees:
@@ -31,6 +32,7 @@ pub mod mean;
 pub mod moments;
 pub mod proportion;
 pub mod quantile;
+pub mod stop;
 
 pub use batch::{BatchError, SteadyState, steady_state};
 pub use distribution::{normal_quantile, student_quantile};
@@ -39,3 +41,4 @@ pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
 pub use moments::{FloatMoments, Moments};
 pub use proportion::{ProportionError, clopper_pearson, wilson};
 pub use quantile::{Ranks, interval_ranks, quantile_interval_of_sorted, quantile_of_sorted};
+pub use stop::StopRule;
