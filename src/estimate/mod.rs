@@ -15,6 +15,7 @@
 //! | interval of a probability from counts | [`proportion`] |
 //! | steady state from one long run | [`batch`] |
 //! | how many more replications are needed | [`stop`] |
+//! | is A faster than B, under common random numbers | [`compare`] |
 //! | normal, Student, beta and binomial distribution | [`distribution`] |
 //!
 //! Guarantees:
@@ -26,6 +27,7 @@
 //!   [`Estimate::scaled`] and [`Interval::scaled`].
 
 pub mod batch;
+pub mod compare;
 pub mod distribution;
 pub mod histogram;
 pub mod mean;
@@ -35,6 +37,7 @@ pub mod quantile;
 pub mod stop;
 
 pub use batch::{BatchError, SteadyState, steady_state};
+pub use compare::{CompareError, paired_difference, paired_ratio};
 pub use distribution::{normal_quantile, student_quantile};
 pub use histogram::{Bin, TickHistogram};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
