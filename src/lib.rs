@@ -5,6 +5,7 @@
 
 pub mod compile;
 pub mod estimate;
+pub mod formats;
 pub mod net;
 pub mod rng;
 pub mod semantics;
