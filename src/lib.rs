@@ -3,5 +3,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
+pub mod mapreduce;
 pub mod net;
 pub mod units;
