@@ -6,6 +6,7 @@
 pub mod compile;
 pub mod estimate;
 pub mod formats;
+pub mod mapreduce;
 pub mod net;
 pub mod rng;
 pub mod semantics;

@@ -1,0 +1,42 @@
+//! The job time of a MapReduce job on a GPU cluster: the model SPN-GC and its exact solution.
+//!
+//! Owns the plan of a job (what a person writes), the closed formulas that turn it into the mean time of
+//! each phase of each task, the exact distribution of the job time for the net of the paper, and the net
+//! itself. It never simulates: it makes nets and evaluates formulas. Source: \[PESARO15\].
+//!
+//! ```text
+//! plan.toml ──▶ params::Plan ──▶ spn_gc::phase_times ──▶ JobPhases ──┬─▶ analytic::JobTime   (exact)
+//!                                                                    └─▶ net::job_net ──▶ Net (to simulate)
+//! ```
+//!
+//! Symbols of the paper and where they are in a plan; sizes in MB (2^20 bytes), rates in MB/s, times in s:
+//!
+//! | symbol | field | meaning |
+//! |---|---|---|
+//! | M, R | `job.input_mb / job.split_mb` rounded up, `job.reduces` | map and reduce tasks |
+//! | D_input, D_split, D_block | `job.input_mb`, `job.split_mb`, `job.gpu_block_mb` | input, split, GPU block |
+//! | D_test, M_test | `profile.input_mb`, `profile.maps` | the test job's input and map tasks |
+//! | D_map, D_mapoutput, D_red | `profile.map_data_mb`, `profile.map_output_mb`, `profile.reduce_output_mb` | its data |
+//! | T_m, T_m_gpu, T_r | `profile.map_cpu_s`, `profile.map_gpu_s`, `profile.reduce_cpu_s` | its measured times |
+//! | T_load, T_upload | `profile.load_s`, `profile.upload_s` | its start |
+//! | HR, HW, MR, MW, GR, GW | `cluster.node.disk_read_mb_per_s` … `gpu_write_mb_per_s` | rates of disk, memory, GPU |
+//! | A | `cluster.replicas` / workers | share of a map's input that is on its own disk |
+//!
+//! Guarantees: a plan that [`params::Plan::problems`] finds nothing in gives finite phase means or an error,
+//! never `NaN`; tasks, phases and warnings come in task and phase order.
+
+pub mod analytic;
+pub mod chain;
+pub mod curve;
+pub mod params;
+pub mod phase;
+pub mod phase_law;
+pub mod plan_check;
+pub mod spn_gc;
+pub mod task_times;
+
+pub use analytic::{JobTime, TaskLaw};
+pub use params::Plan;
+pub use phase::Phase;
+pub use phase_law::PhaseLaw;
+pub use task_times::{JobPhases, phase_times};

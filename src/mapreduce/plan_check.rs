@@ -1,0 +1,309 @@
+//! What must hold for a plan's values, and where in the text a bad one stands.
+//!
+//! Owns the ranges. It reports every problem, not the first, each with the key's path.
+
+use crate::mapreduce::params::Cluster;
+use crate::mapreduce::params::GivenPhases;
+use crate::mapreduce::params::Hadoop;
+use crate::mapreduce::params::Job;
+use crate::mapreduce::params::Node;
+use crate::mapreduce::params::Plan;
+use crate::mapreduce::params::Profile;
+use crate::mapreduce::phase::Phase;
+use crate::mapreduce::phase_law::PhaseLawProblem;
+use std::fmt;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::DeTable;
+use toml::de::DeValue;
+
+/// Most map tasks, and most reduce tasks, of a plan.
+pub const MAX_TASKS: u64 = 1_000_000;
+
+/// Most workers of a plan.
+pub const MAX_WORKERS: u64 = 100_000;
+
+/// A value of a plan that cannot be right.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanProblem {
+    /// Path of the key, such as `cluster.node[1].gpu_speed`.
+    pub key: String,
+    /// Where the value stands, as bytes of the text; `None` if the plan was not read from text or leaves it out.
+    pub span: Option<Range<usize>>,
+    /// What is wrong.
+    pub fault: PlanFault,
+}
+
+impl fmt::Display for PlanProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.key, self.fault)
+    }
+}
+
+impl std::error::Error for PlanProblem {}
+
+/// What is wrong with a value of a plan.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanFault {
+    /// A number is out of its range.
+    #[error("{value} is not {needs}")]
+    Range {
+        /// The number.
+        value: f64,
+        /// What it must be.
+        needs: &'static str,
+    },
+    /// GPU blocks larger than splits. Make them smaller, or the splits larger.
+    #[error("a GPU block of {block_mb} MB does not fit into a split of {split_mb} MB")]
+    BlockAboveSplit {
+        /// `job.gpu_block_mb`.
+        block_mb: f64,
+        /// `job.split_mb`.
+        split_mb: f64,
+    },
+    /// The input makes too many map tasks. Make the splits larger.
+    #[error("{maps} map tasks; at most {MAX_TASKS} are allowed")]
+    TooManyMaps {
+        /// Input over split, rounded up.
+        maps: f64,
+    },
+    /// The cluster has no worker, or none that runs such tasks, or too many.
+    #[error("{count} {what}; there must be 1 to {most}")]
+    Count {
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        count: u64,
+        /// How many there may be.
+        most: u64,
+    },
+    /// The shape of a delay has a bad number.
+    #[error(transparent)]
+    Law(#[from] PhaseLawProblem),
+    /// Phase means are given and would be computed too. Leave out `[profile]` or `[phases]`.
+    #[error("phase means are given, so [profile] has no effect; leave one of the two out")]
+    BothProfileAndPhases,
+}
+
+impl PlanProblem {
+    /// The problem of a text that has both sections.
+    pub(crate) fn both_profile_and_phases() -> Self {
+        Self { key: "phases".into(), span: None, fault: PlanFault::BothProfileAndPhases }
+    }
+}
+
+/// Collects problems under one section.
+struct Checker {
+    section: String,
+    problems: Vec<PlanProblem>,
+}
+
+impl Checker {
+    fn add(&mut self, key: &str, fault: PlanFault) {
+        let key = if key.is_empty() { self.section.clone() } else { format!("{}.{key}", self.section) };
+        self.problems.push(PlanProblem { key, span: None, fault });
+    }
+
+    fn range(&mut self, key: &str, value: f64, fine: bool, needs: &'static str) {
+        if !fine {
+            self.add(key, PlanFault::Range { value, needs });
+        }
+    }
+
+    fn positive(&mut self, key: &str, value: f64) {
+        self.range(key, value, value.is_finite() && value > 0.0, "a finite number above 0");
+    }
+
+    fn not_negative(&mut self, key: &str, value: f64) {
+        self.range(key, value, value.is_finite() && value >= 0.0, "a finite number of at least 0");
+    }
+
+    fn share(&mut self, key: &str, value: f64) {
+        self.range(key, value, value > 0.0 && value <= 1.0, "a share above 0 and at most 1");
+    }
+
+    fn count(&mut self, key: &str, count: u64, what: &'static str, most: u64) {
+        if count == 0 || count > most {
+            self.add(key, PlanFault::Count { what, count, most });
+        }
+    }
+}
+
+impl Plan {
+    /// Everything that is wrong with the values, in the order of the sections; empty for a sound plan.
+    pub fn problems(&self) -> Vec<PlanProblem> {
+        let mut to = Checker { section: String::new(), problems: Vec::new() };
+        check_job(&self.job, self.phases.as_ref(), &mut to);
+        check_profile(&self.profile, &mut to);
+        check_hadoop(&self.hadoop, &mut to);
+        check_cluster(self, &self.cluster, &mut to);
+        to.section = "model.law".into();
+        for phase in Phase::ALL {
+            if let Some(problem) = self.model.law.get(phase).problem() {
+                to.add(phase.name(), problem.into());
+            }
+        }
+        if let Some(phases) = &self.phases {
+            check_phases(phases, &mut to);
+        }
+        to.problems
+    }
+}
+
+fn check_job(job: &Job, phases: Option<&GivenPhases>, to: &mut Checker) {
+    to.section = "job".into();
+    to.positive("input_mb", job.input_mb);
+    to.positive("split_mb", job.split_mb);
+    let maps = (job.input_mb / job.split_mb).ceil();
+    let counted = phases.is_none_or(|phases| phases.maps.is_none());
+    if counted && job.split_mb > 0.0 && maps.is_finite() && maps > MAX_TASKS as f64 {
+        to.add("split_mb", PlanFault::TooManyMaps { maps });
+    }
+    to.positive("gpu_block_mb", job.gpu_block_mb);
+    if job.split_mb > 0.0 && job.gpu_block_mb > job.split_mb {
+        to.add("gpu_block_mb", PlanFault::BlockAboveSplit { block_mb: job.gpu_block_mb, split_mb: job.split_mb });
+    }
+    to.count("reduces", job.reduces, "reduce tasks", MAX_TASKS);
+}
+
+fn check_profile(profile: &Profile, to: &mut Checker) {
+    to.section = "profile".into();
+    to.positive("input_mb", profile.input_mb);
+    to.count("maps", profile.maps, "map tasks", MAX_TASKS);
+    to.not_negative("map_data_mb", profile.map_data_mb);
+    to.not_negative("map_output_mb", profile.map_output_mb);
+    to.not_negative("reduce_output_mb", profile.reduce_output_mb);
+    to.not_negative("load_s", profile.load_s);
+    to.not_negative("upload_s", profile.upload_s);
+    to.not_negative("map_cpu_s", profile.map_cpu_s);
+    to.not_negative("map_gpu_s", profile.map_gpu_s);
+    to.not_negative("reduce_cpu_s", profile.reduce_cpu_s);
+    to.positive("cpu_speed", profile.cpu_speed);
+    to.positive("gpu_speed", profile.gpu_speed);
+}
+
+fn check_hadoop(hadoop: &Hadoop, to: &mut Checker) {
+    to.section = "hadoop".into();
+    to.positive("sort_mb", hadoop.sort_mb);
+    to.share("sort_spill_percent", hadoop.sort_spill_percent);
+    let record = hadoop.sort_record_percent;
+    to.range("sort_record_percent", record, record > 0.0 && record < 1.0, "a share above 0 and below 1");
+    to.range("sort_factor", hadoop.sort_factor as f64, hadoop.sort_factor >= 2, "at least 2");
+    to.positive("reduce_heap_mb", hadoop.reduce_heap_mb);
+    to.range("parallel_copies", hadoop.parallel_copies as f64, hadoop.parallel_copies >= 1, "at least 1");
+    to.share("shuffle_buffer_percent", hadoop.shuffle_buffer_percent);
+    to.share("shuffle_merge_percent", hadoop.shuffle_merge_percent);
+}
+
+fn check_cluster(plan: &Plan, cluster: &Cluster, to: &mut Checker) {
+    to.section = "cluster".into();
+    to.range("replicas", cluster.replicas as f64, cluster.replicas >= 1, "at least 1");
+    let found = to.problems.len();
+    to.count("node", plan.workers(), "workers", MAX_WORKERS);
+    if to.problems.len() == found {
+        to.count("node", plan.map_slots(), "map slots", u64::from(u32::MAX));
+        to.count("node", plan.reduce_slots(), "reduce slots", u64::from(u32::MAX));
+    }
+    for (i, node) in cluster.node.iter().enumerate() {
+        to.section = format!("cluster.node[{i}]");
+        check_node(node, to);
+    }
+}
+
+fn check_node(node: &Node, to: &mut Checker) {
+    to.range("count", node.count as f64, node.count >= 1, "at least 1");
+    to.positive("disk_read_mb_per_s", node.disk_read_mb_per_s);
+    to.positive("disk_write_mb_per_s", node.disk_write_mb_per_s);
+    to.positive("memory_read_mb_per_s", node.memory_read_mb_per_s);
+    to.positive("memory_write_mb_per_s", node.memory_write_mb_per_s);
+    to.positive("gpu_read_mb_per_s", node.gpu_read_mb_per_s);
+    to.positive("gpu_write_mb_per_s", node.gpu_write_mb_per_s);
+    to.positive("network_mb_per_s", node.network_mb_per_s);
+    to.positive("cpu_speed", node.cpu_speed);
+    to.positive("gpu_speed", node.gpu_speed);
+}
+
+fn check_phases(phases: &GivenPhases, to: &mut Checker) {
+    to.section = "phases".into();
+    for (i, mean) in phases.means_s.iter().enumerate() {
+        to.not_negative(&format!("means_s[{i}]"), *mean);
+    }
+    if let Some(maps) = phases.maps {
+        to.count("maps", maps, "map tasks", MAX_TASKS);
+    }
+    if let Some(reduces) = phases.reduces {
+        to.count("reduces", reduces, "reduce tasks", MAX_TASKS);
+    }
+}
+
+/// Where the value at `key` stands in the text that `table` was read from; of a missing key, its section.
+pub(crate) fn locate(table: &Spanned<DeTable<'_>>, key: &str) -> Option<Range<usize>> {
+    let mut steps = key.split(['.', '[', ']']).filter(|step| !step.is_empty());
+    let mut value = table.get_ref().get(steps.next()?)?;
+    for step in steps {
+        let inner = match value.get_ref() {
+            DeValue::Table(table) => table.get(step),
+            DeValue::Array(array) => step.parse::<usize>().ok().and_then(|i| array.get(i)),
+            _ => None,
+        };
+        match inner {
+            Some(inner) => value = inner,
+            None => break,
+        }
+    }
+    Some(value.span())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(change: impl FnOnce(&mut Plan)) -> Vec<String> {
+        let mut plan = Plan::default();
+        change(&mut plan);
+        plan.problems().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn default_plan_has_no_problem() {
+        assert_eq!(Plan::default().problems(), []);
+    }
+
+    #[test]
+    fn messages_name_key_value_and_range() {
+        assert_eq!(faults(|p| p.job.input_mb = f64::NAN), ["`job.input_mb`: NaN is not a finite number above 0"]);
+        assert_eq!(
+            faults(|p| p.job.gpu_block_mb = 65.0),
+            ["`job.gpu_block_mb`: a GPU block of 65 MB does not fit into a split of 64 MB"]
+        );
+        assert_eq!(faults(|p| p.cluster.node.clear()), ["`cluster.node`: 0 workers; there must be 1 to 100000"]);
+        assert_eq!(
+            faults(|p| p.cluster.node[0].map_slots = 0),
+            ["`cluster.node`: 0 map slots; there must be 1 to 4294967295"]
+        );
+    }
+
+    #[test]
+    fn too_many_maps_are_refused_unless_the_count_is_given() {
+        assert_eq!(
+            faults(|p| p.job.input_mb = 64.0 * 1_000_001.0),
+            ["`job.split_mb`: 1000001 map tasks; at most 1000000 are allowed"]
+        );
+        let given = GivenPhases { means_s: [1.0; 9], maps: Some(2), reduces: Some(1) };
+        let changed = |p: &mut Plan| (p.job.input_mb, p.phases) = (64.0 * 1_000_001.0, Some(given));
+        assert_eq!(faults(changed), Vec::<String>::new());
+    }
+
+    #[test]
+    fn all_problems_come_at_once_in_section_order() {
+        let found = faults(|p| {
+            p.phases = Some(GivenPhases { means_s: [-1.0; 9], maps: Some(0), reduces: Some(0) });
+            p.hadoop.sort_record_percent = 1.0;
+            p.profile.cpu_speed = 0.0;
+        });
+        assert_eq!(found.len(), 1 + 1 + 9 + 2);
+        assert!(found[0].starts_with("`profile.cpu_speed`") && found[1].starts_with("`hadoop.sort_record_percent`"));
+        assert!(found[2].starts_with("`phases.means_s[0]`"));
+    }
+}
