@@ -17,6 +17,7 @@
 
 mod clock;
 mod question;
+mod sampler;
 mod samples;
 mod schedule;
 mod simd;
@@ -24,27 +25,9 @@ mod simd;
 pub use clock::{Clock, NEVER, Scale};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use samples::{GroupTimes, Samples};
-pub use schedule::Schedule;
+pub use schedule::{CriticalPath, GroupShare, Schedule};
 
 use crate::semantics::Fault;
-
-/// Which engine runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EngineChoice {
-    /// The fastest that can.
-    #[default]
-    Auto,
-    /// Max-plus evaluation.
-    Schedule,
-    /// Token game in its fastest form.
-    Race,
-    /// Token game in clock form.
-    Clock,
-    /// Token game in direct form.
-    Direct,
-    /// Token game in lockstep form.
-    Lockstep,
-}
 
 /// An engine that is ready to run replications. What it needs besides the program is fixed when it is made.
 pub(crate) trait Engine: Sync {
