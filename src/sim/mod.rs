@@ -17,10 +17,13 @@
 
 mod clock;
 mod question;
+mod race;
+mod sampler;
 mod samples;
 
 pub use clock::{Clock, NEVER, Scale};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
+pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
 
 use crate::semantics::Fault;
