@@ -23,6 +23,7 @@ mod samples;
 
 pub use clock::{Clock, NEVER, Scale};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
+pub use race::{DirectLaw, DirectObstacle};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
 

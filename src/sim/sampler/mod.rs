@@ -15,7 +15,7 @@ pub(crate) use ticks::{NEVER_WIDE, Ticks};
 use crate::compile::{Firing, Program};
 use crate::net::Law;
 use crate::rng::{Address, Purpose, exponential};
-use crate::sim::clock::{Clock, NEVER, Scale};
+use crate::sim::clock::{Clock, Scale};
 use normal::{normal, unit_exponential};
 
 /// How words become a delay. Times are in engine ticks.
@@ -134,7 +134,8 @@ impl Sampler {
         }
     }
 
-    /// The delay that `owner` draws for the `sample`-th time in a replication, on the narrow clock; at most [`NEVER`].
+    /// The delay that `owner` draws for the `sample`-th time in a replication, on the narrow clock; at most
+    /// [`NEVER`](crate::sim::NEVER).
     #[inline]
     pub fn draw(&self, key: [u32; 2], owner: u32, sample: u32, replication: u64) -> u64 {
         self.draw_as(key, owner, sample, replication)
@@ -165,7 +166,7 @@ impl Sampler {
                 let mut sums = [0_u64; 4];
                 for stage in 0..*stages {
                     for (sum, word) in sums.iter_mut().zip(block(stage)) {
-                        *sum = (*sum + u64::exponential(*scale, exponential(word))).min(NEVER);
+                        *sum = sum.join(u64::exponential(*scale, exponential(word)));
                     }
                 }
                 sums
@@ -200,7 +201,7 @@ impl Transform {
             Self::Deterministic(ticks) => T::saturate(*ticks),
             Self::Uniform { low, width } => T::saturate(low + share(word(0), *width)),
             Self::Erlang { stages, scale } => {
-                let sum = |sum: T, i| sum.plus(T::exponential(*scale, exponential(word(i)))).min(T::NEVER);
+                let sum = |sum: T, i| sum.join(T::exponential(*scale, exponential(word(i))));
                 (0..*stages).fold(T::ZERO, sum)
             }
             Self::Hyperexponential(branches) => {
