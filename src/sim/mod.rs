@@ -30,6 +30,7 @@ mod simd;
 pub use clock::{Clock, NEVER, Scale};
 pub use cpu::{Unwatched, Watch};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
+pub use race::{DirectLaw, DirectObstacle};
 pub use run::{EngineChoice, Ensemble, Provenance, Run, RunError, run};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};

@@ -5,14 +5,17 @@ mod passage;
 use crate::compile::{Program, compile};
 use crate::net::NetBuilder;
 use crate::semantics::Fault;
-use crate::sim::race::{ClockForm, Setup};
+use crate::sim::race::{ClockForm, DirectForm, DirectLaw, Setup};
 use crate::sim::{Clock, Engine, Goal, Question, Samples};
 
 /// Which form to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Clock,
+    Direct,
 }
+
+const BOTH: [Form; 2] = [Form::Clock, Form::Direct];
 
 fn program(b: &NetBuilder) -> Program {
     compile(&b.clone().build().expect("a net")).expect("a program")
@@ -29,6 +32,10 @@ fn run_on(form: Form, program: &Program, question: &Question, count: u64, clock:
     let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
     match form {
         Form::Clock => ClockForm::new(setup).run(0, count, &mut samples)?,
+        Form::Direct => {
+            assert_eq!(DirectLaw::obstacles(program, clock), []);
+            DirectForm::new(setup).run(0, count, &mut samples)?;
+        }
     }
     Ok(samples)
 }

@@ -29,9 +29,9 @@ fn forkjoin_retry() -> NetBuilder {
 fn fork_join_with_retry_matches_exact_values() {
     let b = forkjoin_retry();
     let program = program(&b);
-    for goal in [goal(&b, "#(done) >= 1"), Goal::Dead] {
+    for (form, goal) in [(Form::Clock, goal(&b, "#(done) >= 1")), (Form::Direct, Goal::Dead)] {
         let question = Question { goal, ..Question::default() };
-        let samples = run(Form::Clock, &program, &question, 200_000).unwrap();
+        let samples = run(form, &program, &question, 200_000).unwrap();
         assert_eq!(samples.ended(Ending::Goal), 200_000);
         assert_passage_mean(&samples, 157.0 / 36.0, 0.002);
         assert_passage_share(&samples, 2.0, 0.160591379741274);
