@@ -7,7 +7,7 @@ use crate::formats::pipe::instructions::law_pairs;
 use crate::formats::pipe::names::expression;
 use crate::formats::pipe::write::{Loss, Target, Writer};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf};
-use crate::net::{Arc, ArcKind, Delay, Memory, PartRef, Servers, Timing, Transition, TransitionId};
+use crate::net::{Arc, ArcKind, Delay, Memory, ParameterId, PartRef, Point, Servers, Timing, Transition, TransitionId};
 
 /// Rate of a delay of mean 0, which PIPE cannot have.
 const FASTEST: f64 = 1e9;
@@ -75,21 +75,25 @@ impl Writer<'_> {
 
     /// Names the rate parameter where the rate is nothing but one.
     fn rate_definition(&mut self, transition: &Transition) {
-        let rate = match &transition.timing {
-            Timing::Immediate { weight, .. } => weight,
-            Timing::Timed { delay: Delay::Exponential { rate }, servers: Servers::Single, .. } => rate,
-            Timing::Timed { .. } => return,
-        };
-        if let Expr::Leaf(Leaf::Parameter(parameter)) = rate
-            && self.is_written_parameter(*parameter)
-        {
+        if let Some(parameter) = self.rate_parameter(transition) {
             let name = attribute(&self.net.parameters()[parameter.index()].name);
             let _ = write!(self.xml, "<toolspecific tool=\"PIPE\" version=\"2.5\" rateDefinition=\"{name}\"/>");
         }
     }
 
-    fn is_written_parameter(&self, parameter: crate::net::ParameterId) -> bool {
-        self.net.parameters()[parameter.index()].value.as_number().is_some()
+    /// The rate parameter that PIPE can take for the rate.
+    fn rate_parameter(&self, transition: &Transition) -> Option<ParameterId> {
+        let rate = match &transition.timing {
+            Timing::Immediate { weight, .. } => weight,
+            Timing::Timed { delay: Delay::Exponential { rate }, servers: Servers::Single, .. } => rate,
+            Timing::Timed { .. } => return None,
+        };
+        match rate {
+            Expr::Leaf(Leaf::Parameter(k)) => {
+                Some(*k).filter(|k| self.net.parameters()[k.index()].value.as_number().is_some())
+            }
+            _ => None,
+        }
     }
 
     fn timed_rate(
@@ -199,8 +203,7 @@ impl Writer<'_> {
             let message = format!("the rate of transition `{name}` uses ids that PIPE cannot read in an expression");
             self.warn(Loss::Expression, PartRef::Transition(id), message);
         }
-        let by_name =
-            matches!(exact, Expr::Leaf(Leaf::Parameter(k)) if self.is_written_parameter(*k)) && exact == shown;
+        let by_name = self.rate_parameter(self.net.transition(id)).is_some();
         if !by_name && read.ok().as_ref() != Some(exact) {
             pairs.push(self.exact_text("rate", "rate-by-position", exact));
         }
@@ -248,7 +251,7 @@ impl Writer<'_> {
         if plain { (named, text) } else { (positional, positional_text(expr)) }
     }
 
-    fn position(&self, id: TransitionId) -> crate::net::Point {
+    fn position(&self, id: TransitionId) -> Point {
         self.layout().transition(id)
     }
 }
