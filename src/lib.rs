@@ -3,6 +3,11 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
+pub mod compile;
+pub mod estimate;
 pub mod mapreduce;
 pub mod net;
+pub mod rng;
+pub mod semantics;
+pub mod sim;
 pub mod units;

@@ -2,9 +2,7 @@
 //!
 //! Owns the nine shapes and their translation to a delay law with a given mean. No sampling.
 
-use crate::net::law::Branch;
-use crate::net::law::Law;
-use crate::net::law::MAX_ERLANG_STAGES;
+use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
 use serde::Deserialize;
 use serde::Serialize;
 

@@ -1,0 +1,238 @@
+//! Marking expressions lowered to stack code: constants folded, names gone.
+
+use crate::net::expr::Leaf;
+use crate::net::expr::{BinaryOp, Function, UnaryOp};
+use crate::net::{Expr, Net};
+
+/// Deepest stack that a [`Code`] may need.
+const STACK: usize = 32;
+
+/// One step of a stack program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Op {
+    /// Pushes a constant.
+    Number(f64),
+    /// Pushes the tokens of a counter.
+    Tokens(u32),
+    /// Replaces the top.
+    Unary(UnaryOp),
+    /// Replaces the two values on top, the right operand uppermost.
+    Binary(BinaryOp),
+    /// Replaces as many values as given, the last argument uppermost.
+    Call(Function, u32),
+}
+
+/// A marking expression that the engines can run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    ops: Vec<Op>,
+    depth: usize,
+}
+
+impl Code {
+    /// A constant.
+    pub fn constant(value: f64) -> Self {
+        Self { ops: vec![Op::Number(value)], depth: 1 }
+    }
+
+    /// The steps.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// The value, where it does not depend on the marking.
+    pub fn as_constant(&self) -> Option<f64> {
+        match self.ops[..] {
+            [Op::Number(value)] => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The counters that the value depends on; may repeat.
+    pub fn counters(&self) -> impl Iterator<Item = u32> {
+        self.ops.iter().filter_map(|op| match op {
+            Op::Tokens(counter) => Some(*counter),
+            _ => None,
+        })
+    }
+
+    /// The value in `marking`.
+    #[inline]
+    pub fn eval(&self, marking: &[u32]) -> f64 {
+        match self.ops[..] {
+            [Op::Number(value)] => value,
+            [Op::Tokens(counter)] => f64::from(marking[counter as usize]),
+            [Op::Tokens(counter), Op::Number(value), Op::Binary(op)] => {
+                op.apply(f64::from(marking[counter as usize]), value)
+            }
+            _ if self.depth <= STACK => self.run(marking, &mut [0.0; STACK]),
+            _ => self.run(marking, &mut vec![0.0; self.depth]),
+        }
+    }
+
+    /// Whether the value in `marking` is not 0.
+    #[inline]
+    pub fn holds(&self, marking: &[u32]) -> bool {
+        self.eval(marking) != 0.0
+    }
+
+    fn run(&self, marking: &[u32], stack: &mut [f64]) -> f64 {
+        let mut top = 0;
+        for op in &self.ops {
+            match *op {
+                Op::Number(value) => {
+                    stack[top] = value;
+                    top += 1;
+                }
+                Op::Tokens(counter) => {
+                    stack[top] = f64::from(marking[counter as usize]);
+                    top += 1;
+                }
+                Op::Unary(op) => stack[top - 1] = op.apply(stack[top - 1]),
+                Op::Binary(op) => {
+                    top -= 1;
+                    stack[top - 1] = op.apply(stack[top - 1], stack[top]);
+                }
+                Op::Call(function, arguments) => {
+                    let first = top - arguments as usize;
+                    stack[first] = function.apply(&stack[first..top]);
+                    top = first + 1;
+                }
+            }
+        }
+        stack[0]
+    }
+}
+
+/// Lowers an expression of `net`.
+pub fn lower(net: &Net, expr: &Expr) -> Code {
+    let mut ops = Vec::new();
+    emit(&fold(&substitute(net, expr)), &mut ops);
+    let mut depth = 0;
+    let mut deepest = 0;
+    for op in &ops {
+        match op {
+            Op::Number(_) | Op::Tokens(_) => depth += 1,
+            Op::Unary(_) => {}
+            Op::Binary(_) => depth -= 1,
+            Op::Call(_, arguments) => depth -= *arguments as usize - 1,
+        }
+        deepest = deepest.max(depth);
+    }
+    Code { ops, depth: deepest }
+}
+
+/// Counter of a token class in a place: places in order, classes within a place.
+pub(crate) fn counter(net: &Net, place: usize, class: usize) -> u32 {
+    u32::try_from(place * net.classes().len() + class).expect("a net has fewer than 2^32 counters")
+}
+
+/// Replaces parameters and capacities by their values and sums classes, leaving only counters.
+fn substitute(net: &Net, expr: &Expr) -> Expr<u32> {
+    let replaced: Result<_, std::convert::Infallible> = expr.try_replace(&mut |leaf| {
+        Ok(match *leaf {
+            Leaf::Parameter(id) => substitute(net, &net.parameters()[id.index()].value),
+            Leaf::Capacity(place) => Expr::Number(net.place(place).capacity.map_or(f64::INFINITY, f64::from)),
+            Leaf::Tokens(place, Some(class)) => Expr::Leaf(counter(net, place.index(), class.index())),
+            Leaf::Tokens(place, None) => {
+                let classes = 1..net.classes().len();
+                let first = Expr::Leaf(counter(net, place.index(), 0));
+                classes.fold(first, |sum, class| {
+                    let next = Expr::Leaf(counter(net, place.index(), class));
+                    Expr::Binary(BinaryOp::Add, Box::new(sum), Box::new(next))
+                })
+            }
+        })
+    });
+    match replaced {
+        Ok(expr) => expr,
+        Err(never) => match never {},
+    }
+}
+
+/// Evaluates what does not depend on the marking.
+fn fold(expr: &Expr<u32>) -> Expr<u32> {
+    let folded = match expr {
+        Expr::Number(_) | Expr::Leaf(_) => return expr.clone(),
+        Expr::Unary(op, a) => Expr::Unary(*op, Box::new(fold(a))),
+        Expr::Binary(op, a, b) => Expr::Binary(*op, Box::new(fold(a)), Box::new(fold(b))),
+        Expr::Call(f, args) => Expr::Call(*f, args.iter().map(fold).collect()),
+    };
+    let mut constant = true;
+    folded.for_each_leaf(&mut |_| constant = false);
+    if constant { Expr::Number(folded.eval(&|_| 0.0)) } else { folded }
+}
+
+fn emit(expr: &Expr<u32>, ops: &mut Vec<Op>) {
+    match expr {
+        Expr::Number(value) => ops.push(Op::Number(*value)),
+        Expr::Leaf(counter) => ops.push(Op::Tokens(*counter)),
+        Expr::Unary(op, a) => {
+            emit(a, ops);
+            ops.push(Op::Unary(*op));
+        }
+        Expr::Binary(op, a, b) => {
+            emit(a, ops);
+            emit(b, ops);
+            ops.push(Op::Binary(*op));
+        }
+        Expr::Call(f, args) => {
+            args.iter().for_each(|a| emit(a, ops));
+            ops.push(Op::Call(*f, u32::try_from(args.len()).expect("few arguments")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::NetBuilder;
+
+    fn net() -> Net {
+        let mut b = NetBuilder::new("");
+        let p = b.place("P0", 0);
+        b.place_mut(p).capacity = Some(7);
+        b.place("P1", 0);
+        b.parameter("lam", 0.5);
+        b.build().unwrap()
+    }
+
+    #[test]
+    fn code_gives_what_the_tree_gives() {
+        let net = net();
+        for text in [
+            "2 * lam + cap(P0)",
+            "#(P0) - #(P1) * 2",
+            "if(#(P0) > #(P1), min(#(P0), 3, lam), -#(P1))",
+            "(#(P0) >= 1 && #(P1) >= 1) * floor(#(P0) / 2)",
+        ] {
+            let expr = net.expression(text).unwrap();
+            let code = lower(&net, &expr);
+            for marking in [[0, 0], [3, 1], [1, 4]] {
+                let tree = expr.eval(&|leaf| match leaf {
+                    Leaf::Parameter(_) => 0.5,
+                    Leaf::Capacity(_) => 7.0,
+                    Leaf::Tokens(p, _) => f64::from(marking[p.index()]),
+                });
+                assert_eq!(code.eval(&marking), tree, "{text} in {marking:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn constants_are_folded() {
+        let net = net();
+        let code = lower(&net, &net.expression("2 * lam + cap(P0) * (1 + 1)").unwrap());
+        assert_eq!(code.as_constant(), Some(15.0));
+        let code = lower(&net, &net.expression("#(P0) * (1 + 1)").unwrap());
+        assert_eq!(code.ops().len(), 3);
+    }
+
+    #[test]
+    fn deep_stacks_fit() {
+        let net = net();
+        let text = format!("{}#(P0){}", "1 + (".repeat(60), ")".repeat(60));
+        let code = lower(&net, &net.expression(&text).unwrap());
+        assert_eq!(code.eval(&[2, 0]), 62.0);
+    }
+}

@@ -1,0 +1,165 @@
+//! Who can influence whom: readers of counters, transitions to look at again after a firing, and groups of immediate
+//! transitions.
+
+use std::collections::BTreeSet;
+
+use petgraph::unionfind::UnionFind;
+
+use crate::compile::csr::Csr;
+use crate::compile::program::{Firing, Program, Value};
+use crate::net::ArcKind;
+
+/// Fills in what follows from the arcs and timings of a program.
+pub(super) fn fill(program: &mut Program) {
+    let reads: Vec<BTreeSet<u32>> = (0..program.transitions()).map(|t| reads(program, t)).collect();
+    let writes: Vec<BTreeSet<u32>> = (0..program.transitions()).map(|t| writes(program, t)).collect();
+    let mut readers = vec![Vec::new(); program.counters()];
+    for (t, counters) in (0_u32..).zip(&reads) {
+        for &counter in counters {
+            readers[counter as usize].push(t);
+        }
+    }
+    fill_groups(program, &readers, &writes);
+    fill_affected(program, &readers, &writes);
+    program.readers = Csr::from_rows(readers);
+    program.choice_weight = choice_weights(program);
+}
+
+/// Counters that the enabling, the rate or the weight of `t` depends on.
+fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
+    let mut counters = BTreeSet::new();
+    for terms in [&program.inputs, &program.tests, &program.inhibitors] {
+        counters.extend(terms.row(t).iter().map(|term| term.counter));
+    }
+    let classes = u32::try_from(program.classes()).expect("few classes");
+    for room in program.rooms.row(t) {
+        counters.extend(room.place * classes..(room.place + 1) * classes);
+    }
+    for arc in program.dynamic.row(t) {
+        counters.extend(arc.weight.counters());
+        let place = arc.counter / classes;
+        if arc.kind != ArcKind::Output {
+            counters.insert(arc.counter);
+        }
+        if program.capacity[place as usize].is_some() {
+            counters.extend(place * classes..(place + 1) * classes);
+        }
+    }
+    if let Firing::Immediate { weight: Value::Code(code), .. } | Firing::Exponential { rate: Value::Code(code), .. } =
+        &program.firing[t]
+    {
+        counters.extend(code.counters());
+    }
+    counters
+}
+
+/// Counters that a firing of `t` may change.
+fn writes(program: &Program, t: usize) -> BTreeSet<u32> {
+    let constant = program.changes.row(t).iter().map(|change| change.counter);
+    let dynamic = program.dynamic.row(t).iter();
+    let dynamic = dynamic.filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output)).map(|arc| arc.counter);
+    constant.chain(dynamic).collect()
+}
+
+/// Two immediate transitions are in one group where one reads what the other reads or writes. Groups then share no
+/// counter that any of them reads, so that their choices are independent and their order is indifferent.
+fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &[BTreeSet<u32>]) {
+    let count = program.transitions();
+    let immediate: Vec<bool> = program.firing.iter().map(|f| matches!(f, Firing::Immediate { .. })).collect();
+    let mut sets = UnionFind::<usize>::new(count);
+    let mut first_reader = vec![None; readers.len()];
+    for (counter, row) in readers.iter().enumerate() {
+        let mut members = row.iter().map(|&t| t as usize).filter(|&t| immediate[t]);
+        first_reader[counter] = members.next();
+        for t in members {
+            sets.union(first_reader[counter].expect("there was a first one"), t);
+        }
+    }
+    for t in (0..count).filter(|&t| immediate[t]) {
+        for &counter in &writes[t] {
+            if let Some(reader) = first_reader[counter as usize] {
+                sets.union(reader, t);
+            }
+        }
+    }
+    let mut number = vec![u32::MAX; count];
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    let mut group_of = vec![u32::MAX; count];
+    for t in (0..count).filter(|&t| immediate[t]) {
+        let root = sets.find(t);
+        if number[root] == u32::MAX {
+            number[root] = u32::try_from(groups.len()).expect("ids fit");
+            groups.push(Vec::new());
+        }
+        group_of[t] = number[root];
+        groups[number[root] as usize].push(u32::try_from(t).expect("ids fit"));
+    }
+    for group in &mut groups {
+        group.sort_by_key(|&t| (std::cmp::Reverse(priority(program, t as usize)), t));
+    }
+    program.groups = Csr::from_rows(groups);
+    program.group_of = group_of;
+}
+
+fn priority(program: &Program, t: usize) -> u32 {
+    match program.firing[t] {
+        Firing::Immediate { priority, .. } => priority,
+        _ => 0,
+    }
+}
+
+fn fill_affected(program: &mut Program, readers: &[Vec<u32>], writes: &[BTreeSet<u32>]) {
+    let mut affects = Vec::with_capacity(writes.len());
+    let mut affects_groups = Vec::with_capacity(writes.len());
+    for (t, counters) in writes.iter().enumerate() {
+        let mut touched: Vec<u32> =
+            counters.iter().flat_map(|&counter| readers[counter as usize].iter().copied()).collect();
+        touched.push(u32::try_from(t).expect("ids fit"));
+        touched.sort_unstable();
+        touched.dedup();
+        let groups: BTreeSet<u32> =
+            touched.iter().map(|&u| program.group_of[u as usize]).filter(|&g| g != u32::MAX).collect();
+        affects_groups.push(groups);
+        touched.retain(|&u| program.group_of[u as usize] == u32::MAX);
+        affects.push(touched);
+    }
+    program.affects = Csr::from_rows(affects);
+    program.affects_groups = Csr::from_rows(affects_groups);
+}
+
+/// Integer weights of the transitions of each group and priority with constant weights: multiplied by the largest power
+/// of two that keeps their sum below 2^32, then rounded. A share is off by at most 2^-32 in absolute terms; weights
+/// that are integers and sum to less than 2^32 are exact.
+fn choice_weights(program: &Program) -> Vec<u32> {
+    let mut scaled = vec![0; program.transitions()];
+    for group in 0..program.groups.rows() {
+        let members = program.groups.row(group);
+        for level in members.chunk_by(|&a, &b| priority(program, a as usize) == priority(program, b as usize)) {
+            let weights: Option<Vec<f64>> = level
+                .iter()
+                .map(|&t| match &program.firing[t as usize] {
+                    Firing::Immediate { weight, .. } => weight.as_constant(),
+                    _ => None,
+                })
+                .collect();
+            if let Some(weights) = weights {
+                for (&t, weight) in level.iter().zip(integer_weights(&weights)) {
+                    scaled[t as usize] = weight;
+                }
+            }
+        }
+    }
+    scaled
+}
+
+/// See [`choice_weights`]. Positive weights never become 0.
+pub(crate) fn integer_weights(weights: &[f64]) -> Vec<u32> {
+    let total: f64 = weights.iter().sum();
+    if total <= 0.0 || !total.is_finite() {
+        return vec![0; weights.len()];
+    }
+    // room for rounding each of the weights up
+    let room = f64::from(u32::MAX) - weights.len() as f64;
+    let scale = (room / total).log2().floor().exp2();
+    weights.iter().map(|w| if *w > 0.0 { ((w * scale).round() as u32).max(1) } else { 0 }).collect()
+}

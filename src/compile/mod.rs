@@ -1,0 +1,244 @@
+//! From a [`Net`] to a [`Program`]: names become numbers, parallel arcs are summed, constants are folded, and what can
+//! influence what is worked out once.
+//!
+//! [`classify`] then says which engines can run the program and why not the others.
+
+mod code;
+mod csr;
+mod influence;
+
+mod program;
+mod schedule;
+
+pub use code::{Code, Op, lower};
+pub use csr::Csr;
+pub(crate) use influence::integer_weights;
+pub use program::{Change, DynamicArc, Firing, Program, Room, Term, Value};
+pub use schedule::{ChoiceStep, Fold, Put, ScheduleObstacle, SchedulePlan, Step, plan_schedule};
+
+use std::collections::BTreeMap;
+
+use crate::net::{ArcKind, Delay, Expr, Net, Timing, TransitionId};
+
+/// Why a net cannot be compiled. The messages use the net's own ids.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// A rate or weight that is constant, but negative or not finite once parameters are put in.
+    #[error("the {what} of transition `{transition}` is {value}; it must be finite and not negative")]
+    BadConstant {
+        /// `rate` or `weight`.
+        what: &'static str,
+        /// Id of the transition.
+        transition: String,
+        /// Its number in the net.
+        id: TransitionId,
+        /// The value.
+        value: f64,
+    },
+    /// An arc weight that is constant, but no whole number from 0 to 2^31 once parameters are put in.
+    #[error("the weight of arc `{arc}` is {value}; it must be a whole number from 0 to 2^31")]
+    BadArcWeight {
+        /// Id of the arc.
+        arc: String,
+        /// Its position in the net.
+        position: usize,
+        /// The value.
+        value: f64,
+    },
+}
+
+/// Compiles a net.
+///
+/// # Errors
+///
+/// Every rate, weight or arc weight that comes out impossible once parameters are put in.
+pub fn compile(net: &Net) -> Result<Program, Vec<CompileError>> {
+    let mut errors = Vec::new();
+    let arcs = sort_arcs(net, &mut errors);
+    let firing: Vec<Firing> = net
+        .transitions()
+        .iter()
+        .enumerate()
+        .map(|(i, t)| lower_timing(net, TransitionId::from_index(i), &t.timing, &mut errors))
+        .collect();
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let classes = net.classes().len();
+    let initial: Vec<u32> =
+        net.places().iter().flat_map(|p| (0..classes).map(|c| p.initial.get(c).copied().unwrap_or(0))).collect();
+    let timed = (0..firing.len())
+        .filter(|&t| !matches!(firing[t], Firing::Immediate { .. }))
+        .map(|t| u32::try_from(t).expect("ids fit"))
+        .collect();
+    let capacity: Vec<Option<u32>> = net.places().iter().map(|p| p.capacity).collect();
+    let term_rows = |pick: fn(&TransitionArcs) -> &BTreeMap<u32, u32>| {
+        Csr::from_rows(arcs.iter().map(|a| pick(a).iter().map(|(&counter, &weight)| Term { counter, weight })))
+    };
+    let changes: Vec<Vec<Change>> = arcs.iter().map(TransitionArcs::changes).collect();
+    let rooms = Csr::from_rows(arcs.iter().zip(&changes).map(|(a, c)| rooms(a, c, &capacity, classes)));
+    let mut program = Program {
+        place_names: net.places().iter().map(|p| p.id.clone()).collect(),
+        transition_names: net.transitions().iter().map(|t| t.id.clone()).collect(),
+        class_names: net.classes().iter().map(|c| c.id.clone()).collect(),
+        initial,
+        capacity,
+        inputs: term_rows(|a| &a.inputs),
+        tests: term_rows(|a| &a.tests),
+        inhibitors: term_rows(|a| &a.inhibitors),
+        outputs: term_rows(|a| &a.outputs),
+        changes: Csr::from_rows(changes),
+        rooms,
+        dynamic: Csr::from_rows(arcs.into_iter().map(|a| a.dynamic)),
+        firing,
+        timed,
+        groups: Csr::from_rows(Vec::<Vec<u32>>::new()),
+        group_of: Vec::new(),
+        choice_weight: Vec::new(),
+        readers: Csr::from_rows(Vec::<Vec<u32>>::new()),
+        affects: Csr::from_rows(Vec::<Vec<u32>>::new()),
+        affects_groups: Csr::from_rows(Vec::<Vec<u32>>::new()),
+    };
+    influence::fill(&mut program);
+    Ok(program)
+}
+
+/// The arcs of one transition, parallel ones put together.
+#[derive(Clone, Debug, Default)]
+struct TransitionArcs {
+    inputs: BTreeMap<u32, u32>,
+    tests: BTreeMap<u32, u32>,
+    inhibitors: BTreeMap<u32, u32>,
+    outputs: BTreeMap<u32, u32>,
+    dynamic: Vec<DynamicArc>,
+}
+
+impl TransitionArcs {
+    /// Parallel arcs take and put the sum of their weights; of parallel tests the largest counts, of parallel
+    /// inhibitors the smallest. An arc of weight 0 does nothing, but an inhibitor of weight 0 disables for good.
+    fn add(&mut self, kind: ArcKind, counter: u32, weight: u32) {
+        match kind {
+            ArcKind::Input if weight > 0 => *self.inputs.entry(counter).or_default() += weight,
+            ArcKind::Output if weight > 0 => *self.outputs.entry(counter).or_default() += weight,
+            ArcKind::Test if weight > 0 => {
+                let largest = self.tests.entry(counter).or_default();
+                *largest = weight.max(*largest);
+            }
+            ArcKind::Inhibitor => {
+                let smallest = self.inhibitors.entry(counter).or_insert(weight);
+                *smallest = weight.min(*smallest);
+            }
+            _ => {}
+        }
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        let mut by: BTreeMap<u32, i64> = BTreeMap::new();
+        for (&counter, &weight) in &self.outputs {
+            *by.entry(counter).or_default() += i64::from(weight);
+        }
+        for (&counter, &weight) in &self.inputs {
+            *by.entry(counter).or_default() -= i64::from(weight);
+        }
+        by.into_iter()
+            .filter(|&(_, by)| by != 0)
+            .map(|(counter, by)| Change { counter, by: i32::try_from(by).expect("weights are below 2^31") })
+            .collect()
+    }
+}
+
+/// Capacities that a firing with these changes might exceed. Dynamic arcs are looked at when they are known.
+fn rooms(arcs: &TransitionArcs, changes: &[Change], capacity: &[Option<u32>], classes: usize) -> Vec<Room> {
+    if !arcs.dynamic.is_empty() {
+        return Vec::new();
+    }
+    let mut growth: BTreeMap<usize, i64> = BTreeMap::new();
+    for change in changes {
+        *growth.entry(change.counter as usize / classes).or_default() += i64::from(change.by);
+    }
+    growth
+        .into_iter()
+        .filter(|&(place, growth)| growth > 0 && capacity[place].is_some())
+        .map(|(place, growth)| Room {
+            place: u32::try_from(place).expect("ids fit"),
+            growth: u32::try_from(growth).expect("weights are below 2^31"),
+        })
+        .collect()
+}
+
+/// Largest constant arc weight, so that sums of a few stay in 32 bits.
+const MAX_ARC_WEIGHT: f64 = 2_147_483_647.0;
+
+fn sort_arcs(net: &Net, errors: &mut Vec<CompileError>) -> Vec<TransitionArcs> {
+    let mut sorted = vec![TransitionArcs::default(); net.transitions().len()];
+    for (position, arc) in net.arcs().iter().enumerate() {
+        let row = &mut sorted[arc.transition.index()];
+        let listed = arc.weights.iter().map(|w| (w.class.index(), &w.weight));
+        for (class, weight) in listed {
+            let counter = code::counter(net, arc.place.index(), class);
+            let weight = lower(net, weight);
+            match weight.as_constant() {
+                None => row.dynamic.push(DynamicArc { kind: arc.kind, counter, weight }),
+                Some(value) => {
+                    let whole = value.round();
+                    if !(0.0..=MAX_ARC_WEIGHT).contains(&whole) {
+                        errors.push(CompileError::BadArcWeight { arc: arc.id.clone(), position, value });
+                        continue;
+                    }
+                    row.add(arc.kind, counter, whole as u32);
+                }
+            }
+        }
+    }
+    // a counter must not be read as constant and as dynamic by the same kind of arc: the dynamic path would miss one
+    for row in &mut sorted {
+        if !row.dynamic.is_empty() {
+            row.make_dynamic();
+        }
+    }
+    sorted
+}
+
+impl TransitionArcs {
+    /// Turns the constant inputs and outputs into dynamic ones too, so that one path sees all of them.
+    fn make_dynamic(&mut self) {
+        let constant = |kind, terms: &mut BTreeMap<u32, u32>| {
+            std::mem::take(terms)
+                .into_iter()
+                .map(|(counter, weight)| DynamicArc { kind, counter, weight: Code::constant(f64::from(weight)) })
+                .collect::<Vec<_>>()
+        };
+        let inputs = constant(ArcKind::Input, &mut self.inputs);
+        let outputs = constant(ArcKind::Output, &mut self.outputs);
+        self.dynamic.extend(inputs);
+        self.dynamic.extend(outputs);
+    }
+}
+
+fn lower_timing(net: &Net, id: TransitionId, timing: &Timing, errors: &mut Vec<CompileError>) -> Firing {
+    let mut value = |what, expr: &Expr| {
+        let code = lower(net, expr);
+        match code.as_constant() {
+            None => Value::Code(code),
+            Some(value) => {
+                if !value.is_finite() || value < 0.0 {
+                    let transition = net.transition(id).id.clone();
+                    errors.push(CompileError::BadConstant { what, transition, id, value });
+                }
+                Value::Constant(value)
+            }
+        }
+    };
+    match timing {
+        Timing::Immediate { weight, priority } => {
+            Firing::Immediate { weight: value("weight", weight), priority: *priority }
+        }
+        Timing::Timed { delay: Delay::Exponential { rate }, servers, .. } => {
+            Firing::Exponential { rate: value("rate", rate), servers: *servers }
+        }
+        Timing::Timed { delay: Delay::General(law), servers, memory } => {
+            Firing::General { law: law.clone(), servers: *servers, memory: *memory }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The compiled net: flat arrays, dense numbers. The single input of simulation and solution.
+
+use crate::compile::code::Code;
+use crate::compile::csr::Csr;
+use crate::net::{ArcKind, Law, Memory, Servers};
+
+/// `weight` tokens of `counter`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// Which counter.
+    pub counter: u32,
+    /// How many tokens, at least 1.
+    pub weight: u32,
+}
+
+/// What one firing changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which counter.
+    pub counter: u32,
+    /// Tokens put minus tokens taken, not 0.
+    pub by: i32,
+}
+
+/// A capacity that a firing might exceed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Index of the place, whose counters are bounded together.
+    pub place: u32,
+    /// How many tokens the firing adds to the place in all, above 0.
+    pub growth: u32,
+}
+
+/// An arc whose weight depends on the marking.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DynamicArc {
+    /// What it does.
+    pub kind: ArcKind,
+    /// Which counter.
+    pub counter: u32,
+    /// Its weight, rounded to the nearest integer.
+    pub weight: Code,
+}
+
+/// A number that may depend on the marking.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Always the same.
+    Constant(f64),
+    /// To be evaluated in the marking.
+    Code(Code),
+}
+
+impl Value {
+    /// The value in `marking`.
+    #[inline]
+    pub fn eval(&self, marking: &[u32]) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Code(code) => code.eval(marking),
+        }
+    }
+
+    /// The value, where it does not depend on the marking.
+    pub fn as_constant(&self) -> Option<f64> {
+        match self {
+            Self::Constant(value) => Some(*value),
+            Self::Code(_) => None,
+        }
+    }
+}
+
+/// When an enabled transition fires.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Firing {
+    /// At once.
+    Immediate {
+        /// Share among the enabled ones of its group and priority.
+        weight: Value,
+        /// Higher goes first.
+        priority: u32,
+    },
+    /// After an exponential delay.
+    Exponential {
+        /// Rate of one server [1/s].
+        rate: Value,
+        /// How many enablings are served at once.
+        servers: Servers,
+    },
+    /// After a delay of another law.
+    General {
+        /// The law.
+        law: Law,
+        /// How many enablings are served at once.
+        servers: Servers,
+        /// What is remembered on being disabled.
+        memory: Memory,
+    },
+}
+
+/// A net compiled for simulation and solution. Transitions keep the numbers of the net; the tokens of place `p`, class
+/// `c` are counter `p * classes + c`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// Ids of the places, for messages and reports.
+    pub place_names: Vec<String>,
+    /// Ids of the transitions.
+    pub transition_names: Vec<String>,
+    /// Ids of the token classes.
+    pub class_names: Vec<String>,
+    /// Tokens at the start, per counter.
+    pub initial: Vec<u32>,
+    /// Capacity per place.
+    pub capacity: Vec<Option<u32>>,
+    /// Per transition: tokens needed and taken.
+    pub inputs: Csr<Term>,
+    /// Per transition: tokens needed and left.
+    pub tests: Csr<Term>,
+    /// Per transition: tokens that disable it.
+    pub inhibitors: Csr<Term>,
+    /// Per transition: tokens put.
+    pub outputs: Csr<Term>,
+    /// Per transition: net change of one firing by arcs of constant weight.
+    pub changes: Csr<Change>,
+    /// Per transition: capacities that one firing might exceed; empty for transitions with dynamic arcs.
+    pub rooms: Csr<Room>,
+    /// Per transition: arcs whose weight depends on the marking.
+    pub dynamic: Csr<DynamicArc>,
+    /// Per transition: when it fires.
+    pub firing: Vec<Firing>,
+    /// Timed transitions, in the order of the net.
+    pub timed: Vec<u32>,
+    /// Groups of immediate transitions that can influence each other; within a group by falling priority, then in the
+    /// order of the net. Transitions of different groups share nothing, so the order of groups does not matter.
+    pub groups: Csr<u32>,
+    /// Per transition: its group, or `u32::MAX` where it is timed.
+    pub group_of: Vec<u32>,
+    /// Per transition: integer weight among its group where all weights of the group are constant, else 0.
+    pub choice_weight: Vec<u32>,
+    /// Per counter: transitions whose enabling, rate or weight reads it.
+    pub readers: Csr<u32>,
+    /// Per transition: timed transitions that its firing can influence, itself included where timed.
+    pub affects: Csr<u32>,
+    /// Per transition: groups that its firing can influence, itself included where immediate.
+    pub affects_groups: Csr<u32>,
+}
+
+impl Program {
+    /// Number of places.
+    pub fn places(&self) -> usize {
+        self.place_names.len()
+    }
+
+    /// Number of transitions.
+    pub fn transitions(&self) -> usize {
+        self.transition_names.len()
+    }
+
+    /// Number of token classes.
+    pub fn classes(&self) -> usize {
+        self.class_names.len()
+    }
+
+    /// Number of counters: places times classes.
+    pub fn counters(&self) -> usize {
+        self.initial.len()
+    }
+
+    /// Whether transition `t` fires in zero time.
+    #[inline]
+    pub fn is_immediate(&self, t: usize) -> bool {
+        self.group_of[t] != u32::MAX
+    }
+
+    /// Whether all arcs of transition `t` have constant weights.
+    #[inline(always)]
+    pub fn is_static(&self, t: usize) -> bool {
+        self.dynamic.row(t).is_empty()
+    }
+
+    /// Tokens of all classes in a place.
+    #[inline]
+    pub fn tokens_in(&self, place: usize, marking: &[u32]) -> u64 {
+        let classes = self.classes();
+        marking[place * classes..(place + 1) * classes].iter().map(|&n| u64::from(n)).sum()
+    }
+
+    /// Whether every timed transition is exponential.
+    pub fn is_exponential(&self) -> bool {
+        self.firing.iter().all(|f| !matches!(f, Firing::General { .. }))
+    }
+
+    /// Whether any rate, weight or arc weight depends on the marking.
+    pub fn has_marking_expressions(&self) -> bool {
+        !self.dynamic.items().is_empty()
+            || self.firing.iter().any(|f| match f {
+                Firing::Immediate { weight: value, .. } | Firing::Exponential { rate: value, .. } => {
+                    value.as_constant().is_none()
+                }
+                Firing::General { .. } => false,
+            })
+    }
+}

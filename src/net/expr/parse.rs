@@ -1,0 +1,432 @@
+//! From the text of an expression to a tree with names, and from names to ids.
+//!
+//! Every error has the byte span in the text that it is about.
+
+use std::ops::Range;
+
+use crate::net::expr::ast::{BinaryOp, Expr, Function, Leaf, UnaryOp};
+use crate::net::ids::{ClassId, ParameterId, PlaceId};
+
+/// How deep an expression may nest; deeper text is refused rather than risking the stack.
+pub const MAX_DEPTH: usize = 200;
+
+/// How many operators one expression may have.
+pub const MAX_OPERATORS: usize = 4_000;
+
+/// A name in an expression and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The name as written, without surrounding blanks.
+    pub text: String,
+    /// Bytes of the expression's text.
+    pub span: Range<usize>,
+}
+
+/// A leaf before its names are looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedLeaf {
+    /// `rate`
+    Parameter(Name),
+    /// `#(place)` or `#(place, class)`
+    Tokens(Name, Option<Name>),
+    /// `cap(place)`
+    Capacity(Name),
+}
+
+/// Why a text is not an expression. The span is in bytes of the text.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExprError {
+    /// Something else should stand here.
+    #[error("expected {expected}")]
+    Expected {
+        /// What should stand here.
+        expected: &'static str,
+        /// Where.
+        span: Range<usize>,
+    },
+    /// A number that is none.
+    #[error("`{text}` is not a number")]
+    BadNumber {
+        /// The text.
+        text: String,
+        /// Where.
+        span: Range<usize>,
+    },
+    /// A function that does not exist.
+    #[error("there is no function `{name}`")]
+    UnknownFunction {
+        /// Its name.
+        name: String,
+        /// Where.
+        span: Range<usize>,
+    },
+    /// A function with too few or too many arguments.
+    #[error("`{name}` takes {least} to {most} arguments, not {got}")]
+    Arity {
+        /// The function.
+        name: &'static str,
+        /// Least number of arguments.
+        least: usize,
+        /// Largest number of arguments.
+        most: usize,
+        /// Number of arguments given.
+        got: usize,
+        /// Where.
+        span: Range<usize>,
+    },
+    /// A place that the net does not have.
+    #[error("there is no place `{name}`")]
+    UnknownPlace {
+        /// Its name.
+        name: String,
+        /// Where.
+        span: Range<usize>,
+    },
+    /// A token class that the net does not have.
+    #[error("there is no token class `{name}`")]
+    UnknownClass {
+        /// Its name.
+        name: String,
+        /// Where.
+        span: Range<usize>,
+    },
+    /// A name that is no rate parameter of the net.
+    #[error("there is no rate parameter `{name}` (tokens in a place are written `#(place)`)")]
+    UnknownParameter {
+        /// Its name.
+        name: String,
+        /// Where.
+        span: Range<usize>,
+    },
+    /// Parentheses nest deeper than [`MAX_DEPTH`], or there are more than [`MAX_OPERATORS`] operators.
+    #[error("the expression nests deeper than {MAX_DEPTH} levels or has more than {MAX_OPERATORS} operators")]
+    TooDeep {
+        /// Where.
+        span: Range<usize>,
+    },
+}
+
+impl ExprError {
+    /// The bytes of the text that the error is about.
+    pub fn span(&self) -> Range<usize> {
+        match self {
+            Self::Expected { span, .. }
+            | Self::BadNumber { span, .. }
+            | Self::UnknownFunction { span, .. }
+            | Self::Arity { span, .. }
+            | Self::UnknownPlace { span, .. }
+            | Self::UnknownClass { span, .. }
+            | Self::UnknownParameter { span, .. }
+            | Self::TooDeep { span } => span.clone(),
+        }
+    }
+}
+
+/// Looks names up when an expression is resolved.
+pub trait Names {
+    /// The place of this id or name.
+    fn place(&self, name: &str) -> Option<PlaceId>;
+    /// The token class of this id.
+    fn class(&self, name: &str) -> Option<ClassId>;
+    /// The rate parameter of this name.
+    fn parameter(&self, name: &str) -> Option<ParameterId>;
+}
+
+/// Parses `text`; names are not looked up yet.
+///
+/// # Errors
+///
+/// The first thing that does not fit the grammar, with its span.
+pub fn parse(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
+    let mut parser = Parser { text, at: 0, depth: 0, operators: 0 };
+    let expr = parser.binary(1)?;
+    parser.skip_blanks();
+    if parser.at < text.len() {
+        return Err(parser.expected("an operator or the end"));
+    }
+    Ok(expr)
+}
+
+/// Replaces the names of a parsed expression by ids.
+///
+/// # Errors
+///
+/// The first name that `names` does not know, with its span.
+pub fn resolve(expr: &Expr<NamedLeaf>, names: &impl Names) -> Result<Expr, ExprError> {
+    let place = |name: &Name| {
+        names
+            .place(&name.text)
+            .ok_or_else(|| ExprError::UnknownPlace { name: name.text.clone(), span: name.span.clone() })
+    };
+    expr.try_replace(&mut |leaf| {
+        Ok(Expr::Leaf(match leaf {
+            NamedLeaf::Capacity(name) => Leaf::Capacity(place(name)?),
+            NamedLeaf::Parameter(name) => {
+                let id = names
+                    .parameter(&name.text)
+                    .ok_or_else(|| ExprError::UnknownParameter { name: name.text.clone(), span: name.span.clone() })?;
+                Leaf::Parameter(id)
+            }
+            NamedLeaf::Tokens(name, class) => {
+                let class = match class {
+                    None => None,
+                    Some(c) => Some(
+                        names
+                            .class(&c.text)
+                            .ok_or_else(|| ExprError::UnknownClass { name: c.text.clone(), span: c.span.clone() })?,
+                    ),
+                };
+                Leaf::Tokens(place(name)?, class)
+            }
+        }))
+    })
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    operators: usize,
+}
+
+/// Longer symbols first, so that `<=` is not read as `<`.
+const OPERATORS: [(&str, BinaryOp); 14] = [
+    ("||", BinaryOp::Or),
+    ("&&", BinaryOp::And),
+    ("==", BinaryOp::Equal),
+    ("!=", BinaryOp::NotEqual),
+    ("<=", BinaryOp::LessOrEqual),
+    (">=", BinaryOp::GreaterOrEqual),
+    ("=", BinaryOp::Equal),
+    ("<", BinaryOp::Less),
+    (">", BinaryOp::Greater),
+    ("+", BinaryOp::Add),
+    ("-", BinaryOp::Subtract),
+    ("*", BinaryOp::Multiply),
+    ("/", BinaryOp::Divide),
+    ("%", BinaryOp::Remainder),
+];
+
+impl Parser<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn skip_blanks(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    fn take(&mut self, symbol: &str) -> bool {
+        self.skip_blanks();
+        let found = self.rest().starts_with(symbol);
+        if found {
+            self.at += symbol.len();
+        }
+        found
+    }
+
+    fn expected(&self, expected: &'static str) -> ExprError {
+        let width = self.rest().chars().next().map_or(0, char::len_utf8);
+        ExprError::Expected { expected, span: self.at..self.at + width }
+    }
+
+    fn require(&mut self, symbol: &'static str) -> Result<(), ExprError> {
+        if self.take(symbol) { Ok(()) } else { Err(self.expected(symbol)) }
+    }
+
+    fn deeper(&mut self) -> Result<(), ExprError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(ExprError::TooDeep { span: self.at..self.at });
+        }
+        Ok(())
+    }
+
+    /// Operators that bind at least as tightly as `level`, all of them left-associative.
+    fn binary(&mut self, level: u8) -> Result<Expr<NamedLeaf>, ExprError> {
+        self.deeper()?;
+        let mut left = self.unary()?;
+        loop {
+            self.skip_blanks();
+            let next = OPERATORS.iter().find(|(symbol, _)| self.rest().starts_with(symbol));
+            let Some((symbol, op)) = next.filter(|(_, op)| op.level() >= level) else { break };
+            // a long chain is a deep tree as well
+            self.operators += 1;
+            if self.operators > MAX_OPERATORS {
+                return Err(ExprError::TooDeep { span: self.at..self.at });
+            }
+            self.at += symbol.len();
+            let right = self.binary(op.level() + 1)?;
+            left = Expr::Binary(*op, Box::new(left), Box::new(right));
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
+        let op = if self.take("-") {
+            UnaryOp::Negate
+        } else if self.take("!") {
+            UnaryOp::Not
+        } else {
+            return self.primary();
+        };
+        self.deeper()?;
+        let operand = self.unary()?;
+        self.depth -= 1;
+        Ok(match (op, operand) {
+            (UnaryOp::Negate, Expr::Number(value)) => Expr::Number(-value),
+            (op, operand) => Expr::Unary(op, Box::new(operand)),
+        })
+    }
+
+    fn primary(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
+        self.skip_blanks();
+        match self.rest().chars().next() {
+            Some('(') => {
+                self.at += 1;
+                let inner = self.binary(1)?;
+                self.require(")")?;
+                Ok(inner)
+            }
+            Some('#') => {
+                self.at += 1;
+                self.require("(")?;
+                let place = self.name_until(&[',', ')'])?;
+                let class = if self.take(",") { Some(self.name_until(&[')'])?) } else { None };
+                self.require(")")?;
+                Ok(Expr::Leaf(NamedLeaf::Tokens(place, class)))
+            }
+            Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
+            Some(c) if c.is_alphabetic() || c == '_' => self.word(),
+            _ => Err(self.expected("a number, a name, `#(place)` or `(`")),
+        }
+    }
+
+    fn number(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
+        let bytes = self.rest().as_bytes();
+        let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
+        let mut end = digits(0);
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+            let exponent = digits(end + 1 + sign);
+            if exponent > 0 {
+                end += 1 + sign + exponent;
+            }
+        }
+        let span = self.at..self.at + end;
+        let text = &self.text[span.clone()];
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => {
+                self.at = span.end;
+                Ok(Expr::Number(value))
+            }
+            _ => Err(ExprError::BadNumber { text: text.to_owned(), span }),
+        }
+    }
+
+    /// A function call, a capacity or a parameter.
+    fn word(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
+        let start = self.at;
+        let length = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+        self.at += length.unwrap_or(self.rest().len());
+        let name = Name { text: self.text[start..self.at].to_owned(), span: start..self.at };
+        if !self.take("(") {
+            self.at = name.span.end;
+            return Ok(Expr::Leaf(NamedLeaf::Parameter(name)));
+        }
+        if name.text.eq_ignore_ascii_case("cap") {
+            let place = self.name_until(&[')'])?;
+            self.require(")")?;
+            return Ok(Expr::Leaf(NamedLeaf::Capacity(place)));
+        }
+        let Some(function) = Function::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(&name.text)) else {
+            return Err(ExprError::UnknownFunction { name: name.text, span: name.span });
+        };
+        let mut args = vec![self.binary(1)?];
+        while self.take(",") {
+            args.push(self.binary(1)?);
+        }
+        self.require(")")?;
+        let (least, most) = function.arity();
+        if !(least..=most).contains(&args.len()) {
+            return Err(ExprError::Arity { name: function.name(), least, most, got: args.len(), span: start..self.at });
+        }
+        Ok(Expr::Call(function, args))
+    }
+
+    /// The name up to one of `ends`: ids of places may hold blanks and nearly anything else.
+    fn name_until(&mut self, ends: &[char]) -> Result<Name, ExprError> {
+        self.skip_blanks();
+        let start = self.at;
+        let Some(length) = self.rest().find(|c: char| ends.contains(&c)) else {
+            return Err(self.expected("a name and `)`"));
+        };
+        self.at += length;
+        let text = self.text[start..self.at].trim_end();
+        if text.is_empty() {
+            return Err(ExprError::Expected { expected: "a name", span: start..self.at });
+        }
+        Ok(Name { text: text.to_owned(), span: start..start + text.len() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name_of(leaf: &NamedLeaf) -> String {
+        match leaf {
+            NamedLeaf::Parameter(n) => n.text.clone(),
+            NamedLeaf::Tokens(p, None) => format!("#({})", p.text),
+            NamedLeaf::Tokens(p, Some(c)) => format!("#({}, {})", p.text, c.text),
+            NamedLeaf::Capacity(p) => format!("cap({})", p.text),
+        }
+    }
+
+    fn printed(text: &str) -> String {
+        parse(text).unwrap().text(&name_of)
+    }
+
+    fn value(text: &str) -> f64 {
+        parse(text).unwrap().eval(&|leaf| match leaf {
+            NamedLeaf::Tokens(..) => 3.0,
+            NamedLeaf::Capacity(_) => 5.0,
+            NamedLeaf::Parameter(_) => 0.5,
+        })
+    }
+
+    #[test]
+    fn precedence_is_that_of_arithmetic() {
+        assert_eq!(value("1 + 2 * 3 - 4 / 2"), 5.0);
+        assert_eq!(value("10 - 3 - 2"), 5.0);
+        assert_eq!(value("(#(P0)>2)*5 + (#(P0) < 2 || 1 == 2)"), 5.0);
+        assert_eq!(value("-#(P)*2"), -6.0);
+        assert_eq!(value("if(#(a place) >= cap(b), 1, min(4, 2, 3))"), 2.0);
+        assert_eq!(value("1e-3 * 1E3 + .5 + lam"), 2.0);
+    }
+
+    #[test]
+    fn printing_keeps_the_meaning_with_few_parentheses() {
+        assert_eq!(printed("((1+2))*3"), "(1 + 2) * 3");
+        assert_eq!(printed("1-(2-3)"), "1 - (2 - 3)");
+        assert_eq!(printed("1-2-3"), "1 - 2 - 3");
+        assert_eq!(printed("-(1+#( P0 , Red ))"), "-(1 + #(P0, Red))");
+        assert_eq!(printed("!(a && b)||c"), "!(a && b) || c");
+    }
+
+    #[test]
+    fn errors_point_at_the_text() {
+        let spans: Vec<_> =
+            ["1 +", "foo(1)", "#(P", "2 3", "pow(1)", "1.2.3", "#()"].map(|t| parse(t).unwrap_err().span()).into();
+        assert_eq!(spans, [3..3, 0..3, 2..3, 2..3, 0..6, 0..5, 2..2]);
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_not_overflowed() {
+        for text in ["(".repeat(100_000), "-".repeat(100_000), "1+".repeat(100_000) + "1"] {
+            assert!(matches!(parse(&text), Err(ExprError::TooDeep { .. })));
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The parts of a net: places, transitions, arcs, and what only a drawing or another tool needs.
+//!
+//! Plain records with public fields; [`crate::net::NetBuilder`] checks that they agree.
+
+use crate::net::expr::Expr;
+use crate::net::ids::{ClassId, PlaceId, TransitionId};
+use crate::net::law::Law;
+
+/// A point of the drawing, in pixels from the top left corner.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "coordinates")]
+pub struct Point {
+    pub x: f64,
+    pub y: f64,
+}
+
+/// A kind of token (a colour of PIPE). The first class of a net is the one that plain numbers mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenClass {
+    /// Its id; `Default` is the one that every PIPE net has.
+    pub id: String,
+    /// Whether PIPE 4 counts it as in use.
+    pub enabled: bool,
+    /// Red, green and blue of its dots.
+    pub colour: [u8; 3],
+}
+
+impl TokenClass {
+    /// The class that a net without colours has.
+    pub fn default_class() -> Self {
+        Self { id: "Default".to_owned(), enabled: true, colour: [0; 3] }
+    }
+}
+
+/// A named rate parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// The name that expressions use.
+    pub name: String,
+    /// Its value: a constant, or an expression over places and earlier parameters.
+    pub value: Expr,
+    /// Where its box is drawn.
+    pub position: Option<Point>,
+}
+
+/// A place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Place {
+    /// Unique among the places of the net.
+    pub id: String,
+    /// What is written beside it; empty means the id.
+    pub name: String,
+    /// Tokens of each class at the start, in the order of the net's classes; missing ones are 0.
+    pub initial: Vec<u32>,
+    /// Most tokens of all classes together; `None` is unbounded.
+    pub capacity: Option<u32>,
+    /// Where it is drawn.
+    pub position: Option<Point>,
+    /// Where its name is drawn, relative to the place.
+    pub label_offset: Point,
+}
+
+impl Place {
+    /// The name to show: its own, or the id where it has none.
+    pub fn label(&self) -> &str {
+        if self.name.is_empty() { &self.id } else { &self.name }
+    }
+
+    /// Tokens of all classes at the start.
+    pub fn initial_total(&self) -> u64 {
+        self.initial.iter().map(|&n| u64::from(n)).sum()
+    }
+}
+
+/// How many enablings of a timed transition are served at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Servers {
+    /// One: the rate does not depend on the enabling degree.
+    #[default]
+    Single,
+    /// As many as the enabling degree.
+    Infinite,
+    /// At most this many, at least 1.
+    Limited(u32),
+}
+
+/// What a timed transition that is disabled before it fires remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// Nothing: it starts anew when it is enabled again (race with enabling memory).
+    #[default]
+    Enabling,
+    /// The delay that is left (race with age memory).
+    Age,
+}
+
+/// The delay of a timed transition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Delay {
+    /// Exponential with this rate [1/s], evaluated in the marking in which the transition is enabled.
+    Exponential {
+        /// Rate of one server; 0 means that it never fires, below 0 is an error.
+        rate: Expr,
+    },
+    /// Any other law.
+    General(Law),
+}
+
+/// When an enabled transition fires.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Timing {
+    /// At once, before any timed transition.
+    Immediate {
+        /// Its share among the enabled ones of the same priority.
+        weight: Expr,
+        /// Higher numbers go first.
+        priority: u32,
+    },
+    /// After a random delay.
+    Timed {
+        /// The delay's law.
+        delay: Delay,
+        /// How many enablings are served at once.
+        servers: Servers,
+        /// What is remembered on being disabled.
+        memory: Memory,
+    },
+}
+
+impl Timing {
+    /// Exponential with a constant rate [1/s], single server.
+    pub fn exponential(rate: f64) -> Self {
+        Self::Timed {
+            delay: Delay::Exponential { rate: rate.into() },
+            servers: Servers::Single,
+            memory: Memory::Enabling,
+        }
+    }
+
+    /// Any law, single server, enabling memory.
+    pub fn general(law: Law) -> Self {
+        Self::Timed { delay: Delay::General(law), servers: Servers::Single, memory: Memory::Enabling }
+    }
+
+    /// Immediate with a constant weight.
+    pub fn immediate(weight: f64, priority: u32) -> Self {
+        Self::Immediate { weight: weight.into(), priority }
+    }
+}
+
+/// A transition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transition {
+    /// Unique among the transitions of the net.
+    pub id: String,
+    /// What is written beside it; empty means the id.
+    pub name: String,
+    /// When it fires.
+    pub timing: Timing,
+    /// Where it is drawn.
+    pub position: Option<Point>,
+    /// Rotation of its bar [degrees].
+    pub orientation: i32,
+    /// Where its name is drawn, relative to the transition.
+    pub label_offset: Point,
+    /// A PIPE priority on a timed transition: no one obeys it, but it is kept.
+    pub unused_priority: Option<u32>,
+}
+
+impl Transition {
+    /// The name to show: its own, or the id where it has none.
+    pub fn label(&self) -> &str {
+        if self.name.is_empty() { &self.id } else { &self.name }
+    }
+
+    /// Whether it fires in zero time.
+    pub fn is_immediate(&self) -> bool {
+        matches!(self.timing, Timing::Immediate { .. })
+    }
+}
+
+/// What an arc does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ArcKind {
+    /// Place to transition: the tokens are needed and taken.
+    Input,
+    /// Transition to place: the tokens are put.
+    Output,
+    /// Place to transition: disabled when the place holds as many tokens as the weight.
+    Inhibitor,
+    /// Place to transition: the tokens are needed and stay (a read arc).
+    Test,
+}
+
+/// The weight of an arc for one token class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassWeight {
+    /// The class.
+    pub class: ClassId,
+    /// How many tokens of it; an expression is rounded to the nearest integer.
+    pub weight: Expr,
+}
+
+/// A bend of a drawn arc.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathPoint {
+    /// Where.
+    pub point: Point,
+    /// Whether the arc is curved here.
+    pub curved: bool,
+}
+
+/// An arc between a place and a transition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arc {
+    /// Unique among the arcs of the net.
+    pub id: String,
+    /// What it does.
+    pub kind: ArcKind,
+    /// Its place.
+    pub place: PlaceId,
+    /// Its transition.
+    pub transition: TransitionId,
+    /// Its weights; a class that is not listed has weight 0.
+    pub weights: Vec<ClassWeight>,
+    /// The drawn path, both ends included; may be empty.
+    pub path: Vec<PathPoint>,
+    /// PIPE's mark of a tagged customer's way; kept, without meaning here.
+    pub tagged: bool,
+}
+
+/// A text on the drawing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Annotation {
+    /// Top left corner.
+    pub position: Point,
+    /// Width and height.
+    pub size: Point,
+    /// Whether a border is drawn.
+    pub border: bool,
+    /// The text.
+    pub text: String,
+}
+
+/// A named set of markings, as PIPE 4 keeps it: conditions that hold together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateGroup {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Conditions such as `P0 > 1`, verbatim.
+    pub conditions: Vec<String>,
+}

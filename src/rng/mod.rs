@@ -1,0 +1,87 @@
+//! Random numbers: which word belongs to whom, and variates made from words.
+//!
+//! A draw is a function of (seed, replication, purpose, owner, sample), see [`Address`]. So a replication's numbers
+//! are the same on any thread, block, shard or machine, and a change of one part of a net leaves the draws of the
+//! others alone (common random numbers).
+
+mod exponential;
+mod philox;
+
+pub use exponential::{FRACTION_BITS, exponential};
+pub use philox::{Philox, philox4x32_10, split};
+
+/// What a word is drawn for. Each purpose has its own stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Purpose {
+    /// The delay of one transition; four consecutive replications share a block.
+    Delay = 0,
+    /// A choice among immediate transitions; four consecutive replications share a block.
+    Choice = 1,
+    /// An event of the direct method: time and selection; a block serves two events of one replication.
+    Event = 2,
+    /// A random choice made while a net is built.
+    Build = 3,
+}
+
+/// Where the purpose stands in the last counter word; replications have the 60 bits below it.
+const PURPOSE_SHIFT: u32 = 28;
+
+/// Address of a draw that is shared by four consecutive replications.
+#[derive(Clone, Copy, Debug)]
+pub struct Address {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The transition or the group of immediate transitions that draws.
+    pub owner: u32,
+    /// How many draws this owner has made before in this replication.
+    pub sample: u32,
+}
+
+impl Address {
+    /// The block for the four replications `4 * quad ..= 4 * quad + 3`.
+    #[inline(always)]
+    pub fn block(self, key: [u32; 2], quad: u64) -> [u32; 4] {
+        let [low, high] = split(quad);
+        philox4x32_10([self.sample, self.owner, low, high | (self.purpose as u32) << PURPOSE_SHIFT], key)
+    }
+
+    /// The word of one replication.
+    #[inline(always)]
+    pub fn word(self, key: [u32; 2], replication: u64) -> u32 {
+        self.block(key, replication >> 2)[(replication & 3) as usize]
+    }
+}
+
+/// The block of events `2 * pair` and `2 * pair + 1` of the direct method: time and selection word of each.
+#[inline(always)]
+pub fn event_block(key: [u32; 2], replication: u64, pair: u32) -> [u32; 4] {
+    let [low, high] = split(replication);
+    philox4x32_10([pair, 0, low, high | (Purpose::Event as u32) << PURPOSE_SHIFT], key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_replications_share_a_block() {
+        let address = Address { purpose: Purpose::Delay, owner: 5, sample: 2 };
+        let block = address.block([1, 2], 3);
+        let words: Vec<_> = (12..16).map(|r| address.word([1, 2], r)).collect();
+        assert_eq!(words, block);
+    }
+
+    #[test]
+    fn purposes_owners_and_samples_have_different_words() {
+        let mut seen = std::collections::BTreeSet::new();
+        for purpose in [Purpose::Delay, Purpose::Choice, Purpose::Build] {
+            for owner in 0..10 {
+                for sample in 0..10 {
+                    assert!(seen.insert(Address { purpose, owner, sample }.word([0, 0], 0)));
+                }
+            }
+        }
+        assert!(seen.insert(event_block([0, 0], 0, 0)[0]));
+    }
+}

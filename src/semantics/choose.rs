@@ -1,0 +1,81 @@
+//! Which immediate transition fires: highest priority, then by weight.
+
+use crate::compile::{Firing, Program, integer_weights};
+use crate::semantics::{Fault, is_enabled};
+
+/// How many immediate transitions may fire in a row before the net is said to loop without time passing.
+pub const MAX_IMMEDIATE_FIRINGS: u32 = 1_000_000;
+
+/// Enabled immediate transitions of one group and the highest priority there, with integer weights.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates {
+    transitions: Vec<u32>,
+    weights: Vec<u32>,
+    exact: Vec<f64>,
+}
+
+impl Candidates {
+    /// The transitions, in the order of the group.
+    pub fn transitions(&self) -> &[u32] {
+        &self.transitions
+    }
+
+    /// Their weights as the net has them, in the same order.
+    pub fn exact_weights(&self) -> &[f64] {
+        &self.exact
+    }
+}
+
+/// Fills `found` with the candidates of `group` in `marking`; none where no transition of it is enabled.
+///
+/// # Errors
+///
+/// A weight that comes out negative or not finite, or an arc weight.
+pub fn find_candidates(program: &Program, group: usize, marking: &[u32], found: &mut Candidates) -> Result<(), Fault> {
+    found.transitions.clear();
+    found.weights.clear();
+    found.exact.clear();
+    let mut highest = None;
+    let mut constant = true;
+    for &t in program.groups.row(group) {
+        let Firing::Immediate { weight, priority } = &program.firing[t as usize] else { continue };
+        if highest.is_some_and(|highest| *priority < highest) {
+            break;
+        }
+        if !is_enabled(program, t as usize, marking)? {
+            continue;
+        }
+        let exact = weight.eval(marking);
+        if !exact.is_finite() || exact < 0.0 {
+            return Err(Fault::bad_value(program, t as usize, "weight", exact));
+        }
+        if exact > 0.0 {
+            highest = Some(*priority);
+            constant &= program.choice_weight[t as usize] > 0;
+            found.transitions.push(t);
+            found.weights.push(program.choice_weight[t as usize]);
+            found.exact.push(exact);
+        }
+    }
+    if !constant {
+        found.weights = integer_weights(&found.exact);
+    }
+    Ok(())
+}
+
+/// The candidate that `word` selects. One candidate needs no word; there must be at least one.
+#[inline]
+pub fn pick(candidates: &Candidates, word: impl FnOnce() -> u32) -> u32 {
+    if let [only] = candidates.transitions[..] {
+        return only;
+    }
+    let total: u32 = candidates.weights.iter().sum();
+    let mut rest = ((u64::from(word()) * u64::from(total)) >> 32) as u32;
+    for (&t, &weight) in candidates.transitions.iter().zip(&candidates.weights) {
+        if rest < weight {
+            return t;
+        }
+        rest -= weight;
+    }
+    candidates.transitions[candidates.transitions.len() - 1]
+}

@@ -1,0 +1,132 @@
+//! When a transition is enabled, how often, and at which rate.
+
+use crate::compile::{Firing, Program};
+use crate::net::{ArcKind, Servers};
+use crate::semantics::Fault;
+
+/// Whether `t` is enabled in `marking`, priorities aside.
+///
+/// # Errors
+///
+/// An arc weight that comes out negative or not finite.
+#[inline]
+pub fn is_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
+    Ok(static_enabled(program, t, marking) && (program.is_static(t) || dynamic_enabled(program, t, marking)?))
+}
+
+/// The part of [`is_enabled`] that arcs of constant weight decide.
+#[inline(always)]
+fn static_enabled(program: &Program, t: usize, marking: &[u32]) -> bool {
+    let holds = |counter: u32| marking[counter as usize];
+    program.inputs.row(t).iter().all(|term| holds(term.counter) >= term.weight)
+        && program.tests.row(t).iter().all(|term| holds(term.counter) >= term.weight)
+        && program.inhibitors.row(t).iter().all(|term| holds(term.counter) < term.weight)
+        && program.rooms.row(t).iter().all(|room| {
+            let place = room.place as usize;
+            let most = program.capacity[place].map_or(u64::MAX, u64::from);
+            program.tokens_in(place, marking) + u64::from(room.growth) <= most
+        })
+}
+
+/// The value of a dynamic arc weight: rounded to the nearest integer.
+pub(super) fn arc_weight(program: &Program, t: usize, value: f64) -> Result<u32, Fault> {
+    let whole = value.round();
+    if (0.0..f64::from(u32::MAX)).contains(&whole) {
+        Ok(whole as u32)
+    } else {
+        Err(Fault::bad_value(program, t, "arc weight", value))
+    }
+}
+
+fn dynamic_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
+    let classes = program.classes();
+    let mut growth: Vec<(usize, i64)> = Vec::new();
+    // the same counter may be taken from by several arcs: their sum is needed
+    let mut taken: Vec<(u32, u64)> = Vec::new();
+    for arc in program.dynamic.row(t) {
+        let weight = arc_weight(program, t, arc.weight.eval(marking))?;
+        let held = marking[arc.counter as usize];
+        let grows = match arc.kind {
+            ArcKind::Test if held < weight => return Ok(false),
+            ArcKind::Inhibitor if held >= weight => return Ok(false),
+            ArcKind::Test | ArcKind::Inhibitor => continue,
+            ArcKind::Output => i64::from(weight),
+            ArcKind::Input => {
+                match taken.iter_mut().find(|(counter, _)| *counter == arc.counter) {
+                    Some((_, sum)) => *sum += u64::from(weight),
+                    None => taken.push((arc.counter, u64::from(weight))),
+                }
+                -i64::from(weight)
+            }
+        };
+        let place = arc.counter as usize / classes;
+        match growth.iter_mut().find(|(p, _)| *p == place) {
+            Some((_, sum)) => *sum += grows,
+            None => growth.push((place, grows)),
+        }
+    }
+    let enough = taken.iter().all(|&(counter, sum)| u64::from(marking[counter as usize]) >= sum);
+    Ok(enough
+        && growth.iter().all(|&(place, grows)| {
+            let room = program.capacity[place].map_or(i64::MAX, i64::from);
+            grows <= 0 || i64::try_from(program.tokens_in(place, marking)).is_ok_and(|n| n + grows <= room)
+        }))
+}
+
+/// How often `t` could fire at once: 0 where it is disabled, else the least of tokens over weight among its inputs, 1
+/// where it has none.
+///
+/// # Errors
+///
+/// As [`is_enabled`].
+#[inline]
+pub fn enabling_degree(program: &Program, t: usize, marking: &[u32]) -> Result<u32, Fault> {
+    if !is_enabled(program, t, marking)? {
+        return Ok(0);
+    }
+    let mut degree = u32::MAX;
+    for term in program.inputs.row(t) {
+        degree = degree.min(marking[term.counter as usize] / term.weight);
+    }
+    for arc in program.dynamic.row(t) {
+        if arc.kind == ArcKind::Input {
+            let weight = arc_weight(program, t, arc.weight.eval(marking))?;
+            degree = degree.min(marking[arc.counter as usize].checked_div(weight).unwrap_or(u32::MAX));
+        }
+    }
+    Ok(if degree == u32::MAX { 1 } else { degree })
+}
+
+/// How many of `degree` enablings are served at once.
+#[inline]
+pub fn served(servers: Servers, degree: u32) -> u32 {
+    match servers {
+        Servers::Single => degree.min(1),
+        Servers::Infinite => degree,
+        Servers::Limited(most) => degree.min(most),
+    }
+}
+
+/// The total rate [1/s] at which an exponential transition fires in `marking`: 0 where it is disabled.
+///
+/// # Errors
+///
+/// As [`is_enabled`], and a rate that comes out negative or not finite. For a transition that is not exponential the
+/// rate is 0.
+#[inline]
+pub fn rate(program: &Program, t: usize, marking: &[u32]) -> Result<f64, Fault> {
+    let Firing::Exponential { rate, servers } = &program.firing[t] else { return Ok(0.0) };
+    let served = match servers {
+        Servers::Single => u32::from(is_enabled(program, t, marking)?),
+        servers => served(*servers, enabling_degree(program, t, marking)?),
+    };
+    if served == 0 {
+        return Ok(0.0);
+    }
+    let value = rate.eval(marking);
+    if value.is_finite() && value >= 0.0 {
+        Ok(value * f64::from(served))
+    } else {
+        Err(Fault::bad_value(program, t, "rate", value))
+    }
+}

@@ -1,0 +1,53 @@
+//! What a firing does to the marking.
+
+use crate::compile::Program;
+use crate::net::ArcKind;
+use crate::semantics::Fault;
+use crate::semantics::enabled::arc_weight;
+
+/// Fires `t`, which must be enabled in `marking`.
+///
+/// # Errors
+///
+/// A place that would hold more than 2^32 - 1 tokens. The marking is then of no use.
+#[inline]
+pub fn fire(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), Fault> {
+    for change in program.changes.row(t) {
+        add(program, t, marking, change.counter, i64::from(change.by))?;
+    }
+    if !program.is_static(t) {
+        fire_dynamic(program, t, marking)?;
+    }
+    Ok(())
+}
+
+/// All weights are those of the marking before the firing.
+fn fire_dynamic(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), Fault> {
+    let mut changes = Vec::with_capacity(program.dynamic.row(t).len());
+    for arc in program.dynamic.row(t) {
+        let sign = match arc.kind {
+            ArcKind::Input => -1,
+            ArcKind::Output => 1,
+            ArcKind::Inhibitor | ArcKind::Test => continue,
+        };
+        changes.push((arc.counter, sign * i64::from(arc_weight(program, t, arc.weight.eval(marking))?)));
+    }
+    // tokens are taken before others are put, so that no place runs over in between
+    changes.sort_by_key(|&(_, by)| by);
+    changes.into_iter().try_for_each(|(counter, by)| add(program, t, marking, counter, by))
+}
+
+#[inline(always)]
+fn add(program: &Program, t: usize, marking: &mut [u32], counter: u32, by: i64) -> Result<(), Fault> {
+    let slot = &mut marking[counter as usize];
+    match u32::try_from(i64::from(*slot) + by) {
+        Ok(sum) => {
+            *slot = sum;
+            Ok(())
+        }
+        Err(_) => Err(Fault::TooManyTokens {
+            place: program.place_names[counter as usize / program.classes()].clone(),
+            transition: program.transition_names[t].clone(),
+        }),
+    }
+}

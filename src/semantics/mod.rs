@@ -1,0 +1,61 @@
+//! The one definition of enabling and firing; simulation and solution both call it.
+//!
+//! * A transition is **enabled** when every input and test place holds at least the arc's weight of each class, every
+//!   inhibitor place holds fewer than the arc's weight, and no capacity would be exceeded after the firing; the tokens
+//!   that the firing itself takes are counted off first.
+//! * Its **enabling degree** is how often it could fire at once: the least of tokens over weight among its inputs, 1
+//!   where it has none. Tests, inhibitors and capacities do not scale with it.
+//! * **Immediate** transitions fire before any timed one, of those enabled only the highest priority, one of them with
+//!   probability weight over sum of weights. Transitions that cannot influence each other are looked at group by
+//!   group ([`Program::groups`](crate::compile::Program::groups)), which leaves all probabilities as they are.
+//! * A rate or weight of 0 means never. One that comes out negative, or not a number, is a [`Fault`].
+//!
+//! After Ajmone Marsan et al., [AjmoneMarsan1995].
+
+mod choose;
+mod enabled;
+mod fire;
+
+pub use choose::{Candidates, MAX_IMMEDIATE_FIRINGS, find_candidates, pick};
+pub use enabled::{enabling_degree, is_enabled, rate, served};
+pub use fire::fire;
+
+use crate::compile::Program;
+
+/// What stops a trajectory because the net is wrong. The numbers are those of the program's transitions and places.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A rate or weight that is negative or not a number in a marking that was reached.
+    #[error("the {what} of transition `{transition}` is {value} in a marking that the net reaches")]
+    BadValue {
+        /// `rate`, `weight` or `arc weight`.
+        what: &'static str,
+        /// Id of the transition.
+        transition: String,
+        /// The value.
+        value: f64,
+    },
+    /// A place holds more tokens than 32 bits can count: the net is unbounded, or nearly so.
+    #[error(
+        "place `{place}` would hold more than 2^32 tokens when `{transition}` fires; the net seems to be unbounded"
+    )]
+    TooManyTokens {
+        /// Id of the place.
+        place: String,
+        /// Id of the transition.
+        transition: String,
+    },
+    /// Immediate transitions fire for ever and time does not pass.
+    #[error("immediate transitions fire for ever without time passing: {}", transitions.join(", "))]
+    VanishingLoop {
+        /// Ids of the transitions in the loop.
+        transitions: Vec<String>,
+    },
+}
+
+impl Fault {
+    fn bad_value(program: &Program, t: usize, what: &'static str, value: f64) -> Self {
+        Self::BadValue { what, transition: program.transition_names[t].clone(), value }
+    }
+}

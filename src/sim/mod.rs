@@ -1,0 +1,53 @@
+//! Simulation: many independent replications of a [`Program`], on the CPU.
+//!
+//! [`run`] takes a program, a [`Question`] and an [`Ensemble`] and returns [`Samples`]. Two engines:
+//!
+//! * the **schedule engine** where compilation finds that every transition fires at most once and nothing races
+//!   ([`Schedule::new`]): a max-plus evaluation, a block of replications at a time;
+//! * the **race engine** for every other net: the token game, in the *clock* form (each transition draws its own delay;
+//!   next reaction with an indexed heap), the *direct* form (one draw from the total rate; exponential nets), and the
+//!   *lockstep* form (the direct form, a block of replications side by side).
+//!
+//! Guarantees:
+//!
+//! * Same program, question and seed: same numbers, on any number of threads, in any blocks.
+//! * Schedule and clock form agree bit for bit where both can run; so do direct and lockstep form. The two pairs agree in
+//!   distribution.
+//! * Times are integers; see [`Clock`] for the tick and its error.
+
+mod clock;
+mod question;
+mod samples;
+mod schedule;
+mod simd;
+
+pub use clock::{Clock, NEVER, Scale};
+pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
+pub use samples::{GroupTimes, Samples};
+pub use schedule::Schedule;
+
+use crate::semantics::Fault;
+
+/// Which engine runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// The fastest that can.
+    #[default]
+    Auto,
+    /// Max-plus evaluation.
+    Schedule,
+    /// Token game in its fastest form.
+    Race,
+    /// Token game in clock form.
+    Clock,
+    /// Token game in direct form.
+    Direct,
+    /// Token game in lockstep form.
+    Lockstep,
+}
+
+/// An engine that is ready to run replications. What it needs besides the program is fixed when it is made.
+pub(crate) trait Engine: Sync {
+    /// Runs the replications `first .. first + count` and adds them to `samples`, in order.
+    fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault>;
+}

@@ -1,0 +1,90 @@
+//! What a run is asked: when a replication ends and what is observed on the way.
+
+use crate::compile::Code;
+
+/// When a replication has reached its goal; its time is then the passage time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Goal {
+    /// The dead marking: nothing is enabled any more. The passage time is that of the last firing.
+    #[default]
+    Dead,
+    /// The first marking in which the expression is not 0; also the initial one, and also a vanishing one.
+    Marking(Code),
+    /// None: replications run to the horizon.
+    Horizon,
+}
+
+/// A reward that a replication collects until it ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reward {
+    /// Name in the results.
+    pub name: String,
+    /// Collected per second of model time, evaluated in the marking; `None` collects nothing.
+    pub rate: Option<Code>,
+    /// Collected at each firing of a transition, evaluated in the marking before the firing.
+    pub impulses: Vec<(u32, Code)>,
+}
+
+/// A group of transitions whose first and last firing are observed, such as one phase of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Name in the results.
+    pub name: String,
+    /// Its transitions.
+    pub transitions: Vec<u32>,
+}
+
+/// Everything that a run observes. The default: passage time to the dead marking, and nothing else.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Question {
+    /// When a replication ends.
+    pub goal: Goal,
+    /// Model time [s] at which a replication ends at the latest.
+    pub horizon: Option<f64>,
+    /// Model time [s] from which token averages, throughputs and rewards are collected. Default 0.
+    pub warm_up: f64,
+    /// Firings (timed and immediate) after which a replication is cut off. Default: 2^40, see [`MAX_FIRINGS`].
+    pub max_firings: Option<u64>,
+    /// Whether token counts are averaged over time, per counter.
+    pub tokens: bool,
+    /// Whether firings are counted per transition.
+    pub throughput: bool,
+    /// Groups whose first and last firing times are observed.
+    pub groups: Vec<Group>,
+    /// Rewards.
+    pub rewards: Vec<Reward>,
+    /// Model times [s], ascending, at which the expression is evaluated.
+    pub snapshots: Vec<Snapshot>,
+}
+
+/// An expression that is evaluated at given times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Model time [s].
+    pub time: f64,
+    /// What is evaluated.
+    pub value: Code,
+}
+
+/// Firings of one replication after which it is cut off, where nothing else is asked for.
+pub const MAX_FIRINGS: u64 = 1 << 40;
+
+impl Question {
+    /// Whether nothing but passage times and groups is asked for: what the schedule engine can answer.
+    pub fn is_passage_only(&self) -> bool {
+        !self.tokens && !self.throughput && self.rewards.is_empty() && self.snapshots.is_empty()
+    }
+}
+
+/// How a replication ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// At its goal.
+    Goal,
+    /// In a dead marking that is not the goal.
+    Dead,
+    /// At the horizon.
+    Horizon,
+    /// After the largest number of firings.
+    Firings,
+}

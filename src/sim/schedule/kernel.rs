@@ -1,0 +1,104 @@
+//! The arithmetic of the schedule engine on one block: 64 replications side by side.
+//!
+//! A block is 16 quads of replications, because four consecutive replications share a Philox block. Lane `16 j + q` is
+//! replication `4 q + j` of the block, so that word `j` of 16 Philox blocks lies in one run of lanes. Loops over lanes
+//! have fixed lengths and no branches: the compiler turns them into vector code.
+
+use crate::rng::{Address, exponential};
+use crate::sim::clock::{NEVER, Scale};
+
+/// Philox blocks per block of replications.
+pub(super) const QUADS: usize = 16;
+/// Replications per block.
+pub(super) const LANES: usize = 4 * QUADS;
+
+/// One time per lane.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Times(pub(super) [u64; LANES]);
+
+impl Times {
+    pub(super) const ZERO: Self = Self([0; LANES]);
+    pub(super) const NEVER: Self = Self([NEVER; LANES]);
+
+    #[inline(always)]
+    pub(super) fn max(&mut self, other: &Self) {
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            *own = (*own).max(*other);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn min(&mut self, other: &Self) {
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            *own = (*own).min(*other);
+        }
+    }
+
+    /// The latest of both, where `other` exists.
+    #[inline(always)]
+    pub(super) fn max_existing(&mut self, other: &Self) {
+        for (own, other) in self.0.iter_mut().zip(&other.0) {
+            let other = if *other < NEVER { *other } else { 0 };
+            *own = (*own).max(other);
+        }
+    }
+
+    /// Never, where the lane's branch is another one.
+    #[inline(always)]
+    pub(super) fn keep_branch(&mut self, taken: &[u8; LANES], branch: u8) {
+        for (own, taken) in self.0.iter_mut().zip(taken) {
+            *own = if *taken == branch { *own } else { NEVER };
+        }
+    }
+
+    /// Adds one exponential delay per lane: `((e * mantissa) >> shift)` for the lane's own variate `e`.
+    #[inline(always)]
+    pub(super) fn add_exponential(&mut self, key: [u32; 2], address: Address, first_quad: u64, scale: Scale) {
+        let mantissa = u64::from(scale.mantissa);
+        let [a, rest @ ..] = self.0.as_chunks_mut::<QUADS>().0 else { unreachable!("64 lanes are four runs") };
+        let [b, c, d] = rest else { unreachable!("64 lanes are four runs") };
+        for q in 0..QUADS {
+            let words = address.block(key, first_quad + q as u64);
+            a[q] += (u64::from(exponential(words[0])) * mantissa) >> scale.shift;
+            b[q] += (u64::from(exponential(words[1])) * mantissa) >> scale.shift;
+            c[q] += (u64::from(exponential(words[2])) * mantissa) >> scale.shift;
+            d[q] += (u64::from(exponential(words[3])) * mantissa) >> scale.shift;
+        }
+    }
+
+    /// Adds one word-made delay per lane, four replications at a time.
+    #[inline(always)]
+    pub(super) fn add_quads(&mut self, first_quad: u64, mut delays: impl FnMut(u64) -> [u64; 4]) {
+        for q in 0..QUADS {
+            for (j, delay) in delays(first_quad + q as u64).into_iter().enumerate() {
+                self.0[j * QUADS + q] += delay;
+            }
+        }
+    }
+
+    /// The time of replication `r` of the block.
+    #[inline(always)]
+    pub(super) fn of(&self, r: usize) -> u64 {
+        self.0[(r & 3) * QUADS + (r >> 2)]
+    }
+}
+
+/// The branch that each lane takes.
+#[inline(always)]
+pub(super) fn draw_branches(
+    taken: &mut [u8; LANES],
+    key: [u32; 2],
+    address: Address,
+    first_quad: u64,
+    cumulative: &[u32],
+) {
+    let total = u64::from(cumulative[cumulative.len() - 1]);
+    for q in 0..QUADS {
+        let words = address.block(key, first_quad + q as u64);
+        for (j, word) in words.into_iter().enumerate() {
+            let selector = ((u64::from(word) * total) >> 32) as u32;
+            taken[j * QUADS + q] = cumulative.iter().map(|&upper| u8::from(selector >= upper)).sum();
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Run-time choice of vector instructions: the same code compiled for AVX-512, for AVX2 and for any processor.
+//!
+//! Integer arithmetic gives the same bits on all three, so the choice changes nothing but the speed.
+
+use std::sync::OnceLock;
+
+/// Vector instructions of this processor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Level {
+    /// What every processor of the architecture has.
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(pulp::x86::V3),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(pulp::x86::V4),
+}
+
+/// Caps the level, for tests and comparisons: `portable`, `avx2` or `avx512`.
+const VARIABLE: &str = "TAILSPN_SIMD";
+
+impl Level {
+    /// The best level of this processor, or the one that the environment variable `TAILSPN_SIMD` caps it to.
+    pub(crate) fn detect() -> Self {
+        static LEVEL: OnceLock<Level> = OnceLock::new();
+        *LEVEL.get_or_init(|| {
+            let cap = std::env::var(VARIABLE).unwrap_or_default();
+            let levels = Self::available();
+            let position = levels.iter().position(|level| level.name() == cap).unwrap_or(0);
+            levels[position]
+        })
+    }
+
+    /// All levels of this processor, best first.
+    pub(crate) fn available() -> Vec<Self> {
+        let mut levels = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            levels.extend(pulp::x86::V4::try_new().map(Self::Avx512));
+            levels.extend(pulp::x86::V3::try_new().map(Self::Avx2));
+        }
+        levels.push(Self::Portable);
+        levels
+    }
+
+    /// Name for provenance and for the environment variable.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(_) => "avx512",
+        }
+    }
+
+    /// Runs `work`, whose body is compiled once for each level. All that it calls must be `#[inline(always)]`.
+    #[inline]
+    pub(crate) fn run<W: pulp::NullaryFnOnce>(self, work: W) -> W::Output {
+        match self {
+            Self::Portable => work.call(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(v3) => v3.vectorize(work),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(v4) => v4.vectorize(work),
+        }
+    }
+}
