@@ -5,6 +5,7 @@
 
 pub mod compile;
 pub mod estimate;
+pub mod formats;
 pub mod mapreduce;
 pub mod net;
 pub mod rng;

@@ -56,6 +56,28 @@ impl Code {
         })
     }
 
+    /// The terms `tokens >= least` of a code that is nothing but those, joined by `&&`: counter and least, an integer.
+    pub fn as_conjunction(&self) -> Option<Vec<(u32, f64)>> {
+        let mut terms = Vec::new();
+        let mut ops = &self.ops[..];
+        loop {
+            match ops {
+                [] => return Some(terms),
+                [Op::Binary(BinaryOp::And), rest @ ..] if terms.len() > 1 => ops = rest,
+                [Op::Tokens(counter), Op::Number(value), Op::Binary(op), rest @ ..] => {
+                    let least = match op {
+                        BinaryOp::GreaterOrEqual => value.ceil(),
+                        BinaryOp::Greater => value.floor() + 1.0,
+                        _ => return None,
+                    };
+                    terms.push((*counter, least));
+                    ops = rest;
+                }
+                _ => return None,
+            }
+        }
+    }
+
     /// The value in `marking`.
     #[inline]
     pub fn eval(&self, marking: &[u32]) -> f64 {

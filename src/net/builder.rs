@@ -369,6 +369,7 @@ impl NetBuilder {
         if !problems.is_empty() {
             return Err(problems);
         }
+        self.make_canonical();
         for (i, place) in self.places.iter().enumerate() {
             if !place.name.is_empty() {
                 self.index.places.entry(place.name.clone()).or_insert(PlaceId::from_index(i));
@@ -390,6 +391,21 @@ impl NetBuilder {
             state_groups: self.state_groups,
             index: self.index,
         })
+    }
+
+    /// Gives equal nets one form: a count for every class, and no name that only repeats the id.
+    fn make_canonical(&mut self) {
+        for place in &mut self.places {
+            place.initial.resize(self.classes.len(), 0);
+            if place.name == place.id {
+                place.name.clear();
+            }
+        }
+        for transition in &mut self.transitions {
+            if transition.name == transition.id {
+                transition.name.clear();
+            }
+        }
     }
 
     fn check_ids(&self, problems: &mut Vec<BuildProblem>) {

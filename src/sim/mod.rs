@@ -16,35 +16,26 @@
 //! * Times are integers; see [`Clock`] for the tick and its error.
 
 mod clock;
+#[cfg(test)]
+mod conformance;
+mod cpu;
 mod question;
+mod race;
+mod run;
+mod sampler;
 mod samples;
 mod schedule;
 mod simd;
 
 pub use clock::{Clock, NEVER, Scale};
+pub use cpu::{Unwatched, Watch};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
+pub use run::{EngineChoice, Ensemble, Provenance, Run, RunError, run};
+pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
-pub use schedule::Schedule;
+pub use schedule::{CriticalPath, GroupShare, Schedule};
 
 use crate::semantics::Fault;
-
-/// Which engine runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EngineChoice {
-    /// The fastest that can.
-    #[default]
-    Auto,
-    /// Max-plus evaluation.
-    Schedule,
-    /// Token game in its fastest form.
-    Race,
-    /// Token game in clock form.
-    Clock,
-    /// Token game in direct form.
-    Direct,
-    /// Token game in lockstep form.
-    Lockstep,
-}
 
 /// An engine that is ready to run replications. What it needs besides the program is fixed when it is made.
 pub(crate) trait Engine: Sync {

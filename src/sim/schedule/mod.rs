@@ -3,18 +3,22 @@
 //! Owns [`Schedule`], which binds a plan to a clock, a key and a question. There is no event list and no enabling test:
 //! one pass over the transitions. Times equal those of the race engine's clock form bit for bit.
 
+mod critical;
 mod kernel;
 
-use crate::compile::{Firing, Fold, Program, SchedulePlan, Step};
+pub use critical::{CriticalPath, GroupShare};
+
+use crate::compile::{Fold, Program, Put, SchedulePlan, Step};
 use crate::rng::{Address, Purpose, split};
 use crate::semantics::Fault;
 use crate::sim::clock::{Clock, NEVER, Scale};
-use crate::sim::question::{Ending, Goal, Question};
+use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
+use crate::sim::sampler::Sampler;
 use crate::sim::simd::Level;
 use crate::sim::{Engine, Samples};
 use kernel::{LANES, QUADS, Times, draw_branches};
 
-/// Most branches of one choice.
+/// Most branches of one choice: a lane keeps its branch in a byte.
 const MAX_BRANCHES: usize = 255;
 
 /// How the delays of a step are made.
@@ -22,18 +26,22 @@ const MAX_BRANCHES: usize = 255;
 enum Draw {
     /// No delay.
     None,
-    /// A scaled unit variate.
+    /// Scaled unit variates, all lanes at once.
     Exponential(Scale),
+    /// Any other law, four replications at a time.
+    Sampled(Sampler),
 }
 
-/// A step bound to a clock.
+/// A step bound to a clock and a question.
 #[derive(Clone, Debug)]
 struct Bound {
     step: Step,
     draw: Draw,
     /// Groups of the question that the transition belongs to.
     groups: Vec<u32>,
-    /// Time and nothing else moves through one slot.
+    /// Whether its firing may be the one that reaches the goal.
+    ends: bool,
+    /// The time stays in the one slot that is read, and nothing else happens to it.
     in_place: bool,
 }
 
@@ -41,10 +49,10 @@ struct Bound {
 #[derive(Clone, Debug)]
 pub struct Schedule {
     steps: Vec<Bound>,
+    /// Owner of the random word and cumulative weights of each choice.
     choices: Vec<(u32, Vec<u32>)>,
     slots: usize,
     groups: usize,
-    clock: Clock,
     key: [u32; 2],
     horizon: u64,
     /// Firings of the transitions that fire in every replication.
@@ -53,7 +61,8 @@ pub struct Schedule {
     level: Level,
 }
 
-/// Everything that one block needs.
+/// The state of one block.
+#[derive(Debug)]
 struct Block {
     slots: Vec<Times>,
     taken: Vec<[u8; LANES]>,
@@ -61,9 +70,11 @@ struct Block {
     extra_firings: [u32; LANES],
     first: Vec<Times>,
     last: Vec<Times>,
+    /// Firing time of every step, where they are traced.
+    trace: Vec<Times>,
 }
 
-/// One block of work, for [`Level::run`].
+/// One block of work, compiled for every vector level.
 struct RunBlock<'a> {
     schedule: &'a Schedule,
     block: &'a mut Block,
@@ -80,7 +91,61 @@ impl pulp::NullaryFnOnce for RunBlock<'_> {
 }
 
 impl Schedule {
-    fn block(&self) -> Block {
+    /// Binds a plan of `program` to a question and a seed; `keep` keeps every passage time.
+    ///
+    /// # Errors
+    ///
+    /// Everything in the question that a schedule cannot answer: only passage times and groups are there, and the goal
+    /// must be the dead marking or tokens in places that nothing takes them from.
+    pub fn new(
+        program: &Program,
+        plan: &SchedulePlan,
+        question: &Question,
+        clock: Clock,
+        seed: u64,
+        keep: bool,
+    ) -> Result<Self, Vec<String>> {
+        let ends = obstacles_or_ends(program, plan, question, clock)?;
+        let mut groups_of = vec![Vec::new(); program.transitions()];
+        for (group, number) in question.groups.iter().zip(0_u32..) {
+            for &t in &group.transitions {
+                groups_of[t as usize].push(number);
+            }
+        }
+        let steps: Vec<Bound> = plan
+            .steps
+            .iter()
+            .zip(ends)
+            .map(|(step, ends)| {
+                let groups = std::mem::take(&mut groups_of[step.transition as usize]);
+                let alone = step.branch.is_none() && !step.conditional && !ends && groups.is_empty();
+                let stays =
+                    step.reads.len() == 1 && step.puts == [Put { fold: Fold::Set, slot: step.reads[0], then: None }];
+                let draw = draw_of(program, step.transition as usize, clock);
+                Bound { step: step.clone(), draw, groups, ends, in_place: alone && stays }
+            })
+            .collect();
+        Ok(Self {
+            sure_firings: steps.iter().filter(|b| !b.step.conditional).count() as u64,
+            steps,
+            choices: plan.choices.iter().map(|c| (c.group, c.cumulative.clone())).collect(),
+            slots: plan.slots as usize,
+            groups: question.groups.len(),
+            key: split(seed),
+            horizon: question.horizon.map_or(NEVER - 1, |horizon| clock.ticks(horizon)),
+            keep,
+            level: Level::detect(),
+        })
+    }
+
+    /// The same engine on another vector level; all give the same numbers.
+    #[cfg(test)]
+    pub(super) fn at_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    fn block(&self, traced: bool) -> Block {
         Block {
             slots: vec![Times::ZERO; self.slots],
             taken: vec![[0; LANES]; self.choices.len()],
@@ -88,6 +153,7 @@ impl Schedule {
             extra_firings: [0; LANES],
             first: vec![Times::NEVER; self.groups],
             last: vec![Times::ZERO; self.groups],
+            trace: vec![Times::ZERO; if traced { self.steps.len() } else { 0 }],
         }
     }
 
@@ -101,23 +167,24 @@ impl Schedule {
             let address = Address { purpose: Purpose::Choice, owner: *group, sample: 0 };
             draw_branches(taken, self.key, address, first_quad, cumulative);
         }
-        for bound in &self.steps {
-            self.run_step(bound, block, first_quad);
+        let traced = !block.trace.is_empty();
+        for (number, bound) in self.steps.iter().enumerate() {
+            if bound.in_place && !traced {
+                let slot = &mut block.slots[bound.step.reads[0] as usize];
+                self.delay(bound, slot, first_quad);
+            } else {
+                let time = self.run_step(bound, block, first_quad);
+                if traced {
+                    block.trace[number] = time;
+                }
+            }
         }
     }
 
     #[inline(always)]
-    fn run_step(&self, bound: &Bound, block: &mut Block, first_quad: u64) {
+    fn run_step(&self, bound: &Bound, block: &mut Block, first_quad: u64) -> Times {
         let step = &bound.step;
-        if bound.in_place {
-            let slot = &mut block.slots[step.reads[0] as usize];
-            self.delay(bound, slot, first_quad);
-            return;
-        }
-        let mut time = match step.reads[..] {
-            [] => Times::ZERO,
-            [first, ..] => block.slots[first as usize],
-        };
+        let mut time = step.reads.first().map_or(Times::ZERO, |&slot| block.slots[slot as usize]);
         for &slot in step.reads.iter().skip(1) {
             time.max(&block.slots[slot as usize]);
         }
@@ -130,7 +197,7 @@ impl Schedule {
                 *count += u32::from(*time < NEVER);
             }
         }
-        if step.last {
+        if bound.ends {
             block.end.max_existing(&time);
         }
         for &group in &bound.groups {
@@ -144,15 +211,20 @@ impl Schedule {
                 fold(&mut block.slots, how, slot, &complete);
             }
         }
+        time
     }
 
     #[inline(always)]
     fn delay(&self, bound: &Bound, time: &mut Times, first_quad: u64) {
-        match bound.draw {
+        let owner = bound.step.transition;
+        match &bound.draw {
             Draw::None => {}
             Draw::Exponential(scale) => {
-                let address = Address { purpose: Purpose::Delay, owner: bound.step.transition, sample: 0 };
-                time.add_exponential(self.key, address, first_quad, scale);
+                let address = Address { purpose: Purpose::Delay, owner, sample: 0 };
+                time.add_exponential(self.key, address, first_quad, *scale);
+            }
+            Draw::Sampled(sampler) => {
+                time.add_quads(first_quad, |quad| sampler.draw_quad(self.key, owner, 0, quad));
             }
         }
     }
@@ -171,6 +243,86 @@ impl Schedule {
             }
         }
     }
+
+    /// Runs `work` on every block that holds some of `count` replications from `first` on, with the lanes that are wanted.
+    fn each_block(&self, first: u64, count: u64, traced: bool, mut work: impl FnMut(&Block, std::ops::Range<usize>)) {
+        let mut block = self.block(traced);
+        let lanes = LANES as u64;
+        let mut at = first;
+        while at < first + count {
+            let start = at - at % lanes;
+            self.level.run(RunBlock { schedule: self, block: &mut block, first_quad: start / 4 });
+            let end = (first + count - start).min(lanes);
+            work(&block, (at - start) as usize..end as usize);
+            at = start + lanes;
+        }
+    }
+}
+
+fn draw_of(program: &Program, t: usize, clock: Clock) -> Draw {
+    match Sampler::of(program, t, clock) {
+        None => Draw::None,
+        Some(sampler) => match sampler.scale() {
+            Some(scale) if (0..64).contains(&scale.shift) => Draw::Exponential(scale),
+            _ => Draw::Sampled(sampler),
+        },
+    }
+}
+
+/// Whether each step may be the one that reaches the goal, or everything that is in the way of answering the question.
+fn obstacles_or_ends(
+    program: &Program,
+    plan: &SchedulePlan,
+    question: &Question,
+    clock: Clock,
+) -> Result<Vec<bool>, Vec<String>> {
+    let mut obstacles = Vec::new();
+    if !question.is_passage_only() {
+        obstacles.push("only passage times and groups are asked of a schedule".to_owned());
+    }
+    if clock.is_wide() {
+        obstacles.push("the rates differ too much for 64-bit times".to_owned());
+    }
+    if question.max_firings.unwrap_or(MAX_FIRINGS) < plan.steps.len() as u64 {
+        obstacles.push("the net has more transitions than firings are allowed".to_owned());
+    }
+    if plan.choices.iter().any(|choice| choice.cumulative.len() > MAX_BRANCHES) {
+        obstacles.push(format!("a choice has more than {MAX_BRANCHES} branches"));
+    }
+    let ends = match &question.goal {
+        Goal::Dead => Some(plan.steps.iter().map(|step| step.last).collect()),
+        Goal::Horizon => None,
+        Goal::Marking(code) => code.as_conjunction().and_then(|terms| ends_of(program, plan, question, &terms)),
+    };
+    match ends {
+        Some(ends) if obstacles.is_empty() => Ok(ends),
+        Some(_) => Err(obstacles),
+        None => {
+            obstacles
+                .push("the goal is not the dead marking, nor all the tokens that final places ever get".to_owned());
+            Err(obstacles)
+        }
+    }
+}
+
+/// Steps whose firing may complete the tokens that `terms` (counter, least) ask for. Each counter must be one that
+/// nothing takes from and that always gets just as many. Groups may go on after the goal, so they need a goal that is
+/// the end of everything.
+fn ends_of(program: &Program, plan: &SchedulePlan, question: &Question, terms: &[(u32, f64)]) -> Option<Vec<bool>> {
+    let complete = |&(counter, least): &(u32, f64)| {
+        let arrivals = plan.arrivals[counter as usize] as f64;
+        plan.sure_sink[counter as usize] && least > arrivals - 1.0 && least <= arrivals
+    };
+    let ends: Vec<bool> = plan
+        .steps
+        .iter()
+        .map(|step| {
+            let outputs = program.outputs.row(step.transition as usize);
+            outputs.iter().any(|output| terms.iter().any(|(counter, _)| *counter == output.counter))
+        })
+        .collect();
+    let all = plan.steps.iter().zip(&ends).all(|(step, ends)| *ends || !step.last);
+    (terms.iter().all(complete) && (all || question.groups.is_empty())).then_some(ends)
 }
 
 #[inline(always)]
@@ -185,58 +337,7 @@ fn fold(slots: &mut [Times], how: Fold, slot: u32, time: &Times) {
 
 impl Engine for Schedule {
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
-        let mut block = self.block();
-        let lanes = LANES as u64;
-        let mut at = first;
-        while at < first + count {
-            let start = at - at % lanes;
-            self.level.run(RunBlock { schedule: self, block: &mut block, first_quad: start / 4 });
-            let end = (first + count - start).min(lanes);
-            self.record(&block, (at - start) as usize..end as usize, samples);
-            at = start + lanes;
-        }
+        self.each_block(first, count, false, |block, lanes| self.record(block, lanes, samples));
         Ok(())
-    }
-}
-
-impl Schedule {
-    /// Binds a plan to a question. Temporary signature.
-    pub fn new(program: &Program, plan: &SchedulePlan, question: &Question, seed: u64) -> Self {
-        let clock = Clock::choose(program, question.horizon);
-        let steps = plan.steps.iter().map(|step| {
-            let t = step.transition as usize;
-            let draw = match &program.firing[t] {
-                Firing::Exponential { rate, .. } => {
-                    Draw::Exponential(Scale::new(1.0 / rate.as_constant().unwrap_or(1.0), clock.engine_exponent()))
-                }
-                _ => Draw::None,
-            };
-            let in_place = step.reads.len() == 1
-                && step.branch.is_none()
-                && !step.conditional
-                && !step.last
-                && step.puts.len() == 1
-                && step.puts[0] == crate::compile::Put { fold: Fold::Set, slot: step.reads[0], then: None };
-            Bound { step: step.clone(), draw, groups: Vec::new(), in_place }
-        });
-        let steps: Vec<Bound> = steps.collect();
-        let _ = (&Goal::Dead, MAX_BRANCHES);
-        Self {
-            sure_firings: steps.iter().filter(|b| !b.step.conditional).count() as u64,
-            steps,
-            choices: plan.choices.iter().map(|c| (c.group, c.cumulative.clone())).collect(),
-            slots: plan.slots as usize,
-            groups: 0,
-            clock,
-            key: split(seed),
-            horizon: question.horizon.map_or(NEVER - 1, |h| clock.ticks(h)),
-            keep: false,
-            level: Level::detect(),
-        }
-    }
-    /// x
-    pub fn go(&self, n: u64, samples: &mut Samples) {
-        self.run(0, n, samples).unwrap();
-        let _ = self.clock;
     }
 }

@@ -1,0 +1,3 @@
+//! Reading and writing nets: PIPE XML and PNML in, PIPE XML, Graphviz and SVG out.
+
+pub mod pipe;

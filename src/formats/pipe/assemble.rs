@@ -1,0 +1,472 @@
+//! Second pass: classes, places, parameters and transitions of a [`RawNet`] become parts of a net.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::formats::pipe::collect::{RawNet, RawNode, RawParameter, RawPlace, RawTransition};
+use crate::formats::pipe::names::{NameTable, Positions, expression};
+use crate::formats::pipe::notes::Notes;
+use crate::formats::pipe::options::{ReadOptions, Reading};
+use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::values::{class_list, count};
+use crate::formats::pipe::xml::Text;
+use crate::net::expr::{Expr, ExprError, Leaf, Names, parse};
+use crate::net::{
+    BuildProblem, ClassId, Delay, Law, Memory, Net, NetBuilder, Parameter, PartRef, Place, PlaceId, Servers, Timing,
+    TokenClass, Transition, TransitionId,
+};
+
+/// What an id stands for; a sloppy file may use one id for both.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Node {
+    pub(super) place: Option<PlaceId>,
+    pub(super) transition: Option<TransitionId>,
+}
+
+/// A net that is being put together.
+#[derive(Debug)]
+pub(super) struct Assembler<'n, 'o, 't> {
+    pub(super) builder: NetBuilder,
+    pub(super) notes: &'n mut Notes<'t>,
+    pub(super) options: &'o ReadOptions,
+    pub(super) names: NameTable,
+    /// Names that are the id of one place and the name of another.
+    ambiguous: HashSet<String>,
+    pub(super) nodes: HashMap<String, Node>,
+    /// Ids of the classes, for splitting lists.
+    pub(super) class_ids: Vec<String>,
+    /// Where each part is in the file.
+    pub(super) spans: Spans,
+    pub(super) untimed: bool,
+}
+
+/// Where the parts of the builder are in the file.
+#[derive(Debug, Default)]
+pub(super) struct Spans {
+    places: Vec<Range<usize>>,
+    transitions: Vec<Range<usize>>,
+    parameters: Vec<Range<usize>>,
+    pub(super) arcs: Vec<Range<usize>>,
+}
+
+impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
+    pub(super) fn new(raw: &RawNet<'_>, notes: &'n mut Notes<'t>, options: &'o ReadOptions) -> Self {
+        let fold = options.id_case != Reading::Pipe5;
+        Self {
+            builder: NetBuilder::without_classes(raw.name.clone()),
+            notes,
+            options,
+            names: NameTable::new(fold),
+            ambiguous: HashSet::new(),
+            nodes: HashMap::new(),
+            class_ids: Vec::new(),
+            spans: Spans::default(),
+            untimed: raw.traces.pnml_2009,
+        }
+    }
+
+    /// All parts but the arcs.
+    pub(super) fn nodes(&mut self, raw: &mut RawNet<'t>) {
+        for (class, span) in std::mem::take(&mut raw.classes) {
+            self.class(class, span);
+        }
+        if self.class_ids.is_empty() {
+            self.class(TokenClass::default_class(), 0..0);
+        }
+        for place in &raw.places {
+            self.place(place);
+        }
+        for place in &raw.places {
+            self.place_name(place);
+        }
+        for parameter in &raw.parameters {
+            self.parameter(parameter);
+        }
+        self.note_missing_priorities(&raw.transitions);
+        for transition in &raw.transitions {
+            self.transition(transition);
+        }
+        for annotation in std::mem::take(&mut raw.annotations) {
+            self.builder.add_annotation(annotation);
+        }
+        for group in std::mem::take(&mut raw.groups) {
+            self.builder.add_state_group(group);
+        }
+    }
+
+    fn class(&mut self, class: TokenClass, span: Range<usize>) {
+        if self.names.class(&class.id).is_some() {
+            let fault =
+                Fault::DuplicateId { kind: "token class", id: class.id, first_line: self.notes.line(span.start) };
+            self.notes.fault(span, fault);
+            return;
+        }
+        self.add_class(class);
+    }
+
+    fn add_class(&mut self, class: TokenClass) -> ClassId {
+        self.class_ids.push(class.id.clone());
+        let name = class.id.clone();
+        let id = self.builder.add_class(class);
+        self.names.add_class(&name, id);
+        id
+    }
+
+    /// The class that numbers without a class count.
+    pub(super) fn plain_class(&mut self, span: &Range<usize>) -> ClassId {
+        let first = ClassId::from_index(0);
+        let default = self.names.class("Default");
+        if self.options.plain_number == Reading::Pipe43 || default.is_none() {
+            return first;
+        }
+        if default != Some(first) {
+            self.notes.odd(span.clone(), Oddity::PlainNumber, || {
+                "a number without a token class counts `Default`, as in PIPE 5; PIPE 4.3 takes the first class \
+                 (option `plain_number`)"
+                    .to_owned()
+            });
+        }
+        default.unwrap_or(first)
+    }
+
+    /// The class of this name, declared by its use where it is not.
+    pub(super) fn used_class(&mut self, name: &str, what: &str, span: Range<usize>) -> Option<ClassId> {
+        if let Some(id) = self.names.class(name) {
+            return Some(id);
+        }
+        if self.options.undeclared_class == Reading::Pipe43 || name.is_empty() {
+            let fault = Fault::UndeclaredClass { what: what.to_owned(), class: name.to_owned() };
+            self.notes.fault(span, fault);
+            return None;
+        }
+        self.notes.odd(span, Oddity::UndeclaredClass, || {
+            format!("token class `{name}` is not declared; it is added, while PIPE 4.3 stops reading here (option `undeclared_class`)")
+        });
+        Some(self.add_class(TokenClass { id: name.to_owned(), enabled: true, colour: [0; 3] }))
+    }
+
+    fn place(&mut self, raw: &RawPlace<'t>) {
+        let id = &*raw.node.id.value;
+        let what = |key: &str| format!("the {key} of place `{id}`");
+        let marking = self.marking(raw.marking.as_ref(), &what("marking"));
+        let capacity = raw.node.instructions.get("capacity").or(raw.capacity.as_ref());
+        let from_instruction = raw.node.instructions.get("capacity").is_some();
+        let capacity = capacity.and_then(|text| count(self.notes, &what("capacity"), text));
+        let place = Place {
+            id: id.to_owned(),
+            name: raw.node.name.clone(),
+            initial: marking,
+            capacity: capacity.filter(|c| *c > 0 || from_instruction),
+            position: raw.node.position,
+            label_offset: raw.node.label_offset,
+        };
+        let place = self.builder.add_place(place);
+        self.spans.places.push(raw.node.tag.clone());
+        if let Some(first) = self.nodes.entry(id.to_owned()).or_default().place.replace(place) {
+            self.duplicate("place", &raw.node, self.spans.places[first.index()].start);
+        }
+        self.names.add_place_id(id, place);
+    }
+
+    fn duplicate(&mut self, kind: &'static str, node: &RawNode<'t>, first: usize) {
+        let id = node.id.value.clone().into_owned();
+        let first_line = self.notes.line(first);
+        self.notes.fault(node.id.span.clone(), Fault::DuplicateId { kind, id, first_line });
+    }
+
+    fn place_name(&mut self, raw: &RawPlace<'t>) {
+        let place = self.nodes.get(&*raw.node.id.value).and_then(|n| n.place);
+        if let Some(place) = place
+            && self.names.add_place_name(&raw.node.name, place).is_some()
+        {
+            self.ambiguous.insert(raw.node.name.clone());
+        }
+    }
+
+    fn marking(&mut self, text: Option<&Text<'t>>, what: &str) -> Vec<u32> {
+        let Some(text) = text else { return Vec::new() };
+        let mut initial = vec![0; self.class_ids.len()];
+        for entry in class_list(&text.value, &self.class_ids) {
+            let class = match entry.class {
+                Some(range) => self.used_class(&text.value[range.clone()], what, inside(text, range)),
+                None => Some(self.plain_class(&text.span)),
+            };
+            let number = Text { value: text.value[entry.value.clone()].into(), span: inside(text, entry.value) };
+            let Some((class, tokens)) = class.zip(count(self.notes, what, &number)) else { continue };
+            if class.index() >= initial.len() {
+                initial.resize(class.index() + 1, 0);
+            }
+            initial[class.index()] = tokens;
+        }
+        initial
+    }
+
+    fn parameter(&mut self, raw: &RawParameter<'t>) {
+        let what = format!("rate parameter `{}`", raw.name.value);
+        let value = if raw.by_position {
+            self.positional(&raw.value).map_err(|error| self.bad_expression(&what, &raw.value, &error)).ok()
+        } else {
+            self.number_or_expression(&what, &raw.value)
+        };
+        let Some(value) = value else { return };
+        let parameter = Parameter { name: raw.name.value.clone().into_owned(), value, position: raw.position };
+        let id = self.builder.add_parameter(parameter);
+        self.spans.parameters.push(raw.name.span.clone());
+        self.names.add_parameter(&raw.name.value, id);
+        if let Some(other) = &raw.id {
+            self.names.add_parameter(&other.value, id);
+        }
+    }
+
+    /// Immediate transitions of which only some have a priority: PIPE 4.3 and PIPE 5 differ.
+    fn note_missing_priorities(&mut self, transitions: &[RawTransition<'t>]) {
+        let immediate = || transitions.iter().filter(|t| t.timed != Some(true));
+        let without: Vec<_> = immediate().filter(|t| t.priority.is_none()).collect();
+        if without.len() == immediate().count() {
+            return;
+        }
+        let value = self.default_priority();
+        for transition in without {
+            self.notes.odd(transition.node.tag.clone(), Oddity::MissingPriority, || {
+                format!(
+                    "immediate transition `{}` has no priority, which is 1 in PIPE 4.3 and 0 in PIPE 5; it is read as \
+                     {value} (option `missing_priority`)",
+                    transition.node.id.value
+                )
+            });
+        }
+    }
+
+    fn default_priority(&self) -> u32 {
+        if self.options.missing_priority == Reading::Pipe5 { 0 } else { 1 }
+    }
+
+    fn transition(&mut self, raw: &RawTransition<'t>) {
+        let id = &*raw.node.id.value;
+        let Some(timing) = self.timing(raw, id) else { return };
+        let immediate = matches!(timing, Timing::Immediate { .. });
+        let transition = Transition {
+            id: id.to_owned(),
+            name: raw.node.name.clone(),
+            timing,
+            position: raw.node.position,
+            orientation: raw.orientation,
+            label_offset: raw.node.label_offset,
+            unused_priority: if immediate { None } else { self.unused_priority(raw) },
+        };
+        let transition = self.builder.add_transition(transition);
+        self.spans.transitions.push(raw.node.tag.clone());
+        let node = self.nodes.entry(id.to_owned()).or_default();
+        let shared = node.place.is_some();
+        if let Some(first) = node.transition.replace(transition) {
+            self.duplicate("transition", &raw.node, self.spans.transitions[first.index()].start);
+        } else if shared {
+            self.notes.odd(raw.node.id.span.clone(), Oddity::SharedId, || {
+                format!("`{id}` is both a place and a transition; PIPE 4.3 takes every arc end for the place, here the other end decides")
+            });
+        }
+    }
+
+    fn unused_priority(&mut self, raw: &RawTransition<'t>) -> Option<u32> {
+        if let Some(text) = raw.node.instructions.get("priority") {
+            return count(self.notes, "the priority", text);
+        }
+        // 1 is what PIPE gives every transition
+        let text = raw.priority.as_ref().filter(|text| text.value != "1")?;
+        let value = text.value.parse::<f64>().ok()?;
+        let kept = text.value.parse().ok();
+        if kept.is_none() {
+            self.notes.odd(text.span.clone(), Oddity::TimedPriority, || {
+                format!("priority {value} of timed transition `{}` has no effect and is left out", raw.node.id.value)
+            });
+        }
+        kept
+    }
+
+    fn timing(&mut self, raw: &RawTransition<'t>, id: &str) -> Option<Timing> {
+        if let Some(delay) = &raw.fixed_delay {
+            return self.fixed_delay(raw, delay);
+        }
+        let rate = self.rate(raw, id)?;
+        if self.untimed && raw.timed.is_none() && raw.rate.is_none() {
+            self.notes.odd(raw.node.tag.clone(), Oddity::Untimed, || {
+                "PNML nets have no times; transitions are read as exponential with rate 1".to_owned()
+            });
+        } else if raw.timed != Some(true) {
+            let text = raw.priority.as_ref();
+            let what = format!("the priority of transition `{id}`");
+            let priority = text.map_or(Some(self.default_priority()), |text| count(self.notes, &what, text));
+            return Some(Timing::Immediate { weight: rate, priority: priority? });
+        }
+        let instructions = &raw.node.instructions;
+        let delay = match instructions.law(self.notes) {
+            Some(law) => Delay::General(law),
+            None => Delay::Exponential { rate },
+        };
+        let servers = match instructions.get("servers") {
+            None => Some(if raw.infinite_server { Servers::Infinite } else { Servers::Single }),
+            Some(text) if text.value == "infinite" => Some(Servers::Infinite),
+            Some(text) => count(self.notes, "the number of servers", text).map(Servers::Limited),
+        };
+        let age = instructions.get("memory").is_some_and(|m| m.value == "age");
+        let memory = if age { Memory::Age } else { Memory::Enabling };
+        Some(Timing::Timed { delay, servers: servers?, memory })
+    }
+
+    fn fixed_delay(&mut self, raw: &RawTransition<'t>, delay: &Text<'t>) -> Option<Timing> {
+        let Ok(value) = delay.value.parse() else {
+            let what = format!("the delay of transition `{}`", raw.node.id.value);
+            let text = delay.value.clone().into_owned();
+            self.notes.fault(delay.span.clone(), Fault::BadNumber { what, text, expected: "a number" });
+            return None;
+        };
+        self.notes.odd(delay.span.clone(), Oddity::FixedDelay, || {
+            format!("transition `{}` has a fixed delay, an extension that PIPE itself does not know", raw.node.id.value)
+        });
+        Some(Timing::general(Law::Deterministic { delay: value }))
+    }
+
+    /// Rate of a timed transition, weight of an immediate one.
+    fn rate(&mut self, raw: &RawTransition<'t>, id: &str) -> Option<Expr> {
+        let word = if raw.timed == Some(true) { "rate" } else { "weight" };
+        let what = format!("the {word} of transition `{id}`");
+        if let Some(text) = raw.node.instructions.get("rate-by-position") {
+            let rate = self.positional(text);
+            return rate.map_err(|error| self.bad_expression(&what, text, &error)).ok();
+        }
+        if let Some(text) = raw.node.instructions.get("rate") {
+            return self.number_or_expression(&what, text);
+        }
+        if let Some(name) = &raw.rate_definition {
+            if let Some(parameter) = self.names.parameter(&name.value) {
+                return Some(Expr::Leaf(Leaf::Parameter(parameter)));
+            }
+            self.notes.odd(name.span.clone(), Oddity::UnknownParameter, || {
+                format!(
+                    "{what} is given by rate parameter `{}`, which does not exist; `<rate>` is used instead",
+                    name.value
+                )
+            });
+        }
+        match &raw.rate {
+            Some(text) => self.number_or_expression(&what, text),
+            None => {
+                if !self.untimed {
+                    self.notes.odd(raw.node.tag.clone(), Oddity::MissingRate, || format!("{what} is missing; it is 1"));
+                }
+                Some(Expr::Number(1.0))
+            }
+        }
+    }
+
+    /// A number, with a decimal comma at worst, or an expression with `@` for `,`.
+    fn number_or_expression(&mut self, what: &str, text: &Text<'t>) -> Option<Expr> {
+        if let Ok(value) = text.value.parse::<f64>() {
+            return Some(Expr::Number(value));
+        }
+        if let Some(value) = decimal_comma(&text.value) {
+            self.notes.odd(text.span.clone(), Oddity::DecimalComma, || {
+                format!(
+                    "{what} is `{}`; it is read as {value}, while PIPE 4.3 refuses it and PIPE 5 stops at the comma",
+                    text.value
+                )
+            });
+            return Some(Expr::Number(value));
+        }
+        let commas = text.value.replace('@', ",");
+        match expression(&commas, &self.names) {
+            Ok(expr) => {
+                self.note_names(&commas, text);
+                Some(expr)
+            }
+            Err(error) => {
+                self.bad_expression(what, text, &error);
+                None
+            }
+        }
+    }
+
+    /// Notes names that were found only in a lenient way.
+    pub(super) fn note_names(&mut self, expression: &str, text: &Text<'_>) {
+        if self.names.take_used_fold() {
+            self.notes.odd(text.span.clone(), Oddity::LetterCase, || {
+                format!("`{expression}` names a place with other letter case or blanks; PIPE 5 does not find it (option `id_case`)")
+            });
+        }
+        if self.ambiguous.is_empty() {
+            return;
+        }
+        let mut found = None;
+        if let Ok(parsed) = parse(expression) {
+            parsed.for_each_leaf(&mut |leaf| {
+                use crate::net::expr::NamedLeaf::{Capacity, Parameter, Tokens};
+                let (Tokens(name, _) | Capacity(name) | Parameter(name)) = leaf;
+                if self.ambiguous.contains(&name.text) {
+                    found = Some(name.text.clone());
+                }
+            });
+        }
+        if let Some(name) = found {
+            self.notes.odd(text.span.clone(), Oddity::AmbiguousName, || {
+                format!("`{name}` is the id of one place and the name of another; the id is meant, as in PIPE 5, while PIPE 4.3 takes the name")
+            });
+        }
+    }
+
+    pub(super) fn positional(&self, text: &Text<'_>) -> Result<Expr, ExprError> {
+        let counts = [self.spans.places.len(), self.class_ids.len(), self.spans.parameters.len()];
+        expression(&text.value, &Positions { counts })
+    }
+
+    pub(super) fn bad_expression(&mut self, what: &str, text: &Text<'_>, error: &ExprError) {
+        let span = inside(text, error.span());
+        let reason = error.to_string();
+        self.notes.fault(span, Fault::Expression { what: what.to_owned(), reason });
+    }
+
+    /// The net, or its problems in the notes.
+    pub(super) fn build(self) -> Option<Net> {
+        match self.builder.build() {
+            Ok(net) => Some(net),
+            Err(problems) => {
+                for problem in problems {
+                    let span = self.spans.of(problem.part());
+                    // duplicates were noted with both of their lines
+                    if !matches!(problem, BuildProblem::DuplicateId { kind: "place" | "transition", .. }) {
+                        self.notes.fault(span, Fault::Build(problem));
+                    }
+                }
+                None
+            }
+        }
+    }
+}
+
+impl Spans {
+    fn of(&self, part: PartRef) -> Range<usize> {
+        let found = match part {
+            PartRef::Class(_) => None,
+            PartRef::Parameter(id) => self.parameters.get(id.index()),
+            PartRef::Place(id) => self.places.get(id.index()),
+            PartRef::Transition(id) => self.transitions.get(id.index()),
+            PartRef::Arc(i) => self.arcs.get(i),
+        };
+        found.cloned().unwrap_or(0..0)
+    }
+}
+
+/// `12,5`: a number with a decimal comma.
+fn decimal_comma(text: &str) -> Option<f64> {
+    let (whole, fraction) = text.split_once(',')?;
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if digits(whole) && digits(fraction) { format!("{whole}.{fraction}").parse().ok() } else { None }
+}
+
+/// The bytes of a piece of a text; those of the whole text where it was not written as it reads.
+pub(super) fn inside(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
+    if text.value.len() == text.span.len() {
+        text.span.start + range.start..text.span.start + range.end
+    } else {
+        text.span.clone()
+    }
+}

@@ -1,0 +1,429 @@
+//! First pass over a file: every part as it stands there, before ids are looked up.
+
+use std::ops::Range;
+
+use crate::formats::pipe::dialect::Traces;
+use crate::formats::pipe::instructions::Instructions;
+use crate::formats::pipe::notes::Notes;
+use crate::formats::pipe::options::{ReadOptions, Reading};
+use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::values::{angle, boolean, drawn, label_offset, point, position};
+use crate::formats::pipe::xml::{Element, INSTRUCTION, Item, Text};
+use crate::net::{Annotation, PathPoint, Point, StateGroup, TokenClass};
+
+/// What places and transitions share.
+#[derive(Debug)]
+pub(super) struct RawNode<'t> {
+    pub(super) id: Text<'t>,
+    pub(super) tag: Range<usize>,
+    pub(super) name: String,
+    pub(super) position: Option<Point>,
+    pub(super) label_offset: Point,
+    pub(super) instructions: Instructions<'t>,
+}
+
+/// A place as it stands in the file.
+#[derive(Debug)]
+pub(super) struct RawPlace<'t> {
+    pub(super) node: RawNode<'t>,
+    pub(super) marking: Option<Text<'t>>,
+    pub(super) capacity: Option<Text<'t>>,
+}
+
+/// A transition as it stands in the file.
+#[derive(Debug)]
+pub(super) struct RawTransition<'t> {
+    pub(super) node: RawNode<'t>,
+    pub(super) orientation: i32,
+    pub(super) rate: Option<Text<'t>>,
+    pub(super) rate_definition: Option<Text<'t>>,
+    pub(super) timed: Option<bool>,
+    pub(super) infinite_server: bool,
+    pub(super) priority: Option<Text<'t>>,
+    pub(super) fixed_delay: Option<Text<'t>>,
+}
+
+/// An arc as it stands in the file, or in an instruction.
+#[derive(Debug)]
+pub(super) struct RawArc<'t> {
+    pub(super) id: Option<Text<'t>>,
+    pub(super) tag: Range<usize>,
+    pub(super) source: Text<'t>,
+    pub(super) target: Text<'t>,
+    pub(super) kind: Option<Text<'t>>,
+    pub(super) weight: Option<Text<'t>>,
+    pub(super) path: Vec<PathPoint>,
+    pub(super) tagged: bool,
+    pub(super) instructions: Instructions<'t>,
+}
+
+/// A rate parameter as it stands in the file.
+#[derive(Debug)]
+pub(super) struct RawParameter<'t> {
+    pub(super) name: Text<'t>,
+    pub(super) id: Option<Text<'t>>,
+    pub(super) value: Text<'t>,
+    /// Whether the value names parts by position.
+    pub(super) by_position: bool,
+    pub(super) position: Option<Point>,
+}
+
+/// A reference node of PNML.
+#[derive(Debug)]
+pub(super) struct RawReference<'t> {
+    pub(super) id: Text<'t>,
+    pub(super) target: Text<'t>,
+    pub(super) kind: &'static str,
+}
+
+/// Everything in a file.
+#[derive(Debug, Default)]
+pub(super) struct RawNet<'t> {
+    pub(super) name: String,
+    pub(super) nets: usize,
+    pub(super) classes: Vec<(TokenClass, Range<usize>)>,
+    pub(super) parameters: Vec<RawParameter<'t>>,
+    pub(super) places: Vec<RawPlace<'t>>,
+    pub(super) transitions: Vec<RawTransition<'t>>,
+    pub(super) arcs: Vec<RawArc<'t>>,
+    pub(super) references: Vec<RawReference<'t>>,
+    pub(super) annotations: Vec<Annotation>,
+    pub(super) groups: Vec<StateGroup>,
+    pub(super) traces: Traces,
+}
+
+/// Takes the items of a stream into a [`RawNet`].
+#[derive(Debug)]
+pub(super) struct Collector<'n, 'o, 't> {
+    pub(super) net: RawNet<'t>,
+    pub(super) notes: &'n mut Notes<'t>,
+    pub(super) options: &'o ReadOptions,
+    /// Names of the open containers.
+    open: Vec<&'static str>,
+}
+
+impl<'n, 'o, 't> Collector<'n, 'o, 't> {
+    pub(super) fn new(notes: &'n mut Notes<'t>, options: &'o ReadOptions) -> Self {
+        Self { net: RawNet::default(), notes, options, open: Vec::new() }
+    }
+
+    pub(super) fn visit(&mut self, item: Item<'_, 't>) {
+        match item {
+            Item::Open(element) => self.open(element),
+            Item::Close => {
+                self.open.pop();
+            }
+            Item::Part(element) => self.part(element),
+        }
+    }
+
+    fn open(&mut self, element: Element<'_, 't>) {
+        let known = match element.name() {
+            "net" => "net",
+            "pnml" => "pnml",
+            _ => "page",
+        };
+        self.open.push(known);
+        match known {
+            "pnml" => {
+                if let Some(namespace) = element.attribute("xmlns") {
+                    self.net.traces.pnml_2009 = namespace.value.contains("pnml.org/version-2009");
+                }
+            }
+            "net" => self.open_net(element),
+            _ => {}
+        }
+    }
+
+    fn open_net(&mut self, element: Element<'_, 't>) {
+        self.net.nets += 1;
+        if self.net.nets > 1 {
+            let all = self.options.several_nets == Reading::Pipe43;
+            self.notes.odd(element.span(), Oddity::SeveralNets, || {
+                let taken = if all { "all are read as one, as PIPE 4.3 does" } else { "only the first is read" };
+                format!("the file has more than one net; {taken} (option `several_nets`)")
+            });
+            return;
+        }
+        let (id, kind) = (element.attribute("id"), element.attribute("type"));
+        self.net.traces.bare_net = id.is_none() && kind.is_none();
+        if let Some(id) = id.filter(|id| id.value != DEFAULT_NET_ID) {
+            self.net.name = id.value.into_owned();
+        }
+        if let Some(kind) = kind
+            && ["symmetricnet", "highlevelnet", "pt-hlpng"].iter().any(|k| kind.value.ends_with(k))
+        {
+            self.notes.fault(kind.span, Fault::NetType { name: kind.value.into_owned() });
+        }
+    }
+
+    fn part(&mut self, element: Element<'_, 't>) {
+        let inside = self.open.contains(&"net");
+        if self.net.nets > 1 && self.options.several_nets != Reading::Pipe43 || !inside {
+            return;
+        }
+        if Instructions::of(element).skips() {
+            return;
+        }
+        match element.name() {
+            "place" => self.place(element),
+            "transition" => self.transition(element),
+            "arc" => self.arc(element),
+            "token" | "tokenclass" => self.class(element),
+            "definition" => self.parameter(element),
+            "labels" => self.annotation(element),
+            "stategroup" => self.state_group(element),
+            "referencePlace" => self.reference(element, "place"),
+            "referenceTransition" => self.reference(element, "transition"),
+            "name" => {
+                if let Some(name) = element.value().filter(|_| self.open.last() == Some(&"net")) {
+                    self.net.name = name.value.into_owned();
+                }
+            }
+            INSTRUCTION => self.instruction(element),
+            "graphics" | "toolspecific" => {}
+            name => self.foreign(element, name, "the net"),
+        }
+    }
+
+    fn instruction(&mut self, element: Element<'_, 't>) {
+        let instructions = Instructions::alone(element);
+        if let Some(name) = instructions.get("net-name") {
+            self.net.name = name.value.clone().into_owned();
+        }
+        let part = |key| element.attribute(key);
+        if let (Some(source), Some(target)) = (part("source"), part("target")) {
+            let tagged = part("tagged").is_some();
+            let (id, kind, path) = (part("arc"), part("kind"), instructions.path(self.notes).unwrap_or_default());
+            let tag = element.span();
+            self.net.arcs.push(RawArc { id, tag, source, target, kind, weight: None, path, tagged, instructions });
+        } else if let Some(name) = part("parameter") {
+            let by_position = part("value-by-position");
+            let at = instructions.point(self.notes, "position").flatten();
+            if let Some(value) = by_position.clone().or_else(|| part("value")) {
+                let by_position = by_position.is_some();
+                let parameter = RawParameter { name, id: None, value, by_position, position: at };
+                self.net.parameters.push(parameter);
+            }
+        } else if let Some(id) = part("group") {
+            let texts = |key: &'static str| {
+                element.attributes().filter(move |(k, _)| k.starts_with(key)).map(|(_, v)| v.value.clone().into_owned())
+            };
+            let name = texts("name").next().unwrap_or_default();
+            let conditions = texts("condition").collect();
+            self.net.groups.push(StateGroup { id: id.value.into_owned(), name, conditions });
+        }
+    }
+
+    /// The node of a place or transition; `None` where it has no id.
+    fn node(&mut self, element: Element<'_, 't>, kind: &'static str) -> Option<RawNode<'t>> {
+        let name = element.child_value("name");
+        let id = element.attribute("id").filter(|id| !id.value.is_empty());
+        let Some(id) = id.or_else(|| name.clone()).filter(|id| !id.value.is_empty()) else {
+            self.notes.fault(element.span(), Fault::MissingId { kind });
+            return None;
+        };
+        let instructions = Instructions::of(element);
+        let name = instructions.get("name").or(name.as_ref()).map(|n| n.value.clone().into_owned());
+        let position = instructions.point(self.notes, "position").unwrap_or_else(|| position(element));
+        Some(RawNode {
+            id,
+            tag: element.span(),
+            name: name.unwrap_or_default(),
+            position,
+            label_offset: label_offset(element),
+            instructions,
+        })
+    }
+
+    fn place(&mut self, element: Element<'_, 't>) {
+        let Some(node) = self.node(element, "place") else { return };
+        for child in element.children() {
+            match child.name() {
+                "graphics" | "name" | "initialMarking" | "capacity" | "toolspecific" | "tagged" | INSTRUCTION => {}
+                "toolspecificplace" => self.hierarchy(child),
+                name => self.high_level_or_foreign(child, name, "a place"),
+            }
+        }
+        let filled = |text: &Text<'_>| !text.value.is_empty();
+        let marking = element.child_value("initialMarking").filter(filled);
+        let capacity = element.child_value("capacity").filter(filled);
+        self.net.traces.plain_marking |= marking.as_ref().is_some_and(|m| !m.value.contains(','));
+        self.net.places.push(RawPlace { node, marking, capacity });
+    }
+
+    fn transition(&mut self, element: Element<'_, 't>) {
+        let Some(node) = self.node(element, "transition") else { return };
+        let what = |key: &str| format!("`{key}` of transition `{}`", node.id.value);
+        let mut fixed_delay = None;
+        let mut rate_definition = None;
+        for child in element.children() {
+            match child.name() {
+                "graphics" | "name" | "orientation" | "rate" | "timed" | "infiniteServer" | "priority" | "delay"
+                | INSTRUCTION => {}
+                "toolspecific" => {
+                    rate_definition = rate_definition.or_else(|| child.attribute("rateDefinition"));
+                    self.net.traces.jarp |= child.attribute("tool").is_some_and(|t| t.value == "JARP");
+                    if child.attribute("externalClass").is_some() {
+                        self.hierarchy(child);
+                    }
+                }
+                "deterministic" => {
+                    if child.value().is_some_and(|v| v.value == "true") {
+                        fixed_delay = element.child_value("delay");
+                    }
+                }
+                name => self.high_level_or_foreign(child, name, "a transition"),
+            }
+        }
+        let reading = self.options.odd_boolean;
+        let mut truth = |key: &str| {
+            let text = element.child_value(key)?;
+            boolean(self.notes, reading, &what(key), &text)
+        };
+        let (timed, infinite_server) = (truth("timed"), truth("infiniteServer").unwrap_or(false));
+        let orientation = element.child_value("orientation");
+        let orientation = orientation.map_or(0, |text| angle(self.notes, &what("orientation"), &text));
+        let filled = |text: &Text<'_>| !text.value.is_empty();
+        self.net.transitions.push(RawTransition {
+            orientation,
+            rate: element.child_value("rate").filter(filled),
+            rate_definition: rate_definition.filter(filled),
+            timed,
+            infinite_server,
+            priority: element.child_value("priority").filter(filled),
+            fixed_delay,
+            node,
+        });
+    }
+
+    fn arc(&mut self, element: Element<'_, 't>) {
+        let id = element.attribute("id").filter(|id| !id.value.is_empty());
+        let ends = (element.attribute("source"), element.attribute("target"));
+        let (Some(source), Some(target)) = ends else {
+            let arc = id.map_or_else(|| "?".to_owned(), |id| id.value.into_owned());
+            let end = if ends.0.is_none() { "source" } else { "target" };
+            self.notes.fault(element.span(), Fault::UnknownNode { arc, end, id: String::new() });
+            return;
+        };
+        let mut path = Vec::new();
+        for child in element.children() {
+            match child.name() {
+                "arcpath" => {
+                    let curved = child.attribute("curvePoint").is_some_and(|c| c.value == "true");
+                    path.extend(point(child).map(|point| PathPoint { point, curved }));
+                }
+                "graphics" | "inscription" | "tagged" | "type" | "name" | "toolspecific" | INSTRUCTION => {}
+                name => self.high_level_or_foreign(child, name, "an arc"),
+            }
+        }
+        let reading = self.options.odd_boolean;
+        let tagged = element.child_value("tagged").and_then(|t| boolean(self.notes, reading, "`tagged` of an arc", &t));
+        let kind = element.child("type").and_then(|kind| kind.attribute("value").or_else(|| kind.value()));
+        self.net.traces.storm |= kind.as_ref().is_some_and(|kind| kind.value == "inhibition");
+        let instructions = Instructions::of(element);
+        self.net.arcs.push(RawArc {
+            id,
+            tag: element.span(),
+            source,
+            target,
+            kind,
+            weight: element.child_value("inscription"),
+            path,
+            tagged: tagged.unwrap_or(false) || instructions.get("tagged").is_some(),
+            instructions,
+        });
+    }
+
+    fn class(&mut self, element: Element<'_, 't>) {
+        let Some(id) = element.attribute("id") else {
+            self.notes.fault(element.span(), Fault::MissingId { kind: "token class" });
+            return;
+        };
+        self.net.traces.tokenclass |= element.name() == "tokenclass";
+        let enabled = element.attribute("enabled");
+        self.net.traces.token_without_enabled |= enabled.is_none();
+        self.net.traces.token = true;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte")]
+        let shade = |key| drawn(element.attribute(key).as_ref()).unwrap_or(0.0).clamp(0.0, 255.0) as u8;
+        // PIPE 5 leaves `enabled` out
+        let enabled = enabled.is_none_or(|e| e.value == "true");
+        let class =
+            TokenClass { id: id.value.into_owned(), enabled, colour: [shade("red"), shade("green"), shade("blue")] };
+        self.net.classes.push((class, id.span));
+    }
+
+    fn parameter(&mut self, element: Element<'_, 't>) {
+        let (id, name) = (element.attribute("id"), element.attribute("name"));
+        let Some(name) = name.or_else(|| id.clone()) else {
+            self.notes.fault(element.span(), Fault::MissingId { kind: "rate parameter" });
+            return;
+        };
+        let empty = Text { value: "".into(), span: element.span() };
+        let value = element.attribute("expression").map_or(empty, Text::trimmed);
+        let exact = Instructions::of(element).point(self.notes, "position");
+        let position = exact.unwrap_or_else(|| position(element));
+        self.net.parameters.push(RawParameter { name, id, value, by_position: false, position });
+    }
+
+    fn annotation(&mut self, element: Element<'_, 't>) {
+        let instructions = Instructions::of(element);
+        let number = |key| drawn(element.attribute(key).as_ref()).unwrap_or(0.0);
+        let mut exact = |key| instructions.point(self.notes, key).flatten();
+        let position = exact("position").unwrap_or(Point { x: number("x"), y: number("y") });
+        let size = exact("size").unwrap_or(Point { x: number("width"), y: number("height") });
+        let text = element.child("text").and_then(Element::text);
+        self.net.annotations.push(Annotation {
+            position,
+            size,
+            border: element.attribute("border").is_none_or(|b| b.value == "true"),
+            text: text.map(|t| t.value.into_owned()).unwrap_or_default(),
+        });
+    }
+
+    fn state_group(&mut self, element: Element<'_, 't>) {
+        let id = element.attribute("id").map(|t| t.value.into_owned()).unwrap_or_default();
+        let name = element.child_value("name").map(|t| t.value.into_owned()).unwrap_or_default();
+        let conditions = element.children().filter(|c| c.name() == "statecondition").filter_map(Element::value);
+        let conditions = conditions.map(|t| t.value.into_owned()).collect();
+        self.net.groups.push(StateGroup { id, name, conditions });
+    }
+
+    fn reference(&mut self, element: Element<'_, 't>, kind: &'static str) {
+        match (element.attribute("id"), element.attribute("ref")) {
+            (Some(id), Some(target)) => self.net.references.push(RawReference { id, target, kind }),
+            _ => self.notes.fault(element.span(), Fault::MissingId { kind: "reference node" }),
+        }
+    }
+
+    fn hierarchy(&mut self, element: Element<'_, 't>) {
+        self.net.traces.hierarchical = true;
+        self.notes.odd(element.span(), Oddity::Hierarchy, || {
+            "interface marks of hierarchical nets and external transitions are left out; the part is read as an \
+             ordinary one"
+                .to_owned()
+        });
+    }
+
+    fn high_level_or_foreign(&mut self, element: Element<'_, 't>, name: &str, what: &str) {
+        if !matches!(name, "DataType" | "Datatype-group" | "abtoken" | "formula") {
+            self.foreign(element, name, what);
+            return;
+        }
+        self.net.traces.high_level = true;
+        self.notes.odd(element.span(), Oddity::HighLevel, || {
+            "this is a high-level net: its formulas, data types and data tokens are left out, only its places, \
+             transitions and arcs are read"
+                .to_owned()
+        });
+    }
+
+    fn foreign(&mut self, element: Element<'_, 't>, name: &str, what: &str) {
+        self.notes.odd(element.span(), Oddity::ForeignElement, || {
+            format!("`<{name}>` in {what} has no meaning here and is left out")
+        });
+    }
+}
+
+/// The id that PIPE 4.3 gives every net.
+pub(super) const DEFAULT_NET_ID: &str = "Net-One";

@@ -1,0 +1,324 @@
+//! Second pass, the arcs: which nodes they join, what they do, how much they weigh.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::formats::pipe::assemble::{Assembler, Node, inside};
+use crate::formats::pipe::collect::{RawArc, RawNet, RawReference};
+use crate::formats::pipe::names::arc_weight;
+use crate::formats::pipe::options::Reading;
+use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::values::class_list;
+use crate::formats::pipe::xml::Text;
+use crate::net::expr::Expr;
+use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PlaceId, TransitionId};
+
+/// How many references may follow one another.
+const MAX_REFERENCES: usize = 64;
+
+/// The arcs of a file on their way into a builder.
+#[derive(Debug)]
+pub(super) struct Joiner<'a, 'n, 'o, 't> {
+    assembler: &'a mut Assembler<'n, 'o, 't>,
+    /// Ids in small letters; empty where letter case matters.
+    folded: HashMap<String, Option<Node>>,
+    ids: HashSet<String>,
+    unnamed: usize,
+}
+
+impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
+    pub(super) fn new(assembler: &'a mut Assembler<'n, 'o, 't>) -> Self {
+        Self { assembler, folded: HashMap::new(), ids: HashSet::new(), unnamed: 0 }
+    }
+
+    /// Adds all arcs of the file.
+    pub(super) fn arcs(&mut self, raw: &RawNet<'t>) {
+        self.references(&raw.references);
+        self.fold_ids(raw);
+        for arc in raw.arcs.iter().filter_map(|a| a.id.as_ref()) {
+            self.ids.insert(arc.value.clone().into_owned());
+        }
+        let mut used = HashSet::new();
+        for arc in &raw.arcs {
+            self.arc(arc, &mut used);
+        }
+    }
+
+    /// Lets the ids of reference nodes stand for the nodes that they refer to.
+    fn references(&mut self, references: &[RawReference<'t>]) {
+        let targets: HashMap<&str, &str> = references.iter().map(|r| (&*r.id.value, &*r.target.value)).collect();
+        for reference in references {
+            let mut target = &*reference.target.value;
+            for _ in 0..MAX_REFERENCES {
+                match targets.get(target) {
+                    Some(next) => target = next,
+                    None => break,
+                }
+            }
+            let node = self.assembler.nodes.get(target).copied();
+            let found = node.filter(|n| {
+                if reference.kind == "place" { n.place } else { None }.is_some() || {
+                    reference.kind == "transition" && n.transition.is_some()
+                }
+            });
+            match found {
+                Some(node) => {
+                    self.assembler.nodes.insert(reference.id.value.clone().into_owned(), node);
+                }
+                None => self.assembler.notes.fault(
+                    reference.target.span.clone(),
+                    Fault::Reference {
+                        id: reference.id.value.clone().into_owned(),
+                        target: reference.target.value.clone().into_owned(),
+                        kind: reference.kind,
+                    },
+                ),
+            }
+        }
+    }
+
+    fn fold_ids(&mut self, raw: &RawNet<'t>) {
+        let reading = self.assembler.options.id_case;
+        if reading == Reading::Pipe5 {
+            return;
+        }
+        let ids = raw.places.iter().map(|p| &p.node.id).chain(raw.transitions.iter().map(|t| &t.node.id));
+        for id in ids {
+            let Some(node) = self.assembler.nodes.get(&*id.value).copied() else { continue };
+            let entry = self.folded.entry(id.value.to_lowercase());
+            match reading {
+                Reading::Pipe43 => {
+                    let known = entry.or_insert(Some(Node::default()));
+                    let before = known.unwrap_or_default();
+                    *known = Some(Node {
+                        place: node.place.or(before.place),
+                        transition: node.transition.or(before.transition),
+                    });
+                }
+                _ => {
+                    entry.and_modify(|several| *several = None).or_insert(Some(node));
+                }
+            }
+        }
+    }
+
+    /// The node of this id.
+    fn node(&mut self, arc: &RawArc<'t>, end: &'static str, id: &Text<'t>) -> Option<Node> {
+        let exact = self.assembler.nodes.get(&*id.value).copied();
+        let ignores_case = self.assembler.options.id_case == Reading::Pipe43;
+        if let Some(node) = exact.filter(|_| !ignores_case) {
+            return Some(node);
+        }
+        let folded = self.folded.get(&id.value.trim().to_lowercase()).copied().flatten();
+        if folded.is_some() && exact.is_none() {
+            self.assembler.notes.odd(id.span.clone(), Oddity::LetterCase, || {
+                format!("`{}` is written with other letter case or blanks than the node; PIPE 5 does not find it (option `id_case`)", id.value)
+            });
+        }
+        let node = folded.or(exact);
+        if node.is_none() {
+            let fault = Fault::UnknownNode { arc: arc_id(arc), end, id: id.value.clone().into_owned() };
+            self.assembler.notes.fault(id.span.clone(), fault);
+        }
+        node
+    }
+
+    /// Place, transition, and whether the arc leaves the place.
+    fn ends(&mut self, arc: &RawArc<'t>) -> Option<(PlaceId, TransitionId, bool)> {
+        let (source, target) = (self.node(arc, "source", &arc.source), self.node(arc, "target", &arc.target));
+        let (source, target) = (source?, target?);
+        let from_place = source.place.zip(target.transition);
+        let from_transition = target.place.zip(source.transition);
+        let fault = match (from_place, from_transition) {
+            (Some((place, transition)), None) => return Some((place, transition, true)),
+            (None, Some((place, transition))) => return Some((place, transition, false)),
+            (Some(_), Some(_)) => Fault::AmbiguousArc {
+                arc: arc_id(arc),
+                source_id: arc.source.value.clone().into_owned(),
+                target: arc.target.value.clone().into_owned(),
+            },
+            (None, None) => {
+                let kind = if source.place.is_some() { "places" } else { "transitions" };
+                Fault::SameKind { arc: arc_id(arc), kind }
+            }
+        };
+        self.assembler.notes.fault(arc.tag.clone(), fault);
+        None
+    }
+
+    fn arc(&mut self, raw: &RawArc<'t>, used: &mut HashSet<String>) {
+        let id = self.id(raw, used);
+        let Some((place, transition, from_place)) = self.ends(raw) else { return };
+        let Some(kind) = self.kind(raw, from_place) else { return };
+        let Some((kind, weights)) = self.weights(raw, kind, &id) else { return };
+        self.assembler.spans.arcs.push(raw.tag.clone());
+        let path = raw.path.clone();
+        self.assembler.builder.add_arc(Arc { id, kind, place, transition, weights, path, tagged: raw.tagged });
+    }
+
+    fn id(&mut self, raw: &RawArc<'t>, used: &mut HashSet<String>) -> String {
+        let Some(id) = &raw.id else {
+            self.assembler.notes.odd(raw.tag.clone(), Oddity::MissingArcId, || {
+                "an arc has no id, which PIPE 5 refuses; it is given one, as in PIPE 4.3".to_owned()
+            });
+            loop {
+                let id = format!("A{}", self.unnamed);
+                self.unnamed += 1;
+                if self.ids.insert(id.clone()) {
+                    return id;
+                }
+            }
+        };
+        if used.insert(id.value.clone().into_owned()) {
+            return id.value.clone().into_owned();
+        }
+        let fresh = (2_u64..).map(|n| format!("{} ({n})", id.value)).find(|id| self.ids.insert(id.clone()));
+        let fresh = fresh.expect("there are more numbers than arcs");
+        self.assembler.notes.odd(id.span.clone(), Oddity::DuplicateArcId, || {
+            format!("arc id `{}` is used twice, of which PIPE 5 drops one; the second is named `{fresh}`", id.value)
+        });
+        fresh
+    }
+
+    fn kind(&mut self, raw: &RawArc<'t>, from_place: bool) -> Option<ArcKind> {
+        let ordinary = if from_place { ArcKind::Input } else { ArcKind::Output };
+        let Some(text) = &raw.kind else { return Some(ordinary) };
+        match &*text.value {
+            "normal" | "regular" | "input" | "output" | "" => Some(ordinary),
+            "test" | "read" if from_place => Some(ArcKind::Test),
+            "inhibitor" | "inhibition" if from_place => Some(ArcKind::Inhibitor),
+            "inhibitor" | "inhibition" => {
+                if self.assembler.options.output_inhibitor == Reading::Pipe43 {
+                    self.assembler.notes.odd(text.span.clone(), Oddity::Dropped, || {
+                        format!(
+                            "inhibitor arc `{}` goes to a place, where it does nothing; it is left out",
+                            arc_id(raw)
+                        )
+                    });
+                } else {
+                    let fault = Fault::InhibitorFromTransition { arc: arc_id(raw) };
+                    self.assembler.notes.fault(text.span.clone(), fault);
+                }
+                None
+            }
+            other => {
+                self.assembler.notes.odd(text.span.clone(), Oddity::ArcType, || {
+                    format!("arc type `{other}` is not known; the arc is read as an ordinary one, as in PIPE")
+                });
+                Some(ordinary)
+            }
+        }
+    }
+
+    /// The weights of an arc; its kind may change where it has none.
+    fn weights(&mut self, raw: &RawArc<'t>, kind: ArcKind, id: &str) -> Option<(ArcKind, Vec<ClassWeight>)> {
+        let what = format!("the weight of arc `{id}`");
+        let instructions = &raw.instructions;
+        if let Some(text) = instructions.get("weights-by-position") {
+            return self.list(text, &what, true).map(|weights| (kind, weights));
+        }
+        if let Some(text) = instructions.get("weights") {
+            return self.list(text, &what, false).map(|weights| (kind, weights));
+        }
+        let text = raw.weight.as_ref().filter(|text| !text.value.is_empty());
+        let Some(text) = text else { return Some(self.missing_weight(raw, kind, id)) };
+        let mut weights = self.list(text, &what, false)?;
+        if kind == ArcKind::Inhibitor {
+            self.drop_inhibitor_zeros(&mut weights, text, id);
+        }
+        Some((kind, weights))
+    }
+
+    fn missing_weight(&mut self, raw: &RawArc<'t>, kind: ArcKind, id: &str) -> (ArcKind, Vec<ClassWeight>) {
+        let class = self.assembler.plain_class(&raw.tag);
+        let one = |kind| (kind, vec![ClassWeight { class, weight: Expr::Number(1.0) }]);
+        // PIPE writes inhibitor arcs without a weight and means 1; in PNML a weight that is missing is 1
+        if kind == ArcKind::Inhibitor || self.assembler.untimed {
+            return one(kind);
+        }
+        let read_as = match (self.assembler.options.missing_inscription, kind) {
+            (Reading::Sensible, _) => one(kind),
+            (Reading::Pipe5, ArcKind::Input) => one(ArcKind::Test),
+            _ => (kind, Vec::new()),
+        };
+        self.assembler.notes.odd(raw.tag.clone(), Oddity::MissingInscription, || {
+            let meaning = if read_as.1.is_empty() { "0" } else { "1" };
+            format!(
+                "arc `{id}` has no weight, with which PIPE 4.3.0 and PIPE 5 move no token; it is read as {meaning} \
+                 (option `missing_inscription`)"
+            )
+        });
+        read_as
+    }
+
+    /// A class of weight 0 does not inhibit; PIPE takes every inhibitor weight for 1.
+    fn drop_inhibitor_zeros(&mut self, weights: &mut Vec<ClassWeight>, text: &Text<'t>, id: &str) {
+        let zero = |w: &ClassWeight| w.weight.as_number() == Some(0.0);
+        if !weights.iter().all(zero) {
+            weights.retain(|w| !zero(w));
+        } else if let Some(first) = weights.first_mut() {
+            first.weight = Expr::Number(1.0);
+            weights.truncate(1);
+            self.assembler.notes.odd(text.span.clone(), Oddity::InhibitorZero, || {
+                format!("inhibitor arc `{id}` has weight 0; it is read as 1, as PIPE takes all of them")
+            });
+        }
+    }
+
+    fn list(&mut self, text: &Text<'t>, what: &str, by_position: bool) -> Option<Vec<ClassWeight>> {
+        let mut weights = Vec::new();
+        let mut fine = true;
+        let entries = if by_position {
+            let positions: Vec<_> =
+                (0..self.assembler.class_ids.len()).map(|i| ClassId::from_index(i).to_string()).collect();
+            class_list(&text.value, &positions)
+        } else {
+            class_list(&text.value, &self.assembler.class_ids)
+        };
+        for entry in entries {
+            let class = match entry.class {
+                Some(range) if by_position => {
+                    let position = text.value[range].trim_start_matches('c').parse().ok();
+                    position.filter(|i| *i < self.assembler.class_ids.len()).map(ClassId::from_index)
+                }
+                Some(range) => self.assembler.used_class(&text.value[range.clone()], what, inside(text, range)),
+                None => Some(self.assembler.plain_class(&text.span)),
+            };
+            let value = Text { value: text.value[entry.value.clone()].into(), span: inside(text, entry.value) };
+            let weight = class.and_then(|class| self.weight(&value, class, what, by_position));
+            match class.zip(weight) {
+                Some((class, weight)) => weights.push(ClassWeight { class, weight }),
+                None => fine = false,
+            }
+        }
+        fine.then_some(weights)
+    }
+
+    fn weight(&mut self, text: &Text<'_>, class: ClassId, what: &str, by_position: bool) -> Option<Expr> {
+        if let Ok(value) = text.value.parse::<f64>() {
+            return Some(Expr::Number(value));
+        }
+        let assembler = &mut *self.assembler;
+        let result = if by_position {
+            assembler.positional(text)
+        } else {
+            let commas = text.value.replace('@', ",");
+            let own = assembler.class_ids[class.index()].clone();
+            let several = assembler.names.class_count() > 1;
+            let result = arc_weight(&commas, Some(&own), several, &assembler.names);
+            assembler.note_names(&commas, text);
+            result
+        };
+        match result {
+            Ok(weight) => Some(weight),
+            Err(error) => {
+                assembler.bad_expression(what, text, &error);
+                None
+            }
+        }
+    }
+}
+
+fn arc_id(raw: &RawArc<'_>) -> String {
+    let id = raw.id.as_ref().map(|id| id.value.clone().into_owned());
+    id.unwrap_or_else(|| format!("{} to {}", raw.source.value, raw.target.value))
+}

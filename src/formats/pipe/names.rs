@@ -1,0 +1,162 @@
+//! Expressions in files: which names they may use, and what an unqualified token count means in an arc weight.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use crate::net::expr::{self, Expr, ExprError, Name, NamedLeaf, Names};
+use crate::net::{ClassId, Net, ParameterId, PlaceId};
+
+/// Names of the parts of a net: ids first, then the names of places.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NameTable {
+    places: HashMap<String, PlaceId>,
+    /// Names and ids without blanks and in small letters, as PIPE 4.3 compares them; `None` where several agree.
+    folded: HashMap<String, Option<PlaceId>>,
+    classes: HashMap<String, ClassId>,
+    parameters: HashMap<String, ParameterId>,
+    fold: bool,
+    used_fold: Cell<bool>,
+}
+
+impl NameTable {
+    /// The names that an expression of this net can use.
+    pub(super) fn of_net(net: &Net) -> Self {
+        let mut table = Self::default();
+        for (i, place) in net.places().iter().enumerate() {
+            table.places.entry(place.id.clone()).or_insert(PlaceId::from_index(i));
+        }
+        for (i, place) in net.places().iter().enumerate() {
+            table.add_place_name(&place.name, PlaceId::from_index(i));
+        }
+        for (i, class) in net.classes().iter().enumerate() {
+            table.add_class(&class.id, ClassId::from_index(i));
+        }
+        for (i, parameter) in net.parameters().iter().enumerate() {
+            table.add_parameter(&parameter.name, ParameterId::from_index(i));
+        }
+        table
+    }
+
+    /// An empty table; `fold` lets letter case and blanks of place names be ignored where nothing else fits.
+    pub(super) fn new(fold: bool) -> Self {
+        Self { fold, ..Self::default() }
+    }
+
+    pub(super) fn add_place_id(&mut self, id: &str, place: PlaceId) {
+        self.places.entry(id.to_owned()).or_insert(place);
+        self.add_folded(id, place);
+    }
+
+    /// Adds a name, where no place has it as its id; the place that has, where it is another one.
+    pub(super) fn add_place_name(&mut self, name: &str, place: PlaceId) -> Option<PlaceId> {
+        if name.is_empty() {
+            return None;
+        }
+        self.add_folded(name, place);
+        let known = *self.places.entry(name.to_owned()).or_insert(place);
+        (known != place).then_some(known)
+    }
+
+    fn add_folded(&mut self, name: &str, place: PlaceId) {
+        if self.fold {
+            let known = self.folded.entry(folded(name)).or_insert(Some(place));
+            if *known != Some(place) {
+                *known = None;
+            }
+        }
+    }
+
+    pub(super) fn add_class(&mut self, id: &str, class: ClassId) {
+        self.classes.entry(id.to_owned()).or_insert(class);
+    }
+
+    pub(super) fn add_parameter(&mut self, name: &str, parameter: ParameterId) {
+        self.parameters.entry(name.to_owned()).or_insert(parameter);
+    }
+
+    /// Whether a place was found only because letter case and blanks were ignored, since this was asked last.
+    pub(super) fn take_used_fold(&self) -> bool {
+        self.used_fold.take()
+    }
+
+    /// How many classes there are.
+    pub(super) fn class_count(&self) -> usize {
+        self.classes.len()
+    }
+}
+
+fn folded(name: &str) -> String {
+    name.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+}
+
+impl Names for NameTable {
+    fn place(&self, name: &str) -> Option<PlaceId> {
+        if let Some(exact) = self.places.get(name) {
+            return Some(*exact);
+        }
+        let found = self.fold.then(|| self.folded.get(&folded(name)).copied().flatten()).flatten();
+        self.used_fold.set(self.used_fold.get() || found.is_some());
+        found
+    }
+
+    fn class(&self, name: &str) -> Option<ClassId> {
+        self.classes.get(name).copied()
+    }
+
+    fn parameter(&self, name: &str) -> Option<ParameterId> {
+        self.parameters.get(name).copied()
+    }
+}
+
+/// Names by position, `p3`, `c0` and `k1`: for parts whose ids do not fit into an expression.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Positions {
+    /// Number of places, classes and parameters.
+    pub(super) counts: [usize; 3],
+}
+
+impl Positions {
+    fn find(self, name: &str, letter: char, kind: usize) -> Option<usize> {
+        name.strip_prefix(letter)?.parse().ok().filter(|i| *i < self.counts[kind])
+    }
+}
+
+impl Names for Positions {
+    fn place(&self, name: &str) -> Option<PlaceId> {
+        self.find(name, 'p', 0).map(PlaceId::from_index)
+    }
+
+    fn class(&self, name: &str) -> Option<ClassId> {
+        self.find(name, 'c', 1).map(ClassId::from_index)
+    }
+
+    fn parameter(&self, name: &str) -> Option<ParameterId> {
+        self.find(name, 'k', 2).map(ParameterId::from_index)
+    }
+}
+
+/// An expression over `names`.
+pub(super) fn expression(text: &str, names: &impl Names) -> Result<Expr, ExprError> {
+    expr::resolve(&expr::parse(text)?, names)
+}
+
+/// An arc weight for `class`: in nets with several classes a count without a class counts tokens of the weight's own,
+/// as in PIPE 4.3.
+pub(super) fn arc_weight(
+    text: &str,
+    class: Option<&str>,
+    several: bool,
+    names: &impl Names,
+) -> Result<Expr, ExprError> {
+    let parsed = expr::parse(text)?;
+    let Some(class) = class.filter(|_| several) else { return expr::resolve(&parsed, names) };
+    let qualified = parsed.try_replace(&mut |leaf| {
+        Ok::<_, ExprError>(Expr::Leaf(match leaf {
+            NamedLeaf::Tokens(place, None) => {
+                NamedLeaf::Tokens(place.clone(), Some(Name { text: class.to_owned(), span: place.span.clone() }))
+            }
+            other => other.clone(),
+        }))
+    })?;
+    expr::resolve(&qualified, names)
+}

@@ -1,0 +1,83 @@
+//! Where the reader writes down what is wrong and what is odd.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::formats::pipe::problem::{Fault, Lines, Oddity, ReadError, ReadProblem, Warning};
+
+/// How many problems of one file are listed.
+const MAX_PROBLEMS: usize = 100;
+
+/// Faults and oddities of one file, so far.
+#[derive(Debug)]
+pub(super) struct Notes<'t> {
+    lines: Lines<'t>,
+    faults: Vec<(Range<usize>, Fault)>,
+    odd: BTreeMap<Oddity, Odd>,
+}
+
+#[derive(Debug)]
+struct Odd {
+    span: Range<usize>,
+    message: String,
+    others: usize,
+}
+
+impl<'t> Notes<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { lines: Lines::new(text), faults: Vec::new(), odd: BTreeMap::new() }
+    }
+
+    /// Something that refuses the file.
+    pub(super) fn fault(&mut self, span: Range<usize>, fault: Fault) {
+        self.faults.push((span, fault));
+    }
+
+    /// Something odd; of each kind the first is told and the others are counted.
+    pub(super) fn odd(&mut self, span: Range<usize>, oddity: Oddity, message: impl FnOnce() -> String) {
+        match self.odd.get_mut(&oddity) {
+            Some(odd) => odd.others += 1,
+            None => {
+                self.odd.insert(oddity, Odd { span, message: message(), others: 0 });
+            }
+        }
+    }
+
+    /// The line that a byte is on.
+    pub(super) fn line(&self, offset: usize) -> usize {
+        self.lines.line(offset)
+    }
+
+    /// Whether the file must be refused.
+    pub(super) fn refused(&self) -> bool {
+        !self.faults.is_empty()
+    }
+
+    /// All faults as one error.
+    pub(super) fn into_error(mut self) -> ReadError {
+        self.faults.sort_by_key(|(span, _)| span.start);
+        let more = self.faults.len().saturating_sub(MAX_PROBLEMS);
+        self.faults.truncate(MAX_PROBLEMS);
+        let lines = &self.lines;
+        let problems =
+            self.faults.into_iter().map(|(span, fault)| ReadProblem { spot: lines.spot(span), fault }).collect();
+        ReadError { problems, more }
+    }
+
+    /// All oddities, in the order of the file.
+    pub(super) fn into_warnings(self) -> Vec<Warning> {
+        let lines = &self.lines;
+        let mut warnings: Vec<_> = self
+            .odd
+            .into_iter()
+            .map(|(oddity, odd)| Warning {
+                oddity,
+                spot: lines.spot(odd.span),
+                message: odd.message,
+                others: odd.others,
+            })
+            .collect();
+        warnings.sort_by_key(|warning| warning.spot.span.start);
+        warnings
+    }
+}

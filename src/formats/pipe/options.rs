@@ -1,0 +1,88 @@
+//! How to read what the versions of PIPE read differently, and how much to read at most.
+
+/// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// What the file most likely means; the field's doc says what that is.
+    #[default]
+    Sensible,
+    /// As PIPE 4.3.0 reads it.
+    Pipe43,
+    /// As PIPE 5.0.2 reads it.
+    Pipe5,
+}
+
+/// Settings of reading a PIPE or PNML file.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// Immediate transitions without a priority. Sensible and 4.3: 1. PIPE 5: 0.
+    pub missing_priority: Reading,
+    /// Arcs without a weight. Sensible: 1, as in 4.3.1 and PNML. 4.3: moves and needs nothing.
+    /// PIPE 5: an input arc needs one token and takes none, an output arc puts none.
+    pub missing_inscription: Reading,
+    /// `timed`, `infiniteServer` and `tagged` with another text than `true` and `false`. Sensible: by its meaning
+    /// (`1`, `yes`, `TRUE`). 4.3: true unless it has five letters. PIPE 5: true only for `1`.
+    pub odd_boolean: Reading,
+    /// Ids in arcs and names in expressions. Sensible: as written, else the only one that differs in letter case.
+    /// 4.3: letter case never matters and the last one wins. PIPE 5: as written.
+    pub id_case: Reading,
+    /// Token classes that are used but not declared. Sensible and PIPE 5: declared by their use. 4.3: refused.
+    pub undeclared_class: Reading,
+    /// Which class a plain number counts, where `Default` is not the first. Sensible and PIPE 5: `Default`. 4.3: the
+    /// first class.
+    pub plain_number: Reading,
+    /// Files with several nets. Sensible and PIPE 5: the first net. 4.3: all nets as one.
+    pub several_nets: Reading,
+    /// Inhibitor arcs from a transition to a place. Sensible and PIPE 5: refused. 4.3: left out.
+    pub output_inhibitor: Reading,
+    /// Largest file in bytes. Default 256 MiB.
+    pub max_bytes: usize,
+    /// Deepest nesting of elements. Default 64.
+    pub max_depth: usize,
+    /// Most elements in the file. Default 10 million.
+    pub max_nodes: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            missing_priority: Reading::Sensible,
+            missing_inscription: Reading::Sensible,
+            odd_boolean: Reading::Sensible,
+            id_case: Reading::Sensible,
+            undeclared_class: Reading::Sensible,
+            plain_number: Reading::Sensible,
+            several_nets: Reading::Sensible,
+            output_inhibitor: Reading::Sensible,
+            max_bytes: 256 << 20,
+            max_depth: 64,
+            max_nodes: 10_000_000,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Reads everything as PIPE 4.3.0 does.
+    pub fn as_pipe43() -> Self {
+        Self::all(Reading::Pipe43)
+    }
+
+    /// Reads everything as PIPE 5.0.2 does.
+    pub fn as_pipe5() -> Self {
+        Self::all(Reading::Pipe5)
+    }
+
+    fn all(reading: Reading) -> Self {
+        Self {
+            missing_priority: reading,
+            missing_inscription: reading,
+            odd_boolean: reading,
+            id_case: reading,
+            undeclared_class: reading,
+            plain_number: reading,
+            several_nets: reading,
+            output_inhibitor: reading,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What can be wrong or odd in a file, and where: spots, faults that refuse a file, oddities that do not.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::net::{BuildProblem, LawProblem};
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Bytes of the decoded text ([`decode`](crate::formats::pipe::decode)), without a byte order mark.
+    pub span: Range<usize>,
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// Why a file is not a net that can be read. The doc of each says the remedy where it is not plain.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are the words of the message")]
+pub enum Fault {
+    /// The file is larger than [`max_bytes`](crate::formats::pipe::ReadOptions::max_bytes).
+    #[error("the file has {bytes} bytes, more than the limit of {limit}")]
+    TooLarge { bytes: usize, limit: usize },
+    /// Elements nest deeper than [`max_depth`](crate::formats::pipe::ReadOptions::max_depth).
+    #[error("elements nest deeper than the limit of {limit}")]
+    TooDeep { limit: usize },
+    /// More elements than [`max_nodes`](crate::formats::pipe::ReadOptions::max_nodes).
+    #[error("more than {limit} elements, the limit")]
+    TooManyNodes { limit: usize },
+    /// The XML declaration names an encoding that is not read here. Save the file as UTF-8.
+    #[error("encoding `{name}` is not supported; save the file as UTF-8, ISO-8859-1, windows-1252 or UTF-16")]
+    UnknownEncoding { name: String },
+    /// Bytes that are no text in the file's encoding.
+    #[error("byte {byte:#04x} is no text in {encoding}")]
+    BadBytes { byte: u8, encoding: &'static str },
+    /// The file is not well-formed XML.
+    #[error("not well-formed XML: {reason}")]
+    Malformed { reason: String },
+    /// An entity that XML does not predefine; definitions in a DOCTYPE are not followed.
+    #[error("entity `&{name};` is not expanded; write the character itself")]
+    Entity { name: String },
+    /// The file has no element at all.
+    #[error("the file is empty; a `<pnml>` element is expected")]
+    Empty,
+    /// The root is not `<pnml>`.
+    #[error("the root element is `<{found}>`, not `<pnml>`")]
+    WrongRoot { found: String },
+    /// There is no `<net>` in the file.
+    #[error("there is no `<net>` in the file")]
+    NoNet,
+    /// A net of another kind than place/transition nets.
+    #[error("net type `{name}` is not a place/transition net")]
+    NetType { name: String },
+    /// A part that needs an id has none.
+    #[error("a {kind} has no id")]
+    MissingId { kind: &'static str },
+    /// Two parts of a kind have the same id. Rename one.
+    #[error("{kind} `{id}` is defined twice; the first is on line {first_line}")]
+    DuplicateId { kind: &'static str, id: String, first_line: usize },
+    /// An arc end that is no place and no transition.
+    #[error("{end} `{id}` of arc `{arc}` is no place and no transition of the file")]
+    UnknownNode { arc: String, end: &'static str, id: String },
+    /// An arc between two places or two transitions.
+    #[error("arc `{arc}` joins two {kind}; an arc joins a place and a transition")]
+    SameKind { arc: String, kind: &'static str },
+    /// Both ends may be a place or a transition, because ids are used twice. Rename one.
+    #[error("arc `{arc}`: `{source_id}` and `{target}` are both a place and a transition, so its direction is unknown")]
+    AmbiguousArc { arc: String, source_id: String, target: String },
+    /// An inhibitor arc that leaves a transition.
+    #[error("inhibitor arc `{arc}` goes from a transition to a place; it must start at a place")]
+    InhibitorFromTransition { arc: String },
+    /// A number that is none.
+    #[error("{what}: `{text}` is not {expected}")]
+    BadNumber { what: String, text: String, expected: &'static str },
+    /// A truth value that is none.
+    #[error("{what}: `{text}` is neither true nor false")]
+    BadBoolean { what: String, text: String },
+    /// A token class that is not declared, where the reading is that of PIPE 4.3.
+    #[error("{what}: token class `{class}` is not declared")]
+    UndeclaredClass { what: String, class: String },
+    /// A rate, weight or arc weight that is no expression.
+    #[error("{what}: {reason}")]
+    Expression { what: String, reason: String },
+    /// A reference node that refers to nothing, or to itself over others.
+    #[error("reference `{id}` refers to `{target}`, which is no {kind}")]
+    Reference { id: String, target: String, kind: &'static str },
+    /// A `<?tailspn …?>` instruction that cannot be followed.
+    #[error("instruction `{key}=\"{value}\"` cannot be followed: {reason}")]
+    Instruction { key: String, value: String, reason: String },
+    /// A delay law in a `<?tailspn …?>` instruction with parameters that make none.
+    #[error("the delay law is none: {0}")]
+    Law(LawProblem),
+    /// The parts do not make a net.
+    #[error("{0}")]
+    Build(BuildProblem),
+}
+
+/// One thing that is wrong in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadProblem {
+    /// Where.
+    pub spot: Spot,
+    /// What.
+    pub fault: Fault,
+}
+
+impl fmt::Display for ReadProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.spot, self.fault)
+    }
+}
+
+/// Why a file was refused: every problem that was found, in the order of the file.
+///
+/// Malformed XML stops at the first; else all parts were looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadError {
+    /// The problems, at least one.
+    pub problems: Vec<ReadProblem>,
+    /// How many more there are beyond those listed.
+    pub more: usize,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.problems.iter().enumerate() {
+            write!(f, "{}{problem}", if i > 0 { "\n" } else { "" })?;
+        }
+        if self.more > 0 {
+            write!(f, "\nand {} more", self.more)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// What is odd in a file that can be read all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Oddity {
+    /// Immediate transitions with and without a priority.
+    MissingPriority,
+    /// An arc without a weight.
+    MissingInscription,
+    /// A transition without a rate.
+    MissingRate,
+    /// A truth value other than `true` and `false`.
+    OddBoolean,
+    /// An id or name that is written with other letter case where it is used.
+    LetterCase,
+    /// A token class that is used but not declared.
+    UndeclaredClass,
+    /// A plain number where `Default` is not the first token class.
+    PlainNumber,
+    /// A decimal where a whole number should stand.
+    DecimalInteger,
+    /// A decimal comma.
+    DecimalComma,
+    /// An arc id that is used twice.
+    DuplicateArcId,
+    /// An arc without an id.
+    MissingArcId,
+    /// A place and a transition with the same id.
+    SharedId,
+    /// A name that is the id of one place and the name of another.
+    AmbiguousName,
+    /// A rate parameter that does not exist.
+    UnknownParameter,
+    /// More than one net in the file.
+    SeveralNets,
+    /// An inhibitor arc of weight 0.
+    InhibitorZero,
+    /// Formulas, data types or data tokens of a high-level net.
+    HighLevel,
+    /// Elements without meaning here.
+    ForeignElement,
+    /// An arc type without meaning here.
+    ArcType,
+    /// Merge and interface marks of hierarchical nets.
+    Hierarchy,
+    /// A fixed delay of the AMAP dialect.
+    FixedDelay,
+    /// A PNML net has no times.
+    Untimed,
+    /// Text that is not in the declared encoding.
+    Encoding,
+    /// A part that a drawing has but a net cannot keep.
+    Dropped,
+    /// A priority that no one obeys and that cannot be kept.
+    TimedPriority,
+}
+
+/// Something odd, and what was made of it. One value stands for all of its kind in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// What kind of oddity.
+    pub oddity: Oddity,
+    /// Where it is, or the first of them.
+    pub spot: Spot,
+    /// What is odd and what was made of it.
+    pub message: String,
+    /// How many more of the kind follow.
+    pub others: usize,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.spot, self.message)?;
+        if self.others > 0 { write!(f, " (and {} more)", self.others) } else { Ok(()) }
+    }
+}
+
+/// Turns byte offsets of one text into lines and columns.
+#[derive(Debug)]
+pub(super) struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
+        Self { text, starts: std::iter::once(0).chain(newlines).collect() }
+    }
+
+    pub(super) fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset)
+    }
+
+    pub(super) fn spot(&self, span: Range<usize>) -> Spot {
+        let mut at = span.start.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let line = self.line(at);
+        let column = self.text[self.starts[line - 1]..at].chars().count() + 1;
+        Spot { line, column, span }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters() {
+        let lines = Lines::new("ab\näö<x>\n");
+        let spot = lines.spot(7..10);
+        assert_eq!((spot.line, spot.column), (2, 3));
+        assert_eq!(lines.spot(0..0).to_string(), "line 1, column 1");
+        assert_eq!(lines.spot(99..99).line, 3);
+    }
+}

@@ -1,0 +1,204 @@
+//! The texts inside elements: numbers, truth values, lists of token classes.
+
+use std::ops::Range;
+
+use crate::formats::pipe::notes::Notes;
+use crate::formats::pipe::options::Reading;
+use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::xml::{Element, Text};
+use crate::net::Point;
+
+/// What a number in the file must be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    /// Words for messages.
+    pub(super) expected: &'static str,
+    /// Least value.
+    pub(super) least: f64,
+    /// Largest value.
+    pub(super) most: f64,
+}
+
+/// A count of tokens, a capacity, a priority.
+pub(super) const COUNT: Whole =
+    Whole { expected: "a whole number from 0 to 4294967295", least: 0.0, most: 4_294_967_295.0 };
+
+/// An angle.
+const ANGLE: Whole = Whole { expected: "a whole number of degrees", least: -36_000.0, most: 36_000.0 };
+
+/// A whole number; decimals are rounded down and noted.
+pub(super) fn whole(notes: &mut Notes<'_>, what: &str, text: &Text<'_>, range: Whole) -> Option<f64> {
+    let bad =
+        || Fault::BadNumber { what: what.to_owned(), text: text.value.clone().into_owned(), expected: range.expected };
+    let plain = text.value.bytes().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+    let Some(value) = text.value.parse::<f64>().ok().filter(|v| plain && v.is_finite()) else {
+        notes.fault(text.span.clone(), bad());
+        return None;
+    };
+    let floor = value.floor();
+    if !(range.least..=range.most).contains(&floor) {
+        notes.fault(text.span.clone(), bad());
+        return None;
+    }
+    if text.value.contains(['.', 'e', 'E']) {
+        notes.odd(text.span.clone(), Oddity::DecimalInteger, || {
+            format!("{what} is `{}`, which PIPE refuses; it is read as {floor}", text.value)
+        });
+    }
+    Some(floor)
+}
+
+/// A whole number from 0 to 2^32 - 1.
+pub(super) fn count(notes: &mut Notes<'_>, what: &str, text: &Text<'_>) -> Option<u32> {
+    whole(notes, what, text, COUNT).map(to_u32)
+}
+
+/// An angle in degrees; an empty text is 0.
+pub(super) fn angle(notes: &mut Notes<'_>, what: &str, text: &Text<'_>) -> i32 {
+    if text.value.is_empty() {
+        return 0;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "whole and within the range of ANGLE")]
+    whole(notes, what, text, ANGLE).map_or(0, |value| value as i32)
+}
+
+fn to_u32(value: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and within the range of COUNT")]
+    let value = value as u32;
+    value
+}
+
+/// A truth value, by the reading of odd ones.
+pub(super) fn boolean(notes: &mut Notes<'_>, reading: Reading, what: &str, text: &Text<'_>) -> Option<bool> {
+    let value = match (&*text.value, reading) {
+        ("true", _) => return Some(true),
+        ("false", _) => return Some(false),
+        ("", _) => return None,
+        (other, Reading::Pipe43) => other.chars().count() != 5,
+        (other, Reading::Pipe5) => other == "1",
+        (other, Reading::Sensible) => match other.to_ascii_lowercase().as_str() {
+            "true" | "1" | "yes" => true,
+            "false" | "0" | "no" => false,
+            _ => {
+                let fault = Fault::BadBoolean { what: what.to_owned(), text: other.to_owned() };
+                notes.fault(text.span.clone(), fault);
+                return None;
+            }
+        },
+    };
+    notes.odd(text.span.clone(), Oddity::OddBoolean, || {
+        format!(
+            "{what} is `{}`, which PIPE 4.3 and PIPE 5 read differently; it is read as {value} (option `odd_boolean`)",
+            text.value
+        )
+    });
+    Some(value)
+}
+
+/// A coordinate or another number of the drawing; what is none is left out.
+pub(super) fn drawn(text: Option<&Text<'_>>) -> Option<f64> {
+    text.and_then(|t| t.value.trim().parse::<f64>().ok()).filter(|v| v.is_finite())
+}
+
+/// The point in the attributes `x` and `y`.
+pub(super) fn point(element: Element<'_, '_>) -> Option<Point> {
+    let (x, y) = (element.attribute("x"), element.attribute("y"));
+    Some(Point { x: drawn(x.as_ref())?, y: drawn(y.as_ref())? })
+}
+
+/// The position in `<graphics>`.
+pub(super) fn position(element: Element<'_, '_>) -> Option<Point> {
+    point(element.child("graphics")?.child("position")?)
+}
+
+/// The offset of the label in `<name>`.
+pub(super) fn label_offset(element: Element<'_, '_>) -> Point {
+    let offset = element.child("name").and_then(|n| n.child("graphics")?.child("offset"));
+    offset.and_then(point).unwrap_or_default()
+}
+
+/// One entry of a list such as `Default,1,Red,2`: a class, where one is named, and a text; both as byte ranges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) class: Option<Range<usize>>,
+    pub(super) value: Range<usize>,
+}
+
+/// Splits a list of token classes. Ids of declared classes may hold commas and parentheses; elsewhere a comma inside
+/// parentheses belongs to the value.
+pub(super) fn class_list(text: &str, declared: &[String]) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        let lead = rest.len() - rest.trim_start().len();
+        let start = at + lead;
+        let name_end =
+            declared_class(&text[start..], declared).map_or_else(|| item_end(text, start), |len| start + len);
+        let Some(value_start) = after_comma(text, name_end) else {
+            entries.push(Entry { class: None, value: trimmed(text, start..item_end(text, start)) });
+            break;
+        };
+        let value_end = item_end(text, value_start);
+        entries
+            .push(Entry { class: Some(trimmed(text, start..name_end)), value: trimmed(text, value_start..value_end) });
+        at = value_end + 1;
+    }
+    entries
+}
+
+/// Length of the longest declared id that `text` begins with and that a comma follows.
+fn declared_class(text: &str, declared: &[String]) -> Option<usize> {
+    let fits = |id: &&String| text.strip_prefix(id.as_str()).is_some_and(|rest| rest.trim_start().starts_with(','));
+    declared.iter().filter(fits).map(String::len).max()
+}
+
+fn after_comma(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    let blanks = rest.len() - rest.trim_start().len();
+    rest[blanks..].starts_with(',').then_some(at + blanks + 1)
+}
+
+/// Where the item that begins at `start` ends: at a comma outside parentheses, or with the text.
+fn item_end(text: &str, start: usize) -> usize {
+    let mut depth = 0_u32;
+    for (i, b) in text.as_bytes()[start..].iter().enumerate() {
+        match b {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => return start + i,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let piece = &text[range.clone()];
+    let lead = piece.len() - piece.trim_start().len();
+    let length = piece.trim().len();
+    range.start + lead..range.start + lead + length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(text: &str, declared: &[&str]) -> Vec<String> {
+        let declared: Vec<_> = declared.iter().map(|s| (*s).to_owned()).collect();
+        let show = |e: Entry| format!("{}={}", e.class.map_or("?", |c| &text[c]), &text[e.value]);
+        class_list(text, &declared).into_iter().map(show).collect()
+    }
+
+    #[test]
+    fn class_lists_are_split_at_the_right_commas() {
+        assert_eq!(list("3", &[]), ["?=3"]);
+        assert_eq!(list(" Default, 3 ,Red,1", &[]), ["Default=3", "Red=1"]);
+        assert_eq!(list("Default,max(1,#(P0, Red)),Red,2", &[]), ["Default=max(1,#(P0, Red))", "Red=2"]);
+        assert_eq!(list("max(1,2)", &[]), ["?=max(1,2)"]);
+        assert_eq!(list("黑(默认),1,红,0", &["黑(默认)", "红"]), ["黑(默认)=1", "红=0"]);
+        assert_eq!(list("a,b,1,a,2", &["a,b", "a"]), ["a,b=1", "a=2"]);
+        assert_eq!(list("", &[]), Vec::<String>::new());
+        assert_eq!(list("Default,", &[]), ["Default="]);
+    }
+}

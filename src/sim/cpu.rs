@@ -1,0 +1,107 @@
+//! Runs an engine over many replications on all cores, in units that do not show in the result.
+
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use crate::compile::Program;
+use crate::semantics::Fault;
+use crate::sim::Engine;
+use crate::sim::question::Question;
+use crate::sim::samples::Samples;
+
+/// Replications that are averaged together before they are merged, where observations are floats: part of the meaning
+/// of a result, so it never changes with threads or load.
+const FLOAT_UNIT: u64 = 64;
+/// Largest unit where all observations are integers and any grouping gives the same bits.
+const LARGEST_UNIT: u64 = 1 << 16;
+/// Units per thread, so that no thread waits long for the last one.
+const UNITS_PER_THREAD: u64 = 8;
+
+/// Watches a run from outside.
+pub trait Watch: Sync {
+    /// `done` of the `planned` replications are there.
+    fn progress(&self, done: u64, planned: u64);
+    /// Whether the run should end early and keep what it has.
+    fn stopped(&self) -> bool;
+}
+
+/// Watches nothing and never stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn progress(&self, _done: u64, _planned: u64) {}
+
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// How long a run may take.
+pub(super) struct Limits<'a> {
+    pub(super) deadline: Option<Instant>,
+    pub(super) watch: &'a dyn Watch,
+    pub(super) threads: NonZeroUsize,
+}
+
+impl Limits<'_> {
+    pub(super) fn over(&self) -> bool {
+        self.watch.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Longest time between two looks at the limits.
+const ROUND: Duration = Duration::from_millis(200);
+
+/// Runs replications `samples.replications .. until` (counted from `first`) and appends them to `samples`; fewer where a
+/// limit is hit. The replications that are there always are the first ones.
+pub(super) fn extend(
+    engine: &dyn Engine,
+    program: &Program,
+    question: &Question,
+    first: u64,
+    until: u64,
+    samples: &mut Samples,
+    limits: &Limits<'_>,
+) -> Result<(), Fault> {
+    let threads = limits.threads.get() as u64;
+    let mut round = FLOAT_UNIT * threads * UNITS_PER_THREAD;
+    while samples.replications < until && !limits.over() {
+        let begin = samples.replications;
+        let end = until.min(begin + round);
+        let unit = unit(question, end - begin, threads);
+        let started = Instant::now();
+        let parts: Vec<Samples> = (0..(end - begin).div_ceil(unit))
+            .into_par_iter()
+            .map(|i| {
+                let from = begin + i * unit;
+                let mut part = Samples::new(samples.clock, question, program.counters(), program.transitions());
+                engine.run(first + from, unit.min(end - from), &mut part)?;
+                Ok(part)
+            })
+            .collect::<Result<_, Fault>>()?;
+        for part in &parts {
+            samples.append(part);
+        }
+        limits.watch.progress(samples.replications, until);
+        if started.elapsed() < ROUND / 2 {
+            round *= 2;
+        } else if started.elapsed() > ROUND * 2 {
+            round = (round / 2).max(FLOAT_UNIT * threads);
+        }
+    }
+    Ok(())
+}
+
+/// Replications per unit of work.
+fn unit(question: &Question, replications: u64, threads: u64) -> u64 {
+    if !question.is_passage_only() {
+        return FLOAT_UNIT;
+    }
+    let even = replications.div_ceil(threads * UNITS_PER_THREAD);
+    // blocks of the vectorised engines are 64 replications, quads of the others 4
+    let step = if even >= FLOAT_UNIT { FLOAT_UNIT } else { 4 };
+    even.next_multiple_of(step).min(LARGEST_UNIT)
+}

@@ -1,0 +1,244 @@
+//! One run: settings in, samples and where they came from out.
+
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use crate::compile::{Program, ScheduleObstacle, plan_schedule};
+use crate::estimate::StopRule;
+use crate::rng::split;
+use crate::semantics::Fault;
+use crate::sim::Engine;
+use crate::sim::clock::Clock;
+use crate::sim::cpu::{Limits, Watch, extend};
+use crate::sim::question::Question;
+use crate::sim::race::{ClockForm, Setup};
+use crate::sim::samples::Samples;
+use crate::sim::schedule::Schedule;
+use crate::sim::simd::Level;
+
+/// Which engine runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// The fastest that can.
+    #[default]
+    Auto,
+    /// Max-plus evaluation.
+    Schedule,
+    /// Token game in its fastest form.
+    Race,
+    /// Token game in clock form.
+    Clock,
+    /// Token game in direct form.
+    Direct,
+    /// Token game in lockstep form.
+    Lockstep,
+}
+
+/// Settings of an ensemble of independent replications.
+#[derive(Clone, Debug)]
+pub struct Ensemble {
+    /// Number of replications; with a stop rule the rule decides. Default 10,000.
+    pub replications: u64,
+    /// Stop as soon as the mean passage time is known this well.
+    pub stop: Option<StopRule>,
+    /// Number of the first replication; shards of one experiment have different ones. Default 0.
+    pub first: u64,
+    /// Seed of the whole experiment. Default 0.
+    pub seed: u64,
+    /// Threads; `None` is one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// Wall time after which no new round of replications starts.
+    pub max_wall: Option<Duration>,
+    /// Which engine runs.
+    pub engine: EngineChoice,
+    /// Whether passage times are kept one by one.
+    pub keep: bool,
+}
+
+impl Default for Ensemble {
+    fn default() -> Self {
+        Self {
+            replications: 10_000,
+            stop: None,
+            first: 0,
+            seed: 0,
+            threads: None,
+            max_wall: None,
+            engine: EngineChoice::Auto,
+            keep: false,
+        }
+    }
+}
+
+/// Enough to repeat a run, and to know what was run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Provenance {
+    /// Version of this crate.
+    pub version: &'static str,
+    /// The seed.
+    pub seed: u64,
+    /// Number of the first replication.
+    pub first: u64,
+    /// Name of the engine: `schedule`, `clock`, `direct` or `lockstep`.
+    pub engine: &'static str,
+    /// Vector instructions that were used: `portable`, `avx2` or `avx512`.
+    pub vector: &'static str,
+    /// Threads that were used.
+    pub threads: usize,
+    /// Why faster engines were not taken; empty where the fastest one ran.
+    pub reasons: Vec<String>,
+    /// Wall time of the replications, without compilation.
+    pub wall: Duration,
+    /// Whether the run ended before it was complete, by a limit or on request.
+    pub cut_short: bool,
+}
+
+/// The samples of a run and where they came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What was observed.
+    pub samples: Samples,
+    /// How.
+    pub provenance: Provenance,
+}
+
+/// Why nothing was run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The net is wrong in a marking that it reaches; what was simulated before is of no use.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The engine that was asked for cannot run this net or this question. Leave the choice to `auto`.
+    #[error("the {engine} engine cannot run this: {}", reasons.join("; "))]
+    Engine {
+        /// The engine asked for.
+        engine: &'static str,
+        /// Everything in its way.
+        reasons: Vec<String>,
+    },
+    /// The operating system gives no threads.
+    #[error("no threads to run on: {0}")]
+    Threads(String),
+}
+
+/// An engine that is ready, its name, and why faster ones were not taken.
+struct Chosen<'a> {
+    engine: Box<dyn Engine + 'a>,
+    name: &'static str,
+    reasons: Vec<String>,
+}
+
+/// Runs replications of `program`.
+///
+/// # Errors
+///
+/// A fault of the net, or an engine that cannot do what is asked.
+pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, RunError> {
+    let clock = Clock::choose(program, question.horizon);
+    let chosen = choose(program, question, ensemble, clock)?;
+    let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = ensemble.threads.unwrap_or(NonZeroUsize::new(available).unwrap_or(NonZeroUsize::MIN));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+    let pool = pool.build().map_err(|error| RunError::Threads(error.to_string()))?;
+    let started = Instant::now();
+    let limits = Limits { deadline: ensemble.max_wall.map(|wall| started + wall), watch, threads };
+    let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
+    let complete = pool.install(|| run_rounds(&chosen, program, question, ensemble, &mut samples, &limits))?;
+    let provenance = Provenance {
+        version: env!("CARGO_PKG_VERSION"),
+        seed: ensemble.seed,
+        first: ensemble.first,
+        engine: chosen.name,
+        vector: Level::detect().name(),
+        threads: threads.get(),
+        reasons: chosen.reasons,
+        wall: started.elapsed(),
+        cut_short: !complete,
+    };
+    Ok(Run { samples, provenance })
+}
+
+/// Runs to the number of replications, or until the stop rule is content; says whether it got there.
+fn run_rounds(
+    chosen: &Chosen<'_>,
+    program: &Program,
+    question: &Question,
+    ensemble: &Ensemble,
+    samples: &mut Samples,
+    limits: &Limits<'_>,
+) -> Result<bool, Fault> {
+    let mut until =
+        ensemble.stop.as_ref().map_or(ensemble.replications, |rule| rule.next_round(0, f64::INFINITY).unwrap_or(0));
+    loop {
+        extend(chosen.engine.as_ref(), program, question, ensemble.first, until, samples, limits)?;
+        if samples.replications < until {
+            return Ok(false);
+        }
+        let Some(rule) = &ensemble.stop else { return Ok(true) };
+        let estimate = samples.passage.mean_estimate(rule.level);
+        let width = estimate.map_or(f64::INFINITY, |estimate| estimate.relative_half_width());
+        match rule.next_round(samples.replications, width) {
+            Some(more) => until = samples.replications + more,
+            None => return Ok(true),
+        }
+    }
+}
+
+/// The fastest engine that can, among those that are allowed.
+fn choose<'a>(
+    program: &'a Program,
+    question: &'a Question,
+    ensemble: &Ensemble,
+    clock: Clock,
+) -> Result<Chosen<'a>, RunError> {
+    let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times: ensemble.keep };
+    let mut reasons = Vec::new();
+    for &kind in candidates(ensemble.engine) {
+        match kind.make(setup, ensemble.seed) {
+            Ok(engine) => return Ok(Chosen { engine, name: kind.name(), reasons }),
+            Err(obstacles) => reasons.extend(obstacles.into_iter().map(|o| format!("{}: {o}", kind.name()))),
+        }
+    }
+    let engine = candidates(ensemble.engine)[0].name();
+    Err(RunError::Engine { engine, reasons })
+}
+
+/// The engines that a choice allows, fastest first.
+fn candidates(choice: EngineChoice) -> &'static [Kind] {
+    match choice {
+        EngineChoice::Auto => &[Kind::Schedule, Kind::Clock],
+        EngineChoice::Race => &[Kind::Clock],
+        EngineChoice::Schedule => &[Kind::Schedule],
+        EngineChoice::Clock | EngineChoice::Direct | EngineChoice::Lockstep => &[Kind::Clock],
+    }
+}
+
+/// The engines.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Schedule,
+    Clock,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Schedule => "schedule",
+            Self::Clock => "clock",
+        }
+    }
+
+    /// The engine, or everything that is in its way.
+    fn make(self, setup: Setup<'_>, seed: u64) -> Result<Box<dyn Engine + '_>, Vec<String>> {
+        let Setup { program, question, clock, .. } = setup;
+        match self {
+            Self::Schedule => {
+                let plan = plan_schedule(program)
+                    .map_err(|obstacles| obstacles.iter().map(ScheduleObstacle::to_string).collect::<Vec<_>>())?;
+                Ok(Box::new(Schedule::new(program, &plan, question, clock, seed, setup.keep_times)?))
+            }
+            Self::Clock => Ok(Box::new(ClockForm::new(setup))),
+        }
+    }
+}

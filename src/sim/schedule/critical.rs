@@ -1,0 +1,122 @@
+//! Where the time goes: the chain of firings that decides each replication's time.
+//!
+//! From the last firing back to the start, each firing on the chain waited for the one before it. The delays on the
+//! chain sum to the passage time, so their means per group say where the time goes. For a law of which the mean is a
+//! scale (all laws here), the derivative of the mean passage time by a group's mean delay is the mean of the group's
+//! critical delays over that mean delay (infinitesimal perturbation analysis, exact for max-plus systems
+//! [Cassandras2008]).
+
+use crate::compile::{Program, SchedulePlan};
+use crate::estimate::FloatMoments;
+use crate::sim::clock::{Clock, NEVER};
+use crate::sim::question::{Goal, Group, Question};
+use crate::sim::schedule::{Block, Schedule};
+
+/// What one group of transitions contributes to the passage time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupShare {
+    /// Sum of the group's delays on the critical chain [s], one value per replication.
+    pub time: FloatMoments,
+    /// Number of the group's firings on the critical chain, one value per replication.
+    pub firings: FloatMoments,
+    /// 1 where the group is on the critical chain, else 0, one value per replication.
+    pub critical: FloatMoments,
+}
+
+/// Critical chains of some replications, group by group; what no group holds is in `rest`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CriticalPath {
+    /// One entry per group.
+    pub groups: Vec<GroupShare>,
+    /// Everything else.
+    pub rest: GroupShare,
+}
+
+impl CriticalPath {
+    /// Follows the critical chains of the replications `first .. first + count` of a schedule, from its dead marking
+    /// back. A transition that is in several groups counts for the first of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Schedule::new`].
+    pub fn trace(
+        program: &Program,
+        plan: &SchedulePlan,
+        groups: &[Group],
+        clock: Clock,
+        seed: u64,
+        first: u64,
+        count: u64,
+    ) -> Result<Self, Vec<String>> {
+        let question = Question { goal: Goal::Dead, ..Question::default() };
+        let schedule = Schedule::new(program, plan, &question, clock, seed, false)?;
+        let tracer = Tracer::new(program, plan, groups);
+        let mut path = Self { groups: vec![GroupShare::default(); groups.len()], rest: GroupShare::default() };
+        let mut sums = vec![(0_u64, 0_u32); groups.len() + 1];
+        schedule.each_block(first, count, true, |block, lanes| {
+            for r in lanes {
+                sums.fill((0, 0));
+                tracer.follow(block, r, &mut sums);
+                for (share, &(ticks, firings)) in path.groups.iter_mut().chain([&mut path.rest]).zip(&sums) {
+                    share.time.push(clock.seconds(ticks));
+                    share.firings.push(f64::from(firings));
+                    share.critical.push(f64::from(u8::from(firings > 0)));
+                }
+            }
+        });
+        Ok(path)
+    }
+}
+
+/// Finds the way back from a firing.
+struct Tracer<'a> {
+    program: &'a Program,
+    plan: &'a SchedulePlan,
+    /// Per transition: its step.
+    step_of: Vec<u32>,
+    /// Per transition: its group, or the number of groups.
+    group_of: Vec<u32>,
+    last: Vec<u32>,
+}
+
+impl<'a> Tracer<'a> {
+    fn new(program: &'a Program, plan: &'a SchedulePlan, groups: &[Group]) -> Self {
+        let mut step_of = vec![0; program.transitions()];
+        for (step, number) in plan.steps.iter().zip(0..) {
+            step_of[step.transition as usize] = number;
+        }
+        let none = u32::try_from(groups.len()).expect("few groups");
+        let mut group_of = vec![none; program.transitions()];
+        for (group, number) in groups.iter().zip(0..) {
+            for &t in &group.transitions {
+                let own = &mut group_of[t as usize];
+                *own = number.min(*own);
+            }
+        }
+        let last = plan.steps.iter().filter(|step| step.last).map(|step| step.transition).collect();
+        Self { program, plan, step_of, group_of, last }
+    }
+
+    fn time(&self, block: &Block, t: u32, r: usize) -> u64 {
+        block.trace[self.step_of[t as usize] as usize].of(r)
+    }
+
+    /// Adds delays and firings of the chain of replication `r` of the block to the sums of its groups.
+    fn follow(&self, block: &Block, r: usize, sums: &mut [(u64, u32)]) {
+        let existing = |&t: &u32| Some((self.time(block, t, r), t)).filter(|(time, _)| *time < NEVER);
+        let mut next = latest(self.last.iter().filter_map(existing));
+        while let Some((time, t)) = next {
+            let inputs = self.program.inputs.row(t as usize).iter();
+            let producers = inputs.flat_map(|input| self.plan.producers.row(input.counter as usize));
+            next = latest(producers.filter_map(existing));
+            let sum = &mut sums[self.group_of[t as usize] as usize];
+            sum.0 += time - next.map_or(0, |(ready, _)| ready);
+            sum.1 += 1;
+        }
+    }
+}
+
+/// The latest firing; of several at the same time the one with the lowest number.
+fn latest(firings: impl Iterator<Item = (u64, u32)>) -> Option<(u64, u32)> {
+    firings.reduce(|best, next| if next.0 > best.0 { next } else { best })
+}
