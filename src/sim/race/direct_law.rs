@@ -60,7 +60,7 @@ pub enum DirectObstacle {
     /// Events would follow each other within a few ticks of the clock, for instance because of a far horizon.
     #[error("the clock's tick of {tick} s is too coarse for a total rate of {total} /s")]
     CoarseTick {
-        /// The tick [s].
+        /// The tick \[s\].
         tick: f64,
         /// The largest total rate that is known [1/s].
         total: f64,

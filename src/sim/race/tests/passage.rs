@@ -106,8 +106,8 @@ fn the_server_that_started_last_is_the_one_that_stops() {
         let groups = vec![Group { name: "serve".into(), transitions: vec![serve] }];
         let samples = run(Form::Clock, &program(&b), &Question { groups, ..Question::default() }, 1).unwrap();
         let tick = samples.clock.tick();
-        assert_eq!(samples.groups[0].first.mean() * tick, 2.0);
-        assert_eq!(samples.groups[0].last.mean() * tick, last);
+        assert_eq!(samples.groups[0].first.mean_ticks().unwrap() * tick, 2.0);
+        assert_eq!(samples.groups[0].last.mean_ticks().unwrap() * tick, last);
         assert_eq!(samples.passage.mean() * tick, last);
     }
 }
@@ -219,7 +219,7 @@ fn blocks_of_replications_add_up() {
             parts.append(&part);
         }
         assert_eq!(parts.passage_times, whole.passage_times);
-        let phases = |s: &Samples| [s.groups[0].first.mean(), s.groups[0].last.mean()];
+        let phases = |s: &Samples| [s.groups[0].first.mean_ticks().unwrap(), s.groups[0].last.mean_ticks().unwrap()];
         assert_eq!(phases(&parts), phases(&whole));
         assert_eq!((parts.firings, parts.endings), (whole.firings, whole.endings));
     }
