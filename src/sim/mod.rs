@@ -20,12 +20,14 @@ mod question;
 mod race;
 mod sampler;
 mod samples;
+mod steady;
 
 pub use clock::{Clock, NEVER, Scale};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use race::{DirectLaw, DirectObstacle};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
+pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady};
 
 use crate::semantics::Fault;
 
