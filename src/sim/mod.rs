@@ -26,6 +26,7 @@ mod sampler;
 mod samples;
 mod schedule;
 mod simd;
+mod steady;
 
 pub use clock::{Clock, NEVER, Scale};
 pub use cpu::{Unwatched, Watch};
@@ -35,6 +36,7 @@ pub use run::{EngineChoice, Ensemble, Provenance, Run, RunError, run};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
 pub use schedule::{CriticalPath, GroupShare, Schedule};
+pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady};
 
 use crate::semantics::Fault;
 

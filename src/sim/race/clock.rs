@@ -93,16 +93,34 @@ impl<'a> ClockForm<'a> {
         Self { rules: Rules::new(setup, u64::from(u32::MAX / words)), timers, places }
     }
 
-    fn run_as<T: Ticks, O: Observer>(
+    /// Runs replications as [`Engine::run`] does, with an observer of the caller's.
+    pub(crate) fn watch<O: Observer>(
         &self,
         observer: O,
         first: u64,
         count: u64,
         samples: &mut Samples,
-    ) -> Result<(), Fault> {
+    ) -> Result<O, Fault> {
+        if self.rules.setup.clock.is_wide() {
+            self.watch_as::<u128, O>(observer, first, count, samples)
+        } else {
+            self.watch_as::<u64, O>(observer, first, count, samples)
+        }
+    }
+
+    fn watch_as<T: Ticks, O: Observer>(
+        &self,
+        observer: O,
+        first: u64,
+        count: u64,
+        samples: &mut Samples,
+    ) -> Result<O, Fault> {
         let mut game = Game::new(&self.rules, observer);
         let mut state = State::<T>::new(self.rules.setup.program, self.places);
-        (first..first + count).try_for_each(|replication| self.play(&mut game, &mut state, replication, samples))
+        for replication in first..first + count {
+            self.play(&mut game, &mut state, replication, samples)?;
+        }
+        Ok(game.into_observer())
     }
 
     fn play<T: Ticks, O: Observer>(
@@ -250,13 +268,7 @@ impl<'a> ClockForm<'a> {
 
 impl Engine for ClockForm<'_> {
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
-        with_observer!(self.rules.setup, observer => {
-            if self.rules.setup.clock.is_wide() {
-                self.run_as::<u128, _>(observer, first, count, samples)
-            } else {
-                self.run_as::<u64, _>(observer, first, count, samples)
-            }
-        })
+        with_observer!(self.rules.setup, observer => self.watch(observer, first, count, samples).map(drop))
     }
 }
 
