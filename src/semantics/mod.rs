@@ -52,6 +52,20 @@ pub enum Fault {
         /// Ids of the transitions in the loop.
         transitions: Vec<String>,
     },
+    /// Timed transitions fire for ever although no time passes: their delays are 0, or far below the tick of the clock.
+    #[error("time stands still at {time} s: `{transition}`, perhaps with others, fires for ever with no delay")]
+    StandingTime {
+        /// Id of the last of them.
+        transition: String,
+        /// Where [s].
+        time: f64,
+    },
+    /// A replication without a horizon went on past the last time that its clock can tell. Ask for a horizon.
+    #[error("a replication went on past {limit} s, the last time that its clock can tell; ask for a horizon")]
+    PastTheClock {
+        /// The last time [s].
+        limit: f64,
+    },
 }
 
 impl Fault {

@@ -16,14 +16,22 @@
 //! * Times are integers; see [`Clock`] for the tick and its error.
 
 mod clock;
+#[cfg(test)]
+mod conformance;
+mod cpu;
 mod question;
+mod race;
+mod run;
 mod sampler;
 mod samples;
 mod schedule;
 mod simd;
 
 pub use clock::{Clock, NEVER, Scale};
+pub use cpu::{Unwatched, Watch};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
+pub use run::{EngineChoice, Ensemble, Provenance, Run, RunError, run};
+pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
 pub use schedule::{CriticalPath, GroupShare, Schedule};
 

@@ -5,14 +5,16 @@ use std::time::{Duration, Instant};
 
 use crate::compile::{Program, ScheduleObstacle, plan_schedule};
 use crate::estimate::StopRule;
+use crate::rng::split;
 use crate::semantics::Fault;
+use crate::sim::Engine;
 use crate::sim::clock::Clock;
 use crate::sim::cpu::{Limits, Watch, extend};
 use crate::sim::question::Question;
+use crate::sim::race::{ClockForm, Setup};
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 use crate::sim::simd::Level;
-use crate::sim::{Engine, race};
 
 /// Which engine runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,8 +123,8 @@ pub enum RunError {
 }
 
 /// An engine that is ready, its name, and why faster ones were not taken.
-struct Chosen {
-    engine: Box<dyn Engine>,
+struct Chosen<'a> {
+    engine: Box<dyn Engine + 'a>,
     name: &'static str,
     reasons: Vec<String>,
 }
@@ -132,12 +134,7 @@ struct Chosen {
 /// # Errors
 ///
 /// A fault of the net, or an engine that cannot do what is asked.
-pub fn run(
-    program: &Program,
-    question: &Question,
-    ensemble: &Ensemble,
-    watch: &dyn Watch,
-) -> Result<Run, RunError> {
+pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, RunError> {
     let clock = Clock::choose(program, question.horizon);
     let chosen = choose(program, question, ensemble, clock)?;
     let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -164,40 +161,84 @@ pub fn run(
 
 /// Runs to the number of replications, or until the stop rule is content; says whether it got there.
 fn run_rounds(
-    chosen: &Chosen,
+    chosen: &Chosen<'_>,
     program: &Program,
     question: &Question,
     ensemble: &Ensemble,
     samples: &mut Samples,
     limits: &Limits<'_>,
 ) -> Result<bool, Fault> {
-    let mut until = ensemble.stop.as_ref().map_or(ensemble.replications, StopRule::first_round);
+    let mut until =
+        ensemble.stop.as_ref().map_or(ensemble.replications, |rule| rule.next_round(0, f64::INFINITY).unwrap_or(0));
     loop {
         extend(chosen.engine.as_ref(), program, question, ensemble.first, until, samples, limits)?;
         if samples.replications < until {
             return Ok(false);
         }
         let Some(rule) = &ensemble.stop else { return Ok(true) };
-        match rule.next_round(&samples.passage) {
+        let estimate = samples.passage.mean_estimate(rule.level);
+        let width = estimate.map_or(f64::INFINITY, |estimate| estimate.relative_half_width());
+        match rule.next_round(samples.replications, width) {
             Some(more) => until = samples.replications + more,
             None => return Ok(true),
         }
     }
 }
 
-fn choose(program: &Program, question: &Question, ensemble: &Ensemble, clock: Clock) -> Result<Chosen, RunError> {
-    let schedule = || {
-        let plan = plan_schedule(program).map_err(|o| o.iter().map(ScheduleObstacle::to_string).collect::<Vec<_>>())?;
-        Schedule::new(program, &plan, question, clock, ensemble.seed, ensemble.keep)
-    };
-    let refused = |engine, reasons| Err(RunError::Engine { engine, reasons });
+/// The fastest engine that can, among those that are allowed.
+fn choose<'a>(
+    program: &'a Program,
+    question: &'a Question,
+    ensemble: &Ensemble,
+    clock: Clock,
+) -> Result<Chosen<'a>, RunError> {
+    let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times: ensemble.keep };
     let mut reasons = Vec::new();
-    if matches!(ensemble.engine, EngineChoice::Auto | EngineChoice::Schedule) {
-        match schedule() {
-            Ok(engine) => return Ok(Chosen { engine: Box::new(engine), name: "schedule", reasons }),
-            Err(obstacles) if ensemble.engine == EngineChoice::Schedule => return refused("schedule", obstacles),
-            Err(obstacles) => reasons.extend(obstacles.into_iter().map(|o| format!("schedule: {o}"))),
+    for &kind in candidates(ensemble.engine) {
+        match kind.make(setup, ensemble.seed) {
+            Ok(engine) => return Ok(Chosen { engine, name: kind.name(), reasons }),
+            Err(obstacles) => reasons.extend(obstacles.into_iter().map(|o| format!("{}: {o}", kind.name()))),
         }
     }
-    race::choose(program, question, ensemble, clock, reasons)
+    let engine = candidates(ensemble.engine)[0].name();
+    Err(RunError::Engine { engine, reasons })
+}
+
+/// The engines that a choice allows, fastest first.
+fn candidates(choice: EngineChoice) -> &'static [Kind] {
+    match choice {
+        EngineChoice::Auto => &[Kind::Schedule, Kind::Clock],
+        EngineChoice::Race => &[Kind::Clock],
+        EngineChoice::Schedule => &[Kind::Schedule],
+        EngineChoice::Clock | EngineChoice::Direct | EngineChoice::Lockstep => &[Kind::Clock],
+    }
+}
+
+/// The engines.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Schedule,
+    Clock,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Schedule => "schedule",
+            Self::Clock => "clock",
+        }
+    }
+
+    /// The engine, or everything that is in its way.
+    fn make(self, setup: Setup<'_>, seed: u64) -> Result<Box<dyn Engine + '_>, Vec<String>> {
+        let Setup { program, question, clock, .. } = setup;
+        match self {
+            Self::Schedule => {
+                let plan = plan_schedule(program)
+                    .map_err(|obstacles| obstacles.iter().map(ScheduleObstacle::to_string).collect::<Vec<_>>())?;
+                Ok(Box::new(Schedule::new(program, &plan, question, clock, seed, setup.keep_times)?))
+            }
+            Self::Clock => Ok(Box::new(ClockForm::new(setup))),
+        }
+    }
 }

@@ -140,7 +140,7 @@ impl Schedule {
 
     /// The same engine on another vector level; all give the same numbers.
     #[cfg(test)]
-    fn at_level(mut self, level: Level) -> Self {
+    pub(super) fn at_level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }

@@ -1,0 +1,335 @@
+//! The race in clock form: every timed transition draws its own delay; the first to run out fires.
+//!
+//! * An exponential transition with one server and a constant rate keeps its clock while it stays enabled.
+//! * An exponential transition whose total rate changes (several servers, or a rate that depends on the marking) draws
+//!   anew, which leaves the law as it is because the exponential law has no memory.
+//! * A transition of another law has a clock for each enabling that is served. One is started when the number served
+//!   grows. When it falls without the transition itself firing, the clock that was started last is dropped; with age
+//!   memory it is put aside, and the one put aside last goes on where it stopped when the number grows again.
+//!
+//! Each draw takes the next sample number of its transition, so that a new start never sees an old draw.
+//! Of clocks that run out together the transition with the smallest number fires first.
+
+use crate::compile::{Firing, Program};
+use crate::net::{Memory, Servers};
+use crate::rng::{Address, Purpose, exponential};
+use crate::semantics::{Fault, rate};
+use crate::sim::Engine;
+use crate::sim::clock::{Clock, Scale};
+use crate::sim::question::Ending;
+use crate::sim::race::game::{Game, Outcome, Rules};
+use crate::sim::race::heap::Heap;
+use crate::sim::race::observe::{self, Observer};
+use crate::sim::race::{Setup, with_observer};
+use crate::sim::sampler::{Sampler, Ticks, exponential_scale};
+use crate::sim::samples::Samples;
+
+/// Numbers of servers whose scales are made in advance.
+const SCALES: u32 = 64;
+
+/// How a timed transition keeps time.
+#[derive(Debug)]
+enum Timer {
+    /// Immediate, or never fires.
+    None,
+    /// Constant exponential rate, one server.
+    Plain(Scale),
+    /// Constant exponential rate of each of several servers.
+    Served {
+        rate: f64,
+        servers: Servers,
+        /// For 1, 2, ... servers.
+        scales: Vec<Option<Scale>>,
+        /// Its place in [`State::served`].
+        place: usize,
+    },
+    /// A rate that depends on the marking; its place in [`State::rates`].
+    Marking { place: usize },
+    /// Another law; its place in [`State::crowds`].
+    General { sampler: Sampler, servers: Servers, memory: Memory, place: usize },
+}
+
+/// The race in clock form, ready to run.
+#[derive(Debug)]
+pub(crate) struct ClockForm<'a> {
+    rules: Rules<'a>,
+    timers: Vec<Timer>,
+    /// How many timers are of the kinds that have a state: served, marking, general.
+    places: [usize; 3],
+}
+
+/// Clocks of a transition with another law.
+#[derive(Debug)]
+struct Crowd<T> {
+    /// When they run out, in the order in which they were started.
+    running: Vec<T>,
+    /// What is left of those put aside.
+    aside: Vec<T>,
+}
+
+/// The clocks of one replication.
+#[derive(Debug)]
+struct State<T: Ticks> {
+    heap: Heap<T>,
+    /// Per transition: draws so far.
+    draws: Vec<u32>,
+    served: Vec<u32>,
+    rates: Vec<f64>,
+    crowds: Vec<Crowd<T>>,
+}
+
+impl<'a> ClockForm<'a> {
+    /// Makes the engine for any program.
+    pub(crate) fn new(setup: Setup<'a>) -> Self {
+        let Setup { program, clock, .. } = setup;
+        let mut places = [0; 3];
+        let timers: Vec<Timer> = (0..program.transitions()).map(|t| timer(program, t, clock, &mut places)).collect();
+        let words = timers.iter().map(|timer| match timer {
+            Timer::General { sampler, .. } => sampler.words(),
+            _ => 1,
+        });
+        // a transition draws at most once per firing, but for laws with several servers
+        let words = words.max().unwrap_or(1).max(1);
+        Self { rules: Rules::new(setup, u64::from(u32::MAX / words)), timers, places }
+    }
+
+    fn run_as<T: Ticks, O: Observer>(
+        &self,
+        observer: O,
+        first: u64,
+        count: u64,
+        samples: &mut Samples,
+    ) -> Result<(), Fault> {
+        let mut game = Game::new(&self.rules, observer);
+        let mut state = State::<T>::new(self.rules.setup.program, self.places);
+        (first..first + count).try_for_each(|replication| self.play(&mut game, &mut state, replication, samples))
+    }
+
+    fn play<T: Ticks, O: Observer>(
+        &self,
+        game: &mut Game<'_, 'a, O>,
+        state: &mut State<T>,
+        replication: u64,
+        samples: &mut Samples,
+    ) -> Result<(), Fault> {
+        let extra_bits = self.rules.setup.clock.extra_bits;
+        let last_tick = self.rules.last_tick::<T>();
+        state.reset();
+        let mut outcome = game.begin(replication)?;
+        if outcome == Outcome::Tangible {
+            for &u in &game.program().timed {
+                self.look_at(game, state, u, T::ZERO, false)?;
+            }
+        }
+        loop {
+            if outcome == Outcome::Goal {
+                game.end_now(Ending::Goal, samples);
+                return Ok(());
+            }
+            let Some((now, t)) = state.heap.top() else {
+                game.end_dead(samples);
+                return Ok(());
+            };
+            if now > last_tick {
+                if self.rules.setup.question.horizon.is_none() {
+                    return Err(game.past_the_clock());
+                }
+                game.end_at_horizon(samples);
+                return Ok(());
+            }
+            if game.is_spent() {
+                game.end_now(Ending::Firings, samples);
+                return Ok(());
+            }
+            outcome = game.fire(t, now.to_result(extra_bits))?;
+            state.heap.take_top();
+            for &u in game.touched(t) {
+                self.look_at(game, state, u, now, u == t)?;
+            }
+            state.heap.close();
+        }
+    }
+
+    /// Brings the clock of `u` in line with the marking; `fired` says that it has just run out.
+    #[inline(always)]
+    fn look_at<T: Ticks, O: Observer>(
+        &self,
+        game: &Game<'_, 'a, O>,
+        state: &mut State<T>,
+        u: u32,
+        now: T,
+        fired: bool,
+    ) -> Result<(), Fault> {
+        match &self.timers[u as usize] {
+            Timer::Plain(scale) => {
+                let enabled = self.rules.guards.is_enabled(game.program(), u as usize, game.marking())?;
+                let runs = state.heap.runs(u);
+                if enabled && !runs {
+                    let delay = self.draw(state, u, *scale, game.replication());
+                    state.heap.start(u, now.plus(delay));
+                } else if runs && !enabled {
+                    state.heap.stop(u);
+                }
+                Ok(())
+            }
+            Timer::None => Ok(()),
+            timer => self.look_at_other(timer, game, state, u, now, fired),
+        }
+    }
+
+    fn look_at_other<T: Ticks, O: Observer>(
+        &self,
+        timer: &Timer,
+        game: &Game<'_, 'a, O>,
+        state: &mut State<T>,
+        u: u32,
+        now: T,
+        fired: bool,
+    ) -> Result<(), Fault> {
+        let program = game.program();
+        match timer {
+            Timer::None | Timer::Plain(_) => {}
+            Timer::Served { rate, servers, scales, place } => {
+                let served = self.rules.guards.served(program, u as usize, *servers, game.marking())?;
+                let before = std::mem::replace(&mut state.served[*place], served);
+                if served != before || fired {
+                    let scale = match (served as usize).checked_sub(1).map(|i| scales.get(i)) {
+                        None => None,
+                        Some(Some(scale)) => *scale,
+                        Some(None) => exponential_scale(rate * f64::from(served), self.rules.setup.clock),
+                    };
+                    self.restart(state, u, scale, now, game.replication());
+                }
+            }
+            Timer::Marking { place } => {
+                let rate = rate(program, u as usize, game.marking())?;
+                let before = std::mem::replace(&mut state.rates[*place], rate);
+                if rate.to_bits() != before.to_bits() || fired {
+                    let scale = exponential_scale(rate, self.rules.setup.clock);
+                    self.restart(state, u, scale, now, game.replication());
+                }
+            }
+            Timer::General { sampler, servers, memory, place } => {
+                let served = self.rules.guards.served(program, u as usize, *servers, game.marking())?;
+                let key = self.rules.setup.key;
+                let State { heap, draws, crowds, .. } = state;
+                let draws = &mut draws[u as usize];
+                let next = crowds[*place].serve(served, now, fired, *memory, || {
+                    let sample = std::mem::replace(draws, draws.wrapping_add(1));
+                    sampler.draw_as(key, u, sample, game.replication())
+                });
+                match next {
+                    Some(time) => heap.set(u, time),
+                    None => heap.stop(u),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the clock of `u` to a fresh exponential delay, or stops it.
+    #[inline]
+    fn restart<T: Ticks>(&self, state: &mut State<T>, u: u32, scale: Option<Scale>, now: T, replication: u64) {
+        match scale {
+            Some(scale) => {
+                let delay = self.draw(state, u, scale, replication);
+                state.heap.set(u, now.plus(delay));
+            }
+            None => state.heap.stop(u),
+        }
+    }
+
+    #[inline(always)]
+    fn draw<T: Ticks>(&self, state: &mut State<T>, u: u32, scale: Scale, replication: u64) -> T {
+        let draws = &mut state.draws[u as usize];
+        let sample = std::mem::replace(draws, draws.wrapping_add(1));
+        let word = Address { purpose: Purpose::Delay, owner: u, sample }.word(self.rules.setup.key, replication);
+        T::exponential(scale, exponential(word))
+    }
+}
+
+impl Engine for ClockForm<'_> {
+    fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
+        with_observer!(self.rules.setup, observer => {
+            if self.rules.setup.clock.is_wide() {
+                self.run_as::<u128, _>(observer, first, count, samples)
+            } else {
+                self.run_as::<u64, _>(observer, first, count, samples)
+            }
+        })
+    }
+}
+
+/// How transition `t` keeps time; counts the places of each kind.
+fn timer(program: &Program, t: usize, clock: Clock, places: &mut [usize; 3]) -> Timer {
+    let mut next_place = |kind: usize| {
+        places[kind] += 1;
+        places[kind] - 1
+    };
+    match &program.firing[t] {
+        Firing::Immediate { .. } => Timer::None,
+        Firing::Exponential { rate, servers } => match (rate.as_constant(), *servers) {
+            (None, _) => Timer::Marking { place: next_place(0) },
+            (Some(rate), Servers::Single | Servers::Limited(1)) => {
+                exponential_scale(rate, clock).map_or(Timer::None, Timer::Plain)
+            }
+            (Some(rate), servers) => {
+                let most = if let Servers::Limited(most) = servers { most.min(SCALES) } else { SCALES };
+                let scales = (1..=most).map(|n| exponential_scale(rate * f64::from(n), clock)).collect();
+                Timer::Served { rate, servers, scales, place: next_place(1) }
+            }
+        },
+        Firing::General { law, servers, memory } => Timer::General {
+            sampler: Sampler::general(law, clock),
+            servers: *servers,
+            memory: *memory,
+            place: next_place(2),
+        },
+    }
+}
+
+impl<T: Ticks> State<T> {
+    fn new(program: &Program, [marking, served, general]: [usize; 3]) -> Self {
+        Self {
+            heap: Heap::new(program.transitions()),
+            draws: vec![0; program.transitions()],
+            served: vec![0; served],
+            rates: vec![0.0; marking],
+            crowds: (0..general).map(|_| Crowd { running: Vec::new(), aside: Vec::new() }).collect(),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.heap.clear();
+        self.draws.fill(0);
+        self.served.fill(0);
+        self.rates.fill(0.0);
+        for crowd in &mut self.crowds {
+            crowd.running.clear();
+            crowd.aside.clear();
+        }
+    }
+}
+
+impl<T: Ticks> Crowd<T> {
+    /// Makes the number of running clocks `served` and gives the time of the first to run out. `fired` says that one
+    /// has run out now.
+    fn serve(&mut self, served: u32, now: T, fired: bool, memory: Memory, mut draw: impl FnMut() -> T) -> Option<T> {
+        if fired && let Some(out) = self.running.iter().position(|&time| time == now) {
+            self.running.remove(out);
+        }
+        let served = served as usize;
+        while self.running.len() > served {
+            if let Some(time) = self.running.pop()
+                && memory == Memory::Age
+            {
+                self.aside.push(time.since(now));
+            }
+        }
+        while self.running.len() < served {
+            let left = self.aside.pop().unwrap_or_else(&mut draw);
+            self.running.push(now.plus(left).min(T::NEVER));
+        }
+        self.running.iter().min().copied()
+    }
+}

@@ -1,0 +1,318 @@
+//! The token game that all forms of the race share: the marking, immediate transitions, the goal, the count of firings.
+
+use crate::compile::Program;
+use crate::rng::{Address, Purpose};
+use crate::semantics::{Candidates, Fault, MAX_IMMEDIATE_FIRINGS, find_candidates, fire, pick};
+use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
+use crate::sim::race::Setup;
+use crate::sim::race::guards::Guards;
+use crate::sim::race::observe::{Observer, writes};
+use crate::sim::sampler::Ticks;
+use crate::sim::samples::Samples;
+
+/// Firings remembered when a loop is suspected.
+const TRAIL: u32 = 1024;
+/// Firings at one instant after which time is said to stand still: 2^24, about a second of work.
+const MAX_FIRINGS_AT_ONCE: u64 = 1 << 24;
+
+/// What does not change from one replication to the next.
+#[derive(Debug)]
+pub(crate) struct Rules<'a> {
+    pub(crate) setup: Setup<'a>,
+    pub(crate) guards: Guards,
+    /// Per transition: whether the goal may have been reached by its firing.
+    may_reach: Vec<bool>,
+    /// Groups of one transition with a constant positive weight: that transition.
+    alone: Vec<Option<u32>>,
+    max_firings: u64,
+}
+
+impl<'a> Rules<'a> {
+    /// `draws` is the largest number of timed firings for which a form has random numbers.
+    pub(crate) fn new(setup: Setup<'a>, draws: u64) -> Self {
+        let Setup { program, question, .. } = setup;
+        let may_reach = match &question.goal {
+            Goal::Marking(code) => {
+                let writes = writes(program);
+                let reads = |counter: &u32| code.counters().any(|read| read == *counter);
+                (0..program.transitions()).map(|t| writes.row(t).iter().any(reads)).collect()
+            }
+            Goal::Dead | Goal::Horizon => vec![false; program.transitions()],
+        };
+        let alone = (0..program.groups.rows()).map(|group| match program.groups.row(group) {
+            [t] if program.choice_weight[*t as usize] > 0 => Some(*t),
+            _ => None,
+        });
+        Self {
+            setup,
+            guards: Guards::new(program),
+            may_reach,
+            alone: alone.collect(),
+            max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(draws),
+        }
+    }
+
+    /// The last engine tick of a replication.
+    pub(crate) fn last_tick<T: Ticks>(&self) -> T {
+        let clock = self.setup.clock;
+        match self.setup.question.horizon {
+            Some(seconds) => T::from_result(clock.ticks(seconds), clock.extra_bits),
+            None => T::from_result(crate::sim::NEVER - 1, clock.extra_bits),
+        }
+    }
+}
+
+/// How the firings at one instant went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The marking is tangible and not the goal.
+    Tangible,
+    /// The goal is reached.
+    Goal,
+}
+
+/// The state of one replication.
+#[derive(Debug)]
+pub(crate) struct Game<'r, 'a, O> {
+    rules: &'r Rules<'a>,
+    replication: u64,
+    marking: Vec<u32>,
+    firings: u64,
+    /// How many firings had happened when the time last changed.
+    firings_before: u64,
+    now: u64,
+    observer: O,
+    /// Per group: choices drawn so far.
+    choices: Vec<u32>,
+    candidates: Candidates,
+    /// Groups to look at, each at most once.
+    pending: Vec<u32>,
+    waiting: Vec<bool>,
+    /// Timed transitions to look at, each once, where immediate ones have fired.
+    touched: Vec<u32>,
+    marks: Vec<bool>,
+    trail: Vec<u32>,
+}
+
+impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
+    pub(crate) fn new(rules: &'r Rules<'a>, observer: O) -> Self {
+        let program = rules.setup.program;
+        let groups = program.groups.rows();
+        Self {
+            rules,
+            replication: 0,
+            marking: program.initial.clone(),
+            firings: 0,
+            firings_before: 0,
+            now: 0,
+            observer,
+            choices: vec![0; groups],
+            candidates: Candidates::default(),
+            pending: Vec::with_capacity(groups),
+            waiting: vec![false; groups],
+            touched: Vec::with_capacity(program.timed.len()),
+            marks: vec![false; program.transitions()],
+            trail: Vec::new(),
+        }
+    }
+
+    pub(crate) fn program(&self) -> &'a Program {
+        self.rules.setup.program
+    }
+
+    #[inline(always)]
+    pub(crate) fn marking(&self) -> &[u32] {
+        &self.marking
+    }
+
+    pub(crate) fn replication(&self) -> u64 {
+        self.replication
+    }
+
+    /// Begins a replication: the initial marking, and immediate firings at time 0. All timed transitions must then be
+    /// looked at.
+    pub(crate) fn begin(&mut self, replication: u64) -> Result<Outcome, Fault> {
+        self.replication = replication;
+        self.marking.copy_from_slice(&self.rules.setup.program.initial);
+        self.firings = 0;
+        self.firings_before = 0;
+        self.now = 0;
+        self.observer.begin();
+        self.choices.fill(0);
+        if let Goal::Marking(code) = &self.rules.setup.question.goal
+            && code.holds(&self.marking)
+        {
+            return Ok(Outcome::Goal);
+        }
+        self.forget_touched();
+        for group in self.pending.drain(..) {
+            self.waiting[group as usize] = false;
+        }
+        for group in 0..self.waiting.len() {
+            self.waiting[group] = true;
+            self.pending.push(group as u32);
+        }
+        self.settle()
+    }
+
+    /// Lets time pass to `to`, fires the timed transition `t`, then immediate ones.
+    #[inline(always)]
+    pub(crate) fn fire(&mut self, t: u32, to: u64) -> Result<Outcome, Fault> {
+        self.observer.pass(&self.marking, self.now, to);
+        if to != self.now {
+            self.now = to;
+            self.firings_before = self.firings;
+        } else if self.firings - self.firings_before > MAX_FIRINGS_AT_ONCE {
+            return Err(self.standing_time(t));
+        }
+        if self.fire_one(t)? {
+            return Ok(Outcome::Goal);
+        }
+        if !self.touched.is_empty() {
+            self.forget_touched();
+        }
+        if self.program().affects_groups.row(t as usize).is_empty() {
+            return Ok(Outcome::Tangible);
+        }
+        self.spread(t);
+        self.settle()
+    }
+
+    /// The timed transitions that the last firing of `t`, and the immediate ones after it, can have influenced.
+    #[inline(always)]
+    pub(crate) fn touched(&self, t: u32) -> &[u32] {
+        if self.touched.is_empty() { self.program().affects.row(t as usize) } else { &self.touched }
+    }
+
+    /// Whether the replication has had its firings.
+    #[inline(always)]
+    pub(crate) fn is_spent(&self) -> bool {
+        self.firings >= self.rules.max_firings
+    }
+
+    /// Ends the replication at its present time.
+    pub(crate) fn end_now(&mut self, ending: Ending, samples: &mut Samples) {
+        self.end(ending, self.now, samples);
+    }
+
+    /// Ends the replication in a dead marking.
+    pub(crate) fn end_dead(&mut self, samples: &mut Samples) {
+        let Question { goal, horizon, .. } = self.rules.setup.question;
+        match (goal, horizon) {
+            (Goal::Dead, _) => self.end_now(Ending::Goal, samples),
+            (Goal::Horizon, Some(_)) => self.end_at_horizon(samples),
+            _ => self.end_now(Ending::Dead, samples),
+        }
+    }
+
+    /// Ends the replication at the horizon that was asked for.
+    pub(crate) fn end_at_horizon(&mut self, samples: &mut Samples) {
+        self.end(Ending::Horizon, self.rules.last_tick::<u64>(), samples);
+    }
+
+    fn end(&mut self, ending: Ending, time: u64, samples: &mut Samples) {
+        self.observer.pass(&self.marking, self.now, time);
+        self.observer.finish(&self.marking, time, samples);
+        samples.record(ending, time, self.firings, self.rules.setup.keep_times);
+    }
+
+    /// The error where the next firing is beyond the last tick although no horizon was asked for.
+    pub(crate) fn past_the_clock(&self) -> Fault {
+        let clock = self.rules.setup.clock;
+        Fault::PastTheClock { limit: clock.seconds(self.rules.last_tick::<u64>()) }
+    }
+
+    /// Fires one transition; whether the goal is reached.
+    #[inline(always)]
+    fn fire_one(&mut self, t: u32) -> Result<bool, Fault> {
+        self.observer.fires(t, &self.marking, self.now);
+        fire(self.rules.setup.program, t as usize, &mut self.marking)?;
+        self.firings += 1;
+        Ok(self.rules.may_reach[t as usize] && self.is_goal())
+    }
+
+    fn is_goal(&self) -> bool {
+        matches!(&self.rules.setup.question.goal, Goal::Marking(code) if code.holds(&self.marking))
+    }
+
+    /// Notes what a firing of `t` can influence.
+    fn spread(&mut self, t: u32) {
+        let program = self.rules.setup.program;
+        for &u in program.affects.row(t as usize) {
+            if !self.marks[u as usize] {
+                self.marks[u as usize] = true;
+                self.touched.push(u);
+            }
+        }
+        for &group in program.affects_groups.row(t as usize) {
+            if !self.waiting[group as usize] {
+                self.waiting[group as usize] = true;
+                self.pending.push(group);
+            }
+        }
+    }
+
+    fn forget_touched(&mut self) {
+        for u in self.touched.drain(..) {
+            self.marks[u as usize] = false;
+        }
+    }
+
+    /// Fires immediate transitions until the marking is tangible.
+    fn settle(&mut self) -> Result<Outcome, Fault> {
+        let mut in_a_row = 0;
+        while let Some(group) = self.pending.pop() {
+            self.waiting[group as usize] = false;
+            let Some(t) = self.choose(group)? else { continue };
+            in_a_row += 1;
+            if in_a_row > MAX_IMMEDIATE_FIRINGS - TRAIL {
+                self.trail.push(t);
+                if in_a_row > MAX_IMMEDIATE_FIRINGS {
+                    return Err(Fault::VanishingLoop { transitions: self.trail_names() });
+                }
+            }
+            if self.fire_one(t)? {
+                return Ok(Outcome::Goal);
+            }
+            self.spread(t);
+        }
+        self.trail.clear();
+        Ok(Outcome::Tangible)
+    }
+
+    /// Which immediate transition of a group fires, if any.
+    #[inline]
+    fn choose(&mut self, group: u32) -> Result<Option<u32>, Fault> {
+        let Setup { program, key, .. } = self.rules.setup;
+        if let Some(t) = self.rules.alone[group as usize] {
+            let enabled = self.rules.guards.is_enabled(program, t as usize, &self.marking)?;
+            return Ok(enabled.then_some(t));
+        }
+        find_candidates(program, group as usize, &self.marking, &mut self.candidates)?;
+        if self.candidates.transitions().is_empty() {
+            return Ok(None);
+        }
+        let sample = &mut self.choices[group as usize];
+        let t = pick(&self.candidates, || {
+            let address = Address { purpose: Purpose::Choice, owner: group, sample: *sample };
+            *sample = sample.wrapping_add(1);
+            address.word(key, self.replication)
+        });
+        Ok(Some(t))
+    }
+
+    /// The transitions of the trail that belong to its repetition, in the order of the net.
+    fn trail_names(&mut self) -> Vec<String> {
+        let mut numbers = std::mem::take(&mut self.trail);
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.iter().map(|&t| self.program().transition_names[t as usize].clone()).collect()
+    }
+
+    fn standing_time(&self, t: u32) -> Fault {
+        Fault::StandingTime {
+            transition: self.program().transition_names[t as usize].clone(),
+            time: self.rules.setup.clock.seconds(self.now),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Enabling tests lowered to ranges of counters.
+//!
+//! Inputs, tests, inhibitors and (with one token class) capacities of constant arcs all say that a counter lies in a
+//! range. One pass over ranges replaces four; what is no range is left to [`is_enabled`], which stays the definition.
+
+use std::collections::BTreeMap;
+
+use crate::compile::{Csr, Program};
+use crate::net::Servers;
+use crate::semantics::{Fault, enabling_degree, is_enabled, served};
+
+/// `low <= counter <= low + span`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    counter: u32,
+    low: u32,
+    span: u32,
+}
+
+/// The enabling tests of all transitions of a program.
+#[derive(Debug)]
+pub(crate) struct Guards {
+    ranges: Csr<Range>,
+    /// Per transition: whether its ranges are all that there is to test.
+    complete: Vec<bool>,
+}
+
+impl Guards {
+    pub(crate) fn new(program: &Program) -> Self {
+        let transitions = 0..program.transitions();
+        let one_class = program.classes() == 1;
+        let complete = |t: usize| program.is_static(t) && (one_class || program.rooms.row(t).is_empty());
+        Self {
+            ranges: Csr::from_rows(transitions.clone().map(|t| ranges(program, t))),
+            complete: transitions.map(complete).collect(),
+        }
+    }
+
+    /// What [`is_enabled`] says.
+    #[inline(always)]
+    pub(crate) fn is_enabled(&self, program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
+        let inside = |r: &Range| marking[r.counter as usize].wrapping_sub(r.low) <= r.span;
+        Ok(self.ranges.row(t).iter().all(inside) && (self.complete[t] || is_enabled(program, t, marking)?))
+    }
+
+    /// How many enablings of a timed transition are served.
+    #[inline]
+    pub(crate) fn served(&self, program: &Program, t: usize, servers: Servers, marking: &[u32]) -> Result<u32, Fault> {
+        if servers == Servers::Single || !self.complete[t] {
+            let enabled = self.is_enabled(program, t, marking)?;
+            return if servers == Servers::Single || !enabled {
+                Ok(u32::from(enabled))
+            } else {
+                enabling_degree(program, t, marking).map(|degree| served(servers, degree))
+            };
+        }
+        if !self.is_enabled(program, t, marking)? {
+            return Ok(0);
+        }
+        let times = |&crate::compile::Term { counter, weight }| match (marking[counter as usize], weight) {
+            (tokens, 1) => tokens,
+            (tokens, weight) => tokens / weight,
+        };
+        Ok(served(servers, program.inputs.row(t).iter().map(times).min().unwrap_or(1)))
+    }
+}
+
+/// The ranges of one transition, one per counter unless none can hold.
+fn ranges(program: &Program, t: usize) -> Vec<Range> {
+    let mut bounds: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+    let mut never = false;
+    for term in program.inputs.row(t).iter().chain(program.tests.row(t)) {
+        let low = &mut bounds.entry(term.counter).or_insert((0, u32::MAX)).0;
+        *low = term.weight.max(*low);
+    }
+    for term in program.inhibitors.row(t) {
+        let high = &mut bounds.entry(term.counter).or_insert((0, u32::MAX)).1;
+        never |= term.weight == 0;
+        *high = term.weight.saturating_sub(1).min(*high);
+    }
+    if program.classes() == 1 {
+        for room in program.rooms.row(t) {
+            let most = program.capacity[room.place as usize].unwrap_or(u32::MAX);
+            let high = &mut bounds.entry(room.place).or_insert((0, u32::MAX)).1;
+            never |= room.growth > most;
+            *high = most.saturating_sub(room.growth).min(*high);
+        }
+    }
+    if never || bounds.values().any(|(low, high)| low > high) {
+        let counter = bounds.keys().next().copied().unwrap_or(0);
+        return [0, 1].map(|low| Range { counter, low, span: if low == 0 { 0 } else { u32::MAX - 1 } }).into();
+    }
+    bounds.into_iter().map(|(counter, (low, high))| Range { counter, low, span: high - low }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{NetBuilder, Timing};
+
+    #[test]
+    fn say_what_the_definition_says() {
+        let mut b = NetBuilder::new("");
+        let p = b.place("p", 0);
+        let q = b.place("q", 0);
+        b.place_mut(q).capacity = Some(3);
+        let t: Vec<_> = (0..7).map(|i| b.transition(format!("t{i}"), Timing::exponential(1.0))).collect();
+        b.input(p, t[1], 2.0);
+        b.output(t[1], q, 2.0);
+        b.inhibitor(p, t[2], 3.0);
+        b.test(p, t[2], 1.0);
+        b.input(q, t[3], 2.0);
+        b.output(t[3], q, 1.0);
+        b.inhibitor(p, t[4], 0.0);
+        b.input(p, t[5], 4.0);
+        b.inhibitor(p, t[5], 2.0);
+        b.output(t[6], q, 1.0);
+        let program = compile(&b.build().unwrap()).unwrap();
+        let guards = Guards::new(&program);
+        for marking in (0..6).flat_map(|p| (0..4).map(move |q| [p, q])) {
+            for t in 0..7 {
+                let degree = enabling_degree(&program, t, &marking).unwrap();
+                assert_eq!(guards.is_enabled(&program, t, &marking).unwrap(), degree > 0, "t{t} in {marking:?}");
+                let infinite = guards.served(&program, t, Servers::Infinite, &marking).unwrap();
+                assert_eq!(infinite, degree, "t{t} in {marking:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The race engine: the token game, for every net.
+//!
+//! * [`ClockForm`]: each transition draws its own delay, and the next one is on top of an indexed heap. Any law.
+//!
+//! It plays the [`Game`](game::Game). What a timed transition may do is looked at in tangible markings only: one
+//! that a firing disables and the immediate firings after it enable again has been enabled all the time.
+
+mod clock;
+mod game;
+mod guards;
+mod heap;
+mod observe;
+
+pub(crate) use clock::ClockForm;
+
+use crate::compile::Program;
+use crate::sim::clock::Clock;
+use crate::sim::question::Question;
+
+/// What an engine is made for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup<'a> {
+    /// The net.
+    pub(crate) program: &'a Program,
+    /// What is asked.
+    pub(crate) question: &'a Question,
+    /// The tick.
+    pub(crate) clock: Clock,
+    /// The two halves of the seed.
+    pub(crate) key: [u32; 2],
+    /// Whether passage times are kept one by one.
+    pub(crate) keep_times: bool,
+}
+
+/// Runs `$play` with the cheapest observer that sees what the question asks for.
+macro_rules! with_observer {
+    ($setup:expr, $observer:ident => $play:expr) => {{
+        let Setup { program, question, clock, .. } = $setup;
+        if !question.is_passage_only() {
+            let $observer = observe::Everything::new(program, question, clock);
+            $play
+        } else if !question.groups.is_empty() {
+            let $observer = observe::Phases::new(program, question);
+            $play
+        } else {
+            let $observer = observe::Blind;
+            $play
+        }
+    }};
+}
+pub(crate) use with_observer;
+
+#[cfg(test)]
+mod tests;

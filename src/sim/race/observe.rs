@@ -1,0 +1,258 @@
+//! What is observed on the way, for every form of the race engine.
+//!
+//! An [`Observer`] is told of time that passes and of firings; the forms are compiled once for each kind of observer,
+//! so that a run that asks for passage times only pays for nothing else. All times are in result ticks.
+
+use crate::compile::{Csr, Program};
+use crate::net::ArcKind;
+use crate::sim::clock::Clock;
+use crate::sim::question::Question;
+use crate::sim::samples::Samples;
+
+/// Looks on while one replication after the other is played.
+pub(crate) trait Observer {
+    /// A replication begins at time 0.
+    fn begin(&mut self) {}
+    /// The marking stays as it is from one time to another that is not earlier; then something fires, or the replication
+    /// ends.
+    #[inline(always)]
+    fn pass(&mut self, _marking: &[u32], _from: u64, _to: u64) {}
+    /// Transition `t` is about to fire in `marking`.
+    #[inline(always)]
+    fn fires(&mut self, _t: u32, _marking: &[u32], _now: u64) {}
+    /// The replication has ended at `end`; [`Self::pass`] has been told so.
+    fn finish(&mut self, _marking: &[u32], _end: u64, _samples: &mut Samples) {}
+}
+
+/// Observes nothing: the passage time is all that is asked for.
+#[derive(Debug)]
+pub(crate) struct Blind;
+
+impl Observer for Blind {}
+
+/// First and last firing of groups of transitions.
+#[derive(Debug)]
+pub(crate) struct Phases {
+    /// Per transition: the groups it belongs to.
+    groups: Csr<u32>,
+    /// Per group: first and last firing so far.
+    seen: Vec<Option<(u64, u64)>>,
+}
+
+impl Phases {
+    pub(crate) fn new(program: &Program, question: &Question) -> Self {
+        let mut rows = vec![Vec::new(); program.transitions()];
+        for (number, group) in (0..).zip(&question.groups) {
+            for &t in &group.transitions {
+                if !rows[t as usize].contains(&number) {
+                    rows[t as usize].push(number);
+                }
+            }
+        }
+        Self { groups: Csr::from_rows(rows), seen: vec![None; question.groups.len()] }
+    }
+}
+
+impl Observer for Phases {
+    fn begin(&mut self) {
+        self.seen.fill(None);
+    }
+
+    #[inline(always)]
+    fn fires(&mut self, t: u32, _: &[u32], now: u64) {
+        for &group in self.groups.row(t as usize) {
+            let seen = &mut self.seen[group as usize];
+            *seen = Some((seen.map_or(now, |(first, _)| first), now));
+        }
+    }
+
+    fn finish(&mut self, _: &[u32], _: u64, samples: &mut Samples) {
+        for (times, seen) in samples.groups.iter_mut().zip(&self.seen) {
+            if let Some((first, last)) = *seen {
+                times.first.push(first);
+                times.last.push(last);
+            }
+        }
+    }
+}
+
+/// Counters that a firing of each transition may change.
+pub(crate) fn writes(program: &Program) -> Csr<u32> {
+    Csr::from_rows((0..program.transitions()).map(|t| {
+        let dynamic = program.dynamic.row(t).iter();
+        let dynamic = dynamic.filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output));
+        let mut counters: Vec<u32> =
+            program.changes.row(t).iter().map(|c| c.counter).chain(dynamic.map(|arc| arc.counter)).collect();
+        counters.sort_unstable();
+        counters.dedup();
+        counters
+    }))
+}
+
+/// Integrals over time of all counters, exact: tokens times ticks.
+#[derive(Debug)]
+pub(crate) struct Areas {
+    writes: Csr<u32>,
+    areas: Vec<u128>,
+    /// Per counter: up to when its area is summed.
+    upto: Vec<u64>,
+}
+
+impl Areas {
+    pub(crate) fn new(program: &Program) -> Self {
+        let counters = program.counters();
+        Self { writes: writes(program), areas: vec![0; counters], upto: vec![0; counters] }
+    }
+
+    /// Nothing is summed yet, and nothing will be before `from`.
+    pub(crate) fn reset(&mut self, from: u64) {
+        self.areas.fill(0);
+        self.upto.fill(from);
+    }
+
+    /// Sums the counters that `t` is about to change.
+    #[inline(always)]
+    pub(crate) fn fires(&mut self, t: u32, marking: &[u32], now: u64) {
+        for &counter in self.writes.row(t as usize) {
+            let counter = counter as usize;
+            let upto = self.upto[counter];
+            if now > upto {
+                self.areas[counter] += u128::from(marking[counter]) * u128::from(now - upto);
+                self.upto[counter] = now;
+            }
+        }
+    }
+
+    /// The areas up to `end`.
+    pub(crate) fn close(&mut self, marking: &[u32], end: u64) -> &[u128] {
+        for ((area, upto), &tokens) in self.areas.iter_mut().zip(&mut self.upto).zip(marking) {
+            *area += u128::from(tokens) * u128::from(end.saturating_sub(*upto));
+            *upto = end.max(*upto);
+        }
+        &self.areas
+    }
+}
+
+/// Everything that a question can ask for.
+///
+/// Token averages and throughputs are taken from the end of the warm-up to the end of the replication; a replication
+/// that ends within the warm-up gives none. Rewards are 0 then.
+#[derive(Debug)]
+pub(crate) struct Everything<'a> {
+    question: &'a Question,
+    phases: Phases,
+    tick: f64,
+    warm_up: u64,
+    areas: Option<Areas>,
+    /// Firings per transition since the warm-up; empty if not asked for.
+    counts: Vec<u64>,
+    /// Rewards collected so far.
+    rewards: Vec<f64>,
+    /// Per transition: (reward, impulse) pairs.
+    impulses: Csr<(u32, u32)>,
+    /// Rewards that have a rate.
+    rated: Vec<usize>,
+    /// Times of the snapshots, then their values so far.
+    times: Vec<u64>,
+    values: Vec<f64>,
+}
+
+impl<'a> Everything<'a> {
+    pub(crate) fn new(program: &Program, question: &'a Question, clock: Clock) -> Self {
+        let mut impulses = vec![Vec::new(); program.transitions()];
+        for (r, reward) in (0_u32..).zip(&question.rewards) {
+            for (i, (t, _)) in (0_u32..).zip(&reward.impulses) {
+                impulses[*t as usize].push((r, i));
+            }
+        }
+        let has_rate = |&r: &usize| question.rewards[r].rate.is_some();
+        Self {
+            question,
+            phases: Phases::new(program, question),
+            tick: clock.tick(),
+            warm_up: clock.ticks(question.warm_up),
+            areas: question.tokens.then(|| Areas::new(program)),
+            counts: vec![0; if question.throughput { program.transitions() } else { 0 }],
+            rewards: vec![0.0; question.rewards.len()],
+            impulses: Csr::from_rows(impulses),
+            rated: (0..question.rewards.len()).filter(has_rate).collect(),
+            times: question.snapshots.iter().map(|s| clock.ticks(s.time)).collect(),
+            values: Vec::with_capacity(question.snapshots.len()),
+        }
+    }
+
+    /// Takes the snapshots before `to`, or also those at `to` where nothing fires there any more.
+    fn take_snapshots(&mut self, marking: &[u32], before: impl Fn(u64) -> bool) {
+        while let Some(&time) = self.times.get(self.values.len())
+            && before(time)
+        {
+            let value = self.question.snapshots[self.values.len()].value.eval(marking);
+            self.values.push(value);
+        }
+    }
+}
+
+impl Observer for Everything<'_> {
+    fn begin(&mut self) {
+        self.phases.begin();
+        if let Some(areas) = &mut self.areas {
+            areas.reset(self.warm_up);
+        }
+        self.counts.fill(0);
+        self.rewards.fill(0.0);
+        self.values.clear();
+    }
+
+    #[inline]
+    fn pass(&mut self, marking: &[u32], from: u64, to: u64) {
+        self.take_snapshots(marking, |time| time < to);
+        if to > self.warm_up {
+            let seconds = (to - from.max(self.warm_up)) as f64 * self.tick;
+            for &r in &self.rated {
+                if let Some(rate) = &self.question.rewards[r].rate {
+                    self.rewards[r] += rate.eval(marking) * seconds;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn fires(&mut self, t: u32, marking: &[u32], now: u64) {
+        self.phases.fires(t, marking, now);
+        if let Some(areas) = &mut self.areas {
+            areas.fires(t, marking, now);
+        }
+        if now < self.warm_up {
+            return;
+        }
+        if let Some(count) = self.counts.get_mut(t as usize) {
+            *count += 1;
+        }
+        for &(r, i) in self.impulses.row(t as usize) {
+            self.rewards[r as usize] += self.question.rewards[r as usize].impulses[i as usize].1.eval(marking);
+        }
+    }
+
+    fn finish(&mut self, marking: &[u32], end: u64, samples: &mut Samples) {
+        self.phases.finish(marking, end, samples);
+        self.take_snapshots(marking, |time| time <= end);
+        for (sample, value) in samples.snapshots.iter_mut().zip(&self.values) {
+            sample.push(*value);
+        }
+        for (sample, reward) in samples.rewards.iter_mut().zip(&self.rewards) {
+            sample.push(*reward);
+        }
+        if end <= self.warm_up {
+            return;
+        }
+        let ticks = (end - self.warm_up) as f64;
+        if let Some(areas) = &mut self.areas {
+            for (sample, area) in samples.tokens.iter_mut().zip(areas.close(marking, end)) {
+                sample.push(*area as f64 / ticks);
+            }
+        }
+        for (sample, count) in samples.throughput.iter_mut().zip(&self.counts) {
+            sample.push(*count as f64 / (ticks * self.tick));
+        }
+    }
+}

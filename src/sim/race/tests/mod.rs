@@ -1,0 +1,58 @@
+//! Closed forms that the race engine must meet.
+
+mod passage;
+
+use crate::compile::{Program, compile};
+use crate::net::NetBuilder;
+use crate::semantics::Fault;
+use crate::sim::race::{ClockForm, Setup};
+use crate::sim::{Clock, Engine, Goal, Question, Samples};
+
+/// Which form to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Clock,
+}
+
+fn program(b: &NetBuilder) -> Program {
+    compile(&b.clone().build().expect("a net")).expect("a program")
+}
+
+/// Runs the first replications of a net.
+fn run(form: Form, program: &Program, question: &Question, count: u64) -> Result<Samples, Fault> {
+    let clock = Clock::choose(program, question.horizon);
+    run_on(form, program, question, count, clock)
+}
+
+fn run_on(form: Form, program: &Program, question: &Question, count: u64, clock: Clock) -> Result<Samples, Fault> {
+    let setup = Setup { program, question, clock, key: [2024, 7], keep_times: true };
+    let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
+    match form {
+        Form::Clock => ClockForm::new(setup).run(0, count, &mut samples)?,
+    }
+    Ok(samples)
+}
+
+/// A goal from an expression of the net.
+fn goal(b: &NetBuilder, text: &str) -> Goal {
+    let net = b.clone().build().expect("a net");
+    Goal::Marking(crate::compile::lower(&net, &net.expression(text).expect("an expression")))
+}
+
+/// Mean of the passage time within five standard errors, and those small.
+fn assert_passage_mean(samples: &Samples, exact: f64, finest: f64) {
+    let tick = samples.clock.tick();
+    let mean = samples.passage.mean_ticks().unwrap() * tick;
+    let error = tick * (samples.passage.variance().unwrap() / samples.passage.count() as f64).sqrt();
+    assert!(error < finest * exact, "standard error {error} of {exact}");
+    assert!((mean - exact).abs() < 5.0 * error, "{mean} is not {exact}; standard error {error}");
+}
+
+/// The share of passage times of at most `time` seconds within five standard errors.
+fn assert_passage_share(samples: &Samples, time: f64, exact: f64) {
+    let times = &samples.passage_times;
+    let ticks = (time / samples.clock.tick()) as u64;
+    let share = times.iter().filter(|&&t| t <= ticks).count() as f64 / times.len() as f64;
+    let error = (exact * (1.0 - exact) / times.len() as f64).sqrt();
+    assert!((share - exact).abs() < 5.0 * error, "P(T <= {time}) is {share}, not {exact}; standard error {error}");
+}
