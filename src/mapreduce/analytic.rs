@@ -160,7 +160,7 @@ impl JobTime {
         seconds(self.mean_s)
     }
 
-    /// Variance of the job time [s²]. Exact; relative error below 1e-7.
+    /// Variance of the job time \[s²\]. Exact; relative error below 1e-7.
     pub fn variance(&self) -> f64 {
         self.variance_s2
     }
@@ -211,7 +211,7 @@ impl JobTime {
     }
 }
 
-/// Mean [s] and variance [s²] of a part.
+/// Mean \[s\] and variance \[s²\] of a part.
 fn moments(last: &LastTask) -> (f64, f64) {
     let (mean, variance) = last.varying.as_ref().map_or((0.0, 0.0), Curve::mean_and_variance);
     (last.fixed_s + mean, variance)
@@ -277,6 +277,7 @@ fn first_time(cdf: impl Fn(f64) -> f64, p: f64, range: (f64, f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapreduce::task_times::phase_times;
     use approx::assert_abs_diff_eq;
     use approx::assert_relative_eq;
     use std::time::Instant;
@@ -437,6 +438,36 @@ mod tests {
         let scaled = |c: f64| job(5.0 * c, &vec![stages(&[c, 8.0 * c]); 9], 6.0 * c, &vec![stages(&[7.0 * c]); 3]);
         assert_relative_eq!(at(&scaled(1e-6), 0.99), 1e-6 * at(&scaled(1.0), 0.99), max_relative = 1e-9);
         assert_relative_eq!(scaled(1e6).variance(), 1e12 * scaled(1.0).variance(), max_relative = 1e-9);
+    }
+
+    fn of_text(text: &str) -> Result<JobTime, JobTimeError> {
+        let plan = Plan::from_toml(text).unwrap();
+        JobTime::of_plan(&plan, &phase_times(&plan, &mut || 0.5).unwrap())
+    }
+
+    const MEANS: &str = "[phases]\nmaps = 4\nreduces = 2\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n";
+
+    #[test]
+    fn plan_with_erlang_and_fixed_phases_has_their_stages() {
+        let text = "[model.law]\nload = \"deterministic\"\ngpu = { erlang = 2 }\nreduce = \"deterministic\"";
+        let of_plan = of_text(&format!("{MEANS}{text}")).unwrap();
+        let maps = vec![stages(&[1.0, 2.0, 4.0, 4.0, 1.0, 3.0]); 4];
+        let reduces = vec![TaskLaw { fixed_s: 7.0, stages_s: vec![2.0] }; 2];
+        let start = TaskLaw { fixed_s: 5.0, stages_s: vec![] };
+        let by_hand = JobTime::new(&start, &maps, &stages(&[6.0]), &reduces).unwrap();
+        assert_relative_eq!(of_plan.mean().get(), by_hand.mean().get(), max_relative = 1e-12);
+        assert_relative_eq!(at(&of_plan, 0.9), at(&by_hand, 0.9), max_relative = 1e-12);
+        // the last of two Exp(2) takes 2 (1 + 1/2) = 3 s on average
+        assert_relative_eq!(of_plan.mean_of_last_reduce().get(), 10.0, max_relative = 1e-10);
+        assert!(done(&of_plan, 12.0) < 1e-300);
+    }
+
+    #[test]
+    fn plans_without_an_exact_law_say_why() {
+        let slots = of_text(&format!("{MEANS}[model]\nslots = true"));
+        assert_eq!(slots.unwrap_err(), JobTimeError::Slots);
+        let law = of_text(&format!("{MEANS}[model.law]\ngpu = {{ lognormal = {{ cv = 0.5 }} }}"));
+        assert_eq!(law.unwrap_err(), JobTimeError::Law { phase: Phase::Gpu, law: "lognormal" });
     }
 
     #[test]

@@ -28,14 +28,14 @@ const LONG_CHAIN: usize = 20_000;
 /// One task: a fixed time and exponential stages one after another; its mean is their sum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskLaw {
-    /// Time that does not vary [s], >= 0. Default 0.
+    /// Time that does not vary \[s\], >= 0. Default 0.
     pub fixed_s: f64,
-    /// Means of the exponential stages in series [s], each >= 0; stages of mean 0 count as absent.
+    /// Means of the exponential stages in series \[s\], each >= 0; stages of mean 0 count as absent.
     pub stages_s: Vec<f64>,
 }
 
 impl TaskLaw {
-    /// Exponential stages with these means [s], and no fixed time.
+    /// Exponential stages with these means \[s\], and no fixed time.
     pub fn of_stages(means_s: &[f64]) -> Self {
         Self { fixed_s: 0.0, stages_s: means_s.to_vec() }
     }
@@ -66,7 +66,7 @@ impl TaskLaw {
         Self { fixed_s, stages_s }
     }
 
-    /// A time that the stages exceed with probability at most `e^-budget` (Chernoff's bound) [s].
+    /// A time that the stages exceed with probability at most `e^-budget` (Chernoff's bound) \[s\].
     fn stages_end(&self, budget: f64) -> f64 {
         let longest = self.stages_s.iter().copied().fold(0.0, f64::max);
         let bound = |share: f64| {
@@ -137,7 +137,7 @@ impl PoissonWindow {
     }
 }
 
-/// Probability of being unfinished after n jumps of the chain with `rate` [1/s], n = 0, 1, ….
+/// Probability of being unfinished after n jumps of the chain with `rate` \[1/s\], n = 0, 1, ….
 fn unfinished_after_jumps(stages_s: &[f64], rate: f64) -> Vec<f64> {
     let leave: Vec<f64> = stages_s.iter().map(|m| 1.0 / (m * rate)).collect();
     let stay: Vec<f64> = leave.iter().map(|p| (1.0 - p).max(0.0)).collect();
@@ -161,7 +161,7 @@ fn unfinished_after_jumps(stages_s: &[f64], rate: f64) -> Vec<f64> {
 struct Class {
     /// Jumps per second.
     rate: f64,
-    /// Fixed time beyond that of the group [s].
+    /// Fixed time beyond that of the group \[s\].
     delay: f64,
     /// How many tasks, and their chances of being unfinished after n jumps.
     tasks: Vec<(f64, Vec<f64>)>,
@@ -190,7 +190,7 @@ impl Class {
 /// The end of the last of a group of tasks: a fixed time plus a varying one.
 #[derive(Clone, Debug)]
 pub struct LastTask {
-    /// The part that does not vary [s].
+    /// The part that does not vary \[s\].
     pub fixed_s: f64,
     /// The law of the rest; `None` if nothing varies.
     pub varying: Option<Curve>,
@@ -200,7 +200,7 @@ pub struct LastTask {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("a task of exactly {fixed_s} s runs beside tasks of random length; the exact solution cannot mix them")]
 pub struct FixedBesideRandom {
-    /// The length of the longest such task [s].
+    /// The length of the longest such task \[s\].
     pub fixed_s: f64,
 }
 

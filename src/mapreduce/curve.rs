@@ -151,12 +151,12 @@ impl Curve {
         curve
     }
 
-    /// End of the last panel [s]; beyond it the probability is 1.
+    /// End of the last panel \[s\]; beyond it the probability is 1.
     pub fn end(&self) -> f64 {
         *self.breaks.last().expect("a curve has at least the break 0")
     }
 
-    /// The points between which the curve is a polynomial [s], ascending from 0.
+    /// The points between which the curve is a polynomial \[s\], ascending from 0.
     pub fn breaks(&self) -> &[f64] {
         &self.breaks
     }
@@ -174,7 +174,7 @@ impl Curve {
         value.clamp(0.0, 1.0)
     }
 
-    /// Mean and variance of the delay [s, s²], from `E = ∫ S dt` and `E[T²] = 2 ∫ t S dt`, `S` = 1 - cdf.
+    /// Mean and variance of the delay \[s, s²\], from `E = ∫ S dt` and `E[T²] = 2 ∫ t S dt`, `S` = 1 - cdf.
     ///
     /// Exact for the fitted polynomials.
     pub fn mean_and_variance(&self) -> (f64, f64) {

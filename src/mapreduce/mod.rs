@@ -28,6 +28,7 @@
 pub mod analytic;
 pub mod chain;
 pub mod curve;
+pub mod net;
 pub mod params;
 pub mod phase;
 pub mod phase_law;
@@ -36,6 +37,7 @@ pub mod spn_gc;
 pub mod task_times;
 
 pub use analytic::{JobTime, TaskLaw};
+pub use net::{JobNet, PhaseMap, job_net};
 pub use params::Plan;
 pub use phase::Phase;
 pub use phase_law::PhaseLaw;

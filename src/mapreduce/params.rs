@@ -1,7 +1,7 @@
 //! The plan of a job, as a person writes it in TOML: the settings of every formula, with the paper's defaults.
 //!
 //! Owns the plan's sections and how text becomes a plan. What is a sound plan is in `plan_check`; what the
-//! numbers mean for the phases is in `spn_gc`. Defaults marked [paper] are of \[PESARO15, Tables I, II\],
+//! numbers mean for the phases is in `spn_gc`. Defaults marked \[paper\] are of \[PESARO15, Tables I, II\],
 //! the others are ours; `models/mapreduce/default-job.toml` tells which is which.
 
 use crate::mapreduce::phase::Phase;
@@ -39,7 +39,7 @@ pub struct Job {
     pub name: String,
     /// D_input, input of the whole job \[MB\], > 0. Default 10240.
     pub input_mb: f64,
-    /// D_split, input of one map task \[MB\], > 0. Default 64 [paper].
+    /// D_split, input of one map task \[MB\], > 0. Default 64 \[paper\].
     pub split_mb: f64,
     /// D_block, input of one GPU call \[MB\], > 0 and at most `split_mb`. Default 16.
     pub gpu_block_mb: f64,
@@ -59,7 +59,7 @@ impl Default for Job {
 pub struct Profile {
     /// D_test, its input \[MB\], > 0. Default 256.
     pub input_mb: f64,
-    /// M_test, its map tasks, >= 1. Default 4 [paper].
+    /// M_test, its map tasks, >= 1. Default 4 \[paper\].
     pub maps: u64,
     /// D_map, data after its map function \[MB\], >= 0. Default 160.
     pub map_data_mb: f64,
@@ -108,7 +108,7 @@ impl Default for Profile {
     }
 }
 
-/// Settings of Hadoop 1.2.1; "percent" are shares between 0 and 1, as there. All defaults are [paper].
+/// Settings of Hadoop 1.2.1; "percent" are shares between 0 and 1, as there. All defaults are \[paper\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hadoop {
@@ -187,7 +187,7 @@ pub struct Node {
     pub cpu_speed: f64,
     /// GPU_i, speed in the unit of `profile.gpu_speed`, > 0. Default 1.
     pub gpu_speed: f64,
-    /// Map tasks at a time on one worker, >= 0. Default 4 [paper].
+    /// Map tasks at a time on one worker, >= 0. Default 4 \[paper\].
     pub map_slots: u64,
     /// Reduce tasks at a time on one worker, >= 0. Default 2.
     pub reduce_slots: u64,

@@ -2,9 +2,7 @@
 //!
 //! Owns the nine shapes and their translation to a delay law with a given mean. No sampling.
 
-use crate::net::Branch;
-use crate::net::Law;
-use crate::net::MAX_ERLANG_STAGES;
+use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
 use serde::Deserialize;
 use serde::Serialize;
 

@@ -146,11 +146,17 @@ impl Scale {
         (u64::from(e) * u64::from(self.mantissa)) >> self.shift
     }
 
-    /// The delay in ticks on the wide clock.
+    /// The delay in ticks on the wide clock; at most 2^127.
     #[inline(always)]
     pub fn wide(self, e: u32) -> u128 {
         let product = u128::from(e) * u128::from(self.mantissa);
-        if self.shift < 0 { product << self.shift.unsigned_abs().min(63) } else { product >> self.shift }
+        if self.shift >= 0 {
+            product >> self.shift
+        } else if self.shift.unsigned_abs() < product.leading_zeros() {
+            product << self.shift.unsigned_abs()
+        } else {
+            1 << 127
+        }
     }
 }
 
@@ -173,5 +179,6 @@ mod tests {
             }
         }
         assert_eq!(Scale::new(0.0, -40).narrow(u32::MAX), 0);
+        assert_eq!(Scale::new(1e20, -70).wide(1 << FRACTION_BITS), 1 << 127);
     }
 }

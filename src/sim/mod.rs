@@ -1,6 +1,6 @@
-//! Simulation: many independent replications of a [`Program`], on the CPU.
+//! Simulation: many independent replications of a [`Program`](crate::compile::Program), on the CPU.
 //!
-//! [`run`] takes a program, a [`Question`] and an [`Ensemble`] and returns [`Samples`]. Two engines:
+//! [`run()`] takes a program, a [`Question`] and an [`Ensemble`] and returns [`Samples`]. Two engines:
 //!
 //! * the **schedule engine** where compilation finds that every transition fires at most once and nothing races
 //!   ([`Schedule::new`]): a max-plus evaluation, a block of replications at a time;
@@ -30,6 +30,7 @@ mod simd;
 pub use clock::{Clock, NEVER, Scale};
 pub use cpu::{Unwatched, Watch};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
+pub use race::{DirectLaw, DirectObstacle};
 pub use run::{EngineChoice, Ensemble, Provenance, Run, RunError, run};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};

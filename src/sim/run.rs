@@ -11,7 +11,7 @@ use crate::sim::Engine;
 use crate::sim::clock::Clock;
 use crate::sim::cpu::{Limits, Watch, extend};
 use crate::sim::question::Question;
-use crate::sim::race::{ClockForm, Setup};
+use crate::sim::race::{ClockForm, DirectForm, DirectLaw, DirectObstacle, LockstepForm, Setup};
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 use crate::sim::simd::Level;
@@ -194,30 +194,39 @@ fn choose<'a>(
 ) -> Result<Chosen<'a>, RunError> {
     let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times: ensemble.keep };
     let mut reasons = Vec::new();
-    for &kind in candidates(ensemble.engine) {
+    for &kind in candidates(ensemble.engine, program) {
         match kind.make(setup, ensemble.seed) {
             Ok(engine) => return Ok(Chosen { engine, name: kind.name(), reasons }),
             Err(obstacles) => reasons.extend(obstacles.into_iter().map(|o| format!("{}: {o}", kind.name()))),
         }
     }
-    let engine = candidates(ensemble.engine)[0].name();
+    let engine = candidates(ensemble.engine, program)[0].name();
     Err(RunError::Engine { engine, reasons })
 }
 
-/// The engines that a choice allows, fastest first.
-fn candidates(choice: EngineChoice) -> &'static [Kind] {
+/// The engines that a choice allows, fastest first for a net of this size.
+fn candidates(choice: EngineChoice, program: &Program) -> &'static [Kind] {
+    let small = program.timed.len() <= MOST_FOR_DIRECT;
     match choice {
+        EngineChoice::Auto if small => &[Kind::Schedule, Kind::Lockstep, Kind::Direct, Kind::Clock],
         EngineChoice::Auto => &[Kind::Schedule, Kind::Clock],
-        EngineChoice::Race => &[Kind::Clock],
+        EngineChoice::Race if small => &[Kind::Lockstep, Kind::Direct, Kind::Clock],
+        EngineChoice::Race | EngineChoice::Clock => &[Kind::Clock],
         EngineChoice::Schedule => &[Kind::Schedule],
-        EngineChoice::Clock | EngineChoice::Direct | EngineChoice::Lockstep => &[Kind::Clock],
+        EngineChoice::Direct => &[Kind::Direct],
+        EngineChoice::Lockstep => &[Kind::Lockstep],
     }
 }
+
+/// Timed transitions up to which the direct form is faster than the clock form; measured, see docs/performance.md.
+const MOST_FOR_DIRECT: usize = 256;
 
 /// The engines.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Schedule,
+    Lockstep,
+    Direct,
     Clock,
 }
 
@@ -225,6 +234,8 @@ impl Kind {
     fn name(self) -> &'static str {
         match self {
             Self::Schedule => "schedule",
+            Self::Lockstep => "lockstep",
+            Self::Direct => "direct",
             Self::Clock => "clock",
         }
     }
@@ -237,6 +248,14 @@ impl Kind {
                 let plan = plan_schedule(program)
                     .map_err(|obstacles| obstacles.iter().map(ScheduleObstacle::to_string).collect::<Vec<_>>())?;
                 Ok(Box::new(Schedule::new(program, &plan, question, clock, seed, setup.keep_times)?))
+            }
+            Self::Lockstep => Ok(Box::new(LockstepForm::new(setup)?)),
+            Self::Direct => {
+                let obstacles = DirectLaw::obstacles(program, clock);
+                if !obstacles.is_empty() {
+                    return Err(obstacles.iter().map(DirectObstacle::to_string).collect());
+                }
+                Ok(Box::new(DirectForm::new(setup)))
             }
             Self::Clock => Ok(Box::new(ClockForm::new(setup))),
         }

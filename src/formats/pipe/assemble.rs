@@ -148,7 +148,10 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     fn place(&mut self, raw: &RawPlace<'t>) {
         let id = &*raw.node.id.value;
         let what = |key: &str| format!("the {key} of place `{id}`");
-        let marking = self.marking(raw.marking.as_ref(), &what("marking"));
+        let marking = match raw.node.instructions.get("marking-by-position") {
+            Some(text) => self.marking_by_position(text, &what("marking")),
+            None => self.marking(raw.marking.as_ref(), &what("marking")),
+        };
         let capacity = raw.node.instructions.get("capacity").or(raw.capacity.as_ref());
         let from_instruction = raw.node.instructions.get("capacity").is_some();
         let capacity = capacity.and_then(|text| count(self.notes, &what("capacity"), text));
@@ -199,6 +202,12 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             initial[class.index()] = tokens;
         }
         initial
+    }
+
+    fn marking_by_position(&mut self, text: &Text<'t>, what: &str) -> Vec<u32> {
+        let words = text.value.split_whitespace().take(self.class_ids.len());
+        let counts = words.map(|word| Text { value: word.into(), span: text.span.clone() });
+        counts.filter_map(|word| count(self.notes, what, &word)).collect()
     }
 
     fn parameter(&mut self, raw: &RawParameter<'t>) {
@@ -287,7 +296,9 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         if let Some(delay) = &raw.fixed_delay {
             return self.fixed_delay(raw, delay);
         }
-        let rate = self.rate(raw, id)?;
+        let law = raw.node.instructions.law(self.notes);
+        // beside a law the rate is only an approximation for PIPE
+        let rate = if law.is_some() { Expr::Number(1.0) } else { self.rate(raw, id)? };
         if self.untimed && raw.timed.is_none() && raw.rate.is_none() {
             self.notes.odd(raw.node.tag.clone(), Oddity::Untimed, || {
                 "PNML nets have no times; transitions are read as exponential with rate 1".to_owned()
@@ -299,10 +310,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             return Some(Timing::Immediate { weight: rate, priority: priority? });
         }
         let instructions = &raw.node.instructions;
-        let delay = match instructions.law(self.notes) {
-            Some(law) => Delay::General(law),
-            None => Delay::Exponential { rate },
-        };
+        let delay = law.map_or(Delay::Exponential { rate }, Delay::General);
         let servers = match instructions.get("servers") {
             None => Some(if raw.infinite_server { Servers::Infinite } else { Servers::Single }),
             Some(text) if text.value == "infinite" => Some(Servers::Infinite),
@@ -361,7 +369,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
 
     /// A number, with a decimal comma at worst, or an expression with `@` for `,`.
     fn number_or_expression(&mut self, what: &str, text: &Text<'t>) -> Option<Expr> {
-        if let Ok(value) = text.value.parse::<f64>() {
+        if let Some(value) = number(&text.value) {
             return Some(Expr::Number(value));
         }
         if let Some(value) = decimal_comma(&text.value) {
@@ -453,6 +461,12 @@ impl Spans {
         };
         found.cloned().unwrap_or(0..0)
     }
+}
+
+/// A number in digits; `inf` and `nan` are names.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let digits = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
+    text.parse().ok().filter(|_| digits && text.ends_with(|c: char| c.is_ascii_digit() || c == '.'))
 }
 
 /// `12,5`: a number with a decimal comma.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::formats::pipe::assemble::{Assembler, Node, inside};
+use crate::formats::pipe::assemble::{Assembler, Node, inside, number};
 use crate::formats::pipe::collect::{RawArc, RawNet, RawReference};
 use crate::formats::pipe::names::arc_weight;
 use crate::formats::pipe::options::Reading;
@@ -131,6 +131,11 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         let fault = match (from_place, from_transition) {
             (Some((place, transition)), None) => return Some((place, transition, true)),
             (None, Some((place, transition))) => return Some((place, transition, false)),
+            (Some((place, transition)), Some(other)) if arc.instructions.get("from").is_some() => {
+                let from_place = arc.instructions.get("from").is_some_and(|from| from.value == "place");
+                let (place, transition) = if from_place { (place, transition) } else { other };
+                return Some((place, transition, from_place));
+            }
             (Some(_), Some(_)) => Fault::AmbiguousArc {
                 arc: arc_id(arc),
                 source_id: arc.source.value.clone().into_owned(),
@@ -294,7 +299,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     }
 
     fn weight(&mut self, text: &Text<'_>, class: ClassId, what: &str, by_position: bool) -> Option<Expr> {
-        if let Ok(value) = text.value.parse::<f64>() {
+        if let Some(value) = number(&text.value) {
             return Some(Expr::Number(value));
         }
         let assembler = &mut *self.assembler;

@@ -2,8 +2,11 @@
 
 mod assemble;
 mod collect;
+mod complement;
 mod dialect;
 mod encoding;
+mod erlang;
+mod escape;
 mod instructions;
 mod join;
 mod names;
@@ -12,13 +15,19 @@ mod options;
 mod problem;
 mod read;
 mod values;
+mod write;
+mod write_arc;
+mod write_transition;
 mod xml;
 
 #[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod roundtrip;
 
 pub use dialect::Dialect;
 pub use encoding::decode;
 pub use options::{ReadOptions, Reading};
 pub use problem::{Fault, Oddity, ReadError, ReadProblem, Spot, Warning};
 pub use read::{ReadNet, read};
+pub use write::{Loss, Target, WriteOptions, WriteWarning, Written, write};

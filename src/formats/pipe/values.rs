@@ -24,7 +24,7 @@ pub(super) const COUNT: Whole =
     Whole { expected: "a whole number from 0 to 4294967295", least: 0.0, most: 4_294_967_295.0 };
 
 /// An angle.
-const ANGLE: Whole = Whole { expected: "a whole number of degrees", least: -36_000.0, most: 36_000.0 };
+const ANGLE: Whole = Whole { expected: "a whole number of degrees", least: -2_147_483_648.0, most: 2_147_483_647.0 };
 
 /// A whole number; decimals are rounded down and noted.
 pub(super) fn whole(notes: &mut Notes<'_>, what: &str, text: &Text<'_>, range: Whole) -> Option<f64> {

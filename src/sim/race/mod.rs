@@ -1,17 +1,25 @@
 //! The race engine: the token game, for every net.
 //!
 //! * [`ClockForm`]: each transition draws its own delay, and the next one is on top of an indexed heap. Any law.
+//! * [`DirectForm`]: one draw from the total rate says when, another which transition. Exponential nets.
+//! * [`LockstepForm`]: the direct form for small nets, a block of replications side by side.
 //!
-//! It plays the [`Game`](game::Game). What a timed transition may do is looked at in tangible markings only: one
+//! All play the same [`Game`](game::Game). What a timed transition may do is looked at in tangible markings only: one
 //! that a firing disables and the immediate firings after it enable again has been enabled all the time.
 
 mod clock;
+mod direct;
+mod direct_law;
 mod game;
 mod guards;
 mod heap;
+mod lockstep;
 mod observe;
 
 pub(crate) use clock::ClockForm;
+pub(crate) use direct::DirectForm;
+pub use direct_law::{DirectLaw, DirectObstacle};
+pub(crate) use lockstep::LockstepForm;
 
 use crate::compile::Program;
 use crate::sim::clock::Clock;

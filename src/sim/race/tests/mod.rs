@@ -1,18 +1,24 @@
 //! Closed forms that the race engine must meet.
 
+mod averages;
+mod faults;
 mod passage;
 
 use crate::compile::{Program, compile};
-use crate::net::NetBuilder;
+use crate::estimate::FloatMoments;
+use crate::net::{NetBuilder, PlaceId, Timing};
 use crate::semantics::Fault;
-use crate::sim::race::{ClockForm, Setup};
+use crate::sim::race::{ClockForm, DirectForm, DirectLaw, Setup};
 use crate::sim::{Clock, Engine, Goal, Question, Samples};
 
 /// Which form to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Clock,
+    Direct,
 }
+
+const BOTH: [Form; 2] = [Form::Clock, Form::Direct];
 
 fn program(b: &NetBuilder) -> Program {
     compile(&b.clone().build().expect("a net")).expect("a program")
@@ -29,6 +35,10 @@ fn run_on(form: Form, program: &Program, question: &Question, count: u64, clock:
     let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
     match form {
         Form::Clock => ClockForm::new(setup).run(0, count, &mut samples)?,
+        Form::Direct => {
+            assert_eq!(DirectLaw::obstacles(program, clock), []);
+            DirectForm::new(setup).run(0, count, &mut samples)?;
+        }
     }
     Ok(samples)
 }
@@ -55,4 +65,22 @@ fn assert_passage_share(samples: &Samples, time: f64, exact: f64) {
     let share = times.iter().filter(|&&t| t <= ticks).count() as f64 / times.len() as f64;
     let error = (exact * (1.0 - exact) / times.len() as f64).sqrt();
     assert!((share - exact).abs() < 5.0 * error, "P(T <= {time}) is {share}, not {exact}; standard error {error}");
+}
+
+/// A mean within five standard errors, and those at most a share `finest` of it.
+fn assert_mean(sample: &FloatMoments, exact: f64, finest: f64) {
+    let error = (sample.variance() / sample.count() as f64).sqrt();
+    assert!(error < finest * exact, "standard error {error} of {exact}");
+    assert!((sample.mean() - exact).abs() < 5.0 * error, "{} is not {exact}; standard error {error}", sample.mean());
+}
+
+/// Adds a transition with arcs of weight 1.
+fn add(b: &mut NetBuilder, id: &str, timing: Timing, from: &[PlaceId], to: &[PlaceId]) {
+    let t = b.transition(id, timing);
+    for &p in from {
+        b.input(p, t, 1.0);
+    }
+    for &p in to {
+        b.output(t, p, 1.0);
+    }
 }

@@ -7,132 +7,16 @@
 //!
 //! One draw takes [`Sampler::words`] words. Word `i` of draw `sample` has the address `sample * words + i`.
 
+mod normal;
+mod ticks;
+
+pub(crate) use ticks::{NEVER_WIDE, Ticks};
+
 use crate::compile::{Firing, Program};
 use crate::net::Law;
 use crate::rng::{Address, Purpose, exponential};
-use crate::sim::clock::{Clock, NEVER, Scale};
-
-/// A time on the wide clock from which on a run is over.
-pub(crate) const NEVER_WIDE: u128 = 1 << 126;
-
-/// Engine time: `u64` on the narrow clock, `u128` on the wide one.
-pub(crate) trait Ticks: Copy + Ord + Send + Sync + std::fmt::Debug {
-    /// No time.
-    const ZERO: Self;
-    /// What nothing reaches.
-    const NEVER: Self;
-    /// A time and the number of a transition, ordered by time, then number.
-    type Key: Copy + Ord + Send + Sync + std::fmt::Debug;
-
-    /// An exponential delay, at most [`Self::NEVER`].
-    fn exponential(scale: Scale, e: u32) -> Self;
-    /// From engine ticks, at most [`Self::NEVER`].
-    fn saturate(ticks: u128) -> Self;
-    /// Sum of a time below [`Self::NEVER`] and a delay.
-    fn plus(self, delay: Self) -> Self;
-    /// Time since `earlier`.
-    fn since(self, earlier: Self) -> Self;
-    /// From result ticks.
-    fn from_result(ticks: u64, extra_bits: u32) -> Self;
-    /// To result ticks, rounded down.
-    fn to_result(self, extra_bits: u32) -> u64;
-    /// Puts the two together.
-    fn key(self, transition: u32) -> Self::Key;
-    /// Takes them apart.
-    fn open(key: Self::Key) -> (Self, u32);
-}
-
-impl Ticks for u64 {
-    const ZERO: Self = 0;
-    const NEVER: Self = NEVER;
-    type Key = u128;
-
-    #[inline(always)]
-    fn exponential(scale: Scale, e: u32) -> Self {
-        scale.narrow(e).min(NEVER)
-    }
-
-    #[inline(always)]
-    fn saturate(ticks: u128) -> Self {
-        ticks.min(u128::from(NEVER)) as Self
-    }
-
-    #[inline(always)]
-    fn plus(self, delay: Self) -> Self {
-        self + delay
-    }
-
-    #[inline(always)]
-    fn since(self, earlier: Self) -> Self {
-        self - earlier
-    }
-
-    #[inline(always)]
-    fn from_result(ticks: u64, _: u32) -> Self {
-        ticks
-    }
-
-    #[inline(always)]
-    fn to_result(self, _: u32) -> u64 {
-        self
-    }
-
-    #[inline(always)]
-    fn key(self, transition: u32) -> u128 {
-        u128::from(self) << 32 | u128::from(transition)
-    }
-
-    #[inline(always)]
-    fn open(key: u128) -> (Self, u32) {
-        ((key >> 32) as Self, key as u32)
-    }
-}
-
-impl Ticks for u128 {
-    const ZERO: Self = 0;
-    const NEVER: Self = NEVER_WIDE;
-    type Key = (u128, u32);
-
-    #[inline(always)]
-    fn exponential(scale: Scale, e: u32) -> Self {
-        scale.wide(e).min(NEVER_WIDE)
-    }
-
-    #[inline(always)]
-    fn saturate(ticks: u128) -> Self {
-        ticks.min(NEVER_WIDE)
-    }
-
-    #[inline(always)]
-    fn plus(self, delay: Self) -> Self {
-        self + delay
-    }
-
-    #[inline(always)]
-    fn since(self, earlier: Self) -> Self {
-        self - earlier
-    }
-
-    #[inline(always)]
-    fn from_result(ticks: u64, extra_bits: u32) -> Self {
-        Self::from(ticks) << extra_bits
-    }
-
-    #[inline(always)]
-    fn to_result(self, extra_bits: u32) -> u64 {
-        (self >> extra_bits) as u64
-    }
-
-    #[inline(always)]
-    fn key(self, transition: u32) -> (u128, u32) {
-        (self, transition)
-    }
-
-    #[inline(always)]
-    fn open(key: (u128, u32)) -> (Self, u32) {
-        key
-    }
-}
+use crate::sim::clock::{Clock, Scale};
+use normal::{normal, unit_exponential};
 
 /// How words become a delay. Times are in engine ticks.
 #[derive(Clone, Debug, PartialEq)]
@@ -250,7 +134,8 @@ impl Sampler {
         }
     }
 
-    /// The delay that `owner` draws for the `sample`-th time in a replication, on the narrow clock; at most [`NEVER`].
+    /// The delay that `owner` draws for the `sample`-th time in a replication, on the narrow clock; at most
+    /// [`NEVER`](crate::sim::NEVER).
     #[inline]
     pub fn draw(&self, key: [u32; 2], owner: u32, sample: u32, replication: u64) -> u64 {
         self.draw_as(key, owner, sample, replication)
@@ -281,7 +166,7 @@ impl Sampler {
                 let mut sums = [0_u64; 4];
                 for stage in 0..*stages {
                     for (sum, word) in sums.iter_mut().zip(block(stage)) {
-                        *sum = (*sum + u64::exponential(*scale, exponential(word))).min(NEVER);
+                        *sum = sum.join(u64::exponential(*scale, exponential(word)));
                     }
                 }
                 sums
@@ -316,7 +201,7 @@ impl Transform {
             Self::Deterministic(ticks) => T::saturate(*ticks),
             Self::Uniform { low, width } => T::saturate(low + share(word(0), *width)),
             Self::Erlang { stages, scale } => {
-                let sum = |sum: T, i| sum.plus(T::exponential(*scale, exponential(word(i)))).min(T::NEVER);
+                let sum = |sum: T, i| sum.join(T::exponential(*scale, exponential(word(i))));
                 (0..*stages).fold(T::ZERO, sum)
             }
             Self::Hyperexponential(branches) => {
@@ -351,60 +236,5 @@ impl FloatLaw {
     }
 }
 
-/// `-ln u` in `f64`.
-fn unit_exponential(bits: u64) -> f64 {
-    if bits >> 63 == 0 {
-        -libm::log((bits as f64 + 0.5) * (-64_f64).exp2())
-    } else {
-        // near 1 the distance to 1 is what has the digits
-        -libm::log1p(-(!bits as f64 + 0.5) * (-64_f64).exp2())
-    }
-}
-
-/// A standard normal variate: the quantile of `(bits + 1/2) / 2^64`.
-fn normal(bits: u64) -> f64 {
-    let upper = bits >> 63 == 1;
-    let tail = (if upper { !bits } else { bits } as f64 + 0.5) * (-64_f64).exp2();
-    let z = lower_normal_quantile(tail);
-    if upper { -z } else { z }
-}
-
-/// Quantile of the standard normal law for a probability of at most 1/2, to about 1e-16. Algorithm AS 241, PPND16
-/// \[Wichura1988\].
-fn lower_normal_quantile(p: f64) -> f64 {
-    let q = p - 0.5;
-    if q.abs() <= 0.425 {
-        let r = 0.180_625 - q * q;
-        return q * ratio(r, &CENTRE);
-    }
-    let r = (-libm::log(p)).sqrt();
-    if r <= 5.0 { -ratio(r - 1.6, &MIDDLE) } else { -ratio(r - 5.0, &FAR) }
-}
-
-/// Quotient of two polynomials, coefficients from the constant upwards.
-fn ratio(r: f64, coefficients: &[[f64; 8]; 2]) -> f64 {
-    let [above, below] = coefficients.map(|c| c.iter().rev().fold(0.0, |sum, c| sum * r + c));
-    above / below
-}
-
-#[rustfmt::skip]
-const CENTRE: [[f64; 8]; 2] = [
-    [3.387_132_872_796_366_6, 1.331_416_678_917_843_8e2, 1.971_590_950_306_551_3e3, 1.373_169_376_550_946_1e4,
-     4.592_195_393_154_987_2e4, 6.726_577_092_700_87e4, 3.343_057_558_358_813e4, 2.509_080_928_730_122_7e3],
-    [1.0, 4.231_333_070_160_091e1, 6.871_870_074_920_579e2, 5.394_196_021_424_751e3,
-     2.121_379_430_158_659_7e4, 3.930_789_580_009_271e4, 2.872_908_573_572_194_3e4, 5.226_495_278_852_854e3],
-];
-#[rustfmt::skip]
-const MIDDLE: [[f64; 8]; 2] = [
-    [1.423_437_110_749_683_5, 4.630_337_846_156_546, 5.769_497_221_460_691, 3.647_848_324_763_204_5,
-     1.270_458_252_452_368_4, 2.417_807_251_774_506e-1, 2.272_384_498_926_918_4e-2, 7.745_450_142_783_414e-4],
-    [1.0, 2.053_191_626_637_759, 1.676_384_830_183_803_8, 6.897_673_349_851e-1,
-     1.481_039_764_274_800_8e-1, 1.519_866_656_361_645_7e-2, 5.475_938_084_995_345e-4, 1.050_750_071_644_416_9e-9],
-];
-#[rustfmt::skip]
-const FAR: [[f64; 8]; 2] = [
-    [6.657_904_643_501_103, 5.463_784_911_164_114, 1.784_826_539_917_291_3, 2.965_605_718_285_048_7e-1,
-     2.653_218_952_657_612_4e-2, 1.242_660_947_388_078_4e-3, 2.711_555_568_743_487_6e-5, 2.010_334_399_292_288_1e-7],
-    [1.0, 5.998_322_065_558_88e-1, 1.369_298_809_227_358e-1, 1.487_536_129_085_061_5e-2,
-     7.868_691_311_456_133e-4, 1.846_318_317_510_054_8e-5, 1.421_511_758_316_446e-7, 2.044_263_103_389_939_8e-15],
-];
+#[cfg(test)]
+mod tests;

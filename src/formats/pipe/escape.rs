@@ -1,0 +1,41 @@
+//! Text for XML that every PIPE reads alike: ASCII, with character references for all else.
+
+use std::fmt::Write as _;
+
+/// A text between tags.
+pub(super) fn content(text: &str) -> String {
+    escaped(text, false)
+}
+
+/// A text inside double quotes.
+pub(super) fn attribute(text: &str) -> String {
+    escaped(text, true)
+}
+
+/// Whether XML 1.0 can hold all characters of a text.
+pub(super) fn is_writable(text: &str) -> bool {
+    text.chars().all(writable)
+}
+
+fn writable(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+}
+
+fn escaped(text: &str, quoted: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' if !quoted => out.push(c),
+            ' '..='~' => out.push(c),
+            c if writable(c) => {
+                let _ = write!(out, "&#{};", u32::from(c));
+            }
+            _ => out.push_str("&#65533;"),
+        }
+    }
+    out
+}

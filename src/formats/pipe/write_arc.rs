@@ -1,0 +1,280 @@
+//! Writing arcs: one element per place, transition and direction; whatever else the net has goes into instructions.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::formats::pipe::complement::Complements;
+use crate::formats::pipe::escape::{attribute, content};
+use crate::formats::pipe::instructions::path_text;
+use crate::formats::pipe::names::arc_weight;
+use crate::formats::pipe::write::{Loss, ONLY_FOR_PIPE, Target, Writer};
+use crate::formats::pipe::write_transition::positional_text;
+use crate::net::expr::{BinaryOp, Expr, Leaf};
+use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PartRef, PlaceId, TransitionId};
+
+/// What PIPE has at most one arc of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Slot {
+    place: PlaceId,
+    transition: TransitionId,
+    way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    In,
+    Out,
+    Inhibits,
+}
+
+fn slots(arc: &Arc) -> &'static [Way] {
+    match arc.kind {
+        ArcKind::Input => &[Way::In],
+        ArcKind::Output => &[Way::Out],
+        ArcKind::Inhibitor => &[Way::Inhibits],
+        ArcKind::Test => &[Way::In, Way::Out],
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn arcs(&mut self, complements: &Complements) {
+        let net = self.net;
+        let mut users: BTreeMap<Slot, Vec<usize>> = BTreeMap::new();
+        for (i, arc) in net.arcs().iter().enumerate() {
+            for way in slots(arc) {
+                let slot = Slot { place: arc.place, transition: arc.transition, way: *way };
+                users.entry(slot).or_default().push(i);
+            }
+        }
+        let mut plain = vec![true; net.arcs().len()];
+        for users in users.values().filter(|users| users.len() > 1) {
+            users.iter().for_each(|i| plain[*i] = false);
+        }
+        for (i, arc) in net.arcs().iter().enumerate() {
+            plain[i] &= arc.kind != ArcKind::Test && !complements.inhibitors.contains(&i);
+        }
+        // an arc that is replaced takes those in its slots with it
+        for users in users.values() {
+            if users.iter().any(|i| !plain[*i]) {
+                users.iter().for_each(|i| plain[*i] = false);
+            }
+        }
+        for (i, arc) in net.arcs().iter().enumerate() {
+            self.warn_of(i, arc, complements, &users);
+            if plain[i] { self.plain_arc(i, arc) } else { self.arc_instruction(arc) }
+        }
+        for (slot, users) in &users {
+            let users: Vec<_> = users.iter().filter(|i| !complements.inhibitors.contains(i)).collect();
+            if users.iter().any(|i| !plain[**i]) {
+                let arcs: Vec<_> = users.iter().map(|i| &net.arcs()[**i]).collect();
+                self.stand_in(*slot, &arcs);
+            }
+        }
+        for arc in &complements.arcs {
+            let transition = &net.transition(arc.transition).id;
+            let ends = if arc.input { (&arc.place, transition) } else { (transition, &arc.place) };
+            let weight = format!("{},{}", net.classes()[0].id, arc.weight);
+            let id = format!("{} to {}", ends.0, ends.1);
+            self.element(&id, ends, &weight, Way::In, "", ONLY_FOR_PIPE);
+        }
+    }
+
+    fn warn_of(&mut self, i: usize, arc: &Arc, complements: &Complements, users: &BTreeMap<Slot, Vec<usize>>) {
+        let id = &arc.id;
+        let part = PartRef::Arc(i);
+        if arc.kind == ArcKind::Test {
+            let message = format!("test arc `{id}` becomes a pair of arcs, which take and give back");
+            self.warn(Loss::TestArc, part, message);
+        }
+        if complements.inhibitors.contains(&i) {
+            let message = format!(
+                "inhibitor arc `{id}` has a weight above 1; PIPE gets a complement place and arcs that mean the same"
+            );
+            self.warn(Loss::Complement, part, message);
+        } else if arc.kind == ArcKind::Inhibitor && arc.weights.iter().any(|w| w.weight.as_number() != Some(1.0)) {
+            let message = format!(
+                "inhibitor arc `{id}` has a weight other than 1, which PIPE takes for 1; give its place a capacity to \
+                 have it written with a complement place"
+            );
+            self.warn(Loss::Inhibitor, part, message);
+        }
+        let way = slots(arc)[0];
+        let slot = Slot { place: arc.place, transition: arc.transition, way };
+        if users[&slot].len() > 1 && users[&slot][0] != i {
+            let message =
+                format!("arc `{id}` is parallel to another, of which PIPE would use one; they become one arc");
+            self.warn(Loss::ParallelArcs, part, message);
+        }
+    }
+
+    /// The id of the node an arc starts from, and that of the other.
+    fn ends(&self, slot: Slot) -> (String, String) {
+        let place = self.net.place(slot.place).id.clone();
+        let transition = self.net.transition(slot.transition).id.clone();
+        if slot.way == Way::Out { (transition, place) } else { (place, transition) }
+    }
+
+    /// The kind of node that an arc starts from, where the ids do not tell.
+    fn from(&self, arc: &Arc) -> Option<(&'static str, String)> {
+        let ids = [&self.net.place(arc.place).id, &self.net.transition(arc.transition).id];
+        let from = if arc.kind == ArcKind::Output { "transition" } else { "place" };
+        ids.iter().all(|id| self.shared_ids.contains(id.as_str())).then(|| ("from", from.to_owned()))
+    }
+
+    fn plain_arc(&mut self, i: usize, arc: &Arc) {
+        let text = self.weights_text(&arc.weights);
+        let mut pairs = Vec::new();
+        if self.read_back(&text, arc.kind).as_deref() != Some(&arc.weights[..]) {
+            pairs.push(self.exact_weights(&arc.weights));
+            let lost = arc.kind != ArcKind::Inhibitor && arc.weights.iter().any(|w| self.is_total(&w.weight));
+            if lost && self.options.target == Target::Pipe4 {
+                let message = format!(
+                    "the weight of arc `{}` counts tokens that PIPE 4.3 cannot: it knows only those of the weight's class",
+                    arc.id
+                );
+                self.warn(Loss::Expression, PartRef::Arc(i), message);
+            }
+        }
+        let tagged = arc.tagged && self.options.target == Target::Pipe4;
+        if arc.tagged && !tagged {
+            pairs.push(("tagged", "true".to_owned()));
+        }
+        pairs.extend(self.from(arc));
+        let start = self.xml.len();
+        self.instruction(&pairs);
+        let instruction = self.xml.split_off(start);
+        let way = slots(arc)[0];
+        let ends = self.ends(Slot { place: arc.place, transition: arc.transition, way });
+        let mut inner = String::new();
+        if tagged {
+            inner.push_str("<tagged><value>true</value></tagged>");
+        }
+        for (n, p) in arc.path.iter().enumerate() {
+            let (x, y, curved) = (p.point.x, p.point.y, p.curved);
+            let _ = write!(inner, "<arcpath id=\"{n:03}\" x=\"{x:?}\" y=\"{y:?}\" curvePoint=\"{curved}\"/>");
+        }
+        self.element(&arc.id, (&ends.0, &ends.1), &text, way, &inner, &instruction);
+    }
+
+    /// Whether a weight counts tokens other than with its own class, in a net with several.
+    fn is_total(&self, weight: &Expr) -> bool {
+        let mut found = false;
+        weight.for_each_leaf(&mut |leaf| found |= matches!(leaf, Leaf::Tokens(..)));
+        found && self.net.classes().len() > 1
+    }
+
+    fn element(&mut self, id: &str, ends: (&String, &String), weight: &str, way: Way, inner: &str, instruction: &str) {
+        let kind = if way == Way::Inhibits { "inhibitor" } else { "normal" };
+        let _ = write!(
+            self.xml,
+            "<arc id=\"{}\" source=\"{}\" target=\"{}\"><inscription><value>{}</value><graphics/></inscription>{inner}\
+             <type value=\"{kind}\"/>{instruction}</arc>\n",
+            attribute(id),
+            attribute(ends.0),
+            attribute(ends.1),
+            content(weight),
+        );
+    }
+
+    /// An arc that PIPE does not see.
+    fn arc_instruction(&mut self, arc: &Arc) {
+        let (way, kind) = match arc.kind {
+            ArcKind::Input => (Way::In, "normal"),
+            ArcKind::Output => (Way::Out, "normal"),
+            ArcKind::Inhibitor => (Way::Inhibits, "inhibitor"),
+            ArcKind::Test => (Way::In, "test"),
+        };
+        let (source, target) = self.ends(Slot { place: arc.place, transition: arc.transition, way });
+        let mut pairs =
+            vec![("arc", arc.id.clone()), ("source", source), ("target", target), ("kind", kind.to_owned())];
+        pairs.push(self.exact_weights(&arc.weights));
+        pairs.extend(self.from(arc));
+        if !arc.path.is_empty() {
+            pairs.push(("path", path_text(&arc.path)));
+        }
+        if arc.tagged {
+            pairs.push(("tagged", "true".to_owned()));
+        }
+        self.instruction(&pairs);
+        self.xml.push('\n');
+    }
+
+    /// The one arc that PIPE gets for those that it does not see.
+    fn stand_in(&mut self, slot: Slot, arcs: &[&Arc]) {
+        let mut sums: BTreeMap<ClassId, Expr> = BTreeMap::new();
+        for weight in arcs.iter().flat_map(|a| &a.weights) {
+            let sum = match sums.remove(&weight.class) {
+                None => weight.weight.clone(),
+                Some(sum) => combined(slot.way, sum, weight.weight.clone()),
+            };
+            sums.insert(weight.class, sum);
+        }
+        let weights: Vec<_> = sums.into_iter().map(|(class, weight)| ClassWeight { class, weight }).collect();
+        let text = self.weights_text(&weights);
+        let ends = self.ends(slot);
+        let inhibits = if slot.way == Way::Inhibits { " (inhibits)" } else { "" };
+        let mut id = format!("{} to {}{inhibits}", ends.0, ends.1);
+        while self.arc_ids.contains(id.as_str()) {
+            id.push('\'');
+        }
+        self.element(&id, (&ends.0, &ends.1), &text, slot.way, "", ONLY_FOR_PIPE);
+    }
+
+    /// `Default,1,Red,#(P0)`.
+    fn weights_text(&self, weights: &[ClassWeight]) -> String {
+        if weights.is_empty() {
+            return format!("{},0", self.net.classes()[0].id);
+        }
+        let entries =
+            weights.iter().map(|w| format!("{},{}", self.net.classes()[w.class.index()].id, self.weight_text(w)));
+        entries.collect::<Vec<_>>().join(",")
+    }
+
+    fn weight_text(&self, weight: &ClassWeight) -> String {
+        if let Some(value) = weight.weight.as_number() {
+            return format!("{value}");
+        }
+        let own = |leaf: &Leaf| match leaf {
+            Leaf::Tokens(place, class) if *class == Some(weight.class) => Leaf::Tokens(*place, None),
+            other => *other,
+        };
+        // PIPE 4.3 takes a count without a class for one of the weight's own class, PIPE 5 for one of all classes
+        let shown = if self.options.target == Target::Pipe4 {
+            weight.weight.try_replace(&mut |leaf| Ok::<_, std::convert::Infallible>(Expr::Leaf(own(leaf))))
+        } else {
+            Ok(weight.weight.clone())
+        };
+        let Ok(shown) = shown;
+        self.pipe_text(&shown).replace(',', "@")
+    }
+
+    /// What the reader makes of an inscription, or `None` where it cannot.
+    fn read_back(&self, text: &str, kind: ArcKind) -> Option<Vec<ClassWeight>> {
+        let ids: Vec<String> = self.net.classes().iter().map(|c| c.id.clone()).collect();
+        let mut weights = Vec::new();
+        for entry in crate::formats::pipe::values::class_list(text, &ids) {
+            let id = &text[entry.class?];
+            let class = ClassId::from_index(ids.iter().position(|known| known == id)?);
+            let value = text[entry.value].replace('@', ",");
+            let weight = arc_weight(&value, Some(id), ids.len() > 1, &self.names).ok()?;
+            weights.push(ClassWeight { class, weight });
+        }
+        let zero = |w: &ClassWeight| w.weight.as_number() == Some(0.0);
+        (kind != ArcKind::Inhibitor || !weights.iter().any(zero)).then_some(weights)
+    }
+
+    fn exact_weights(&self, weights: &[ClassWeight]) -> (&'static str, String) {
+        let entries = weights.iter().map(|w| format!("{},{}", w.class, positional_text(&w.weight)));
+        ("weights-by-position", entries.collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Weight of two parallel arcs together: ordinary ones add up, of inhibitor arcs the smaller one decides.
+fn combined(way: Way, a: Expr, b: Expr) -> Expr {
+    match (way, a.as_number(), b.as_number()) {
+        (Way::Inhibits, Some(x), Some(y)) => Expr::Number(x.min(y)),
+        (Way::Inhibits, ..) => Expr::Call(crate::net::expr::Function::Min, vec![a, b]),
+        (_, Some(x), Some(y)) => Expr::Number(x + y),
+        _ => Expr::Binary(BinaryOp::Add, Box::new(a), Box::new(b)),
+    }
+}

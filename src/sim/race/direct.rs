@@ -1,0 +1,238 @@
+//! The race in direct form: the time to the next firing from the total rate, the transition by its share of it.
+//!
+//! For exponential programs on the narrow clock; [`direct_law`](crate::sim::race::direct_law) has the arithmetic.
+
+use crate::compile::Firing;
+use crate::net::Servers;
+use crate::rng::{event_block, exponential};
+use crate::semantics::{Fault, rate};
+use crate::sim::Engine;
+use crate::sim::question::Ending;
+use crate::sim::race::direct_law::{DirectLaw, MOST_UNITS};
+use crate::sim::race::game::{Game, Outcome, Rules};
+use crate::sim::race::observe::{self, Observer};
+use crate::sim::race::{Setup, with_observer};
+use crate::sim::samples::Samples;
+
+/// Timed firings of one replication for which there are random words.
+const MAX_EVENTS: u64 = 1 << 33;
+
+/// What a timed transition adds to the total.
+#[derive(Clone, Copy, Debug)]
+enum Share {
+    /// So many units while it is enabled.
+    Plain(u64),
+    /// So many units for each server.
+    Served(u64, Servers),
+    /// The rate depends on the marking.
+    Marking,
+}
+
+/// The race in direct form, ready to run.
+#[derive(Debug)]
+pub(crate) struct DirectForm<'a> {
+    rules: Rules<'a>,
+    law: DirectLaw,
+    /// Per transition; immediate ones have none.
+    shares: Vec<Share>,
+    /// Per transition: its place among the timed ones.
+    places: Vec<u32>,
+}
+
+/// Units of all timed transitions in the present marking, with sums of blocks.
+#[derive(Debug)]
+struct Units {
+    each: Vec<u64>,
+    blocks: Vec<u64>,
+    /// A block has `2^shift` transitions.
+    shift: u32,
+    total: u64,
+}
+
+impl<'a> DirectForm<'a> {
+    /// Makes the engine. [`DirectLaw::obstacles`] must be empty.
+    pub(crate) fn new(setup: Setup<'a>) -> Self {
+        let Setup { program, clock, .. } = setup;
+        let law = DirectLaw::choose(program, clock);
+        let shares = program.firing.iter().map(|firing| share(firing, law)).collect();
+        let mut places = vec![0; program.transitions()];
+        for (place, &t) in (0..).zip(&program.timed) {
+            places[t as usize] = place;
+        }
+        Self { rules: Rules::new(setup, MAX_EVENTS), law, shares, places }
+    }
+
+    fn run_as<O: Observer>(&self, observer: O, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
+        let mut game = Game::new(&self.rules, observer);
+        let mut units = Units::new(self.rules.setup.program.timed.len());
+        (first..first + count).try_for_each(|replication| self.play(&mut game, &mut units, replication, samples))
+    }
+
+    fn play<O: Observer>(
+        &self,
+        game: &mut Game<'_, 'a, O>,
+        units: &mut Units,
+        replication: u64,
+        samples: &mut Samples,
+    ) -> Result<(), Fault> {
+        let last_tick = self.rules.last_tick::<u64>();
+        let key = self.rules.setup.key;
+        units.reset();
+        let mut outcome = game.begin(replication)?;
+        if outcome == Outcome::Tangible {
+            self.look_at(game, units, &game.program().timed)?;
+        }
+        let mut now = 0;
+        for pair in 0..=u32::MAX {
+            let words = event_block(key, replication, pair);
+            for [word, selector] in [[words[0], words[1]], [words[2], words[3]]] {
+                if outcome == Outcome::Goal {
+                    game.end_now(Ending::Goal, samples);
+                    return Ok(());
+                }
+                if units.total == 0 {
+                    game.end_dead(samples);
+                    return Ok(());
+                }
+                now += self.law.delay(exponential(word), units.total);
+                if now > last_tick {
+                    return self.end_late(game, samples);
+                }
+                if game.is_spent() {
+                    game.end_now(Ending::Firings, samples);
+                    return Ok(());
+                }
+                let place = units.select(DirectLaw::selection(selector, units.total));
+                let t = game.program().timed[place];
+                outcome = game.fire(t, now)?;
+                self.look_at(game, units, game.touched(t))?;
+            }
+        }
+        game.end_now(Ending::Firings, samples);
+        Ok(())
+    }
+
+    fn end_late<O: Observer>(&self, game: &mut Game<'_, 'a, O>, samples: &mut Samples) -> Result<(), Fault> {
+        if self.rules.setup.question.horizon.is_none() {
+            return Err(game.past_the_clock());
+        }
+        game.end_at_horizon(samples);
+        Ok(())
+    }
+
+    /// Brings the units of some timed transitions in line with the marking.
+    #[inline(always)]
+    fn look_at<O: Observer>(
+        &self,
+        game: &Game<'_, 'a, O>,
+        units: &mut Units,
+        transitions: &[u32],
+    ) -> Result<(), Fault> {
+        for &u in transitions {
+            let place = self.places[u as usize] as usize;
+            let now = match self.shares[u as usize] {
+                Share::Plain(each) => {
+                    let enabled = self.rules.guards.is_enabled(game.program(), u as usize, game.marking())?;
+                    if enabled { each } else { 0 }
+                }
+                _ => self.other_units(game, u as usize, units.total - units.each[place])?,
+            };
+            units.set(place, now);
+        }
+        Ok(())
+    }
+
+    /// Units of a transition whose units are not just on or off; `others` is the sum of all others.
+    fn other_units<O: Observer>(&self, game: &Game<'_, 'a, O>, u: usize, others: u64) -> Result<u64, Fault> {
+        let (program, marking) = (game.program(), game.marking());
+        let units = match self.shares[u] {
+            Share::Plain(each) => each,
+            Share::Served(each, servers) => each * u64::from(self.rules.guards.served(program, u, servers, marking)?),
+            Share::Marking => self.law.units(rate(program, u, marking)?),
+        };
+        if units.checked_add(others).is_some_and(|total| total <= MOST_UNITS) {
+            return Ok(units);
+        }
+        let transition = program.transition_names[u].clone();
+        Err(Fault::BadValue { what: "rate", transition, value: rate(program, u, marking)? })
+    }
+}
+
+impl Engine for DirectForm<'_> {
+    fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
+        with_observer!(self.rules.setup, observer => self.run_as(observer, first, count, samples))
+    }
+}
+
+/// What a transition adds to the total.
+fn share(firing: &Firing, law: DirectLaw) -> Share {
+    match firing {
+        Firing::Exponential { rate, servers } => match (rate.as_constant(), *servers) {
+            (None, _) => Share::Marking,
+            (Some(rate), Servers::Single | Servers::Limited(1)) => Share::Plain(law.units(rate)),
+            (Some(rate), servers) => Share::Served(law.units(rate), servers),
+        },
+        Firing::Immediate { .. } | Firing::General { .. } => Share::Plain(0),
+    }
+}
+
+impl Units {
+    /// Blocks are about as many as they are long.
+    fn new(timed: usize) -> Self {
+        let shift = (usize::BITS - timed.leading_zeros()) / 2;
+        let blocks = (timed >> shift) + 1;
+        Self { each: vec![0; blocks << shift], blocks: vec![0; blocks], shift, total: 0 }
+    }
+
+    fn reset(&mut self) {
+        self.each.fill(0);
+        self.blocks.fill(0);
+        self.total = 0;
+    }
+
+    #[inline(always)]
+    fn set(&mut self, place: usize, units: u64) {
+        let change = units.wrapping_sub(std::mem::replace(&mut self.each[place], units));
+        let block = &mut self.blocks[place >> self.shift];
+        *block = block.wrapping_add(change);
+        self.total = self.total.wrapping_add(change);
+    }
+
+    /// The first place at which the running sum is above `selection`, which is below the total.
+    #[inline(always)]
+    fn select(&self, mut selection: u64) -> usize {
+        let mut block = 0;
+        while selection >= self.blocks[block] {
+            selection -= self.blocks[block];
+            block += 1;
+        }
+        let mut place = block << self.shift;
+        while selection >= self.each[place] {
+            selection -= self.each[place];
+            place += 1;
+        }
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selection_walks_the_running_sums() {
+        for timed in [1, 2, 3, 7, 16, 100, 1000] {
+            let mut units = Units::new(timed);
+            for place in 0..timed {
+                units.set(place, 100);
+                units.set(place, (place as u64 * 7) % 5);
+            }
+            let each = units.each.clone();
+            let mut expected = (0..timed).flat_map(|place| std::iter::repeat_n(place, each[place] as usize));
+            for selection in 0..units.total {
+                assert_eq!(Some(units.select(selection)), expected.next());
+            }
+            assert_eq!(expected.next(), None);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The arithmetic of the direct form, shared bit for bit by its scalar, lockstep and device versions.
+//!
+//! Rates are integers: a rate of λ per second is `u = round(λ 2^k)` units (at least 1 where λ > 0), and a transition
+//! with `n` busy servers has `n u` units. `k` is fixed for a program, and `W` is the sum of all units in a marking.
+//!
+//! Timed firing `n` (0, 1, ...) of a replication takes the words `w[2 (n mod 2)]` and `w[2 (n mod 2) + 1]` of
+//! [`event_block`](crate::rng::event_block) `n / 2`. The first gives `e = exponential(word)` as Q5.27 and the time to the
+//! firing, the second the transition:
+//!
+//! ```text
+//! b    = number of significant bits of W                     1 ≤ b ≤ 63
+//! N    = floor(W 2^(32-b))          W with its top bit at 31: 2^31 ≤ N < 2^32
+//! m    = floor((2^63 - 1) / N)                               2^31 ≤ m < 2^32
+//! s    = base + b,   base = 58 - k + x,   the engine's tick being 2^x seconds
+//! time = floor(e m / 2^s)           0 for s ≥ 64, never for s < 0
+//! r    = floor(word W / 2^32)
+//! ```
+//!
+//! and the transition is the first, in the order of the net, for which the running sum of units is above `r`.
+//!
+//! The mean of `time` is `1/(W 2^-k)` seconds less half a tick, to a relative 2^-31 of `m` and, for `W ≥ 2^32`, 2^-31
+//! of `N`. The probability of a transition is off by at most 2^-32 and by what the rounding to units leaves.
+
+use crate::compile::{Firing, Program};
+use crate::net::Servers;
+use crate::sim::clock::{Clock, NEVER};
+
+/// Bits that the largest total of a program keeps below, where servers are bounded and rates constant.
+const BOUNDED_BITS: i32 = 32;
+/// The same for the total at the start of other programs, whose totals may grow.
+const START_BITS: i32 = 28;
+/// The slowest constant rate must have at least this many units, so that rounding costs at most 2^-15 of it.
+const LEAST_UNITS: u64 = 1 << 14;
+/// At the largest known total, the mean time between firings must have at least this many ticks.
+const LEAST_TICKS: f64 = 65_536.0;
+/// A marking with more units is an error, so that totals stay below 2^63: what is not checked, transitions with one server
+/// and a constant rate, adds less than 2^32.
+pub(crate) const MOST_UNITS: u64 = 1 << 62;
+
+/// Why a program cannot run in direct form.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DirectObstacle {
+    /// A delay that is not exponential.
+    #[error("the delay of transition `{transition}` is not exponential")]
+    NotExponential {
+        /// Id of the transition.
+        transition: String,
+    },
+    /// The rates differ so much that times need the wide clock, or the slowest rate would lose its digits.
+    #[error("the rates differ too much: the largest total is {total} /s, and `{transition}` has {rate} /s")]
+    Stiff {
+        /// Id of the slowest transition.
+        transition: String,
+        /// Its rate [1/s].
+        rate: f64,
+        /// The largest total rate that is known [1/s].
+        total: f64,
+    },
+    /// Events would follow each other within a few ticks of the clock, for instance because of a far horizon.
+    #[error("the clock's tick of {tick} s is too coarse for a total rate of {total} /s")]
+    CoarseTick {
+        /// The tick \[s\].
+        tick: f64,
+        /// The largest total rate that is known [1/s].
+        total: f64,
+    },
+}
+
+/// The scale of one program's rates and times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DirectLaw {
+    /// `k`: a rate of 1/s has `2^exponent` units.
+    pub exponent: i32,
+    /// What the shift of a time is on top of the bits of the total.
+    pub base: i32,
+    /// Whether no marking has a total of 2^32 units or more.
+    pub fits_32_bits: bool,
+}
+
+impl DirectLaw {
+    /// Chooses the scale: the largest `k` with which the sum of all rates, each with all its servers busy, stays below
+    /// 2^32. Where a rate depends on the marking or the servers are unbounded, the largest with which the total
+    /// at the start, tokens of all places counted as busy servers, stays below 2^28.
+    pub fn choose(program: &Program, clock: Clock) -> Self {
+        let (total, bounded) = largest_total(program);
+        let bits = if bounded { BOUNDED_BITS } else { START_BITS };
+        let mut exponent = if total > 0.0 { bits - 1 - total.log2().floor() as i32 } else { 0 };
+        while largest_units(program, exponent).is_none_or(|units| units >> bits > 0) {
+            exponent -= 1;
+        }
+        Self { exponent, base: 58 - exponent + clock.engine_exponent(), fits_32_bits: bounded }
+    }
+
+    /// What keeps `program` from running in direct form on `clock`; empty if nothing does.
+    pub fn obstacles(program: &Program, clock: Clock) -> Vec<DirectObstacle> {
+        let general = program.timed.iter().filter(|&&t| matches!(program.firing[t as usize], Firing::General { .. }));
+        let mut obstacles: Vec<_> = general
+            .map(|&t| DirectObstacle::NotExponential { transition: program.transition_names[t as usize].clone() })
+            .collect();
+        let law = Self::choose(program, clock);
+        let (total, _) = largest_total(program);
+        let slowest = constant_rates(program).min_by(|(_, a), (_, b)| a.total_cmp(b));
+        if let Some((t, rate)) = slowest
+            && (clock.is_wide() || law.units(rate) < LEAST_UNITS)
+        {
+            obstacles.push(DirectObstacle::Stiff { transition: program.transition_names[t].clone(), rate, total });
+        } else if total > 0.0 && total * clock.tick() * LEAST_TICKS > 1.0 {
+            obstacles.push(DirectObstacle::CoarseTick { tick: clock.tick(), total });
+        }
+        obstacles
+    }
+
+    /// Units of a rate [1/s] that is finite and not negative; at most 2^64 - 1.
+    #[inline]
+    pub fn units(self, rate: f64) -> u64 {
+        if rate > 0.0 { ((rate * f64::from(self.exponent).exp2()).round() as u64).max(1) } else { 0 }
+    }
+
+    /// Ticks to the next firing for the unit variate `e`; `total` is not 0 and below 2^63.
+    #[inline(always)]
+    pub fn delay(self, e: u32, total: u64) -> u64 {
+        let zeros = total.leading_zeros();
+        let normal = (total << zeros) >> 32;
+        let mantissa = (u64::MAX >> 1) / normal;
+        let shift = self.base + (64 - zeros.cast_signed());
+        let product = u64::from(e) * mantissa;
+        if (0..64).contains(&shift) {
+            (product >> shift).min(NEVER)
+        } else if shift < 0 {
+            NEVER
+        } else {
+            0
+        }
+    }
+
+    /// What selects the transition: a number below `total`.
+    #[inline(always)]
+    pub fn selection(word: u32, total: u64) -> u64 {
+        if total >> 32 == 0 {
+            (u64::from(word) * total) >> 32
+        } else {
+            ((u128::from(word) * u128::from(total)) >> 32) as u64
+        }
+    }
+}
+
+/// Servers that can be busy at once, tokens at the start counted where there is no bound.
+fn busy(program: &Program, servers: Servers) -> f64 {
+    match servers {
+        Servers::Single => 1.0,
+        Servers::Limited(most) => f64::from(most),
+        Servers::Infinite => program.initial.iter().map(|&n| f64::from(n)).sum::<f64>().max(1.0),
+    }
+}
+
+/// Rate of one server as far as it is known: the one at the start where it depends on the marking.
+fn known_rate(program: &Program, t: usize) -> Option<(f64, Servers)> {
+    let Firing::Exponential { rate, servers } = &program.firing[t] else { return None };
+    let known = rate.eval(&program.initial);
+    let known = if rate.as_constant().is_some() || (known > 0.0 && known.is_finite()) { known } else { 1.0 };
+    Some((known, *servers))
+}
+
+/// Positive rates of one server that do not depend on the marking.
+fn constant_rates(program: &Program) -> impl Iterator<Item = (usize, f64)> {
+    program.timed.iter().filter_map(|&t| match &program.firing[t as usize] {
+        Firing::Exponential { rate, .. } => {
+            rate.as_constant().filter(|rate| *rate > 0.0).map(|rate| (t as usize, rate))
+        }
+        _ => None,
+    })
+}
+
+/// The largest total rate [1/s] that is known, and whether no marking can have more.
+fn largest_total(program: &Program) -> (f64, bool) {
+    let bounded = program.timed.iter().all(|&t| match &program.firing[t as usize] {
+        Firing::Exponential { rate, servers } => rate.as_constant().is_some() && *servers != Servers::Infinite,
+        _ => false,
+    });
+    let rates = program.timed.iter().filter_map(|&t| known_rate(program, t as usize));
+    (rates.map(|(rate, servers)| rate * busy(program, servers)).sum(), bounded)
+}
+
+/// The same in units for one `k`; `None` where 64 bits do not hold it.
+fn largest_units(program: &Program, exponent: i32) -> Option<u64> {
+    let law = DirectLaw { exponent, base: 0, fits_32_bits: false };
+    let rates = program.timed.iter().filter_map(|&t| known_rate(program, t as usize));
+    rates.into_iter().try_fold(0_u64, |sum, (rate, servers)| {
+        let units = law.units(rate).checked_mul(busy(program, servers) as u64)?;
+        sum.checked_add(units)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{NetBuilder, Timing};
+
+    fn program(rates: &[f64]) -> Program {
+        let mut b = NetBuilder::new("");
+        for (i, &rate) in rates.iter().enumerate() {
+            b.transition(format!("t{i}"), Timing::exponential(rate));
+        }
+        compile(&b.build().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_largest_total_fills_its_bits() {
+        for rates in [&[1.0][..], &[0.3, 0.4, 7.0], &[1e-9], &[4.0, 4.0], &[0.0], &[f64::from(u32::MAX), 1e7]] {
+            let program = program(rates);
+            let law = DirectLaw::choose(&program, Clock::choose(&program, None));
+            let total: u64 = rates.iter().map(|&rate| law.units(rate)).sum();
+            assert!(total < 1 << 32 && (total >= 1 << 30 || rates == [0.0]), "{rates:?}: {total}");
+            assert!(law.fits_32_bits);
+        }
+    }
+
+    #[test]
+    fn a_delay_is_the_variate_over_the_total() {
+        let program = program(&[2.0, 3.0]);
+        let clock = Clock::choose(&program, None);
+        let law = DirectLaw::choose(&program, clock);
+        for total in [
+            LEAST_UNITS,
+            100_003,
+            (1 << 31) - 1,
+            1 << 31,
+            u64::from(u32::MAX),
+            1 << 32,
+            (1 << 40) + 12345,
+            MOST_UNITS - 1,
+        ] {
+            for e in [1, 1000, 1 << 27, 3_000_000_000] {
+                let unit = f64::from(e) / f64::from(1 << 27);
+                let exact = unit * f64::from(law.exponent).exp2() / total as f64 / clock.tick();
+                let got = law.delay(e, total) as f64;
+                assert!(got <= exact + 1.0 && got >= exact * (1.0 - 2e-9) - 1.0, "{e} / {total}: {got} {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn selections_are_below_the_total() {
+        for total in [1, 5, u64::from(u32::MAX), 1 << 32, MOST_UNITS - 1] {
+            assert_eq!(DirectLaw::selection(0, total), 0);
+            assert!(DirectLaw::selection(u32::MAX, total) < total);
+        }
+    }
+
+    #[test]
+    fn stiff_programs_are_refused() {
+        let clock = |p: &Program| Clock::choose(p, None);
+        let fine = program(&[1.0, 1000.0]);
+        assert_eq!(DirectLaw::obstacles(&fine, clock(&fine)), []);
+        let stiff = program(&[1.0, 1e6]);
+        assert!(matches!(DirectLaw::obstacles(&stiff, clock(&stiff))[..], [DirectObstacle::Stiff { rate: 1.0, .. }]));
+        let far = Clock::choose(&fine, Some(1e15));
+        assert!(!DirectLaw::obstacles(&fine, far).is_empty());
+    }
+}

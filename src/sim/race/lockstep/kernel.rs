@@ -1,0 +1,255 @@
+//! One firing of every lane: loops of fixed length over lanes, without branches, for the vectoriser.
+
+#![expect(clippy::needless_range_loop, reason = "a loop over lanes indexes several arrays alike")]
+
+use crate::rng::{event_block, exponential};
+use crate::sim::clock::NEVER;
+use crate::sim::race::lockstep::net::{Net, Units};
+
+/// Replications side by side.
+pub(super) const LANES: usize = 64;
+
+/// One number per lane.
+pub(super) type Lane<T> = [T; LANES];
+
+/// What happens to a lane.
+pub(super) mod status {
+    /// It fires on.
+    pub(in super::super) const RUNNING: u32 = 0;
+    /// The marking is the goal.
+    pub(in super::super) const GOAL: u32 = 1;
+    /// Nothing is enabled.
+    pub(in super::super) const DEAD: u32 = 2;
+    /// The next firing is past the last tick.
+    pub(in super::super) const LATE: u32 = 3;
+    /// It has had its firings.
+    pub(in super::super) const SPENT: u32 = 4;
+    /// The total rate does not fit 32 bits.
+    pub(in super::super) const WIDE: u32 = 5;
+    /// No replication is left for it.
+    pub(in super::super) const IDLE: u32 = 6;
+}
+use status::{DEAD, GOAL, LATE, RUNNING, SPENT, WIDE};
+
+/// What does not change while lanes fire.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) key: [u32; 2],
+    /// See [`DirectLaw`](crate::sim::race::direct_law::DirectLaw).
+    pub(super) base: i32,
+    pub(super) last_tick: u64,
+    pub(super) max_firings: u64,
+}
+
+/// The state of all lanes.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) marking: Vec<Lane<u32>>,
+    sums: Vec<Lane<u32>>,
+    pub(super) now: Lane<u64>,
+    pub(super) firings: Lane<u64>,
+    pub(super) replication: Lane<u64>,
+    pub(super) pair: Lane<u32>,
+    pub(super) status: Lane<u32>,
+    words: [Lane<u32>; 4],
+}
+
+impl State {
+    pub(super) fn new(net: &Net) -> Self {
+        Self {
+            marking: vec![[0; LANES]; net.initial.len()],
+            sums: vec![[0; LANES]; net.transitions.len()],
+            now: [0; LANES],
+            firings: [0; LANES],
+            replication: [0; LANES],
+            pair: [0; LANES],
+            status: [status::IDLE; LANES],
+            words: [[0; LANES]; 4],
+        }
+    }
+
+    /// Two firings of every running lane.
+    #[inline(always)]
+    pub(super) fn fire_twice(&mut self, net: &Net, limits: &Limits) {
+        self.draw(limits.key);
+        let [time, selector, time_2, selector_2] = self.words;
+        self.fire(net, limits, &time, &selector);
+        self.fire(net, limits, &time_2, &selector_2);
+    }
+
+    #[inline(always)]
+    fn draw(&mut self, key: [u32; 2]) {
+        let [a, b, c, d] = &mut self.words;
+        for l in 0..LANES {
+            let words = event_block(key, self.replication[l], self.pair[l]);
+            a[l] = words[0];
+            b[l] = words[1];
+            c[l] = words[2];
+            d[l] = words[3];
+            self.pair[l] += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn fire(&mut self, net: &Net, limits: &Limits, time: &Lane<u32>, selector: &Lane<u32>) {
+        let total = self.sum_units(net);
+        self.pass(limits, &total, time);
+        let chosen = self.select(&total, selector);
+        for changes in &net.changes {
+            let tokens = &mut self.marking[changes.counter as usize];
+            for &(place, by) in &changes.by {
+                for l in 0..LANES {
+                    let by = if chosen[l] == place { by.cast_unsigned() } else { 0 };
+                    tokens[l] = tokens[l].wrapping_add(by);
+                }
+            }
+        }
+        self.look_for_goal(net);
+    }
+
+    /// Running sums of units, and the total.
+    #[inline(always)]
+    fn sum_units(&mut self, net: &Net) -> Lane<u32> {
+        let mut sum = [0_u32; LANES];
+        for (transition, sums) in net.transitions.iter().zip(&mut self.sums) {
+            let mut enabled = [u32::MAX; LANES];
+            for bound in &transition.least {
+                let tokens = &self.marking[bound.counter as usize];
+                for l in 0..LANES {
+                    enabled[l] = if tokens[l] >= bound.tokens { enabled[l] } else { 0 };
+                }
+            }
+            for bound in &transition.most {
+                let tokens = &self.marking[bound.counter as usize];
+                for l in 0..LANES {
+                    enabled[l] = if tokens[l] <= bound.tokens { enabled[l] } else { 0 };
+                }
+            }
+            match transition.units {
+                Units::Plain(units) => {
+                    for l in 0..LANES {
+                        sum[l] += enabled[l] & units;
+                    }
+                }
+                Units::Served { each, servers } => {
+                    let mut degree = [servers; LANES];
+                    for &counter in &transition.inputs {
+                        let tokens = &self.marking[counter as usize];
+                        for l in 0..LANES {
+                            degree[l] = degree[l].min(tokens[l]);
+                        }
+                    }
+                    for l in 0..LANES {
+                        degree[l] &= enabled[l];
+                    }
+                    let fits = u32::MAX / each.max(1) / net.transitions.len() as u32;
+                    add_served(&mut sum, &mut self.status, &degree, each, fits);
+                }
+            }
+            *sums = sum;
+        }
+        sum
+    }
+
+    /// Lets the time to the next firing pass, as [`DirectLaw::delay`](crate::sim::race::direct_law::DirectLaw::delay) has
+    /// it, and stops the lanes that do not get there.
+    #[inline(always)]
+    fn pass(&mut self, limits: &Limits, total: &Lane<u32>, time: &Lane<u32>) {
+        for l in 0..LANES {
+            let running = self.status[l] == RUNNING;
+            let zeros = (total[l] | 1).leading_zeros();
+            let normal = (total[l] | u32::from(total[l] == 0)) << zeros;
+            let mantissa = reciprocal(normal);
+            let shift = (limits.base + 32 - zeros.cast_signed()).cast_unsigned();
+            let delay = ((u64::from(exponential(time[l])) * mantissa) >> (shift & 63)).min(NEVER);
+            let next = self.now[l] + delay;
+            let dead = total[l] == 0;
+            let late = next > limits.last_tick;
+            let spent = self.firings[l] >= limits.max_firings;
+            let stopped = if dead {
+                DEAD
+            } else if late {
+                LATE
+            } else if spent {
+                SPENT
+            } else {
+                RUNNING
+            };
+            let fires = running && stopped == RUNNING;
+            self.status[l] = if running { stopped } else { self.status[l] };
+            self.now[l] = if fires { next } else { self.now[l] };
+            self.firings[l] += u64::from(fires);
+        }
+    }
+
+    /// Place of the transition that fires among the timed ones; none for lanes that do not run.
+    #[inline(always)]
+    fn select(&self, total: &Lane<u32>, selector: &Lane<u32>) -> Lane<u32> {
+        let mut selection = [0_u32; LANES];
+        for l in 0..LANES {
+            selection[l] = ((u64::from(selector[l]) * u64::from(total[l])) >> 32) as u32;
+        }
+        let mut chosen = [0_u32; LANES];
+        for sums in &self.sums {
+            for l in 0..LANES {
+                chosen[l] += u32::from(sums[l] <= selection[l]);
+            }
+        }
+        for l in 0..LANES {
+            chosen[l] = if self.status[l] == RUNNING { chosen[l] } else { u32::MAX };
+        }
+        chosen
+    }
+
+    #[inline(always)]
+    fn look_for_goal(&mut self, net: &Net) {
+        if net.goal.is_empty() {
+            return;
+        }
+        let mut reached = [GOAL; LANES];
+        for bound in &net.goal {
+            let tokens = &self.marking[bound.counter as usize];
+            for l in 0..LANES {
+                reached[l] = if tokens[l] >= bound.tokens { reached[l] } else { RUNNING };
+            }
+        }
+        for l in 0..LANES {
+            self.status[l] = if self.status[l] == RUNNING { reached[l] } else { self.status[l] };
+        }
+    }
+}
+
+/// Adds the units of busy servers; a lane with more of them than surely fit 32 bits is given up.
+#[inline(always)]
+fn add_served(sum: &mut Lane<u32>, status: &mut Lane<u32>, degree: &Lane<u32>, each: u32, fits: u32) {
+    for l in 0..LANES {
+        let wide = degree[l] > fits && status[l] == RUNNING;
+        status[l] = if wide { WIDE } else { status[l] };
+        sum[l] = sum[l].wrapping_add(each.wrapping_mul(degree[l].min(fits)));
+    }
+}
+
+/// `floor((2^63 - 1) / n)` for `n` with its top bit set: the quotient in floats is at most one off.
+#[inline(always)]
+fn reciprocal(n: u32) -> u64 {
+    let guess = (9_223_372_036_854_775_808.0 / f64::from(n) - 2_147_483_648.0) as i32;
+    let guess = i64::from(guess) + (1 << 31);
+    let rest = i64::MAX.wrapping_sub(guess.wrapping_mul(i64::from(n)));
+    let guess = if rest < 0 { guess - 1 } else { guess };
+    let guess = if rest >= i64::from(n) { guess + 1 } else { guess };
+    guess.cast_unsigned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reciprocal;
+
+    #[test]
+    fn reciprocal_equals_integer_division() {
+        let ends = [1_u32 << 31, (1 << 31) + 1, u32::MAX, u32::MAX - 1, 3 << 30];
+        let middle = (0..1_000_000).map(|i: u32| (1 << 31) | i.wrapping_mul(2_654_435_761));
+        for n in ends.into_iter().chain(middle) {
+            assert_eq!(reciprocal(n), (u64::MAX >> 1) / u64::from(n), "{n}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The direct form for small nets, 64 replications side by side.
+//!
+//! All lanes fire at once; a lane whose replication has ended takes the next one. The arithmetic is that of
+//! [`direct_law`](crate::sim::race::direct_law), so every replication equals the direct form bit for bit. What is rare
+//! (totals above 32 bits, very many tokens, an error to be explained) is left to the direct form itself, from the start
+//! of the replication.
+
+mod kernel;
+mod net;
+
+use crate::semantics::Fault;
+use crate::sim::Engine;
+use crate::sim::clock::NEVER;
+use crate::sim::question::{Ending, Goal, MAX_FIRINGS};
+use crate::sim::race::Setup;
+use crate::sim::race::direct::DirectForm;
+use crate::sim::race::direct_law::DirectLaw;
+use crate::sim::samples::Samples;
+use crate::sim::simd::Level;
+use kernel::{LANES, Limits, State, status};
+use net::Net;
+
+/// The lockstep form, ready to run.
+#[derive(Debug)]
+pub(crate) struct LockstepForm<'a> {
+    setup: Setup<'a>,
+    net: Net,
+    limits: Limits,
+    direct: DirectForm<'a>,
+    level: Level,
+}
+
+/// How one replication ended.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// Here.
+    At(Ending, u64, u64),
+    /// It is left to the direct form.
+    Elsewhere,
+}
+
+/// Fires until some lane stops, compiled for every vector level.
+struct FireOn<'a> {
+    net: &'a Net,
+    limits: &'a Limits,
+    state: &'a mut State,
+}
+
+impl pulp::NullaryFnOnce for FireOn<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        loop {
+            self.state.fire_twice(self.net, self.limits);
+            let stopped =
+                self.state.status.iter().fold(0, |any, &s| any | u32::from(s != status::RUNNING && s != status::IDLE));
+            if stopped != 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl<'a> LockstepForm<'a> {
+    /// Makes the engine, or says everything that is in its way.
+    pub(crate) fn new(setup: Setup<'a>) -> Result<Self, Vec<String>> {
+        let Setup { program, question, clock, key, .. } = setup;
+        let in_the_way = DirectLaw::obstacles(program, clock);
+        if !in_the_way.is_empty() {
+            return Err(in_the_way.iter().map(ToString::to_string).collect());
+        }
+        let law = DirectLaw::choose(program, clock);
+        let net = Net::new(program, question, law)?;
+        // the shift of a time is base plus the bits of the total, which are those of one transition at least
+        if law.base + net.least_bits() < 0 || law.base + 32 > 63 {
+            return Err(vec!["times do not fit the shifts of vectors".to_owned()]);
+        }
+        let limits = Limits {
+            key,
+            base: law.base,
+            last_tick: question.horizon.map_or(NEVER - 1, |horizon| clock.ticks(horizon)),
+            max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(net.safe_firings).min(1 << 32),
+        };
+        Ok(Self { setup, net, limits, direct: DirectForm::new(setup), level: Level::detect() })
+    }
+
+    /// The same engine on another vector level; all give the same numbers.
+    #[cfg(test)]
+    pub(crate) fn at_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Puts the next replication into a lane. One that ends at once is not started.
+    fn refill(&self, state: &mut State, lane: usize, next: &mut Work) {
+        state.status[lane] = status::IDLE;
+        if next.begun == next.ends.len() {
+            return;
+        }
+        for (tokens, &initial) in state.marking.iter_mut().zip(&self.net.initial) {
+            tokens[lane] = initial;
+        }
+        state.now[lane] = 0;
+        state.firings[lane] = 0;
+        state.pair[lane] = 0;
+        state.replication[lane] = next.first + next.begun as u64;
+        state.status[lane] = status::RUNNING;
+        next.begun += 1;
+    }
+
+    /// What the end of a lane means.
+    fn end(&self, state: &State, lane: usize) -> End {
+        let (now, firings) = (state.now[lane], state.firings[lane]);
+        let question = self.setup.question;
+        match state.status[lane] {
+            status::GOAL => End::At(Ending::Goal, now, firings),
+            status::DEAD => match (&question.goal, question.horizon) {
+                (Goal::Dead, _) => End::At(Ending::Goal, now, firings),
+                (Goal::Horizon, Some(_)) => End::At(Ending::Horizon, self.limits.last_tick, firings),
+                _ => End::At(Ending::Dead, now, firings),
+            },
+            status::LATE if question.horizon.is_some() => End::At(Ending::Horizon, self.limits.last_tick, firings),
+            status::SPENT if question.max_firings == Some(self.limits.max_firings) => {
+                End::At(Ending::Firings, now, firings)
+            }
+            _ => End::Elsewhere,
+        }
+    }
+
+    /// Whether the initial marking is the goal already, in which case no lane needs to run.
+    fn begins_at_goal(&self) -> bool {
+        matches!(&self.setup.question.goal, Goal::Marking(code) if code.holds(&self.net.initial))
+    }
+}
+
+/// The replications of one call.
+struct Work {
+    first: u64,
+    begun: usize,
+    ends: Vec<End>,
+}
+
+impl Engine for LockstepForm<'_> {
+    fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
+        if self.begins_at_goal() {
+            return self.direct.run(first, count, samples);
+        }
+        let mut state = State::new(&self.net);
+        let ends = vec![End::Elsewhere; usize::try_from(count).unwrap_or(usize::MAX)];
+        let mut work = Work { first, begun: 0, ends };
+        for lane in 0..LANES {
+            self.refill(&mut state, lane, &mut work);
+        }
+        while state.status.contains(&status::RUNNING) {
+            self.level.run(FireOn { net: &self.net, limits: &self.limits, state: &mut state });
+            for lane in 0..LANES {
+                if !matches!(state.status[lane], status::RUNNING | status::IDLE) {
+                    let number = (state.replication[lane] - first) as usize;
+                    work.ends[number] = self.end(&state, lane);
+                    self.refill(&mut state, lane, &mut work);
+                }
+            }
+        }
+        for (replication, end) in (first..).zip(&work.ends) {
+            match *end {
+                End::At(ending, time, firings) => samples.record(ending, time, firings, self.setup.keep_times),
+                End::Elsewhere => self.direct.run(replication, 1, samples)?,
+            }
+        }
+        Ok(())
+    }
+}
