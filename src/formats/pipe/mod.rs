@@ -1,12 +1,14 @@
 //! The XML of PIPE (Platform Independent Petri net Editor), 2.x to 5.0 and PIPECore 2.0, its relatives, and PNML 2009.
 
 mod assemble;
+mod check;
 mod collect;
 mod complement;
 mod dialect;
 mod encoding;
 mod erlang;
 mod escape;
+mod grammar;
 mod instructions;
 mod join;
 mod names;
@@ -23,8 +25,11 @@ mod xml;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod roundtrip;
 
+pub use check::{PipeFinding, PipeVersion, Severity, pipe_report};
 pub use dialect::Dialect;
 pub use encoding::decode;
 pub use options::{ReadOptions, Reading};
