@@ -99,8 +99,10 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The format of OUT follows from --to, else from its ending: .xml and .pnml are pipe4, .dot and .gv\n\
-                        are dot, .svg is svg.")]
+#[command(
+    after_help = "The format of OUT follows from --to, else from its ending: .xml and .pnml are pipe4, .dot and .gv\n\
+                        are dot, .svg is svg."
+)]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use tailspn::compile::{CompileError, Program, compile};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions};
-use tailspn::net::Net;
+use tailspn::formats::read_bytes as read_net_bytes;
+use tailspn::net::{Net, ParameterId};
 
 use crate::cli::args::{NetArgs, ReadAs};
 use crate::cli::exit::Exit;
@@ -58,7 +59,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     };
     let text = pipe::decode(&bytes).unwrap_or_default();
     let source = Source::new(name, text.as_ref());
-    let read = pipe::read(&bytes, &options).map_err(|error| refused(&source, &error))?;
+    let read = read_net_bytes(&bytes, &options).map_err(|error| refused(&source, &error))?;
     let warnings = read
         .warnings
         .iter()
@@ -106,7 +107,7 @@ fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure
     let mut notes = Vec::new();
     let mut builder = net.to_builder();
     for (name, value) in values {
-        match net.find_parameter(name) {
+        match net.parameters().iter().position(|parameter| parameter.name == *name).map(ParameterId::from_index) {
             Some(id) => builder.parameter_mut(id).value = (*value).into(),
             None => notes.push(unknown_parameter(&net, name)),
         }

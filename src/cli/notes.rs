@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use miette::{Diagnostic, LabeledSpan, MietteError, MietteSpanContents, Severity, SourceCode, SourceSpan, SpanContents};
+use miette::{
+    Diagnostic, LabeledSpan, MietteError, MietteSpanContents, Severity, SourceCode, SourceSpan, SpanContents,
+};
 
 use crate::cli::exit::Exit;
 
@@ -44,6 +46,17 @@ impl Source {
         }
         let near = LONGEST_LINE / 2;
         boundary(begin.max(start.saturating_sub(near)))..boundary(end.min(start + near))
+    }
+}
+
+impl Source {
+    /// `name:line:column` of a byte, both from 1.
+    fn spot(&self, at: usize) -> String {
+        let before = &self.text.as_bytes()[..at];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
+        format!("{}:{line}:{column}", self.name)
     }
 }
 
@@ -97,6 +110,22 @@ impl Note {
         let end = source.text.len();
         self.place = Some((source.clone(), span.start.min(end)..span.end.min(end)));
         self
+    }
+}
+
+impl Note {
+    /// Where the note points: `name:line:column`.
+    pub(crate) fn spot(&self) -> Option<String> {
+        self.place.as_ref().map(|(source, span)| source.spot(span.start))
+    }
+
+    /// The note in one line.
+    pub(crate) fn brief(&self) -> String {
+        let kind = if self.severity == Severity::Error { "error" } else { "warning" };
+        match self.spot() {
+            Some(spot) => format!("{kind}: {spot}: {}", self.message),
+            None => format!("{kind}: {}", self.message),
+        }
     }
 }
 

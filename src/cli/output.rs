@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use anstyle::Style;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use tailspn::report::Look;
 
@@ -72,6 +71,13 @@ impl Terminal {
         }
     }
 
+    /// Tells warnings in a line each, unless only results are wanted.
+    pub(crate) fn brief_warnings(&self, notes: &[Note]) {
+        for note in notes {
+            self.tell(&note.brief());
+        }
+    }
+
     /// Tells one sentence, unless only results are wanted.
     pub(crate) fn tell(&self, text: &str) {
         if !self.quiet {
@@ -121,16 +127,34 @@ fn shows_unicode() -> bool {
 
 /// Writes a file in one step: a reader sees the old one or the new one. Replaces an existing file only by `force`.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::plain(Exit::Io, format!("cannot write `{}`: {error}", path.display()))
-    };
-    if !force && path.exists() {
-        let note = Note::problem(format!("`{}` exists already", path.display()));
-        return Err(Failure::new(Exit::Io, note.with_help("give another name, or --force to replace it")));
+    let failed = |error: io::Error| Failure::plain(Exit::Io, format!("cannot write `{}`: {error}", path.display()));
+    match std::fs::metadata(path) {
+        // a device or a pipe is written to, not replaced
+        Ok(found) if !found.is_file() => return std::fs::write(path, bytes).map_err(failed),
+        Ok(_) if !force => {
+            let note = Note::problem(format!("`{}` exists already", path.display()));
+            return Err(Failure::new(Exit::Io, note.with_help("give another name, or --force to replace it")));
+        }
+        _ => {}
     }
+    replace(path, bytes).map_err(failed)
+}
+
+/// Writes beside the file and then takes its place.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // a link is followed, so that it stays one
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
-    file.write_all(bytes).map_err(|error| failed(&error))?;
-    file.persist(path).map_err(|error| failed(&error.error))?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // the usual permissions; those of a temporary file are narrower
+        let mode = std::fs::metadata(&path).map_or(0o666, |found| found.permissions().mode());
+        builder.permissions(std::fs::Permissions::from_mode(mode & 0o777));
+    }
+    let mut file = builder.prefix(".tailspn-").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(path)?;
     Ok(())
 }

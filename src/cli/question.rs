@@ -96,7 +96,9 @@ impl Parser<'_> {
         for member in members.split(',').map(str::trim).filter(|member| !member.is_empty()) {
             let found: Vec<u32> = match self.transition(member) {
                 Some(id) => vec![id],
-                None => (0..).zip(self.net.transitions()).filter(|(_, t)| fits(member, &t.id)).map(|(i, _)| i).collect(),
+                None => {
+                    (0..).zip(self.net.transitions()).filter(|(_, t)| fits(member, &t.id)).map(|(i, _)| i).collect()
+                }
             };
             if found.is_empty() {
                 let note = Note::problem(format!("`--group {name}`: no transition is called `{member}`"));

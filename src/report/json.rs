@@ -42,7 +42,8 @@ mod tests {
     #[test]
     fn keys_keep_their_order_and_numbers_their_bits() {
         let text = json("example", &Example { z: 0.1 + 0.2, a: None }).unwrap();
-        let expected = "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";
+        let expected =
+            "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";
         assert_eq!(text, expected);
     }
 }

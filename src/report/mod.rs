@@ -38,8 +38,8 @@ pub use number::{count, duration, plain, within};
 pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
 pub use summary::{
-    EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow, Subject,
-    simulation_report,
+    EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,
+    Subject, simulation_report,
 };
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text};

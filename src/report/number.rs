@@ -27,7 +27,8 @@ pub fn within(value: f64, half_width: Option<f64>) -> String {
     let magnitude = |x: f64| x.log10().floor() as i32;
     let error = half_width.filter(|half| half.is_finite() && *half > 0.0);
     if size >= LARGE || (size > 0.0 && size < SMALL && error.is_none_or(|half| half < SMALL)) {
-        let digits = error.map_or(PLAIN_DIGITS - 1, |half| (magnitude(size) - magnitude(half) + ERROR_DIGITS - 1).max(0));
+        let digits =
+            error.map_or(PLAIN_DIGITS - 1, |half| (magnitude(size) - magnitude(half) + ERROR_DIGITS - 1).max(0));
         let digits = usize::try_from(digits.min(15)).unwrap_or(0);
         return format!("{value:.digits$e}");
     }

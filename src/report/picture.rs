@@ -41,7 +41,13 @@ pub fn histogram_text(histogram: &Histogram, marks: &[Mark], look: &Look) -> Str
     if histogram.above > 0 {
         let total = histogram.above + bars.iter().map(|bar| bar.count).sum::<u64>();
         let share = 100.0 * histogram.above as f64 / total as f64;
-        text.push_str(&format!("{:MARGIN$}{} above {} s ({} %)\n", "", count(histogram.above.into()), plain(last.high), plain2(share)));
+        text.push_str(&format!(
+            "{:MARGIN$}{} above {} s ({} %)\n",
+            "",
+            count(histogram.above.into()),
+            plain(last.high),
+            plain2(share)
+        ));
     }
     text
 }
@@ -75,7 +81,9 @@ fn columns(bars: &[Bar], look: &Look) -> String {
             String::new()
         };
         let cells: String = heights.iter().map(|&h| cell(h.saturating_sub(line * EIGHTHS), look)).collect();
-        text.push_str(&format!("{label:>width$} {}{cells}", look.either("│", "|"), width = MARGIN - 2).trim_end().to_owned());
+        text.push_str(
+            &format!("{label:>width$} {}{cells}", look.either("│", "|"), width = MARGIN - 2).trim_end().to_owned(),
+        );
         text.push('\n');
     }
     text

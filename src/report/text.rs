@@ -206,12 +206,8 @@ fn plain_percent(share: f64) -> String {
 
 fn phases(report: &JobReport, look: &Look) -> String {
     let simulated = report.phases.iter().any(|phase| phase.last_done.is_some());
-    let mut columns = vec![
-        ("phase", Align::Left),
-        ("tasks", Align::Right),
-        ("mean", Align::Right),
-        ("law", Align::Left),
-    ];
+    let mut columns =
+        vec![("phase", Align::Left), ("tasks", Align::Right), ("mean", Align::Right), ("law", Align::Left)];
     if simulated {
         columns.extend([("first done", Align::Right), ("last done", Align::Right)]);
     }
