@@ -67,6 +67,8 @@ mod corpus;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod meaning;
+#[cfg(test)]
 mod roundtrip;
 
 pub use check::{PipeFinding, PipeVersion, Severity, pipe_report};
