@@ -1,5 +1,6 @@
 //! Second pass: classes, places, parameters and transitions of a [`RawNet`] become parts of a net.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use crate::formats::pipe::names::{NameTable, Positions, expression};
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::values::{class_list, count};
+use crate::formats::pipe::values::{What, class_list, count};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, ExprError, Leaf, Names, parse};
 use crate::net::{
@@ -32,9 +33,11 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) names: NameTable,
     /// Names that are the id of one place and the name of another.
     ambiguous: HashSet<String>,
-    pub(super) nodes: HashMap<String, Node>,
-    /// Ids of the classes, for splitting lists.
+    pub(super) nodes: HashMap<Cow<'t, str>, Node>,
+    /// Ids of the classes.
     pub(super) class_ids: Vec<String>,
+    /// Those that a list cannot be split around without knowing them.
+    pub(super) odd_class_ids: Vec<String>,
     /// Where each part is in the file.
     pub(super) spans: Spans,
     pub(super) untimed: bool,
@@ -60,6 +63,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             ambiguous: HashSet::new(),
             nodes: HashMap::new(),
             class_ids: Vec::new(),
+            odd_class_ids: Vec::new(),
             spans: Spans::default(),
             untimed: raw.traces.pnml_2009,
         }
@@ -106,6 +110,9 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
 
     fn add_class(&mut self, class: TokenClass) -> ClassId {
         self.class_ids.push(class.id.clone());
+        if class.id.contains([',', '(', ')']) {
+            self.odd_class_ids.push(class.id.clone());
+        }
         let name = class.id.clone();
         let id = self.builder.add_class(class);
         self.names.add_class(&name, id);
@@ -130,12 +137,12 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     }
 
     /// The class of this name, declared by its use where it is not.
-    pub(super) fn used_class(&mut self, name: &str, what: &str, span: Range<usize>) -> Option<ClassId> {
+    pub(super) fn used_class(&mut self, name: &str, what: What<'_>, span: Range<usize>) -> Option<ClassId> {
         if let Some(id) = self.names.class(name) {
             return Some(id);
         }
         if self.options.undeclared_class == Reading::Pipe43 || name.is_empty() {
-            let fault = Fault::UndeclaredClass { what: what.to_owned(), class: name.to_owned() };
+            let fault = Fault::UndeclaredClass { what: what.to_string(), class: name.to_owned() };
             self.notes.fault(span, fault);
             return None;
         }
@@ -147,14 +154,14 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
 
     fn place(&mut self, raw: &RawPlace<'t>) {
         let id = &*raw.node.id.value;
-        let what = |key: &str| format!("the {key} of place `{id}`");
+        let what = |value| What { value, part: "place", id };
         let marking = match raw.node.instructions.get("marking-by-position") {
-            Some(text) => self.marking_by_position(text, &what("marking")),
-            None => self.marking(raw.marking.as_ref(), &what("marking")),
+            Some(text) => self.marking_by_position(text, what("the marking of ")),
+            None => self.marking(raw.marking.as_ref(), what("the marking of ")),
         };
         let capacity = raw.node.instructions.get("capacity").or(raw.capacity.as_ref());
         let from_instruction = raw.node.instructions.get("capacity").is_some();
-        let capacity = capacity.and_then(|text| count(self.notes, &what("capacity"), text));
+        let capacity = capacity.and_then(|text| count(self.notes, what("the capacity of "), text));
         let place = Place {
             id: id.to_owned(),
             name: raw.node.name.clone(),
@@ -165,7 +172,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         };
         let place = self.builder.add_place(place);
         self.spans.places.push(raw.node.tag.clone());
-        if let Some(first) = self.nodes.entry(id.to_owned()).or_default().place.replace(place) {
+        if let Some(first) = self.nodes.entry(raw.node.id.value.clone()).or_default().place.replace(place) {
             self.duplicate("place", &raw.node, self.spans.places[first.index()].start);
         }
         self.names.add_place_id(id, place);
@@ -186,10 +193,10 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         }
     }
 
-    fn marking(&mut self, text: Option<&Text<'t>>, what: &str) -> Vec<u32> {
+    fn marking(&mut self, text: Option<&Text<'t>>, what: What<'_>) -> Vec<u32> {
         let Some(text) = text else { return Vec::new() };
         let mut initial = vec![0; self.class_ids.len()];
-        for entry in class_list(&text.value, &self.class_ids) {
+        for entry in class_list(&text.value, &self.odd_class_ids) {
             let class = match entry.class {
                 Some(range) => self.used_class(&text.value[range.clone()], what, inside(text, range)),
                 None => Some(self.plain_class(&text.span)),
@@ -204,18 +211,18 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         initial
     }
 
-    fn marking_by_position(&mut self, text: &Text<'t>, what: &str) -> Vec<u32> {
+    fn marking_by_position(&mut self, text: &Text<'t>, what: What<'_>) -> Vec<u32> {
         let words = text.value.split_whitespace().take(self.class_ids.len());
         let counts = words.map(|word| Text { value: word.into(), span: text.span.clone() });
         counts.filter_map(|word| count(self.notes, what, &word)).collect()
     }
 
     fn parameter(&mut self, raw: &RawParameter<'t>) {
-        let what = format!("rate parameter `{}`", raw.name.value);
+        let what = What { value: "", part: "rate parameter", id: &raw.name.value };
         let value = if raw.by_position {
-            self.positional(&raw.value).map_err(|error| self.bad_expression(&what, &raw.value, &error)).ok()
+            self.positional(&raw.value).map_err(|error| self.bad_expression(what, &raw.value, &error)).ok()
         } else {
-            self.number_or_expression(&what, &raw.value)
+            self.number_or_expression(what, &raw.value)
         };
         let Some(value) = value else { return };
         let parameter = Parameter { name: raw.name.value.clone().into_owned(), value, position: raw.position };
@@ -265,7 +272,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         };
         let transition = self.builder.add_transition(transition);
         self.spans.transitions.push(raw.node.tag.clone());
-        let node = self.nodes.entry(id.to_owned()).or_default();
+        let node = self.nodes.entry(raw.node.id.value.clone()).or_default();
         let shared = node.place.is_some();
         if let Some(first) = node.transition.replace(transition) {
             self.duplicate("transition", &raw.node, self.spans.transitions[first.index()].start);
@@ -278,7 +285,11 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
 
     fn unused_priority(&mut self, raw: &RawTransition<'t>) -> Option<u32> {
         if let Some(text) = raw.node.instructions.get("priority") {
-            return count(self.notes, "the priority", text);
+            return count(
+                self.notes,
+                What { value: "the priority of ", part: "transition", id: &raw.node.id.value },
+                text,
+            );
         }
         // 1 is what PIPE gives every transition
         let text = raw.priority.as_ref().filter(|text| text.value != "1")?;
@@ -305,8 +316,8 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             });
         } else if raw.timed != Some(true) {
             let text = raw.priority.as_ref();
-            let what = format!("the priority of transition `{id}`");
-            let priority = text.map_or(Some(self.default_priority()), |text| count(self.notes, &what, text));
+            let what = What { value: "the priority of ", part: "transition", id };
+            let priority = text.map_or(Some(self.default_priority()), |text| count(self.notes, what, text));
             return Some(Timing::Immediate { weight: rate, priority: priority? });
         }
         let instructions = &raw.node.instructions;
@@ -314,7 +325,9 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         let servers = match instructions.get("servers") {
             None => Some(if raw.infinite_server { Servers::Infinite } else { Servers::Single }),
             Some(text) if text.value == "infinite" => Some(Servers::Infinite),
-            Some(text) => count(self.notes, "the number of servers", text).map(Servers::Limited),
+            Some(text) => {
+                count(self.notes, What { value: "the servers of ", part: "transition", id }, text).map(Servers::Limited)
+            }
         };
         let age = instructions.get("memory").is_some_and(|m| m.value == "age");
         let memory = if age { Memory::Age } else { Memory::Enabling };
@@ -336,14 +349,14 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
 
     /// Rate of a timed transition, weight of an immediate one.
     fn rate(&mut self, raw: &RawTransition<'t>, id: &str) -> Option<Expr> {
-        let word = if raw.timed == Some(true) { "rate" } else { "weight" };
-        let what = format!("the {word} of transition `{id}`");
+        let word = if raw.timed == Some(true) { "the rate of " } else { "the weight of " };
+        let what = What { value: word, part: "transition", id };
         if let Some(text) = raw.node.instructions.get("rate-by-position") {
             let rate = self.positional(text);
-            return rate.map_err(|error| self.bad_expression(&what, text, &error)).ok();
+            return rate.map_err(|error| self.bad_expression(what, text, &error)).ok();
         }
         if let Some(text) = raw.node.instructions.get("rate") {
-            return self.number_or_expression(&what, text);
+            return self.number_or_expression(what, text);
         }
         if let Some(name) = &raw.rate_definition {
             if let Some(parameter) = self.names.parameter(&name.value) {
@@ -357,7 +370,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             });
         }
         match &raw.rate {
-            Some(text) => self.number_or_expression(&what, text),
+            Some(text) => self.number_or_expression(what, text),
             None => {
                 if !self.untimed {
                     self.notes.odd(raw.node.tag.clone(), Oddity::MissingRate, || format!("{what} is missing; it is 1"));
@@ -368,7 +381,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     }
 
     /// A number, with a decimal comma at worst, or an expression with `@` for `,`.
-    fn number_or_expression(&mut self, what: &str, text: &Text<'t>) -> Option<Expr> {
+    fn number_or_expression(&mut self, what: What<'_>, text: &Text<'t>) -> Option<Expr> {
         if let Some(value) = number(&text.value) {
             return Some(Expr::Number(value));
         }
@@ -426,10 +439,10 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         expression(&text.value, &Positions { counts })
     }
 
-    pub(super) fn bad_expression(&mut self, what: &str, text: &Text<'_>, error: &ExprError) {
+    pub(super) fn bad_expression(&mut self, what: What<'_>, text: &Text<'_>, error: &ExprError) {
         let span = inside(text, error.span());
         let reason = error.to_string();
-        self.notes.fault(span, Fault::Expression { what: what.to_owned(), reason });
+        self.notes.fault(span, Fault::Expression { what: what.to_string(), reason });
     }
 
     /// The net, or its problems in the notes.

@@ -1,6 +1,6 @@
 //! Expressions in files: which names they may use, and what an unqualified token count means in an arc weight.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
 use crate::net::expr::{self, Expr, ExprError, Name, NamedLeaf, Names};
@@ -11,7 +11,7 @@ use crate::net::{ClassId, Net, ParameterId, PlaceId};
 pub(super) struct NameTable {
     places: HashMap<String, PlaceId>,
     /// Names and ids without blanks and in small letters, as PIPE 4.3 compares them; `None` where several agree.
-    folded: HashMap<String, Option<PlaceId>>,
+    folded: OnceCell<HashMap<String, Option<PlaceId>>>,
     classes: HashMap<String, ClassId>,
     parameters: HashMap<String, ParameterId>,
     fold: bool,
@@ -44,7 +44,6 @@ impl NameTable {
 
     pub(super) fn add_place_id(&mut self, id: &str, place: PlaceId) {
         self.places.entry(id.to_owned()).or_insert(place);
-        self.add_folded(id, place);
     }
 
     /// Adds a name, where no place has it as its id; the place that has, where it is another one.
@@ -52,18 +51,22 @@ impl NameTable {
         if name.is_empty() {
             return None;
         }
-        self.add_folded(name, place);
         let known = *self.places.entry(name.to_owned()).or_insert(place);
         (known != place).then_some(known)
     }
 
-    fn add_folded(&mut self, name: &str, place: PlaceId) {
-        if self.fold {
-            let known = self.folded.entry(folded(name)).or_insert(Some(place));
-            if *known != Some(place) {
-                *known = None;
+    #[expect(clippy::iter_over_hash_type, reason = "the order makes no difference to the result")]
+    fn folded(&self) -> &HashMap<String, Option<PlaceId>> {
+        self.folded.get_or_init(|| {
+            let mut table: HashMap<String, Option<PlaceId>> = HashMap::new();
+            for (name, place) in &self.places {
+                let known = table.entry(folded(name)).or_insert(Some(*place));
+                if *known != Some(*place) {
+                    *known = None;
+                }
             }
-        }
+            table
+        })
     }
 
     pub(super) fn add_class(&mut self, id: &str, class: ClassId) {
@@ -94,7 +97,7 @@ impl Names for NameTable {
         if let Some(exact) = self.places.get(name) {
             return Some(*exact);
         }
-        let found = self.fold.then(|| self.folded.get(&folded(name)).copied().flatten()).flatten();
+        let found = self.fold.then(|| self.folded().get(&folded(name)).copied().flatten()).flatten();
         self.used_fold.set(self.used_fold.get() || found.is_some());
         found
     }
