@@ -1,17 +1,19 @@
 //! Second pass: classes, places, parameters and transitions of a [`RawNet`] become parts of a net.
 
 use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::formats::pipe::collect::{RawNet, RawNode, RawParameter, RawPlace, RawTransition};
-use crate::formats::pipe::names::{NameTable, Positions, expression};
+use crate::formats::pipe::names::NameTable;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::resolve::inside;
 use crate::formats::pipe::values::{What, class_list, count};
 use crate::formats::pipe::xml::Text;
-use crate::net::expr::{Expr, ExprError, Leaf, Names, parse};
+use crate::net::expr::{Expr, Leaf, Names};
 use crate::net::{
     BuildProblem, ClassId, Delay, Law, Memory, Net, NetBuilder, Parameter, PartRef, Place, PlaceId, Servers, Timing,
     TokenClass, Transition, TransitionId,
@@ -30,9 +32,14 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) builder: NetBuilder,
     pub(super) notes: &'n mut Notes<'t>,
     pub(super) options: &'o ReadOptions,
+    /// Names of places that are not their ids, classes and parameters.
     pub(super) names: NameTable,
+    /// Ids and names without blanks and in small letters, once one was not found as written; `None` where several agree.
+    pub(super) folded: OnceCell<HashMap<String, Option<PlaceId>>>,
+    /// Whether a place was found only there.
+    pub(super) used_fold: Cell<bool>,
     /// Names that are the id of one place and the name of another.
-    ambiguous: HashSet<String>,
+    pub(super) ambiguous: HashSet<String>,
     pub(super) nodes: HashMap<Cow<'t, str>, Node>,
     /// Ids of the classes.
     pub(super) class_ids: Vec<String>,
@@ -46,20 +53,21 @@ pub(super) struct Assembler<'n, 'o, 't> {
 /// Where the parts of the builder are in the file.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
-    places: Vec<Range<usize>>,
+    pub(super) places: Vec<Range<usize>>,
     transitions: Vec<Range<usize>>,
-    parameters: Vec<Range<usize>>,
+    pub(super) parameters: Vec<Range<usize>>,
     pub(super) arcs: Vec<Range<usize>>,
 }
 
 impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     pub(super) fn new(raw: &RawNet<'_>, notes: &'n mut Notes<'t>, options: &'o ReadOptions) -> Self {
-        let fold = options.id_case != Reading::Pipe5;
         Self {
             builder: NetBuilder::without_classes(raw.name.clone()),
             notes,
             options,
-            names: NameTable::new(fold),
+            names: NameTable::default(),
+            folded: OnceCell::new(),
+            used_fold: Cell::new(false),
             ambiguous: HashSet::new(),
             nodes: HashMap::new(),
             class_ids: Vec::new(),
@@ -175,7 +183,6 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         if let Some(first) = self.nodes.entry(raw.node.id.value.clone()).or_default().place.replace(place) {
             self.duplicate("place", &raw.node, self.spans.places[first.index()].start);
         }
-        self.names.add_place_id(id, place);
     }
 
     fn duplicate(&mut self, kind: &'static str, node: &RawNode<'t>, first: usize) {
@@ -185,11 +192,15 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     }
 
     fn place_name(&mut self, raw: &RawPlace<'t>) {
-        let place = self.nodes.get(&*raw.node.id.value).and_then(|n| n.place);
-        if let Some(place) = place
-            && self.names.add_place_name(&raw.node.name, place).is_some()
-        {
-            self.ambiguous.insert(raw.node.name.clone());
+        let name = raw.node.name.as_str();
+        let Some(place) = self.nodes.get(&raw.node.id.value).and_then(|n| n.place) else { return };
+        if name.is_empty() || name == raw.node.id.value {
+            return;
+        }
+        if self.nodes.get(name).is_some_and(|n| n.place.is_some()) {
+            self.ambiguous.insert(name.to_owned());
+        } else {
+            self.names.add_place(name, place);
         }
     }
 
@@ -380,71 +391,6 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         }
     }
 
-    /// A number, with a decimal comma at worst, or an expression with `@` for `,`.
-    fn number_or_expression(&mut self, what: What<'_>, text: &Text<'t>) -> Option<Expr> {
-        if let Some(value) = number(&text.value) {
-            return Some(Expr::Number(value));
-        }
-        if let Some(value) = decimal_comma(&text.value) {
-            self.notes.odd(text.span.clone(), Oddity::DecimalComma, || {
-                format!(
-                    "{what} is `{}`; it is read as {value}, while PIPE 4.3 refuses it and PIPE 5 stops at the comma",
-                    text.value
-                )
-            });
-            return Some(Expr::Number(value));
-        }
-        let commas = text.value.replace('@', ",");
-        match expression(&commas, &self.names) {
-            Ok(expr) => {
-                self.note_names(&commas, text);
-                Some(expr)
-            }
-            Err(error) => {
-                self.bad_expression(what, text, &error);
-                None
-            }
-        }
-    }
-
-    /// Notes names that were found only in a lenient way.
-    pub(super) fn note_names(&mut self, expression: &str, text: &Text<'_>) {
-        if self.names.take_used_fold() {
-            self.notes.odd(text.span.clone(), Oddity::LetterCase, || {
-                format!("`{expression}` names a place with other letter case or blanks; PIPE 5 does not find it (option `id_case`)")
-            });
-        }
-        if self.ambiguous.is_empty() {
-            return;
-        }
-        let mut found = None;
-        if let Ok(parsed) = parse(expression) {
-            parsed.for_each_leaf(&mut |leaf| {
-                use crate::net::expr::NamedLeaf::{Capacity, Parameter, Tokens};
-                let (Tokens(name, _) | Capacity(name) | Parameter(name)) = leaf;
-                if self.ambiguous.contains(&name.text) {
-                    found = Some(name.text.clone());
-                }
-            });
-        }
-        if let Some(name) = found {
-            self.notes.odd(text.span.clone(), Oddity::AmbiguousName, || {
-                format!("`{name}` is the id of one place and the name of another; the id is meant, as in PIPE 5, while PIPE 4.3 takes the name")
-            });
-        }
-    }
-
-    pub(super) fn positional(&self, text: &Text<'_>) -> Result<Expr, ExprError> {
-        let counts = [self.spans.places.len(), self.class_ids.len(), self.spans.parameters.len()];
-        expression(&text.value, &Positions { counts })
-    }
-
-    pub(super) fn bad_expression(&mut self, what: What<'_>, text: &Text<'_>, error: &ExprError) {
-        let span = inside(text, error.span());
-        let reason = error.to_string();
-        self.notes.fault(span, Fault::Expression { what: what.to_string(), reason });
-    }
-
     /// The net, or its problems in the notes.
     pub(super) fn build(self) -> Option<Net> {
         match self.builder.build() {
@@ -473,27 +419,5 @@ impl Spans {
             PartRef::Arc(i) => self.arcs.get(i),
         };
         found.cloned().unwrap_or(0..0)
-    }
-}
-
-/// A number in digits; `inf` and `nan` are names.
-pub(super) fn number(text: &str) -> Option<f64> {
-    let digits = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
-    text.parse().ok().filter(|_| digits && text.ends_with(|c: char| c.is_ascii_digit() || c == '.'))
-}
-
-/// `12,5`: a number with a decimal comma.
-fn decimal_comma(text: &str) -> Option<f64> {
-    let (whole, fraction) = text.split_once(',')?;
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    if digits(whole) && digits(fraction) { format!("{whole}.{fraction}").parse().ok() } else { None }
-}
-
-/// The bytes of a piece of a text; those of the whole text where it was not written as it reads.
-pub(super) fn inside(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
-    if text.value.len() == text.span.len() {
-        text.span.start + range.start..text.span.start + range.end
-    } else {
-        text.span.clone()
     }
 }

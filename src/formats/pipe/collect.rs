@@ -224,7 +224,9 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             return None;
         };
         let instructions = Instructions::of(element);
-        let name = instructions.get("name").or(name.as_ref()).map(|n| n.value.clone().into_owned());
+        let name = instructions.get("name").or(name.as_ref());
+        // a name that only repeats the id is none
+        let name = name.filter(|name| name.value != id.value).map(|name| name.value.clone().into_owned());
         let position = instructions.point(self.notes, "position").unwrap_or_else(|| position(element));
         Some(RawNode {
             id,

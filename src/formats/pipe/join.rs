@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::formats::pipe::assemble::{Assembler, Node, inside, number};
+use crate::formats::pipe::assemble::{Assembler, Node};
 use crate::formats::pipe::collect::{RawArc, RawNet, RawReference};
 use crate::formats::pipe::names::arc_weight;
 use crate::formats::pipe::options::Reading;
 use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::resolve::{inside, number};
 use crate::formats::pipe::values::{What, class_list};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::Expr;
@@ -319,7 +320,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
             let commas = text.value.replace('@', ",");
             let own = assembler.class_ids[class.index()].clone();
             let several = assembler.names.class_count() > 1;
-            let result = arc_weight(&commas, Some(&own), several, &assembler.names);
+            let result = arc_weight(&commas, Some(&own), several, &*assembler);
             assembler.note_names(&commas, text);
             result
         };

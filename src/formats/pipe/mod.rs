@@ -56,6 +56,7 @@ mod notes;
 mod options;
 mod problem;
 mod read;
+mod resolve;
 mod values;
 mod write;
 mod write_arc;
