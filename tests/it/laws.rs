@@ -109,9 +109,10 @@ fn disagreements(left: &Samples, right: &Samples, factor: f64) -> Vec<String> {
     if let (Some(left), Some(right)) = (passage(left), passage(right)) {
         check("passage time".to_owned(), left, right.times(factor));
     }
-    for (what, left, right, factor) in
-        [("tokens", &left.tokens, &right.tokens, 1.0), ("throughput", &left.throughput, &right.throughput, 1.0 / factor)]
-    {
+    for (what, left, right, factor) in [
+        ("tokens", &left.tokens, &right.tokens, 1.0),
+        ("throughput", &left.throughput, &right.throughput, 1.0 / factor),
+    ] {
         for (i, (left, right)) in left.iter().zip(right).enumerate() {
             if left.count() > 1 && right.count() > 1 {
                 check(format!("{what} {i}"), Estimated::of(left), Estimated::of(right).times(factor));

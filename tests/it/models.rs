@@ -75,7 +75,8 @@ fn ask_all(
         match ask(engine) {
             Ok(estimates) => {
                 answered.push(name.to_owned());
-                wrong.extend(compare(expected, &estimates, SHARPNESS, TINY).into_iter().map(|w| format!("{name}: {w}")));
+                wrong
+                    .extend(compare(expected, &estimates, SHARPNESS, TINY).into_iter().map(|w| format!("{name}: {w}")));
             }
             Err(RunError::Engine { .. }) => {}
             Err(error) => wrong.push(format!("{name}: {error}")),
@@ -96,7 +97,8 @@ fn check(model: &Path) -> Vec<String> {
     let mut passages: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for m in &measure {
         assert!(!m.unit.is_empty() && !m.source.is_empty(), "{}: {} has no unit or source", model.display(), m.name);
-        let parsed = Measure::parse(&m.name).unwrap_or_else(|| panic!("{}: unknown measure {}", model.display(), m.name));
+        let parsed =
+            Measure::parse(&m.name).unwrap_or_else(|| panic!("{}: unknown measure {}", model.display(), m.name));
         match parsed.condition() {
             Some(condition) => passages.entry(condition.to_owned()).or_default().push((parsed, m.value)),
             None => averages.push((parsed, m.value)),

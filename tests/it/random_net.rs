@@ -110,7 +110,8 @@ pub(crate) fn any_net() -> impl Strategy<Value = RandomNet> {
 fn balanced_transition(places: Vec<RandomPlace>) -> impl Strategy<Value = RandomTransition> {
     let n = places.len();
     let immediate = prop_oneof![4 => Just(None), 1 => (0_u32..3).prop_map(Some)];
-    let guard = prop::option::weighted(0.3, (prop_oneof![Just(ArcKind::Inhibitor), Just(ArcKind::Test)], 0..n, 1_u32..4));
+    let guard =
+        prop::option::weighted(0.3, (prop_oneof![Just(ArcKind::Inhibitor), Just(ArcKind::Test)], 0..n, 1_u32..4));
     (0..n, 1..n, 0.2_f64..4.0, servers(), immediate, guard).prop_map(
         move |(from, step, rate, servers, immediate, guard)| {
             let to = (from + step) % n;
