@@ -52,6 +52,7 @@ pub mod estimate;
 pub mod formats;
 pub mod mapreduce;
 pub mod net;
+pub mod report;
 pub mod rng;
 pub mod semantics;
 pub mod sim;

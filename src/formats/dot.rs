@@ -83,17 +83,24 @@ pub(crate) fn timing_text(net: &Net, timing: &Timing) -> String {
     }
 }
 
-/// The weights of an arc as a label; nothing for the usual weight 1 of a single class.
+/// The weights of an arc as a label; nothing for a weight of 1, whose class the arc's colour tells.
 pub(crate) fn weight_text(net: &Net, arc: &Arc) -> String {
     let several = net.classes().len() > 1;
     let shown = arc.weights.iter().filter(|w| !several || w.weight.as_number() != Some(0.0));
+    let shown: Vec<_> = shown.collect();
+    if let [only] = shown[..]
+        && only.weight.as_number() == Some(1.0)
+    {
+        return String::new();
+    }
     let texts: Vec<_> = shown
+        .into_iter()
         .map(|w| {
             let weight = net.expression_text(&w.weight);
             if several { format!("{weight} {}", net.classes()[w.class.index()].id) } else { weight }
         })
         .collect();
-    if texts == ["1"] { String::new() } else { texts.join(", ") }
+    texts.join(", ")
 }
 
 fn arc_attributes(net: &Net, arc: &Arc) -> String {

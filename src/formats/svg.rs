@@ -22,6 +22,8 @@ const RING: f64 = 4.0;
 const MARGIN: f64 = 24.0;
 /// Width of a character of the labels, roughly.
 const LETTER: f64 = 6.2;
+/// Narrowest note whose text is broken into lines of its width.
+const NARROW: f64 = 60.0;
 /// Most tokens drawn as dots.
 const MOST_DOTS: u32 = 5;
 
@@ -130,7 +132,8 @@ impl Drawing<'_> {
     fn notes(&mut self) {
         for note in self.net.annotations() {
             let (at, size) = (note.position, note.size);
-            let lines: Vec<_> = note.text.lines().collect();
+            let room = if size.x >= NARROW { ((size.x - 10.0) / LETTER).floor() } else { f64::INFINITY };
+            let lines: Vec<_> = note.text.lines().flat_map(|line| wrapped(line, room)).collect();
             let longest = lines.iter().map(|l| l.chars().count()).max().unwrap_or(0);
             let width = size.x.max(LETTER * longest as f64 + 10.0);
             let height = size.y.max(14.0 * lines.len() as f64 + 6.0);
@@ -226,11 +229,18 @@ impl Drawing<'_> {
             centre.y,
             escaped(&transition.id)
         );
-        self.name(corner, transition.label_offset, transition.label());
         let rate = timing_text(self.net, &transition.timing);
+        let lies = (45..135).contains(&transition.orientation.rem_euclid(180));
+        // arcs reach a bar that lies from above and below, so its texts are at its right end
+        let (dx, dy, anchor) =
+            if lies { (HALF + 5.0, -3.0, Anchor::Start) } else { (0.0, -HALF - 6.0, Anchor::Middle) };
         if !rate.is_empty() {
-            let above = Point { x: centre.x, y: centre.y - HALF - 6.0 };
-            self.text(above, "rate", Anchor::Middle, &rate);
+            self.text(Point { x: centre.x + dx, y: centre.y + dy }, "rate", anchor, &rate);
+        }
+        if lies && transition.label_offset == Point::default() {
+            self.text(Point { x: centre.x + dx, y: centre.y + 10.0 }, "name", anchor, transition.label());
+        } else {
+            self.name(corner, transition.label_offset, transition.label());
         }
     }
 
@@ -313,6 +323,23 @@ impl Drawing<'_> {
             self.text(Point { x: at.x, y: at.y - 4.0 }, "weight", Anchor::Middle, &weight);
         }
     }
+}
+
+/// Lines of at most `room` characters, broken between words.
+fn wrapped(text: &str, room: f64) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is a line");
+        if !last.is_empty() && (last.chars().count() + word.chars().count() + 1) as f64 > room {
+            lines.push(word.to_owned());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
 }
 
 fn centre(corner: Point) -> Point {

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use crate::formats::pipe::{Fault, ReadError, ReadOptions, WriteOptions, read, write};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::formats::pipe::{Fault, ReadError, ReadOptions, Target, WriteOptions, read, write};
 
 const SAMPLE: &str = include_str!("../../../tests/data/pipe/everything.xml");
 
@@ -40,6 +43,57 @@ fn one_changed_byte_never_panics() {
             let mut bytes = SAMPLE.as_bytes().to_vec();
             bytes[at] = byte;
             let _ = read(&bytes, &ReadOptions::default());
+        }
+    }
+}
+
+/// Pieces that a sample is damaged with.
+const PIECES: [&str; 24] = [
+    "",
+    "<",
+    ">",
+    "&amp;",
+    "&#0;",
+    "\"",
+    "'",
+    " ",
+    "-1",
+    "99999999999",
+    "1e400",
+    "NaN",
+    "Default,",
+    "Red,2",
+    "#(",
+    ")",
+    "Buffer",
+    "serve",
+    "id=\"Buffer\"",
+    "<?tailspn rate=\"1\"?>",
+    "<page>",
+    "</net><net>",
+    "<!--",
+    "\u{FFFF}",
+];
+
+proptest! {
+    #[test]
+    fn what_is_still_read_of_damaged_samples_is_written_and_read_back(
+        wounds in prop::collection::vec((any::<Index>(), 0..12_usize, prop::sample::select(&PIECES[..])), 1..4)
+    ) {
+        let mut text: Vec<char> = SAMPLE.chars().collect();
+        for (at, length, piece) in wounds {
+            let at = at.index(text.len());
+            let end = (at + length).min(text.len());
+            text.splice(at..end, piece.chars());
+        }
+        let text: String = text.into_iter().collect();
+        if let Ok(first) = read(text.as_bytes(), &ReadOptions::default()) {
+            for target in [Target::Pipe4, Target::Pipe5] {
+                let written = write(&first.net, &WriteOptions { target, ..WriteOptions::default() });
+                let again = read(written.xml.as_bytes(), &ReadOptions::default());
+                let again = again.map_err(|e| TestCaseError::fail(format!("{e}\n{text}\n{}", written.xml)))?;
+                prop_assert_eq!(&again.net, &first.net);
+            }
         }
     }
 }

@@ -73,6 +73,8 @@ struct State<T: Ticks> {
     heap: Heap<T>,
     /// Per transition: draws so far.
     draws: Vec<u32>,
+    /// Per transition: the block that its first draws in four replications share, and which four.
+    first_blocks: Vec<(u64, [u32; 4])>,
     served: Vec<u32>,
     rates: Vec<f64>,
     crowds: Vec<Crowd<T>>,
@@ -261,8 +263,17 @@ impl<'a> ClockForm<'a> {
     fn draw<T: Ticks>(&self, state: &mut State<T>, u: u32, scale: Scale, replication: u64) -> T {
         let draws = &mut state.draws[u as usize];
         let sample = std::mem::replace(draws, draws.wrapping_add(1));
-        let word = Address { purpose: Purpose::Delay, owner: u, sample }.word(self.rules.setup.key, replication);
-        T::exponential(scale, exponential(word))
+        let address = Address { purpose: Purpose::Delay, owner: u, sample };
+        let key = self.rules.setup.key;
+        let lane = (replication & 3) as usize;
+        if sample > 0 {
+            return T::exponential(scale, exponential(address.word(key, replication)));
+        }
+        let block = &mut state.first_blocks[u as usize];
+        if block.0 != replication >> 2 {
+            *block = (replication >> 2, address.block(key, replication >> 2));
+        }
+        T::exponential(scale, exponential(block.1[lane]))
     }
 }
 
@@ -305,6 +316,7 @@ impl<T: Ticks> State<T> {
         Self {
             heap: Heap::new(program.transitions()),
             draws: vec![0; program.transitions()],
+            first_blocks: vec![(u64::MAX, [0; 4]); program.transitions()],
             served: vec![0; served],
             rates: vec![0.0; marking],
             crowds: (0..general).map(|_| Crowd { running: Vec::new(), aside: Vec::new() }).collect(),

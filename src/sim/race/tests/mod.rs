@@ -19,6 +19,7 @@ enum Form {
     Direct,
 }
 
+const KEY: [u32; 2] = [2024, 7];
 const BOTH: [Form; 2] = [Form::Clock, Form::Direct];
 
 fn program(b: &NetBuilder) -> Program {
@@ -32,7 +33,7 @@ fn run(form: Form, program: &Program, question: &Question, count: u64) -> Result
 }
 
 fn run_on(form: Form, program: &Program, question: &Question, count: u64, clock: Clock) -> Result<Samples, Fault> {
-    let setup = Setup { program, question, clock, key: [2024, 7], keep_times: true };
+    let setup = Setup { program, question, clock, key: KEY, keep_times: true };
     let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
     match form {
         Form::Clock => ClockForm::new(setup).run(0, count, &mut samples)?,
