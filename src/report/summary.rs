@@ -35,6 +35,12 @@ pub struct NetSummary {
     pub transitions: usize,
 }
 
+impl NetSummary {
+    pub(super) fn new(subject: &Subject<'_>) -> Self {
+        Self { name: subject.net.to_owned(), places: subject.places.len(), transitions: subject.transitions.len() }
+    }
+}
+
 /// What was asked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QuestionSummary {
@@ -156,11 +162,7 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
     let samples = &run.samples;
     let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&samples.snapshots);
     SimulationReport {
-        net: NetSummary {
-            name: subject.net.to_owned(),
-            places: subject.places.len(),
-            transitions: subject.transitions.len(),
-        },
+        net: NetSummary::new(subject),
         question: QuestionSummary {
             goal: subject.goal.to_owned(),
             horizon_s: question.horizon,
@@ -211,7 +213,7 @@ pub(super) fn group_rows(samples: &Samples, question: &Question, level: f64) -> 
 }
 
 /// One name per counter: the place, and the class where there are several.
-fn counter_names(subject: &Subject<'_>) -> Vec<String> {
+pub(super) fn counter_names(subject: &Subject<'_>) -> Vec<String> {
     let one = |place: &String| {
         let several = subject.classes.len() > 1;
         let names = subject.classes.iter();
