@@ -1,7 +1,7 @@
 //! From a [`Net`] to a [`Program`]: names become numbers, parallel arcs are summed, constants are folded, and what can
 //! influence what is worked out once.
 //!
-//! [`classify`] then says which engines can run the program and why not the others.
+//! [`plan_schedule`] says whether the program is a schedule, and why not.
 
 mod code;
 mod csr;

@@ -16,9 +16,9 @@ const FIRST_SPLIT: u64 = 1 << PRECISION_BITS;
 /// One bar of equal-width bars: `count` samples in [`low`, `high`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
-    /// Lower edge [ticks], included.
+    /// Lower edge \[ticks\], included.
     pub low: f64,
-    /// Upper edge [ticks], not included.
+    /// Upper edge \[ticks\], not included.
     pub high: f64,
     /// Number of samples.
     pub count: u64,
@@ -61,7 +61,7 @@ fn bucket_of(ticks: u64) -> usize {
     ((shift as usize) << PRECISION_BITS) + (ticks >> shift) as usize
 }
 
-/// Smallest value of a bucket [ticks], and how many values it holds.
+/// Smallest value of a bucket \[ticks\], and how many values it holds.
 fn bucket_range(bucket: usize) -> (u64, u64) {
     let shift = (bucket >> PRECISION_BITS).saturating_sub(1);
     let leading = (bucket - (shift << PRECISION_BITS)) as u64;
@@ -69,7 +69,7 @@ fn bucket_range(bucket: usize) -> (u64, u64) {
 }
 
 impl TickHistogram {
-    /// Adds one sample [ticks].
+    /// Adds one sample \[ticks\].
     #[inline]
     pub fn push(&mut self, ticks: u64) {
         self.count += 1;
@@ -121,12 +121,12 @@ impl TickHistogram {
         self.count
     }
 
-    /// Smallest sample [ticks], exact; none without samples.
+    /// Smallest sample \[ticks\], exact; none without samples.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Largest sample [ticks], exact; none without samples.
+    /// Largest sample \[ticks\], exact; none without samples.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
@@ -142,7 +142,7 @@ impl TickHistogram {
         })
     }
 
-    /// The sample quantile `q` [ticks].
+    /// The sample quantile `q` \[ticks\].
     ///
     /// Same definition as [`quantile_of_sorted`](crate::estimate::quantile_of_sorted), with the samples of a
     /// bucket spread evenly over it. Differs from the exact sample quantile by less than 2^-12 of it;
@@ -164,7 +164,7 @@ impl TickHistogram {
             .expect("the index is below the number of samples")
     }
 
-    /// The sample at `index` in ascending order, when the samples of each bucket are spread evenly over it [ticks].
+    /// The sample at `index` in ascending order, when the samples of each bucket are spread evenly over it \[ticks\].
     fn spread_sample(&self, index: u64) -> f64 {
         if index == 0 {
             return self.min as f64;
@@ -177,7 +177,7 @@ impl TickHistogram {
         (bucket.low as f64 + share * (bucket.width - 1) as f64).clamp(self.min as f64, self.max as f64)
     }
 
-    /// The quantile `q` [ticks] with an interval that holds for any law of the samples.
+    /// The quantile `q` \[ticks\] with an interval that holds for any law of the samples.
     ///
     /// The ends are the order statistics of [`interval_ranks`], each moved outwards to the end of its bucket:
     /// the level is kept and the interval is wider by less than 2^-12 of each end.
@@ -220,7 +220,7 @@ impl TickHistogram {
         Ok(self.samples_below(&[u128::from(ticks) + 1])[0] as f64 / self.count as f64)
     }
 
-    /// Number of samples below each of some ascending edges [ticks], spreading each bucket evenly and rounding down.
+    /// Number of samples below each of some ascending edges \[ticks\], spreading each bucket evenly and rounding down.
     fn samples_below(&self, edges: &[u128]) -> Vec<u64> {
         let mut below = vec![self.count; edges.len()];
         let mut next = 0;
@@ -257,7 +257,7 @@ impl TickHistogram {
 
 /// A bucket with samples in it.
 struct Filled {
-    /// Smallest value [ticks].
+    /// Smallest value \[ticks\].
     low: u64,
     /// Number of values, >= 1.
     width: u64,
@@ -268,7 +268,7 @@ struct Filled {
 }
 
 impl Filled {
-    /// Largest value [ticks].
+    /// Largest value \[ticks\].
     fn last(&self) -> u64 {
         self.low + (self.width - 1)
     }

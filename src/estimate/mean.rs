@@ -25,6 +25,8 @@ pub enum Method {
     PairedDifference,
     /// Ratio of two means of paired samples, delta method. Approximate, with bias of order 1/n.
     PairedRatio,
+    /// Standard deviation, delta method with the samples' kurtosis. Approximate.
+    DeltaMethod,
 }
 
 /// An estimate with a symmetric confidence interval.

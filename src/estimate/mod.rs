@@ -12,6 +12,7 @@
 //! | quantiles, CDF and histogram in bounded memory | [`histogram`] |
 //! | quantiles of samples that were kept | [`quantile`] |
 //! | interval of a mean; the result types and their error | [`mean`] |
+//! | interval of a standard deviation | [`spread`] |
 //! | interval of a probability from counts | [`proportion`] |
 //! | steady state from one long run | [`batch`] |
 //! | how many more replications are needed | [`stop`] |
@@ -34,6 +35,7 @@ pub mod mean;
 pub mod moments;
 pub mod proportion;
 pub mod quantile;
+pub mod spread;
 pub mod stop;
 
 pub use batch::{BatchError, SteadyState, steady_state};
@@ -44,4 +46,5 @@ pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
 pub use moments::{FloatMoments, Moments};
 pub use proportion::{ProportionError, clopper_pearson, wilson};
 pub use quantile::{Ranks, interval_ranks, quantile_interval_of_sorted, quantile_of_sorted};
+pub use spread::standard_deviation_interval;
 pub use stop::StopRule;

@@ -65,7 +65,7 @@ impl Default for Moments {
 }
 
 impl Moments {
-    /// Adds one sample [ticks].
+    /// Adds one sample \[ticks\].
     #[inline]
     pub fn push(&mut self, ticks: u64) {
         let wide = u128::from(ticks);
@@ -90,22 +90,22 @@ impl Moments {
         self.count
     }
 
-    /// Sum of all samples [ticks], exact.
+    /// Sum of all samples \[ticks\], exact.
     pub fn sum_ticks(&self) -> u128 {
         self.sum
     }
 
-    /// Smallest sample [ticks], exact; none without samples.
+    /// Smallest sample \[ticks\], exact; none without samples.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Largest sample [ticks], exact; none without samples.
+    /// Largest sample \[ticks\], exact; none without samples.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Mean [ticks], within 2 units in the last place; none without samples.
+    /// Mean \[ticks\], within 2 units in the last place; none without samples.
     pub fn mean_ticks(&self) -> Option<f64> {
         let (whole, rest) = self.whole_mean()?;
         Some(whole as f64 + rest as f64 / self.count as f64)
@@ -120,7 +120,7 @@ impl Moments {
         Some((u64::try_from(whole).expect(fits), u64::try_from(rest).expect(fits)))
     }
 
-    /// Sample variance [ticks²], divisor n − 1, within 8 units in the last place; none below 2 samples.
+    /// Sample variance \[ticks²\], divisor n − 1, within 8 units in the last place; none below 2 samples.
     ///
     /// ```text
     /// m = ⌊Σx / n⌋,  r = Σx mod n,  D = Σx² − m²n − 2mr = Σ(x − m)²
@@ -147,7 +147,7 @@ impl Moments {
         Some((whole.to_f64() - fraction) / (self.count - 1) as f64)
     }
 
-    /// The mean [ticks] with its interval by Student's t, for independent samples.
+    /// The mean \[ticks\] with its interval by Student's t, for independent samples.
     ///
     /// # Errors
     ///

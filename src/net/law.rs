@@ -8,21 +8,21 @@ use std::fmt;
 pub enum Law {
     /// Always `delay`.
     Deterministic {
-        /// The delay [s], >= 0.
+        /// The delay \[s\], >= 0.
         delay: f64,
     },
     /// Uniform between `low` and `high`.
     Uniform {
-        /// Shortest delay [s], >= 0.
+        /// Shortest delay \[s\], >= 0.
         low: f64,
-        /// Longest delay [s], >= `low`.
+        /// Longest delay \[s\], >= `low`.
         high: f64,
     },
     /// Sum of `stages` exponential stages, with mean `mean` in all.
     Erlang {
         /// Number of stages, 1 to 1,000.
         stages: u32,
-        /// Mean of the whole delay [s], > 0.
+        /// Mean of the whole delay \[s\], > 0.
         mean: f64,
     },
     /// With probability `probability` of a branch, exponential with its `mean`.
@@ -32,7 +32,7 @@ pub enum Law {
     },
     /// Logarithm of the delay is normal; given by the delay's own mean and coefficient of variation.
     LogNormal {
-        /// Mean of the delay [s], > 0.
+        /// Mean of the delay \[s\], > 0.
         mean: f64,
         /// Standard deviation over mean, > 0.
         cv: f64,
@@ -41,19 +41,19 @@ pub enum Law {
     Weibull {
         /// Shape, > 0: below 1 a heavy tail, 1 exponential.
         shape: f64,
-        /// Scale [s], > 0.
+        /// Scale \[s\], > 0.
         scale: f64,
     },
     /// Shifted Pareto (Lomax) with survival `(1 + t/scale)^-shape`.
     Pareto {
         /// Tail index, > 1 so that the mean exists.
         shape: f64,
-        /// Scale [s], > 0.
+        /// Scale \[s\], > 0.
         scale: f64,
     },
     /// One of `samples`, each equally likely.
     Empirical {
-        /// Observed delays [s], each >= 0; at least one.
+        /// Observed delays \[s\], each >= 0; at least one.
         samples: Vec<f64>,
     },
 }
@@ -63,7 +63,7 @@ pub enum Law {
 pub struct Branch {
     /// Probability of the branch, 0 to 1.
     pub probability: f64,
-    /// Mean of the branch's exponential delay [s], > 0.
+    /// Mean of the branch's exponential delay \[s\], > 0.
     pub mean: f64,
 }
 
@@ -71,6 +71,20 @@ pub struct Branch {
 pub const MAX_ERLANG_STAGES: u32 = 1_000;
 
 impl Law {
+    /// The law's name, in lower case.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Deterministic { .. } => "deterministic",
+            Self::Uniform { .. } => "uniform",
+            Self::Erlang { .. } => "erlang",
+            Self::Hyperexponential { .. } => "hyperexponential",
+            Self::LogNormal { .. } => "lognormal",
+            Self::Weibull { .. } => "weibull",
+            Self::Pareto { .. } => "pareto",
+            Self::Empirical { .. } => "empirical",
+        }
+    }
+
     /// The mean delay in seconds. Exact.
     pub fn mean(&self) -> f64 {
         match self {

@@ -10,8 +10,9 @@ mod builder;
 mod ids;
 mod law;
 mod parts;
+mod validate;
 
-pub use builder::{BuildProblem, NetBuilder, PartRef};
+pub use builder::NetBuilder;
 pub use expr::Expr;
 pub use ids::{ClassId, ParameterId, PlaceId, TransitionId};
 pub use law::{Bound, Branch, Law, LawProblem, MAX_ERLANG_STAGES};
@@ -19,6 +20,7 @@ pub use parts::{
     Annotation, Arc, ArcKind, ClassWeight, Delay, Memory, Parameter, PathPoint, Place, Point, Servers, StateGroup,
     Timing, TokenClass, Transition,
 };
+pub use validate::{BuildProblem, PartRef};
 
 use expr::{ExprError, Leaf, Names};
 use std::collections::HashMap;

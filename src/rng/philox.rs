@@ -1,4 +1,4 @@
-//! Philox4x32-10, the counter-based generator of Salmon et al. [Salmon2011].
+//! Philox4x32-10, the counter-based generator of Salmon et al. \[Salmon2011\].
 //!
 //! A draw is a function of a 128-bit counter and a 64-bit key: nothing is carried from one draw to the next, so
 //! results do not depend on who computes them, or in which order.
@@ -18,7 +18,7 @@ fn wide_product(a: u32, b: u32) -> (u32, u32) {
     ((product >> 32) as u32, product as u32)
 }
 
-/// Four words that belong to `counter` under `key`. [Salmon2011]
+/// Four words that belong to `counter` under `key`. \[Salmon2011\]
 ///
 /// ```
 /// // first known-answer vector of Random123

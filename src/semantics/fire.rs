@@ -10,7 +10,7 @@ use crate::semantics::enabled::arc_weight;
 /// # Errors
 ///
 /// A place that would hold more than 2^32 - 1 tokens. The marking is then of no use.
-#[inline]
+#[inline(always)]
 pub fn fire(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), Fault> {
     for change in program.changes.row(t) {
         add(program, t, marking, change.counter, i64::from(change.by))?;

@@ -10,7 +10,7 @@
 //!   group ([`Program::groups`](crate::compile::Program::groups)), which leaves all probabilities as they are.
 //! * A rate or weight of 0 means never. One that comes out negative, or not a number, is a [`Fault`].
 //!
-//! After Ajmone Marsan et al., [AjmoneMarsan1995].
+//! After Ajmone Marsan et al., \[AjmoneMarsan1995\].
 
 mod choose;
 mod enabled;
@@ -57,13 +57,13 @@ pub enum Fault {
     StandingTime {
         /// Id of the last of them.
         transition: String,
-        /// Where [s].
+        /// Where \[s\].
         time: f64,
     },
     /// A replication without a horizon went on past the last time that its clock can tell. Ask for a horizon.
     #[error("a replication went on past {limit} s, the last time that its clock can tell; ask for a horizon")]
     PastTheClock {
-        /// The last time [s].
+        /// The last time \[s\].
         limit: f64,
     },
 }

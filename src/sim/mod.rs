@@ -1,6 +1,6 @@
-//! Simulation: many independent replications of a [`Program`], on the CPU.
+//! Simulation: many independent replications of a [`Program`](crate::compile::Program), on the CPU.
 //!
-//! [`run`] takes a program, a [`Question`] and an [`Ensemble`] and returns [`Samples`]. Two engines:
+//! [`run()`] takes a program, a [`Question`] and an [`Ensemble`] and returns [`Samples`]. Two engines:
 //!
 //! * the **schedule engine** where compilation finds that every transition fires at most once and nothing races
 //!   ([`Schedule::new`]): a max-plus evaluation, a block of replications at a time;
@@ -26,6 +26,7 @@ mod sampler;
 mod samples;
 mod schedule;
 mod simd;
+mod steady;
 
 pub use clock::{Clock, NEVER, Scale};
 pub use cpu::{Unwatched, Watch};
@@ -35,6 +36,7 @@ pub use run::{EngineChoice, Ensemble, Provenance, Run, RunError, run};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
 pub use schedule::{CriticalPath, GroupShare, Schedule};
+pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady};
 
 use crate::semantics::Fault;
 

@@ -39,9 +39,9 @@ pub struct Group {
 pub struct Question {
     /// When a replication ends.
     pub goal: Goal,
-    /// Model time [s] at which a replication ends at the latest.
+    /// Model time \[s\] at which a replication ends at the latest.
     pub horizon: Option<f64>,
-    /// Model time [s] from which token averages, throughputs and rewards are collected. Default 0.
+    /// Model time \[s\] from which token averages, throughputs and rewards are collected. Default 0.
     pub warm_up: f64,
     /// Firings (timed and immediate) after which a replication is cut off. Default: 2^40, see [`MAX_FIRINGS`].
     pub max_firings: Option<u64>,
@@ -53,14 +53,14 @@ pub struct Question {
     pub groups: Vec<Group>,
     /// Rewards.
     pub rewards: Vec<Reward>,
-    /// Model times [s], ascending, at which the expression is evaluated.
+    /// Model times \[s\], ascending, at which the expression is evaluated.
     pub snapshots: Vec<Snapshot>,
 }
 
 /// An expression that is evaluated at given times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Model time [s].
+    /// Model time \[s\].
     pub time: f64,
     /// What is evaluated.
     pub value: Code,

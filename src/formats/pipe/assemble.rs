@@ -1,16 +1,19 @@
 //! Second pass: classes, places, parameters and transitions of a [`RawNet`] become parts of a net.
 
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::formats::pipe::collect::{RawNet, RawNode, RawParameter, RawPlace, RawTransition};
-use crate::formats::pipe::names::{NameTable, Positions, expression};
+use crate::formats::pipe::names::NameTable;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::values::{class_list, count};
+use crate::formats::pipe::resolve::inside;
+use crate::formats::pipe::values::{What, class_list, count};
 use crate::formats::pipe::xml::Text;
-use crate::net::expr::{Expr, ExprError, Leaf, Names, parse};
+use crate::net::expr::{Expr, Leaf, Names};
 use crate::net::{
     BuildProblem, ClassId, Delay, Law, Memory, Net, NetBuilder, Parameter, PartRef, Place, PlaceId, Servers, Timing,
     TokenClass, Transition, TransitionId,
@@ -29,12 +32,19 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) builder: NetBuilder,
     pub(super) notes: &'n mut Notes<'t>,
     pub(super) options: &'o ReadOptions,
+    /// Names of places that are not their ids, classes and parameters.
     pub(super) names: NameTable,
+    /// Ids and names without blanks and in small letters, once one was not found as written; `None` where several agree.
+    pub(super) folded: OnceCell<HashMap<String, Option<PlaceId>>>,
+    /// Whether a place was found only there.
+    pub(super) used_fold: Cell<bool>,
     /// Names that are the id of one place and the name of another.
-    ambiguous: HashSet<String>,
-    pub(super) nodes: HashMap<String, Node>,
-    /// Ids of the classes, for splitting lists.
+    pub(super) ambiguous: HashSet<String>,
+    pub(super) nodes: HashMap<Cow<'t, str>, Node>,
+    /// Ids of the classes.
     pub(super) class_ids: Vec<String>,
+    /// Those that a list cannot be split around without knowing them.
+    pub(super) odd_class_ids: Vec<String>,
     /// Where each part is in the file.
     pub(super) spans: Spans,
     pub(super) untimed: bool,
@@ -43,23 +53,25 @@ pub(super) struct Assembler<'n, 'o, 't> {
 /// Where the parts of the builder are in the file.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
-    places: Vec<Range<usize>>,
+    pub(super) places: Vec<Range<usize>>,
     transitions: Vec<Range<usize>>,
-    parameters: Vec<Range<usize>>,
+    pub(super) parameters: Vec<Range<usize>>,
     pub(super) arcs: Vec<Range<usize>>,
 }
 
 impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     pub(super) fn new(raw: &RawNet<'_>, notes: &'n mut Notes<'t>, options: &'o ReadOptions) -> Self {
-        let fold = options.id_case != Reading::Pipe5;
         Self {
             builder: NetBuilder::without_classes(raw.name.clone()),
             notes,
             options,
-            names: NameTable::new(fold),
+            names: NameTable::default(),
+            folded: OnceCell::new(),
+            used_fold: Cell::new(false),
             ambiguous: HashSet::new(),
             nodes: HashMap::new(),
             class_ids: Vec::new(),
+            odd_class_ids: Vec::new(),
             spans: Spans::default(),
             untimed: raw.traces.pnml_2009,
         }
@@ -106,6 +118,9 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
 
     fn add_class(&mut self, class: TokenClass) -> ClassId {
         self.class_ids.push(class.id.clone());
+        if class.id.contains([',', '(', ')']) {
+            self.odd_class_ids.push(class.id.clone());
+        }
         let name = class.id.clone();
         let id = self.builder.add_class(class);
         self.names.add_class(&name, id);
@@ -130,12 +145,12 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     }
 
     /// The class of this name, declared by its use where it is not.
-    pub(super) fn used_class(&mut self, name: &str, what: &str, span: Range<usize>) -> Option<ClassId> {
+    pub(super) fn used_class(&mut self, name: &str, what: What<'_>, span: Range<usize>) -> Option<ClassId> {
         if let Some(id) = self.names.class(name) {
             return Some(id);
         }
         if self.options.undeclared_class == Reading::Pipe43 || name.is_empty() {
-            let fault = Fault::UndeclaredClass { what: what.to_owned(), class: name.to_owned() };
+            let fault = Fault::UndeclaredClass { what: what.to_string(), class: name.to_owned() };
             self.notes.fault(span, fault);
             return None;
         }
@@ -147,14 +162,14 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
 
     fn place(&mut self, raw: &RawPlace<'t>) {
         let id = &*raw.node.id.value;
-        let what = |key: &str| format!("the {key} of place `{id}`");
+        let what = |value| What { value, part: "place", id };
         let marking = match raw.node.instructions.get("marking-by-position") {
-            Some(text) => self.marking_by_position(text, &what("marking")),
-            None => self.marking(raw.marking.as_ref(), &what("marking")),
+            Some(text) => self.marking_by_position(text, what("the marking of ")),
+            None => self.marking(raw.marking.as_ref(), what("the marking of ")),
         };
         let capacity = raw.node.instructions.get("capacity").or(raw.capacity.as_ref());
         let from_instruction = raw.node.instructions.get("capacity").is_some();
-        let capacity = capacity.and_then(|text| count(self.notes, &what("capacity"), text));
+        let capacity = capacity.and_then(|text| count(self.notes, what("the capacity of "), text));
         let place = Place {
             id: id.to_owned(),
             name: raw.node.name.clone(),
@@ -165,10 +180,9 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         };
         let place = self.builder.add_place(place);
         self.spans.places.push(raw.node.tag.clone());
-        if let Some(first) = self.nodes.entry(id.to_owned()).or_default().place.replace(place) {
+        if let Some(first) = self.nodes.entry(raw.node.id.value.clone()).or_default().place.replace(place) {
             self.duplicate("place", &raw.node, self.spans.places[first.index()].start);
         }
-        self.names.add_place_id(id, place);
     }
 
     fn duplicate(&mut self, kind: &'static str, node: &RawNode<'t>, first: usize) {
@@ -178,18 +192,22 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     }
 
     fn place_name(&mut self, raw: &RawPlace<'t>) {
-        let place = self.nodes.get(&*raw.node.id.value).and_then(|n| n.place);
-        if let Some(place) = place
-            && self.names.add_place_name(&raw.node.name, place).is_some()
-        {
-            self.ambiguous.insert(raw.node.name.clone());
+        let name = raw.node.name.as_str();
+        let Some(place) = self.nodes.get(&raw.node.id.value).and_then(|n| n.place) else { return };
+        if name.is_empty() || name == raw.node.id.value {
+            return;
+        }
+        if self.nodes.get(name).is_some_and(|n| n.place.is_some()) {
+            self.ambiguous.insert(name.to_owned());
+        } else {
+            self.names.add_place(name, place);
         }
     }
 
-    fn marking(&mut self, text: Option<&Text<'t>>, what: &str) -> Vec<u32> {
+    fn marking(&mut self, text: Option<&Text<'t>>, what: What<'_>) -> Vec<u32> {
         let Some(text) = text else { return Vec::new() };
         let mut initial = vec![0; self.class_ids.len()];
-        for entry in class_list(&text.value, &self.class_ids) {
+        for entry in class_list(&text.value, &self.odd_class_ids) {
             let class = match entry.class {
                 Some(range) => self.used_class(&text.value[range.clone()], what, inside(text, range)),
                 None => Some(self.plain_class(&text.span)),
@@ -204,18 +222,18 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         initial
     }
 
-    fn marking_by_position(&mut self, text: &Text<'t>, what: &str) -> Vec<u32> {
+    fn marking_by_position(&mut self, text: &Text<'t>, what: What<'_>) -> Vec<u32> {
         let words = text.value.split_whitespace().take(self.class_ids.len());
         let counts = words.map(|word| Text { value: word.into(), span: text.span.clone() });
         counts.filter_map(|word| count(self.notes, what, &word)).collect()
     }
 
     fn parameter(&mut self, raw: &RawParameter<'t>) {
-        let what = format!("rate parameter `{}`", raw.name.value);
+        let what = What { value: "", part: "rate parameter", id: &raw.name.value };
         let value = if raw.by_position {
-            self.positional(&raw.value).map_err(|error| self.bad_expression(&what, &raw.value, &error)).ok()
+            self.positional(&raw.value).map_err(|error| self.bad_expression(what, &raw.value, &error)).ok()
         } else {
-            self.number_or_expression(&what, &raw.value)
+            self.number_or_expression(what, &raw.value)
         };
         let Some(value) = value else { return };
         let parameter = Parameter { name: raw.name.value.clone().into_owned(), value, position: raw.position };
@@ -265,7 +283,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         };
         let transition = self.builder.add_transition(transition);
         self.spans.transitions.push(raw.node.tag.clone());
-        let node = self.nodes.entry(id.to_owned()).or_default();
+        let node = self.nodes.entry(raw.node.id.value.clone()).or_default();
         let shared = node.place.is_some();
         if let Some(first) = node.transition.replace(transition) {
             self.duplicate("transition", &raw.node, self.spans.transitions[first.index()].start);
@@ -278,7 +296,11 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
 
     fn unused_priority(&mut self, raw: &RawTransition<'t>) -> Option<u32> {
         if let Some(text) = raw.node.instructions.get("priority") {
-            return count(self.notes, "the priority", text);
+            return count(
+                self.notes,
+                What { value: "the priority of ", part: "transition", id: &raw.node.id.value },
+                text,
+            );
         }
         // 1 is what PIPE gives every transition
         let text = raw.priority.as_ref().filter(|text| text.value != "1")?;
@@ -305,8 +327,8 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             });
         } else if raw.timed != Some(true) {
             let text = raw.priority.as_ref();
-            let what = format!("the priority of transition `{id}`");
-            let priority = text.map_or(Some(self.default_priority()), |text| count(self.notes, &what, text));
+            let what = What { value: "the priority of ", part: "transition", id };
+            let priority = text.map_or(Some(self.default_priority()), |text| count(self.notes, what, text));
             return Some(Timing::Immediate { weight: rate, priority: priority? });
         }
         let instructions = &raw.node.instructions;
@@ -314,7 +336,9 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         let servers = match instructions.get("servers") {
             None => Some(if raw.infinite_server { Servers::Infinite } else { Servers::Single }),
             Some(text) if text.value == "infinite" => Some(Servers::Infinite),
-            Some(text) => count(self.notes, "the number of servers", text).map(Servers::Limited),
+            Some(text) => {
+                count(self.notes, What { value: "the servers of ", part: "transition", id }, text).map(Servers::Limited)
+            }
         };
         let age = instructions.get("memory").is_some_and(|m| m.value == "age");
         let memory = if age { Memory::Age } else { Memory::Enabling };
@@ -336,14 +360,14 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
 
     /// Rate of a timed transition, weight of an immediate one.
     fn rate(&mut self, raw: &RawTransition<'t>, id: &str) -> Option<Expr> {
-        let word = if raw.timed == Some(true) { "rate" } else { "weight" };
-        let what = format!("the {word} of transition `{id}`");
+        let word = if raw.timed == Some(true) { "the rate of " } else { "the weight of " };
+        let what = What { value: word, part: "transition", id };
         if let Some(text) = raw.node.instructions.get("rate-by-position") {
             let rate = self.positional(text);
-            return rate.map_err(|error| self.bad_expression(&what, text, &error)).ok();
+            return rate.map_err(|error| self.bad_expression(what, text, &error)).ok();
         }
         if let Some(text) = raw.node.instructions.get("rate") {
-            return self.number_or_expression(&what, text);
+            return self.number_or_expression(what, text);
         }
         if let Some(name) = &raw.rate_definition {
             if let Some(parameter) = self.names.parameter(&name.value) {
@@ -357,7 +381,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             });
         }
         match &raw.rate {
-            Some(text) => self.number_or_expression(&what, text),
+            Some(text) => self.number_or_expression(what, text),
             None => {
                 if !self.untimed {
                     self.notes.odd(raw.node.tag.clone(), Oddity::MissingRate, || format!("{what} is missing; it is 1"));
@@ -365,71 +389,6 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
                 Some(Expr::Number(1.0))
             }
         }
-    }
-
-    /// A number, with a decimal comma at worst, or an expression with `@` for `,`.
-    fn number_or_expression(&mut self, what: &str, text: &Text<'t>) -> Option<Expr> {
-        if let Some(value) = number(&text.value) {
-            return Some(Expr::Number(value));
-        }
-        if let Some(value) = decimal_comma(&text.value) {
-            self.notes.odd(text.span.clone(), Oddity::DecimalComma, || {
-                format!(
-                    "{what} is `{}`; it is read as {value}, while PIPE 4.3 refuses it and PIPE 5 stops at the comma",
-                    text.value
-                )
-            });
-            return Some(Expr::Number(value));
-        }
-        let commas = text.value.replace('@', ",");
-        match expression(&commas, &self.names) {
-            Ok(expr) => {
-                self.note_names(&commas, text);
-                Some(expr)
-            }
-            Err(error) => {
-                self.bad_expression(what, text, &error);
-                None
-            }
-        }
-    }
-
-    /// Notes names that were found only in a lenient way.
-    pub(super) fn note_names(&mut self, expression: &str, text: &Text<'_>) {
-        if self.names.take_used_fold() {
-            self.notes.odd(text.span.clone(), Oddity::LetterCase, || {
-                format!("`{expression}` names a place with other letter case or blanks; PIPE 5 does not find it (option `id_case`)")
-            });
-        }
-        if self.ambiguous.is_empty() {
-            return;
-        }
-        let mut found = None;
-        if let Ok(parsed) = parse(expression) {
-            parsed.for_each_leaf(&mut |leaf| {
-                use crate::net::expr::NamedLeaf::{Capacity, Parameter, Tokens};
-                let (Tokens(name, _) | Capacity(name) | Parameter(name)) = leaf;
-                if self.ambiguous.contains(&name.text) {
-                    found = Some(name.text.clone());
-                }
-            });
-        }
-        if let Some(name) = found {
-            self.notes.odd(text.span.clone(), Oddity::AmbiguousName, || {
-                format!("`{name}` is the id of one place and the name of another; the id is meant, as in PIPE 5, while PIPE 4.3 takes the name")
-            });
-        }
-    }
-
-    pub(super) fn positional(&self, text: &Text<'_>) -> Result<Expr, ExprError> {
-        let counts = [self.spans.places.len(), self.class_ids.len(), self.spans.parameters.len()];
-        expression(&text.value, &Positions { counts })
-    }
-
-    pub(super) fn bad_expression(&mut self, what: &str, text: &Text<'_>, error: &ExprError) {
-        let span = inside(text, error.span());
-        let reason = error.to_string();
-        self.notes.fault(span, Fault::Expression { what: what.to_owned(), reason });
     }
 
     /// The net, or its problems in the notes.
@@ -460,27 +419,5 @@ impl Spans {
             PartRef::Arc(i) => self.arcs.get(i),
         };
         found.cloned().unwrap_or(0..0)
-    }
-}
-
-/// A number in digits; `inf` and `nan` are names.
-pub(super) fn number(text: &str) -> Option<f64> {
-    let digits = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
-    text.parse().ok().filter(|_| digits && text.ends_with(|c: char| c.is_ascii_digit() || c == '.'))
-}
-
-/// `12,5`: a number with a decimal comma.
-fn decimal_comma(text: &str) -> Option<f64> {
-    let (whole, fraction) = text.split_once(',')?;
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    if digits(whole) && digits(fraction) { format!("{whole}.{fraction}").parse().ok() } else { None }
-}
-
-/// The bytes of a piece of a text; those of the whole text where it was not written as it reads.
-pub(super) fn inside(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
-    if text.value.len() == text.span.len() {
-        text.span.start + range.start..text.span.start + range.end
-    } else {
-        text.span.clone()
     }
 }

@@ -7,7 +7,7 @@ use crate::formats::pipe::instructions::Instructions;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::values::{angle, boolean, drawn, label_offset, point, position};
+use crate::formats::pipe::values::{What, angle, boolean, drawn, label_offset, point, position};
 use crate::formats::pipe::xml::{Element, INSTRUCTION, Item, Text};
 use crate::net::{Annotation, PathPoint, Point, StateGroup, TokenClass};
 
@@ -224,7 +224,9 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             return None;
         };
         let instructions = Instructions::of(element);
-        let name = instructions.get("name").or(name.as_ref()).map(|n| n.value.clone().into_owned());
+        let name = instructions.get("name").or(name.as_ref());
+        // a name that only repeats the id is none
+        let name = name.filter(|name| name.value != id.value).map(|name| name.value.clone().into_owned());
         let position = instructions.point(self.notes, "position").unwrap_or_else(|| position(element));
         Some(RawNode {
             id,
@@ -254,7 +256,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
 
     fn transition(&mut self, element: Element<'_, 't>) {
         let Some(node) = self.node(element, "transition") else { return };
-        let what = |key: &str| format!("`{key}` of transition `{}`", node.id.value);
+        let what = |value| What { value, part: "transition", id: &node.id.value };
         let mut fixed_delay = None;
         let mut rate_definition = None;
         for child in element.children() {
@@ -277,13 +279,14 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             }
         }
         let reading = self.options.odd_boolean;
-        let mut truth = |key: &str| {
+        let mut truth = |key: &str, value| {
             let text = element.child_value(key)?;
-            boolean(self.notes, reading, &what(key), &text)
+            boolean(self.notes, reading, what(value), &text)
         };
-        let (timed, infinite_server) = (truth("timed"), truth("infiniteServer").unwrap_or(false));
+        let (timed, infinite_server) =
+            (truth("timed", "`timed` of "), truth("infiniteServer", "`infiniteServer` of ").unwrap_or(false));
         let orientation = element.child_value("orientation");
-        let orientation = orientation.map_or(0, |text| angle(self.notes, &what("orientation"), &text));
+        let orientation = orientation.map_or(0, |text| angle(self.notes, what("`orientation` of "), &text));
         let filled = |text: &Text<'_>| !text.value.is_empty();
         self.net.transitions.push(RawTransition {
             orientation,
@@ -318,7 +321,10 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             }
         }
         let reading = self.options.odd_boolean;
-        let tagged = element.child_value("tagged").and_then(|t| boolean(self.notes, reading, "`tagged` of an arc", &t));
+        let name = id.as_ref().map_or("", |id| &*id.value);
+        let tagged = element
+            .child_value("tagged")
+            .and_then(|t| boolean(self.notes, reading, What { value: "`tagged` of ", part: "arc", id: name }, &t));
         let kind = element.child("type").and_then(|kind| kind.attribute("value").or_else(|| kind.value()));
         self.net.traces.storm |= kind.as_ref().is_some_and(|kind| kind.value == "inhibition");
         let instructions = Instructions::of(element);

@@ -67,8 +67,11 @@ const REFUSED_PROBES: [(&str, &str); 5] = [
     ("g20_negative_marking", "line 5, column 175: the marking of place `P0`: `-1` is not a whole number"),
 ];
 
+/// Kind, line and column of a warning.
+type Odd = (Oddity, usize, usize);
+
 /// Probes with warnings: kind, line and column of each.
-const ODD_PROBES: [(&str, &[(Oddity, usize, usize)]); 19] = [
+const ODD_PROBES: [(&str, &[Odd]); 19] = [
     ("f06_bare", &[(Oddity::MissingRate, 7, 1), (Oddity::MissingInscription, 9, 1)]),
     ("f15_marking_decimal", &[(Oddity::DecimalInteger, 5, 175)]),
     ("f20_rateparam_missing", &[(Oddity::UnknownParameter, 7, 403)]),

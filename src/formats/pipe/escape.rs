@@ -17,7 +17,8 @@ pub(super) fn is_writable(text: &str) -> bool {
     text.chars().all(writable)
 }
 
-fn writable(c: char) -> bool {
+/// Whether XML 1.0 allows a character.
+pub(super) fn writable(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 

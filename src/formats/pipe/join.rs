@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::formats::pipe::assemble::{Assembler, Node, inside, number};
+use crate::formats::pipe::assemble::{Assembler, Node};
 use crate::formats::pipe::collect::{RawArc, RawNet, RawReference};
 use crate::formats::pipe::names::arc_weight;
 use crate::formats::pipe::options::Reading;
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::values::class_list;
+use crate::formats::pipe::resolve::{inside, number};
+use crate::formats::pipe::values::{What, class_list};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::Expr;
 use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PlaceId, TransitionId};
@@ -19,27 +20,43 @@ const MAX_REFERENCES: usize = 64;
 #[derive(Debug)]
 pub(super) struct Joiner<'a, 'n, 'o, 't> {
     assembler: &'a mut Assembler<'n, 'o, 't>,
-    /// Ids in small letters; empty where letter case matters.
-    folded: HashMap<String, Option<Node>>,
-    ids: HashSet<String>,
+    /// Ids in small letters, once one was not found as written; `None` where several agree.
+    folded: Option<HashMap<String, Option<Node>>>,
+}
+
+/// Ids of arcs.
+#[derive(Debug)]
+struct Ids<'r> {
+    used: HashSet<&'r str>,
+    /// All ids of the file and those made up, once one had to be.
+    all: HashSet<String>,
     unnamed: usize,
+    /// Next number for a second arc of an id.
+    next: HashMap<&'r str, u64>,
+}
+
+impl<'r> Ids<'r> {
+    /// The first of `candidates` that no arc has.
+    fn fresh(&mut self, raw: &'r RawNet<'_>, mut candidates: impl Iterator<Item = String>) -> String {
+        if self.all.is_empty() {
+            self.all = raw.arcs.iter().filter_map(|a| a.id.as_ref()).map(|id| id.value.clone().into_owned()).collect();
+        }
+        candidates.find(|id| self.all.insert(id.clone())).expect("there are more candidates than arcs")
+    }
 }
 
 impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     pub(super) fn new(assembler: &'a mut Assembler<'n, 'o, 't>) -> Self {
-        Self { assembler, folded: HashMap::new(), ids: HashSet::new(), unnamed: 0 }
+        Self { assembler, folded: None }
     }
 
     /// Adds all arcs of the file.
     pub(super) fn arcs(&mut self, raw: &RawNet<'t>) {
         self.references(&raw.references);
-        self.fold_ids(raw);
-        for arc in raw.arcs.iter().filter_map(|a| a.id.as_ref()) {
-            self.ids.insert(arc.value.clone().into_owned());
-        }
-        let mut used = HashSet::new();
+        let mut ids =
+            Ids { used: HashSet::with_capacity(raw.arcs.len()), all: HashSet::new(), unnamed: 0, next: HashMap::new() };
         for arc in &raw.arcs {
-            self.arc(arc, &mut used);
+            self.arc(raw, arc, &mut ids);
         }
     }
 
@@ -62,7 +79,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
             });
             match found {
                 Some(node) => {
-                    self.assembler.nodes.insert(reference.id.value.clone().into_owned(), node);
+                    self.assembler.nodes.insert(reference.id.value.clone(), node);
                 }
                 None => self.assembler.notes.fault(
                     reference.target.span.clone(),
@@ -76,39 +93,41 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         }
     }
 
-    fn fold_ids(&mut self, raw: &RawNet<'t>) {
+    /// The node whose id is this one but for letter case.
+    fn folded(&mut self, raw: &RawNet<'t>, id: &str) -> Option<Node> {
         let reading = self.assembler.options.id_case;
         if reading == Reading::Pipe5 {
-            return;
+            return None;
         }
-        let ids = raw.places.iter().map(|p| &p.node.id).chain(raw.transitions.iter().map(|t| &t.node.id));
-        for id in ids {
-            let Some(node) = self.assembler.nodes.get(&*id.value).copied() else { continue };
-            let entry = self.folded.entry(id.value.to_lowercase());
-            match reading {
-                Reading::Pipe43 => {
-                    let known = entry.or_insert(Some(Node::default()));
+        if self.folded.is_none() {
+            let mut folded: HashMap<String, Option<Node>> = HashMap::new();
+            let places = raw.places.iter().map(|p| &p.node.id);
+            for id in places.chain(raw.transitions.iter().map(|t| &t.node.id)) {
+                let Some(node) = self.assembler.nodes.get(&id.value).copied() else { continue };
+                let entry = folded.entry(id.value.to_lowercase());
+                if reading == Reading::Pipe43 {
+                    // the last one wins
+                    let known = entry.or_insert(None);
                     let before = known.unwrap_or_default();
-                    *known = Some(Node {
-                        place: node.place.or(before.place),
-                        transition: node.transition.or(before.transition),
-                    });
-                }
-                _ => {
+                    let (place, transition) = (node.place.or(before.place), node.transition.or(before.transition));
+                    *known = Some(Node { place, transition });
+                } else {
                     entry.and_modify(|several| *several = None).or_insert(Some(node));
                 }
             }
+            self.folded = Some(folded);
         }
+        self.folded.as_ref()?.get(&id.trim().to_lowercase()).copied().flatten()
     }
 
     /// The node of this id.
-    fn node(&mut self, arc: &RawArc<'t>, end: &'static str, id: &Text<'t>) -> Option<Node> {
+    fn node(&mut self, raw: &RawNet<'t>, arc: &RawArc<'t>, end: &'static str, id: &Text<'t>) -> Option<Node> {
         let exact = self.assembler.nodes.get(&*id.value).copied();
         let ignores_case = self.assembler.options.id_case == Reading::Pipe43;
         if let Some(node) = exact.filter(|_| !ignores_case) {
             return Some(node);
         }
-        let folded = self.folded.get(&id.value.trim().to_lowercase()).copied().flatten();
+        let folded = self.folded(raw, &id.value);
         if folded.is_some() && exact.is_none() {
             self.assembler.notes.odd(id.span.clone(), Oddity::LetterCase, || {
                 format!("`{}` is written with other letter case or blanks than the node; PIPE 5 does not find it (option `id_case`)", id.value)
@@ -123,8 +142,8 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     }
 
     /// Place, transition, and whether the arc leaves the place.
-    fn ends(&mut self, arc: &RawArc<'t>) -> Option<(PlaceId, TransitionId, bool)> {
-        let (source, target) = (self.node(arc, "source", &arc.source), self.node(arc, "target", &arc.target));
+    fn ends(&mut self, raw: &RawNet<'t>, arc: &RawArc<'t>) -> Option<(PlaceId, TransitionId, bool)> {
+        let (source, target) = (self.node(raw, arc, "source", &arc.source), self.node(raw, arc, "target", &arc.target));
         let (source, target) = (source?, target?);
         let from_place = source.place.zip(target.transition);
         let from_transition = target.place.zip(source.transition);
@@ -150,9 +169,9 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         None
     }
 
-    fn arc(&mut self, raw: &RawArc<'t>, used: &mut HashSet<String>) {
-        let id = self.id(raw, used);
-        let Some((place, transition, from_place)) = self.ends(raw) else { return };
+    fn arc<'r>(&mut self, net: &'r RawNet<'t>, raw: &'r RawArc<'t>, ids: &mut Ids<'r>) {
+        let id = self.id(net, raw, ids);
+        let Some((place, transition, from_place)) = self.ends(net, raw) else { return };
         let Some(kind) = self.kind(raw, from_place) else { return };
         let Some((kind, weights)) = self.weights(raw, kind, &id) else { return };
         self.assembler.spans.arcs.push(raw.tag.clone());
@@ -160,24 +179,22 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         self.assembler.builder.add_arc(Arc { id, kind, place, transition, weights, path, tagged: raw.tagged });
     }
 
-    fn id(&mut self, raw: &RawArc<'t>, used: &mut HashSet<String>) -> String {
+    fn id<'r>(&mut self, net: &'r RawNet<'t>, raw: &'r RawArc<'t>, ids: &mut Ids<'r>) -> String {
         let Some(id) = &raw.id else {
             self.assembler.notes.odd(raw.tag.clone(), Oddity::MissingArcId, || {
                 "an arc has no id, which PIPE 5 refuses; it is given one, as in PIPE 4.3".to_owned()
             });
-            loop {
-                let id = format!("A{}", self.unnamed);
-                self.unnamed += 1;
-                if self.ids.insert(id.clone()) {
-                    return id;
-                }
-            }
+            let first = ids.unnamed;
+            ids.unnamed += 1;
+            return ids.fresh(net, (first..).map(|n| format!("A{n}")));
         };
-        if used.insert(id.value.clone().into_owned()) {
+        if ids.used.insert(&id.value) {
             return id.value.clone().into_owned();
         }
-        let fresh = (2_u64..).map(|n| format!("{} ({n})", id.value)).find(|id| self.ids.insert(id.clone()));
-        let fresh = fresh.expect("there are more numbers than arcs");
+        let next = ids.next.entry(&id.value).or_insert(1);
+        *next += 1;
+        let first = *next;
+        let fresh = ids.fresh(net, (first..).map(|n| format!("{} ({n})", id.value)));
         self.assembler.notes.odd(id.span.clone(), Oddity::DuplicateArcId, || {
             format!("arc id `{}` is used twice, of which PIPE 5 drops one; the second is named `{fresh}`", id.value)
         });
@@ -216,17 +233,17 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
 
     /// The weights of an arc; its kind may change where it has none.
     fn weights(&mut self, raw: &RawArc<'t>, kind: ArcKind, id: &str) -> Option<(ArcKind, Vec<ClassWeight>)> {
-        let what = format!("the weight of arc `{id}`");
+        let what = What { value: "the weight of ", part: "arc", id };
         let instructions = &raw.instructions;
         if let Some(text) = instructions.get("weights-by-position") {
-            return self.list(text, &what, true).map(|weights| (kind, weights));
+            return self.list(text, what, true).map(|weights| (kind, weights));
         }
         if let Some(text) = instructions.get("weights") {
-            return self.list(text, &what, false).map(|weights| (kind, weights));
+            return self.list(text, what, false).map(|weights| (kind, weights));
         }
         let text = raw.weight.as_ref().filter(|text| !text.value.is_empty());
         let Some(text) = text else { return Some(self.missing_weight(raw, kind, id)) };
-        let mut weights = self.list(text, &what, false)?;
+        let mut weights = self.list(text, what, false)?;
         if kind == ArcKind::Inhibitor {
             self.drop_inhibitor_zeros(&mut weights, text, id);
         }
@@ -269,16 +286,10 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         }
     }
 
-    fn list(&mut self, text: &Text<'t>, what: &str, by_position: bool) -> Option<Vec<ClassWeight>> {
+    fn list(&mut self, text: &Text<'t>, what: What<'_>, by_position: bool) -> Option<Vec<ClassWeight>> {
         let mut weights = Vec::new();
         let mut fine = true;
-        let entries = if by_position {
-            let positions: Vec<_> =
-                (0..self.assembler.class_ids.len()).map(|i| ClassId::from_index(i).to_string()).collect();
-            class_list(&text.value, &positions)
-        } else {
-            class_list(&text.value, &self.assembler.class_ids)
-        };
+        let entries = class_list(&text.value, if by_position { &[] } else { &self.assembler.odd_class_ids });
         for entry in entries {
             let class = match entry.class {
                 Some(range) if by_position => {
@@ -298,7 +309,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         fine.then_some(weights)
     }
 
-    fn weight(&mut self, text: &Text<'_>, class: ClassId, what: &str, by_position: bool) -> Option<Expr> {
+    fn weight(&mut self, text: &Text<'_>, class: ClassId, what: What<'_>, by_position: bool) -> Option<Expr> {
         if let Some(value) = number(&text.value) {
             return Some(Expr::Number(value));
         }
@@ -309,7 +320,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
             let commas = text.value.replace('@', ",");
             let own = assembler.class_ids[class.index()].clone();
             let several = assembler.names.class_count() > 1;
-            let result = arc_weight(&commas, Some(&own), several, &assembler.names);
+            let result = arc_weight(&commas, Some(&own), several, &*assembler);
             assembler.note_names(&commas, text);
             result
         };

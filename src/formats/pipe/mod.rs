@@ -1,12 +1,54 @@
 //! The XML of PIPE (Platform Independent Petri net Editor), 2.x to 5.0 and PIPECore 2.0, its relatives, and PNML 2009.
+//!
+//! # What is read
+//!
+//! | in the file | becomes |
+//! |---|---|
+//! | `token`, `tokenclass` | a token class; without any, `Default` |
+//! | `place`: `initialMarking`, `capacity` | tokens by class; capacity 0 is none |
+//! | `transition`: `timed`, `rate`, `priority`, `infiniteServer` | its timing; rates may be expressions with `@` for `,` |
+//! | `toolspecific rateDefinition`, `definition` | a rate parameter and its use |
+//! | `arc`: `inscription`, `type`, `arcpath`, `tagged` | an input, output, inhibitor (`inhibitor`, `inhibition`) or test arc |
+//! | `labels`, `stategroup` | annotations and state groups |
+//! | `page`, `module`, reference nodes | their contents, as one flat net |
+//! | AMAP's `deterministic` and `delay` | a fixed delay, with a warning |
+//! | formulas, data types and data tokens of PIPE+ | nothing, with a warning |
+//! | interface marks of PIPECore 2.0, other elements | nothing, with a warning |
+//! | symmetric and high-level PNML nets, entities of a DOCTYPE | the file is refused |
+//!
+//! In the expressions of rates `#(P)` counts the tokens of all classes. In an arc weight it counts those of the
+//! weight's own class, as in PIPE 4.3; `#(P, Red)` names a class anywhere. Ids of places come before names.
+//!
+//! Where versions of PIPE read a file differently, [`ReadOptions`] says which reading is taken and a [`Warning`] with
+//! line and column says so.
+//!
+//! # Instructions
+//!
+//! PIPE skips `<?tailspn key="value" …?>`. Inside a part they hold what its elements cannot say:
+//!
+//! | part | keys |
+//! |---|---|
+//! | transition | `law` with its parameters, `servers`, `memory`, `rate`, `rate-by-position`, `priority`, `name`, `position` |
+//! | place | `capacity`, `name`, `position`, `marking-by-position` |
+//! | arc | `weights`, `weights-by-position`, `tagged`, `from` |
+//! | definition, labels | `position`, `size` |
+//! | any | `only-for`: the part stands for something an instruction says better, and is not read |
+//!
+//! Directly in the net: `net-name`; `parameter` with `value`; `arc` with `source`, `target`, `kind`, `path` and the
+//! keys of an arc; `group` with `name` and `condition-0`, …. A law is `deterministic` (`delay`), `uniform` (`low`,
+//! `high`), `erlang` (`stages`, `mean`), `hyperexponential` (`probabilities`, `means`), `lognormal` (`mean`, `cv`),
+//! `weibull` or `pareto` (`shape`, `scale`), or `empirical` (`samples`). Keys that end in `-by-position` name the parts
+//! by their place in the file: `p0`, `c0`, `k0`.
 
 mod assemble;
+mod check;
 mod collect;
 mod complement;
 mod dialect;
 mod encoding;
 mod erlang;
 mod escape;
+mod grammar;
 mod instructions;
 mod join;
 mod names;
@@ -14,6 +56,7 @@ mod notes;
 mod options;
 mod problem;
 mod read;
+mod resolve;
 mod values;
 mod write;
 mod write_arc;
@@ -23,8 +66,13 @@ mod xml;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod meaning;
+#[cfg(test)]
 mod roundtrip;
 
+pub use check::{PipeFinding, PipeVersion, Severity, pipe_report};
 pub use dialect::Dialect;
 pub use encoding::decode;
 pub use options::{ReadOptions, Reading};

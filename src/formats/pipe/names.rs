@@ -1,6 +1,5 @@
 //! Expressions in files: which names they may use, and what an unqualified token count means in an arc weight.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 
 use crate::net::expr::{self, Expr, ExprError, Name, NamedLeaf, Names};
@@ -9,13 +8,9 @@ use crate::net::{ClassId, Net, ParameterId, PlaceId};
 /// Names of the parts of a net: ids first, then the names of places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NameTable {
-    places: HashMap<String, PlaceId>,
-    /// Names and ids without blanks and in small letters, as PIPE 4.3 compares them; `None` where several agree.
-    folded: HashMap<String, Option<PlaceId>>,
+    pub(super) places: HashMap<String, PlaceId>,
     classes: HashMap<String, ClassId>,
     parameters: HashMap<String, ParameterId>,
-    fold: bool,
-    used_fold: Cell<bool>,
 }
 
 impl NameTable {
@@ -23,10 +18,10 @@ impl NameTable {
     pub(super) fn of_net(net: &Net) -> Self {
         let mut table = Self::default();
         for (i, place) in net.places().iter().enumerate() {
-            table.places.entry(place.id.clone()).or_insert(PlaceId::from_index(i));
+            table.add_place(&place.id, PlaceId::from_index(i));
         }
-        for (i, place) in net.places().iter().enumerate() {
-            table.add_place_name(&place.name, PlaceId::from_index(i));
+        for (i, place) in net.places().iter().enumerate().filter(|(_, p)| !p.name.is_empty()) {
+            table.add_place(&place.name, PlaceId::from_index(i));
         }
         for (i, class) in net.classes().iter().enumerate() {
             table.add_class(&class.id, ClassId::from_index(i));
@@ -37,32 +32,10 @@ impl NameTable {
         table
     }
 
-    /// An empty table; `fold` lets letter case and blanks of place names be ignored where nothing else fits.
-    pub(super) fn new(fold: bool) -> Self {
-        Self { fold, ..Self::default() }
-    }
-
-    pub(super) fn add_place_id(&mut self, id: &str, place: PlaceId) {
-        self.places.entry(id.to_owned()).or_insert(place);
-        self.add_folded(id, place);
-    }
-
-    /// Adds a name, where no place has it as its id; the place that has, where it is another one.
-    pub(super) fn add_place_name(&mut self, name: &str, place: PlaceId) -> Option<PlaceId> {
-        if name.is_empty() {
-            return None;
-        }
-        self.add_folded(name, place);
-        let known = *self.places.entry(name.to_owned()).or_insert(place);
-        (known != place).then_some(known)
-    }
-
-    fn add_folded(&mut self, name: &str, place: PlaceId) {
-        if self.fold {
-            let known = self.folded.entry(folded(name)).or_insert(Some(place));
-            if *known != Some(place) {
-                *known = None;
-            }
+    /// Adds an id or name, where no place has it yet.
+    pub(super) fn add_place(&mut self, name: &str, place: PlaceId) {
+        if !self.places.contains_key(name) {
+            self.places.insert(name.to_owned(), place);
         }
     }
 
@@ -74,29 +47,20 @@ impl NameTable {
         self.parameters.entry(name.to_owned()).or_insert(parameter);
     }
 
-    /// Whether a place was found only because letter case and blanks were ignored, since this was asked last.
-    pub(super) fn take_used_fold(&self) -> bool {
-        self.used_fold.take()
-    }
-
     /// How many classes there are.
     pub(super) fn class_count(&self) -> usize {
         self.classes.len()
     }
 }
 
-fn folded(name: &str) -> String {
+/// A name without blanks and in small letters, as PIPE 4.3 compares them.
+pub(super) fn folded(name: &str) -> String {
     name.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
 impl Names for NameTable {
     fn place(&self, name: &str) -> Option<PlaceId> {
-        if let Some(exact) = self.places.get(name) {
-            return Some(*exact);
-        }
-        let found = self.fold.then(|| self.folded.get(&folded(name)).copied().flatten()).flatten();
-        self.used_fold.set(self.used_fold.get() || found.is_some());
-        found
+        self.places.get(name).copied()
     }
 
     fn class(&self, name: &str) -> Option<ClassId> {

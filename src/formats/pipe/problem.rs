@@ -1,5 +1,6 @@
 //! What can be wrong or odd in a file, and where: spots, faults that refuse a file, oddities that do not.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::ops::Range;
 
@@ -224,17 +225,24 @@ impl fmt::Display for Warning {
 #[derive(Debug)]
 pub(super) struct Lines<'t> {
     text: &'t str,
-    starts: Vec<usize>,
+    /// First byte of each line; only counted when a line is asked for.
+    starts: OnceCell<Vec<usize>>,
 }
 
 impl<'t> Lines<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
-        Self { text, starts: std::iter::once(0).chain(newlines).collect() }
+        Self { text, starts: OnceCell::new() }
+    }
+
+    fn starts(&self) -> &[usize] {
+        self.starts.get_or_init(|| {
+            let newlines = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
+            std::iter::once(0).chain(newlines).collect()
+        })
     }
 
     pub(super) fn line(&self, offset: usize) -> usize {
-        self.starts.partition_point(|&start| start <= offset)
+        self.starts().partition_point(|&start| start <= offset)
     }
 
     pub(super) fn spot(&self, span: Range<usize>) -> Spot {
@@ -243,7 +251,7 @@ impl<'t> Lines<'t> {
             at -= 1;
         }
         let line = self.line(at);
-        let column = self.text[self.starts[line - 1]..at].chars().count() + 1;
+        let column = self.text[self.starts()[line - 1]..at].chars().count() + 1;
         Spot { line, column, span }
     }
 }

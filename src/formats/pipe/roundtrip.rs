@@ -272,10 +272,10 @@ proptest! {
 fn every_probe_reads_back_as_the_same_net() {
     let Some(nets) = shared_nets() else { return };
     for (name, path) in probes(&nets) {
-        if let Ok(first) = read(&std::fs::read(path).unwrap(), &ReadOptions::default()) {
-            if let Err(e) = assert_reads_back(&first.net) {
-                panic!("{name}: {e}");
-            }
+        if let Ok(first) = read(&std::fs::read(path).unwrap(), &ReadOptions::default())
+            && let Err(e) = assert_reads_back(&first.net)
+        {
+            panic!("{name}: {e}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The texts inside elements: numbers, truth values, lists of token classes.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::formats::pipe::notes::Notes;
@@ -7,6 +8,23 @@ use crate::formats::pipe::options::Reading;
 use crate::formats::pipe::problem::{Fault, Oddity};
 use crate::formats::pipe::xml::{Element, Text};
 use crate::net::Point;
+
+/// Which value of which part a message is about; it is put into words only where there is one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct What<'a> {
+    /// Such as `the marking of `, with the blank; may be empty.
+    pub(super) value: &'a str,
+    /// Kind of part.
+    pub(super) part: &'static str,
+    /// Id of the part.
+    pub(super) id: &'a str,
+}
+
+impl fmt::Display for What<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{} `{}`", self.value, self.part, self.id)
+    }
+}
 
 /// What a number in the file must be.
 #[derive(Clone, Copy, Debug)]
@@ -27,9 +45,9 @@ pub(super) const COUNT: Whole =
 const ANGLE: Whole = Whole { expected: "a whole number of degrees", least: -2_147_483_648.0, most: 2_147_483_647.0 };
 
 /// A whole number; decimals are rounded down and noted.
-pub(super) fn whole(notes: &mut Notes<'_>, what: &str, text: &Text<'_>, range: Whole) -> Option<f64> {
+pub(super) fn whole(notes: &mut Notes<'_>, what: What<'_>, text: &Text<'_>, range: Whole) -> Option<f64> {
     let bad =
-        || Fault::BadNumber { what: what.to_owned(), text: text.value.clone().into_owned(), expected: range.expected };
+        || Fault::BadNumber { what: what.to_string(), text: text.value.clone().into_owned(), expected: range.expected };
     let plain = text.value.bytes().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
     let Some(value) = text.value.parse::<f64>().ok().filter(|v| plain && v.is_finite()) else {
         notes.fault(text.span.clone(), bad());
@@ -49,12 +67,12 @@ pub(super) fn whole(notes: &mut Notes<'_>, what: &str, text: &Text<'_>, range: W
 }
 
 /// A whole number from 0 to 2^32 - 1.
-pub(super) fn count(notes: &mut Notes<'_>, what: &str, text: &Text<'_>) -> Option<u32> {
+pub(super) fn count(notes: &mut Notes<'_>, what: What<'_>, text: &Text<'_>) -> Option<u32> {
     whole(notes, what, text, COUNT).map(to_u32)
 }
 
 /// An angle in degrees; an empty text is 0.
-pub(super) fn angle(notes: &mut Notes<'_>, what: &str, text: &Text<'_>) -> i32 {
+pub(super) fn angle(notes: &mut Notes<'_>, what: What<'_>, text: &Text<'_>) -> i32 {
     if text.value.is_empty() {
         return 0;
     }
@@ -69,7 +87,7 @@ fn to_u32(value: f64) -> u32 {
 }
 
 /// A truth value, by the reading of odd ones.
-pub(super) fn boolean(notes: &mut Notes<'_>, reading: Reading, what: &str, text: &Text<'_>) -> Option<bool> {
+pub(super) fn boolean(notes: &mut Notes<'_>, reading: Reading, what: What<'_>, text: &Text<'_>) -> Option<bool> {
     let value = match (&*text.value, reading) {
         ("true", _) => return Some(true),
         ("false", _) => return Some(false),
@@ -80,7 +98,7 @@ pub(super) fn boolean(notes: &mut Notes<'_>, reading: Reading, what: &str, text:
             "true" | "1" | "yes" => true,
             "false" | "0" | "no" => false,
             _ => {
-                let fault = Fault::BadBoolean { what: what.to_owned(), text: other.to_owned() };
+                let fault = Fault::BadBoolean { what: what.to_string(), text: other.to_owned() };
                 notes.fault(text.span.clone(), fault);
                 return None;
             }

@@ -130,6 +130,7 @@ pub(super) struct Writer<'n> {
     pub(super) arc_ids: HashSet<&'n str>,
     /// Whether a list of classes reads back as it was written.
     lists_classes: bool,
+    pub(super) class_ids: Vec<String>,
     /// Ids that a place and a transition share.
     pub(super) shared_ids: HashSet<&'n str>,
 }
@@ -164,6 +165,7 @@ impl<'n> Writer<'n> {
             arcs_of,
             arc_ids: net.arcs().iter().map(|arc| arc.id.as_str()).collect(),
             lists_classes: lists_classes(net),
+            class_ids: net.classes().iter().map(|c| c.id.clone()).collect(),
             shared_ids,
         }
     }
@@ -344,12 +346,12 @@ impl<'n> Writer<'n> {
 
     fn place_element(&mut self, place: &Place, at: Point, capacity: u32, instruction: &str) {
         let id = attribute(&place.id);
-        let _ = write!(
+        let _ = writeln!(
             self.xml,
             "<place id=\"{id}\"><graphics><position x=\"{:?}\" y=\"{:?}\"/></graphics><name><value>{}</value>\
              <graphics><offset x=\"{:?}\" y=\"{:?}\"/></graphics></name><initialMarking><value>{}</value><graphics>\
              <offset x=\"0.0\" y=\"0.0\"/></graphics></initialMarking><capacity><value>{capacity}</value></capacity>\
-             {instruction}</place>\n",
+             {instruction}</place>",
             at.x,
             at.y,
             content(place.label()),

@@ -165,10 +165,10 @@ impl Writer<'_> {
 
     fn element(&mut self, id: &str, ends: (&String, &String), weight: &str, way: Way, inner: &str, instruction: &str) {
         let kind = if way == Way::Inhibits { "inhibitor" } else { "normal" };
-        let _ = write!(
+        let _ = writeln!(
             self.xml,
             "<arc id=\"{}\" source=\"{}\" target=\"{}\"><inscription><value>{}</value><graphics/></inscription>{inner}\
-             <type value=\"{kind}\"/>{instruction}</arc>\n",
+             <type value=\"{kind}\"/>{instruction}</arc>",
             attribute(id),
             attribute(ends.0),
             attribute(ends.1),
@@ -250,9 +250,9 @@ impl Writer<'_> {
 
     /// What the reader makes of an inscription, or `None` where it cannot.
     fn read_back(&self, text: &str, kind: ArcKind) -> Option<Vec<ClassWeight>> {
-        let ids: Vec<String> = self.net.classes().iter().map(|c| c.id.clone()).collect();
+        let ids = &self.class_ids;
         let mut weights = Vec::new();
-        for entry in crate::formats::pipe::values::class_list(text, &ids) {
+        for entry in crate::formats::pipe::values::class_list(text, ids) {
             let id = &text[entry.class?];
             let class = ClassId::from_index(ids.iter().position(|known| known == id)?);
             let value = text[entry.value].replace('@', ",");

@@ -172,13 +172,14 @@ impl Writer<'_> {
             for weight in &arc.weights {
                 let several = self.net.classes().len() > 1;
                 let tokens = Expr::Leaf(Leaf::Tokens(arc.place, several.then_some(weight.class)));
-                match weight.weight.as_number()? {
-                    w if w == 0.0 => {}
-                    w if w == 1.0 => terms.push(tokens),
-                    w => {
-                        let share = Expr::Binary(BinaryOp::Divide, Box::new(tokens), Box::new(Expr::Number(w)));
+                match &weight.weight {
+                    Expr::Number(0.0) => {}
+                    Expr::Number(1.0) => terms.push(tokens),
+                    Expr::Number(_) => {
+                        let share = Expr::Binary(BinaryOp::Divide, Box::new(tokens), Box::new(weight.weight.clone()));
                         terms.push(Expr::Call(Function::Floor, vec![share]));
                     }
+                    _ => return None,
                 }
             }
         }

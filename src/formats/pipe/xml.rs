@@ -11,6 +11,7 @@ use quick_xml::escape::{EscapeError, unescape};
 use quick_xml::events::attributes::Attributes;
 use quick_xml::events::{BytesRef, Event};
 
+use crate::formats::pipe::escape::writable;
 use crate::formats::pipe::options::ReadOptions;
 use crate::formats::pipe::problem::Fault;
 
@@ -158,6 +159,7 @@ pub(super) fn stream<'t>(
     options: &ReadOptions,
     visit: &mut impl FnMut(Item<'_, 't>),
 ) -> Result<(), Stop> {
+    check_characters(text)?;
     let mut streamer = Streamer {
         text,
         options,
@@ -194,6 +196,21 @@ pub(super) fn stream<'t>(
             Event::PI(_) | Event::Decl(_) | Event::Comment(_) | Event::DocType(_) => {}
         }
     }
+}
+
+/// Refuses what XML 1.0 does not allow even as a character reference.
+fn check_characters(text: &str) -> Result<(), Stop> {
+    let control = text.bytes().position(|b| b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r'));
+    match control.or_else(|| text.find(['\u{FFFE}', '\u{FFFF}'])) {
+        Some(at) => Err((at..at + 1, forbidden(&text[at..]))),
+        None => Ok(()),
+    }
+}
+
+/// The fault of a text that begins with a character that XML does not allow.
+fn forbidden(text: &str) -> Fault {
+    let code = text.chars().next().map_or(0, u32::from);
+    Fault::Malformed { reason: format!("XML does not allow the character U+{code:04X}") }
 }
 
 fn position(at: u64) -> usize {
@@ -307,7 +324,11 @@ impl<'t> Streamer<'_, 't> {
             let raw: &'t str = &self.text[span.clone()];
             let value = if raw.contains(['&', '\n', '\t', '\r']) {
                 let raw = raw.replace(['\n', '\t', '\r'], " ");
-                Cow::Owned(unescape(&raw).map_err(|e| (span.clone(), bad_escape(e)))?.into_owned())
+                let value = unescape(&raw).map_err(|e| (span.clone(), bad_escape(e)))?;
+                if let Some(at) = value.find(|c| !writable(c)) {
+                    return Err((span, forbidden(&value[at..])));
+                }
+                Cow::Owned(value.into_owned())
             } else {
                 Cow::Borrowed(raw)
             };
@@ -363,6 +384,9 @@ impl<'t> Streamer<'_, 't> {
             (None, "apos") => '\'',
             (None, name) => return Err((span, Fault::Entity { name: name.to_owned() })),
         };
+        if !writable(c) {
+            return Err((span, forbidden(c.encode_utf8(&mut [0; 4]))));
+        }
         self.text(c.encode_utf8(&mut [0; 4]), span)
     }
 

@@ -73,6 +73,8 @@ struct State<T: Ticks> {
     heap: Heap<T>,
     /// Per transition: draws so far.
     draws: Vec<u32>,
+    /// Per transition: the block that its first draws in four replications share, and which four.
+    first_blocks: Vec<(u64, [u32; 4])>,
     served: Vec<u32>,
     rates: Vec<f64>,
     crowds: Vec<Crowd<T>>,
@@ -93,16 +95,34 @@ impl<'a> ClockForm<'a> {
         Self { rules: Rules::new(setup, u64::from(u32::MAX / words)), timers, places }
     }
 
-    fn run_as<T: Ticks, O: Observer>(
+    /// Runs replications as [`Engine::run`] does, with an observer of the caller's.
+    pub(crate) fn watch<O: Observer>(
         &self,
         observer: O,
         first: u64,
         count: u64,
         samples: &mut Samples,
-    ) -> Result<(), Fault> {
+    ) -> Result<O, Fault> {
+        if self.rules.setup.clock.is_wide() {
+            self.watch_as::<u128, O>(observer, first, count, samples)
+        } else {
+            self.watch_as::<u64, O>(observer, first, count, samples)
+        }
+    }
+
+    fn watch_as<T: Ticks, O: Observer>(
+        &self,
+        observer: O,
+        first: u64,
+        count: u64,
+        samples: &mut Samples,
+    ) -> Result<O, Fault> {
         let mut game = Game::new(&self.rules, observer);
         let mut state = State::<T>::new(self.rules.setup.program, self.places);
-        (first..first + count).try_for_each(|replication| self.play(&mut game, &mut state, replication, samples))
+        for replication in first..first + count {
+            self.play(&mut game, &mut state, replication, samples)?;
+        }
+        Ok(game.into_observer())
     }
 
     fn play<T: Ticks, O: Observer>(
@@ -243,20 +263,23 @@ impl<'a> ClockForm<'a> {
     fn draw<T: Ticks>(&self, state: &mut State<T>, u: u32, scale: Scale, replication: u64) -> T {
         let draws = &mut state.draws[u as usize];
         let sample = std::mem::replace(draws, draws.wrapping_add(1));
-        let word = Address { purpose: Purpose::Delay, owner: u, sample }.word(self.rules.setup.key, replication);
-        T::exponential(scale, exponential(word))
+        let address = Address { purpose: Purpose::Delay, owner: u, sample };
+        let key = self.rules.setup.key;
+        let lane = (replication & 3) as usize;
+        if sample > 0 {
+            return T::exponential(scale, exponential(address.word(key, replication)));
+        }
+        let block = &mut state.first_blocks[u as usize];
+        if block.0 != replication >> 2 {
+            *block = (replication >> 2, address.block(key, replication >> 2));
+        }
+        T::exponential(scale, exponential(block.1[lane]))
     }
 }
 
 impl Engine for ClockForm<'_> {
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
-        with_observer!(self.rules.setup, observer => {
-            if self.rules.setup.clock.is_wide() {
-                self.run_as::<u128, _>(observer, first, count, samples)
-            } else {
-                self.run_as::<u64, _>(observer, first, count, samples)
-            }
-        })
+        with_observer!(self.rules.setup, observer => self.watch(observer, first, count, samples).map(drop))
     }
 }
 
@@ -293,6 +316,7 @@ impl<T: Ticks> State<T> {
         Self {
             heap: Heap::new(program.transitions()),
             draws: vec![0; program.transitions()],
+            first_blocks: vec![(u64::MAX, [0; 4]); program.transitions()],
             served: vec![0; served],
             rates: vec![0.0; marking],
             crowds: (0..general).map(|_| Crowd { running: Vec::new(), aside: Vec::new() }).collect(),

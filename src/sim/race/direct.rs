@@ -62,10 +62,20 @@ impl<'a> DirectForm<'a> {
         Self { rules: Rules::new(setup, MAX_EVENTS), law, shares, places }
     }
 
-    fn run_as<O: Observer>(&self, observer: O, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
+    /// Runs replications as [`Engine::run`] does, with an observer of the caller's.
+    pub(crate) fn watch<O: Observer>(
+        &self,
+        observer: O,
+        first: u64,
+        count: u64,
+        samples: &mut Samples,
+    ) -> Result<O, Fault> {
         let mut game = Game::new(&self.rules, observer);
         let mut units = Units::new(self.rules.setup.program.timed.len());
-        (first..first + count).try_for_each(|replication| self.play(&mut game, &mut units, replication, samples))
+        for replication in first..first + count {
+            self.play(&mut game, &mut units, replication, samples)?;
+        }
+        Ok(game.into_observer())
     }
 
     fn play<O: Observer>(
@@ -160,7 +170,7 @@ impl<'a> DirectForm<'a> {
 
 impl Engine for DirectForm<'_> {
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
-        with_observer!(self.rules.setup, observer => self.run_as(observer, first, count, samples))
+        with_observer!(self.rules.setup, observer => self.watch(observer, first, count, samples).map(drop))
     }
 }
 

@@ -60,7 +60,7 @@ pub enum DirectObstacle {
     /// Events would follow each other within a few ticks of the clock, for instance because of a far horizon.
     #[error("the clock's tick of {tick} s is too coarse for a total rate of {total} /s")]
     CoarseTick {
-        /// The tick [s].
+        /// The tick \[s\].
         tick: f64,
         /// The largest total rate that is known [1/s].
         total: f64,
@@ -86,10 +86,13 @@ impl DirectLaw {
         let (total, bounded) = largest_total(program);
         let bits = if bounded { BOUNDED_BITS } else { START_BITS };
         let mut exponent = if total > 0.0 { bits - 1 - total.log2().floor() as i32 } else { 0 };
-        while largest_units(program, exponent).is_none_or(|units| units >> bits > 0) {
+        let fits = |exponent| largest_units(program, exponent).is_some_and(|units| units >> bits == 0);
+        // rounding up may cost a bit
+        if !fits(exponent) {
             exponent -= 1;
         }
-        Self { exponent, base: 58 - exponent + clock.engine_exponent(), fits_32_bits: bounded }
+        let base = 58 - exponent + clock.engine_exponent();
+        Self { exponent, base, fits_32_bits: bounded && fits(exponent) }
     }
 
     /// What keeps `program` from running in direct form on `clock`; empty if nothing does.
@@ -247,6 +250,21 @@ mod tests {
             assert_eq!(DirectLaw::selection(0, total), 0);
             assert!(DirectLaw::selection(u32::MAX, total) < total);
         }
+    }
+
+    /// More servers than units: every rate is rounded up to 1 and the total is above its bits whatever the scale.
+    #[test]
+    fn a_crowd_of_servers_is_refused() {
+        let mut b = NetBuilder::new("");
+        let p = b.place("p", 4_000_000_000);
+        let t = b.transition("t", Timing::exponential(1.0));
+        b.input(p, t, 1.0);
+        let Timing::Timed { servers, .. } = &mut b.transition_mut(t).timing else { unreachable!() };
+        *servers = Servers::Infinite;
+        let program = compile(&b.build().unwrap()).unwrap();
+        let clock = Clock::choose(&program, None);
+        assert!(!DirectLaw::choose(&program, clock).fits_32_bits);
+        assert!(!DirectLaw::obstacles(&program, clock).is_empty());
     }
 
     #[test]

@@ -116,6 +116,11 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         }
     }
 
+    /// The observer, when all is played.
+    pub(crate) fn into_observer(self) -> O {
+        self.observer
+    }
+
     pub(crate) fn program(&self) -> &'a Program {
         self.rules.setup.program
     }

@@ -20,6 +20,7 @@ pub(crate) use clock::ClockForm;
 pub(crate) use direct::DirectForm;
 pub use direct_law::{DirectLaw, DirectObstacle};
 pub(crate) use lockstep::LockstepForm;
+pub(crate) use observe::{Areas, Observer};
 
 use crate::compile::Program;
 use crate::sim::clock::Clock;

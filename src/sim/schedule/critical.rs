@@ -4,7 +4,7 @@
 //! chain sum to the passage time, so their means per group say where the time goes. For a law of which the mean is a
 //! scale (all laws here), the derivative of the mean passage time by a group's mean delay is the mean of the group's
 //! critical delays over that mean delay (infinitesimal perturbation analysis, exact for max-plus systems
-//! [Cassandras2008]).
+//! \[Cassandras2008\]).
 
 use crate::compile::{Program, SchedulePlan};
 use crate::estimate::FloatMoments;
@@ -15,7 +15,7 @@ use crate::sim::schedule::{Block, Schedule};
 /// What one group of transitions contributes to the passage time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupShare {
-    /// Sum of the group's delays on the critical chain [s], one value per replication.
+    /// Sum of the group's delays on the critical chain \[s\], one value per replication.
     pub time: FloatMoments,
     /// Number of the group's firings on the critical chain, one value per replication.
     pub firings: FloatMoments,

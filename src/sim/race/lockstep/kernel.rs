@@ -1,5 +1,7 @@
 //! One firing of every lane: loops of fixed length over lanes, without branches, for the vectoriser.
 
+#![expect(clippy::needless_range_loop, reason = "a loop over lanes indexes several arrays alike")]
+
 use crate::rng::{event_block, exponential};
 use crate::sim::clock::NEVER;
 use crate::sim::race::lockstep::net::{Net, Units};

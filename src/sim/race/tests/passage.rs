@@ -106,9 +106,9 @@ fn the_server_that_started_last_is_the_one_that_stops() {
         let groups = vec![Group { name: "serve".into(), transitions: vec![serve] }];
         let samples = run(Form::Clock, &program(&b), &Question { groups, ..Question::default() }, 1).unwrap();
         let tick = samples.clock.tick();
-        assert_eq!(samples.groups[0].first.mean() * tick, 2.0);
-        assert_eq!(samples.groups[0].last.mean() * tick, last);
-        assert_eq!(samples.passage.mean() * tick, last);
+        assert_eq!(samples.groups[0].first.mean_ticks().unwrap() * tick, 2.0);
+        assert_eq!(samples.groups[0].last.mean_ticks().unwrap() * tick, last);
+        assert_eq!(samples.passage.mean_ticks().unwrap() * tick, last);
     }
 }
 
@@ -219,8 +219,60 @@ fn blocks_of_replications_add_up() {
             parts.append(&part);
         }
         assert_eq!(parts.passage_times, whole.passage_times);
-        let phases = |s: &Samples| [s.groups[0].first.mean(), s.groups[0].last.mean()];
+        let phases = |s: &Samples| [s.groups[0].first.mean_ticks().unwrap(), s.groups[0].last.mean_ticks().unwrap()];
         assert_eq!(phases(&parts), phases(&whole));
         assert_eq!((parts.firings, parts.endings), (whole.firings, whole.endings));
+    }
+}
+
+/// Three firings of one transition are its first three draws, on both clocks.
+#[test]
+fn the_clock_form_adds_up_the_draws_of_its_addresses() {
+    let mut b = NetBuilder::new("draws");
+    let p = b.place("p", 3);
+    add(&mut b, "t", Timing::exponential(0.7), &[p], &[]);
+    let program = program(&b);
+    for clock in [Clock { exponent: -38, extra_bits: 0 }, Clock { exponent: -30, extra_bits: 33 }] {
+        let samples = run_on(Form::Clock, &program, &Question::default(), 50, clock).unwrap();
+        let sampler = crate::sim::Sampler::of(&program, 0, clock).unwrap();
+        for (replication, time) in (0..).zip(samples.passage_times) {
+            let sum = (0..3).map(|sample| sampler.draw_wide(KEY, 0, sample, replication)).sum::<u128>();
+            assert_eq!(u128::from(time), sum >> clock.extra_bits);
+        }
+    }
+}
+
+/// The events of the direct form, played by hand.
+#[test]
+fn the_direct_form_follows_its_law() {
+    let mut b = NetBuilder::new("events");
+    let p = b.place("p", 9);
+    add(&mut b, "a", Timing::exponential(0.7), &[p], &[]);
+    add(&mut b, "b", Timing::exponential(2.1), &[p], &[]);
+    let program = program(&b);
+    let clock = Clock::choose(&program, None);
+    let law = DirectLaw::choose(&program, clock);
+    let units = [law.units(0.7), law.units(2.1)];
+    let groups = vec![Group { name: "a".into(), transitions: vec![0] }];
+    let question = Question { groups, ..Question::default() };
+    for replication in 0..20 {
+        let mut now = 0;
+        let mut first = None;
+        for event in 0..9 {
+            let words = crate::rng::event_block(KEY, replication, event / 2);
+            let [word, selector] = if event % 2 == 0 { [words[0], words[1]] } else { [words[2], words[3]] };
+            now += law.delay(crate::rng::exponential(word), units[0] + units[1]);
+            if DirectLaw::selection(selector, units[0] + units[1]) < units[0] {
+                first = first.or(Some(now));
+            }
+        }
+        let setup = Setup { program: &program, question: &question, clock, key: KEY, keep_times: true };
+        let mut samples = Samples::new(clock, &question, 1, 2);
+        DirectForm::new(setup).run(replication, 1, &mut samples).unwrap();
+        assert_eq!(samples.passage_times, [now]);
+        assert_eq!(samples.groups[0].first.count(), u64::from(first.is_some()));
+        if let Some(first) = first {
+            assert_eq!(samples.groups[0].first.mean_ticks(), Some(first as f64));
+        }
     }
 }

@@ -1,0 +1,336 @@
+//! The arguments of every command, and their help.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use crate::cli::exit::EXIT_CODES;
+use crate::cli::values;
+
+/// Simulates stochastic Petri nets, and tells how long a data-parallel job takes.
+#[derive(Debug, Parser)]
+#[command(name = "tailspn", version, after_long_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Print results and errors only: no warnings, notes or progress
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorChoice,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what a net consists of, what is odd about it, and which engine would run it
+    Check(CheckArgs),
+    /// Write a net in another format
+    Convert(ConvertArgs),
+    /// Simulate a net: time to a goal, mean tokens, throughputs, rewards
+    Simulate(Box<SimulateArgs>),
+    /// Write the net of a MapReduce job on a GPU cluster
+    SpnGc(SpnGcArgs),
+    /// Estimate how long a MapReduce job on a GPU cluster takes
+    Estimate(EstimateArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the man page
+    Man,
+}
+
+/// Parses the arguments of the process.
+pub(crate) fn parse() -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches()?;
+    Cli::from_arg_matches(&matches)
+}
+
+/// A net to read.
+#[derive(Debug, Args)]
+pub(crate) struct NetArgs {
+    /// PIPE XML of any version, or PNML; `-` is standard input
+    pub(crate) net: PathBuf,
+    /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree
+    #[arg(long, value_name = "READER", default_value = "sensible")]
+    pub(crate) read_as: ReadAs,
+    /// Replace the value of a rate parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment)]
+    pub(crate) param: Vec<(String, f64)>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ReadAs {
+    /// What the file most likely means
+    Sensible,
+    /// As PIPE 4.3 reads it
+    Pipe4,
+    /// As PIPE 5 reads it
+    Pipe5,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
+    /// Also list what each version of PIPE would get wrong about the net
+    #[arg(long)]
+    pub(crate) pipe: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The format of OUT follows from --to, else from its ending: .xml and .pnml are pipe4, .dot and .gv\n\
+                        are dot, .svg is svg."
+)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
+    /// File to write; `-` is standard output
+    pub(crate) out: PathBuf,
+    /// Format to write
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) to: Option<OutFormat>,
+    /// Write Erlang delays as chains of exponential transitions
+    #[arg(long)]
+    pub(crate) expand_erlang: bool,
+    /// Replace OUT where it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutFormat {
+    /// PIPE XML that PIPE 4.3, PIPE 5 and PIPECore 2.0 load
+    Pipe4,
+    /// The same, kept closer to what PIPE 5 writes
+    Pipe5,
+    /// Graphviz
+    Dot,
+    /// A picture
+    Svg,
+}
+
+/// How results are printed.
+#[derive(Debug, Args)]
+pub(crate) struct PrintArgs {
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print CSV: one number a row
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+/// How a simulation is run.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Seed; the same seed gives the same numbers on any number of threads
+    #[arg(long, value_name = "S", value_parser = values::count)]
+    pub(crate) seed: Option<u64>,
+    /// Threads; all cores where it is not given
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Wall time after which the run ends with what it has, such as 30s or 5m
+    #[arg(long, value_name = "WALL", value_parser = values::wall_time)]
+    pub(crate) max_time: Option<Duration>,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "LEVEL", default_value = "0.95", value_parser = values::share)]
+    pub(crate) level: f64,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Expressions: #(place), #(place, class), cap(place), rate parameters, + - * / %, comparisons, && || !,
+if(condition, then, else), min, max, and the functions of PIPE 4.3.
+
+Examples:
+    tailspn simulate net.xml                                    time to the dead marking
+    tailspn simulate net.xml --until '#(done) >= 3' --rel-error 0.5%
+    tailspn simulate net.xml --steady --tokens --throughput     means in the long run
+    tailspn simulate net.xml --horizon 100 --at '50:#(queue)' --reward 'busy=#(server) > 0'
+")]
+pub(crate) struct SimulateArgs {
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+    /// Replications [default: 10000]; with --rel-error, the most
+    #[arg(long, value_name = "N", value_parser = values::positive_count)]
+    pub(crate) reps: Option<u64>,
+    /// Replicate until the half width of the mean time's interval is this share of it, such as 0.5%
+    #[arg(long, value_name = "SHARE", value_parser = values::share)]
+    pub(crate) rel_error: Option<f64>,
+    /// Engine; `auto` takes the fastest that can
+    #[arg(long, default_value = "auto")]
+    pub(crate) engine: Engine,
+    #[command(flatten)]
+    pub(crate) question: QuestionArgs,
+    /// Means in the long run, from one long replication: warm-up is found and left out
+    #[arg(long, conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine"])]
+    pub(crate) steady: bool,
+    /// Firings of the long replication of --steady
+    #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", value_parser = values::positive_count)]
+    pub(crate) steady_firings: u64,
+    /// Write the times of all replications to a file, one a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) samples: Option<PathBuf>,
+    /// Replace FILE where it exists
+    #[arg(long, requires = "samples")]
+    pub(crate) force: bool,
+}
+
+/// What a simulation is asked.
+#[derive(Debug, Args)]
+pub(crate) struct QuestionArgs {
+    /// Goal: an expression that is not 0 there, `dead` (nothing can fire), or `horizon`. Default: `dead`; `horizon` where
+    /// averages up to a horizon are asked for
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) until: Option<String>,
+    /// Model time at which a replication ends at the latest [s]
+    #[arg(long, value_name = "T", value_parser = values::seconds)]
+    pub(crate) horizon: Option<f64>,
+    /// Model time from which averages are collected [s]
+    #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, value_parser = values::seconds)]
+    pub(crate) warm_up: f64,
+    /// Firings after which a replication is cut off
+    #[arg(long, value_name = "N", value_parser = values::positive_count)]
+    pub(crate) max_firings: Option<u64>,
+    /// Mean tokens of every place over time
+    #[arg(long)]
+    pub(crate) tokens: bool,
+    /// Firings per second of every transition
+    #[arg(long)]
+    pub(crate) throughput: bool,
+    /// A reward collected over time; may be repeated
+    #[arg(long, value_name = "NAME=EXPR", value_parser = values::named)]
+    pub(crate) reward: Vec<(String, String)>,
+    /// A reward collected at each firing; may be repeated, also for a name of --reward
+    #[arg(long, value_name = "NAME=TRANSITION:EXPR", value_parser = values::named)]
+    pub(crate) impulse: Vec<(String, String)>,
+    /// First and last firing of a group of transitions: ids or patterns with `*` and `?`; may be repeated
+    #[arg(long, value_name = "NAME=T1,T2,...", value_parser = values::named)]
+    pub(crate) group: Vec<(String, String)>,
+    /// The mean of an expression at a model time; may be repeated
+    #[arg(long, value_name = "T:EXPR", value_parser = values::timed)]
+    pub(crate) at: Vec<(f64, String)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// The fastest that can
+    Auto,
+    /// Max-plus evaluation, without an event list
+    Schedule,
+    /// The token game, in its fastest form
+    Race,
+    /// The token game; each transition draws its own delay
+    Clock,
+    /// The token game; one draw from the total rate
+    Direct,
+    /// The direct form, a block of replications side by side
+    Lockstep,
+}
+
+/// A plan of a job.
+#[derive(Debug, Args)]
+pub(crate) struct SpnGcArgs {
+    /// Map tasks
+    #[arg(long, value_name = "M", value_parser = values::positive_count)]
+    pub(crate) maps: Option<u64>,
+    /// Reduce tasks
+    #[arg(long, value_name = "R", value_parser = values::positive_count)]
+    pub(crate) reduces: Option<u64>,
+    /// Means of the nine phases [s], separated by commas; else they follow from the plan
+    #[arg(long, value_name = "T1,...,T9", value_parser = values::nine_means)]
+    pub(crate) means: Option<[f64; 9]>,
+    /// Plan of the job; else the default one
+    #[arg(long, value_name = "PLAN.toml")]
+    pub(crate) plan: Option<PathBuf>,
+    /// File to write: .xml, .dot or .svg; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace FILE where it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    tailspn estimate                              the default job
+    tailspn estimate --print-plan > job.toml      its plan, with a comment on every key
+    tailspn estimate job.toml --reps 100000 --export job.xml
+")]
+pub(crate) struct EstimateArgs {
+    /// Plan of the job; without one, the default job
+    pub(crate) plan: Option<PathBuf>,
+    /// How the job time is found
+    #[arg(long, default_value = "both")]
+    pub(crate) method: Method,
+    /// Replications
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = values::positive_count)]
+    pub(crate) reps: u64,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+    /// Also write the job's net: .xml, .dot or .svg
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export: Option<PathBuf>,
+    /// Replace FILE where it exists
+    #[arg(long, requires = "export")]
+    pub(crate) force: bool,
+    /// Print the default plan with its comments, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub(crate) print_plan: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    /// By simulation
+    Simulate,
+    /// By formula, where there is one
+    Analytic,
+    /// Both; only simulation where there is no formula
+    Both,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "For bash: tailspn completions bash > ~/.local/share/bash-completion/completions/tailspn")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,84 @@
+//! `convert`: a net in another format.
+
+use std::path::Path;
+
+use tailspn::formats::pipe::{Target, WriteOptions, write};
+use tailspn::formats::{Format, dot::dot, svg::svg};
+use tailspn::net::Net;
+
+use crate::cli::args::{ConvertArgs, OutFormat};
+use crate::cli::exit::Exit;
+use crate::cli::load::read_net;
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::{Terminal, write_file};
+
+/// Reads a net and writes it.
+pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let format = format_of(args.to, &args.out)?;
+    let loaded = read_net(&args.net)?;
+    terminal.warnings(&loaded.warnings);
+    let text = export(&loaded.net, format, args.expand_erlang, terminal);
+    put(&args.out, &text, args.force, terminal)?;
+    Ok(Exit::Success)
+}
+
+/// The format asked for, or that of the file's name.
+pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutFormat, Failure> {
+    if let Some(format) = asked {
+        return Ok(format);
+    }
+    match Format::of_name(path) {
+        Some(Format::Pipe) => Ok(OutFormat::Pipe4),
+        Some(Format::Dot) => Ok(OutFormat::Dot),
+        Some(Format::Svg) => Ok(OutFormat::Svg),
+        _ if path.as_os_str() == "-" => Ok(OutFormat::Pipe4),
+        _ => {
+            let note = Note::problem(format!("the name `{}` does not say which format to write", path.display()));
+            let help = "names end in .xml, .dot or .svg; `convert` also has --to pipe4, pipe5, dot or svg";
+            Err(Failure::new(Exit::Usage, note.with_help(help)))
+        }
+    }
+}
+
+/// The net as text; what the format cannot say is told.
+pub(crate) fn export(net: &Net, format: OutFormat, expand_erlang: bool, terminal: &Terminal) -> String {
+    let target = match format {
+        OutFormat::Dot => return dot(net),
+        OutFormat::Svg => return svg(net),
+        OutFormat::Pipe4 => Target::Pipe4,
+        OutFormat::Pipe5 => Target::Pipe5,
+    };
+    let written = write(net, &WriteOptions { target, expand_erlang });
+    let notes: Vec<Note> = summary_of(written.warnings.iter().map(|warning| (warning.loss, warning.message.as_str())));
+    terminal.warnings(&notes);
+    written.xml
+}
+
+/// How many warnings of one kind are told.
+const MOST_OF_A_KIND: usize = 3;
+
+/// Warnings, of each kind the first few.
+fn summary_of<'a, K: PartialEq>(warnings: impl Iterator<Item = (K, &'a str)>) -> Vec<Note> {
+    let mut kinds: Vec<(K, usize)> = Vec::new();
+    let mut notes = Vec::new();
+    for (kind, message) in warnings {
+        let index = kinds.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
+            kinds.push((kind, 0));
+            kinds.len() - 1
+        });
+        kinds[index].1 += 1;
+        if kinds[index].1 <= MOST_OF_A_KIND {
+            notes.push(Note::warning(message));
+        }
+    }
+    let left: usize = kinds.iter().map(|(_, count)| count.saturating_sub(MOST_OF_A_KIND)).sum();
+    if left > 0 {
+        notes.push(Note::warning(format!("{left} more warnings like these")));
+    }
+    notes
+}
+
+/// Writes to a file, or to standard output for `-`.
+pub(crate) fn put(path: &Path, text: &str, force: bool, terminal: &Terminal) -> Result<(), Failure> {
+    if path.as_os_str() == "-" { terminal.data(text) } else { write_file(path, text.as_bytes(), force) }
+}

@@ -1,0 +1,122 @@
+//! `estimate`: how long a job takes, by simulation and by formula.
+
+use std::time::Instant;
+
+use tailspn::compile::{Program, plan_schedule};
+use tailspn::mapreduce::{JobNet, JobPhases, JobTime, Plan};
+use tailspn::report::{AnalyticSummary, JobReport, job_csv, job_report, job_text, json};
+use tailspn::sim::{CriticalPath, Ensemble, Group, Question, Run, run as replicate};
+
+use crate::cli::args::{EstimateArgs, Method};
+use crate::cli::convert::{export, format_of, put};
+use crate::cli::exit::Exit;
+use crate::cli::load::compile_net;
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::Terminal;
+use crate::cli::plan::read_plan;
+use crate::cli::simulate::{end_of, failure};
+use crate::cli::spn_gc::phases_and_net;
+use crate::cli::watch::{Progress, catch_interrupt};
+
+/// Replications whose critical paths are followed; more would not change what is shown.
+const TRACED: u64 = 1_000;
+
+/// Estimates the job.
+pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    if args.print_plan {
+        terminal.data(Plan::example_toml())?;
+        return Ok(Exit::Success);
+    }
+    let mut plan = read_plan(args.plan.as_deref())?;
+    plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
+    let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
+    let (phases, job) = phases_and_net(&plan, terminal)?;
+    let mut report = job_report(&plan, &phases, args.run.level);
+    if args.method != Method::Simulate {
+        add_formula(&mut report, &plan, &phases, args.method)?;
+    }
+    let mut exit = Exit::Success;
+    if args.method != Method::Analytic {
+        exit = end_of(&simulate(&mut report, &plan, &job, args, terminal)?);
+    }
+    report.add_cost(started.elapsed());
+    terminal.data(&text_of(&report, args, terminal)?)?;
+    if let (Some(path), Some(format)) = (&args.export, format) {
+        put(path, &export(&job.net, format, false, terminal), args.force, terminal)?;
+    }
+    Ok(exit)
+}
+
+/// Adds the exact distribution, where there is one.
+fn add_formula(report: &mut JobReport, plan: &Plan, phases: &JobPhases, method: Method) -> Result<(), Failure> {
+    match JobTime::of_plan(plan, phases) {
+        Ok(law) => report.analytic = Some(AnalyticSummary::new(&law)),
+        Err(error) if method == Method::Analytic => {
+            let note = Note::problem(error.to_string());
+            return Err(Failure::new(Exit::Refused, note.with_help("`--method simulate` has no such limits")));
+        }
+        Err(error) => report.no_analytic = Some(error.to_string()),
+    }
+    Ok(())
+}
+
+/// Adds what a simulation shows.
+fn simulate(
+    report: &mut JobReport,
+    plan: &Plan,
+    job: &JobNet,
+    args: &EstimateArgs,
+    terminal: &Terminal,
+) -> Result<Run, Failure> {
+    let program = compile_net(&job.net)?;
+    let question = Question { groups: phase_groups(job), ..Question::default() };
+    let ensemble = Ensemble {
+        replications: args.reps,
+        seed: plan.model.seed,
+        threads: args.run.threads,
+        max_wall: args.run.max_time,
+        ..Ensemble::default()
+    };
+    catch_interrupt();
+    let found = {
+        let progress = Progress::new(terminal.shows_progress());
+        replicate(&program, &question, &ensemble, &progress).map_err(|error| failure(&error))?
+    };
+    report.add_run(&found, &question);
+    if let Some(path) = critical_path(&program, &question.groups, &found) {
+        report.add_critical_path(&path);
+    }
+    Ok(found)
+}
+
+/// One group of transitions per phase, in the order of the phases.
+fn phase_groups(job: &JobNet) -> Vec<Group> {
+    let number = |index: usize| u32::try_from(index).expect("a program numbers its transitions with 32 bits");
+    let group = |(phase, transitions): (tailspn::mapreduce::Phase, &[tailspn::net::TransitionId])| Group {
+        name: phase.name().to_owned(),
+        transitions: transitions.iter().map(|id| number(id.index())).collect(),
+    };
+    job.phases.iter().map(group).collect()
+}
+
+/// Where the time goes, in the first replications of the run; none for nets that the schedule engine cannot run.
+fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Option<CriticalPath> {
+    let plan = plan_schedule(program).ok()?;
+    let samples = &run.samples;
+    let traced = samples.replications.min(TRACED);
+    let (seed, first) = (run.provenance.seed, run.provenance.first);
+    CriticalPath::trace(program, &plan, groups, samples.clock, seed, first, traced).ok()
+}
+
+/// The report as it was asked for.
+fn text_of(report: &JobReport, args: &EstimateArgs, terminal: &Terminal) -> Result<String, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
+    if args.print.json {
+        json("estimate", report).map_err(|error| failed(&error))
+    } else if args.print.csv {
+        job_csv(report).map_err(|error| failed(&error))
+    } else {
+        Ok(job_text(report, &terminal.look()))
+    }
+}

@@ -1,0 +1,53 @@
+//! Exit codes. They are described in docs/exit-codes.md and at the end of `--help`.
+
+use std::process::ExitCode;
+
+/// How the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything was done.
+    Success,
+    /// A mistake of this program.
+    Internal,
+    /// The arguments make no sense.
+    Usage,
+    /// A net or a plan is wrong.
+    Model,
+    /// The question cannot be answered, or not by what was asked for.
+    Refused,
+    /// A file cannot be read or written.
+    Io,
+    /// Stopped by Ctrl-C; what was found until then was written.
+    Interrupted,
+}
+
+impl Exit {
+    /// The number.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Internal => 1,
+            Self::Usage => 2,
+            Self::Model => 3,
+            Self::Refused => 5,
+            Self::Io => 7,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// The end of the help text.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+    0  done                            5  cannot be solved, or not by the engine asked for
+    1  internal error                  6  a GPU is required and there is none
+    2  wrong arguments                 7  a file cannot be read or written
+    3  the net or the plan is wrong  130  interrupted; what was found until then is printed
+    4  a trace is wrong
+";

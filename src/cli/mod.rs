@@ -1,0 +1,55 @@
+//! The command line: arguments in, one library call, a report out. It sees only the public API.
+//!
+//! Data goes to standard output, everything else to standard error; how a command ended is its exit code ([`exit`]).
+
+mod args;
+mod check;
+mod convert;
+mod estimate;
+mod exit;
+mod load;
+mod notes;
+mod output;
+mod plan;
+mod question;
+mod shell;
+mod simulate;
+mod spn_gc;
+mod values;
+mod watch;
+
+use std::process::ExitCode;
+
+use args::Command;
+use exit::Exit;
+use notes::Failure;
+use output::Terminal;
+
+/// Runs the command that the process was started with.
+pub(crate) fn run() -> ExitCode {
+    let cli = match args::parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // a help text that nobody reads to its end is no failure
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Success }.into();
+        }
+    };
+    let terminal = Terminal::new(cli.global.color, cli.global.quiet);
+    let ended = match &cli.command {
+        Command::Check(args) => check::run(args, &terminal),
+        Command::Convert(args) => convert::run(args, &terminal),
+        Command::Simulate(args) => simulate::run(args, &terminal),
+        Command::SpnGc(args) => spn_gc::run(args, &terminal),
+        Command::Estimate(args) => estimate::run(args, &terminal),
+        Command::Completions(args) => shell::completions(args, &terminal),
+        Command::Man => shell::man(&terminal),
+    };
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(Failure { exit, notes }) => {
+            terminal.problems(&notes);
+            exit.into()
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What is told to the person at the terminal: problems and warnings, with the piece of text that they are about.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use miette::{
+    Diagnostic, LabeledSpan, MietteError, MietteSpanContents, Severity, SourceCode, SourceSpan, SpanContents,
+};
+
+use crate::cli::exit::Exit;
+
+/// Longest line that is shown; of a longer one, only what is near.
+const LONGEST_LINE: usize = 200;
+
+/// A named text that notes point into.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    name: Arc<str>,
+    text: Arc<str>,
+}
+
+impl Source {
+    pub(crate) fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+
+    /// The name of the file or argument.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The byte range of what is shown around a span: whole lines, unless they are too long.
+    fn shown(&self, span: Range<usize>) -> Range<usize> {
+        let boundary = |mut at: usize| {
+            while !self.text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let start = boundary(span.start.min(self.text.len()));
+        let begin = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let end = self.text[start..].find('\n').map_or(self.text.len(), |at| start + at);
+        if end - begin <= LONGEST_LINE {
+            return begin..end;
+        }
+        let near = LONGEST_LINE / 2;
+        boundary(begin.max(start.saturating_sub(near)))..boundary(end.min(start + near))
+    }
+}
+
+impl Source {
+    /// `name:line:column` of a byte, both from 1.
+    fn spot(&self, at: usize) -> String {
+        let before = &self.text.as_bytes()[..at];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
+        format!("{}:{line}:{column}", self.name)
+    }
+}
+
+impl SourceCode for Source {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        _lines_before: usize,
+        _lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let shown = self.shown(span.offset()..span.offset() + span.len());
+        let before = &self.text[..shown.start];
+        let line = before.bytes().filter(|&byte| byte == b'\n').count();
+        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+        let contents = &self.text.as_bytes()[shown.clone()];
+        let whole = SourceSpan::from(shown);
+        Ok(Box::new(MietteSpanContents::new_named(self.name.to_string(), contents, whole, line, column, 1)))
+    }
+}
+
+/// One problem or warning.
+#[derive(Clone, Debug)]
+pub(crate) struct Note {
+    severity: Severity,
+    message: String,
+    help: Option<String>,
+    place: Option<(Source, Range<usize>)>,
+}
+
+impl Note {
+    /// Something that stops the command.
+    pub(crate) fn problem(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, message: message.into(), help: None, place: None }
+    }
+
+    /// Something that does not stop it.
+    pub(crate) fn warning(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::problem(message) }
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Points at bytes of a text.
+    #[must_use]
+    pub(crate) fn at(mut self, source: &Source, span: Range<usize>) -> Self {
+        let end = source.text.len();
+        self.place = Some((source.clone(), span.start.min(end)..span.end.min(end)));
+        self
+    }
+}
+
+impl Note {
+    /// Where the note points: `name:line:column`.
+    pub(crate) fn spot(&self) -> Option<String> {
+        self.place.as_ref().map(|(source, span)| source.spot(span.start))
+    }
+
+    /// The note in one line.
+    pub(crate) fn brief(&self) -> String {
+        let kind = if self.severity == Severity::Error { "error" } else { "warning" };
+        match self.spot() {
+            Some(spot) => format!("{kind}: {spot}: {}", self.message),
+            None => format!("{kind}: {}", self.message),
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Note {}
+
+impl Diagnostic for Note {
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.place.as_ref().map(|(source, _)| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let (source, span) = self.place.as_ref()?;
+        // an empty span cannot be seen, and one over several lines hides what it is about
+        let line_end = source.text[span.start..].find('\n').map_or(source.text.len(), |at| span.start + at);
+        let end = span.end.max(span.start + 1).min(line_end.max(span.start)).min(source.shown(span.clone()).end);
+        let length = end.saturating_sub(span.start);
+        Some(Box::new(std::iter::once(LabeledSpan::new(Some("here".to_owned()), span.start, length))))
+    }
+}
+
+/// Why a command ended before its work was done.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) notes: Vec<Note>,
+}
+
+impl Failure {
+    /// One problem.
+    pub(crate) fn new(exit: Exit, note: Note) -> Self {
+        Self { exit, notes: vec![note] }
+    }
+
+    /// One problem without a place.
+    pub(crate) fn plain(exit: Exit, message: impl Into<String>) -> Self {
+        Self::new(exit, Note::problem(message))
+    }
+}

@@ -1,0 +1,160 @@
+//! Standard output for data, standard error for everything else, and what the terminal can show.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use tailspn::report::Look;
+
+use crate::cli::args::ColorChoice;
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note};
+
+/// Width of text where the terminal does not say.
+const WIDTH: usize = 80;
+
+/// What the terminal can show and the person wants to see.
+#[derive(Clone, Debug)]
+pub(crate) struct Terminal {
+    colour_out: bool,
+    colour_err: bool,
+    unicode: bool,
+    quiet: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new(color: ColorChoice, quiet: bool) -> Self {
+        let wanted = |terminal: bool| match color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        };
+        Self {
+            colour_out: wanted(io::stdout().is_terminal()),
+            colour_err: wanted(io::stderr().is_terminal()),
+            unicode: shows_unicode(),
+            quiet,
+        }
+    }
+
+    /// How text on standard output may look.
+    pub(crate) fn look(&self) -> Look {
+        let heading = if self.colour_out { [BOLD, RESET] } else { ["", ""] };
+        Look { unicode: self.unicode, width: WIDTH, heading }
+    }
+
+    /// Whether only results and errors are wanted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether a progress bar can be shown.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Writes data to standard output. A reader that has gone away ends the output, not the command.
+    pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Failure::plain(Exit::Io, format!("cannot write to standard output: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells warnings, unless only results are wanted.
+    pub(crate) fn warnings(&self, notes: &[Note]) {
+        if !self.quiet {
+            self.problems(notes);
+        }
+    }
+
+    /// Tells warnings in a line each, unless only results are wanted.
+    pub(crate) fn brief_warnings(&self, notes: &[Note]) {
+        for note in notes {
+            self.tell(&note.brief());
+        }
+    }
+
+    /// Tells one sentence, unless only results are wanted.
+    pub(crate) fn tell(&self, text: &str) {
+        if !self.quiet {
+            self.say(&format!("{text}\n"));
+        }
+    }
+
+    /// Tells problems, each with the text that it is about.
+    pub(crate) fn problems(&self, notes: &[Note]) {
+        let theme = match (self.unicode, self.colour_err) {
+            (true, true) => GraphicalTheme::unicode(),
+            (true, false) => GraphicalTheme::unicode_nocolor(),
+            (false, true) => GraphicalTheme::ascii(),
+            (false, false) => GraphicalTheme::none(),
+        };
+        let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false);
+        for note in notes {
+            let mut text = String::new();
+            if handler.render_report(&mut text, note).is_err() {
+                text = format!("{note}\n");
+            }
+            self.say(text.trim_start_matches('\n'));
+        }
+    }
+
+    fn say(&self, text: &str) {
+        // where nobody listens there is nothing left to do
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+/// Codes of a bold heading.
+const BOLD: &str = "\x1b[1m";
+const RESET: &str = "\x1b[0m";
+
+/// Whether the locale says that more than ASCII can be shown.
+fn shows_unicode() -> bool {
+    if cfg!(windows) {
+        return true;
+    }
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
+    set.is_some_and(|value| {
+        let value = value.to_string_lossy().to_lowercase();
+        value.contains("utf-8") || value.contains("utf8")
+    })
+}
+
+/// Writes a file in one step: a reader sees the old one or the new one. Replaces an existing file only by `force`.
+pub(crate) fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::plain(Exit::Io, format!("cannot write `{}`: {error}", path.display()));
+    match std::fs::metadata(path) {
+        // a device or a pipe is written to, not replaced
+        Ok(found) if !found.is_file() => return std::fs::write(path, bytes).map_err(failed),
+        Ok(_) if !force => {
+            let note = Note::problem(format!("`{}` exists already", path.display()));
+            return Err(Failure::new(Exit::Io, note.with_help("give another name, or --force to replace it")));
+        }
+        _ => {}
+    }
+    replace(path, bytes).map_err(failed)
+}
+
+/// Writes beside the file and then takes its place.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // a link is followed, so that it stays one
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // the usual permissions; those of a temporary file are narrower
+        let mode = std::fs::metadata(&path).map_or(0o666, |found| found.permissions().mode());
+        builder.permissions(std::fs::Permissions::from_mode(mode & 0o777));
+    }
+    let mut file = builder.prefix(".tailspn-").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(path)?;
+    Ok(())
+}

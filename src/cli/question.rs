@@ -1,0 +1,143 @@
+//! From arguments to a question: expressions are parsed over the net, names looked up, all problems told at once.
+
+use tailspn::compile::{Code, lower};
+use tailspn::net::Net;
+use tailspn::sim::{Goal, Group, Question, Reward, Snapshot};
+
+use crate::cli::args::QuestionArgs;
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::values::fits;
+
+/// A question and how the person put it.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) question: Question,
+    /// The goal in words.
+    pub(crate) goal: String,
+    /// The expressions of the snapshots, in the order of the question.
+    pub(crate) snapshots: Vec<String>,
+}
+
+/// Parses what was asked about a net.
+pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
+    let mut parser = Parser { net, notes: Vec::new() };
+    let (goal, goal_words) = parser.goal(args);
+    let mut at = args.at.clone();
+    at.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let question = Question {
+        goal,
+        horizon: args.horizon,
+        warm_up: args.warm_up,
+        max_firings: args.max_firings,
+        tokens: args.tokens,
+        throughput: args.throughput,
+        groups: args.group.iter().filter_map(|(name, members)| parser.group(name, members)).collect(),
+        rewards: parser.rewards(args),
+        snapshots: at
+            .iter()
+            .filter_map(|(time, text)| Some(Snapshot { time: *time, value: parser.code("--at", text)? }))
+            .collect(),
+    };
+    if !parser.notes.is_empty() {
+        return Err(Failure { exit: Exit::Usage, notes: parser.notes });
+    }
+    Ok(Asked { question, goal: goal_words, snapshots: at.into_iter().map(|(_, text)| text).collect() })
+}
+
+/// Whether averages are asked for, which go on after nothing can fire any more.
+fn wants_averages(args: &QuestionArgs) -> bool {
+    args.tokens || args.throughput || !args.reward.is_empty() || !args.impulse.is_empty() || !args.at.is_empty()
+}
+
+/// Looks names up in a net and collects what is wrong.
+struct Parser<'a> {
+    net: &'a Net,
+    notes: Vec<Note>,
+}
+
+impl Parser<'_> {
+    fn code(&mut self, option: &str, text: &str) -> Option<Code> {
+        match self.net.expression(text) {
+            Ok(expression) => Some(lower(self.net, &expression)),
+            Err(error) => {
+                let source = Source::new(option, text);
+                self.notes.push(Note::problem(error.to_string()).at(&source, error.span()));
+                None
+            }
+        }
+    }
+
+    fn goal(&mut self, args: &QuestionArgs) -> (Goal, String) {
+        let dead = || (Goal::Dead, "the dead marking".to_owned());
+        match args.until.as_deref() {
+            Some("dead") => dead(),
+            Some("horizon") => {
+                if args.horizon.is_none() {
+                    self.notes.push(Note::problem("`--until horizon` needs a horizon").with_help("add --horizon T"));
+                }
+                (Goal::Horizon, "the horizon".to_owned())
+            }
+            Some(text) => match self.code("--until", text) {
+                Some(code) => (Goal::Marking(code), text.to_owned()),
+                None => dead(),
+            },
+            None if args.horizon.is_some() && wants_averages(args) => (Goal::Horizon, "the horizon".to_owned()),
+            None => dead(),
+        }
+    }
+
+    fn transition(&self, id: &str) -> Option<u32> {
+        self.net.find_transition(id).and_then(|id| u32::try_from(id.index()).ok())
+    }
+
+    fn group(&mut self, name: &str, members: &str) -> Option<Group> {
+        let mut transitions = Vec::new();
+        for member in members.split(',').map(str::trim).filter(|member| !member.is_empty()) {
+            let found: Vec<u32> = match self.transition(member) {
+                Some(id) => vec![id],
+                None => {
+                    (0..).zip(self.net.transitions()).filter(|(_, t)| fits(member, &t.id)).map(|(i, _)| i).collect()
+                }
+            };
+            if found.is_empty() {
+                let note = Note::problem(format!("`--group {name}`: no transition is called `{member}`"));
+                self.notes.push(note.with_help("`*` stands for any text and `?` for any character"));
+            }
+            transitions.extend(found);
+        }
+        transitions.sort_unstable();
+        transitions.dedup();
+        (!transitions.is_empty()).then(|| Group { name: name.to_owned(), transitions })
+    }
+
+    fn rewards(&mut self, args: &QuestionArgs) -> Vec<Reward> {
+        let mut rewards: Vec<Reward> = Vec::new();
+        for (name, text) in &args.reward {
+            let rate = self.code("--reward", text);
+            rewards.push(Reward { name: name.clone(), rate, impulses: Vec::new() });
+        }
+        for (name, text) in &args.impulse {
+            let Some(impulse) = self.impulse(name, text) else { continue };
+            match rewards.iter_mut().find(|reward| reward.name == *name) {
+                Some(reward) => reward.impulses.push(impulse),
+                None => rewards.push(Reward { name: name.clone(), rate: None, impulses: vec![impulse] }),
+            }
+        }
+        rewards
+    }
+
+    /// `TRANSITION:EXPRESSION`; the transition's id may hold colons.
+    fn impulse(&mut self, name: &str, text: &str) -> Option<(u32, Code)> {
+        let splits = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let known = splits.filter_map(|(id, expression)| Some((self.transition(id.trim())?, expression))).last();
+        match known {
+            Some((transition, expression)) => Some((transition, self.code("--impulse", expression.trim())?)),
+            None => {
+                let note = Note::problem(format!("`--impulse {name}={text}` names no transition of the net"));
+                self.notes.push(note.with_help("write NAME=TRANSITION:EXPRESSION, such as cost=repair:2"));
+                None
+            }
+        }
+    }
+}

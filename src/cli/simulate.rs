@@ -1,0 +1,172 @@
+//! `simulate`: replications of a net, and what they show.
+
+use tailspn::compile::{Program, plan_schedule};
+use tailspn::estimate::StopRule;
+use tailspn::report::{
+    self, SimulationReport, Subject, count, json, simulation_csv, simulation_report, simulation_text,
+};
+use tailspn::sim::{Ending, EngineChoice, Ensemble, Goal, Question, Run, RunError, Unwatched, run as replicate};
+
+use crate::cli::args::{Engine, PrintArgs, SimulateArgs};
+use crate::cli::exit::Exit;
+use crate::cli::load::{compile_net, read_net};
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::{Terminal, write_file};
+use crate::cli::question::{Asked, ask};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+
+/// Replications where nothing else is asked for.
+const REPLICATIONS: u64 = 10_000;
+/// Most replications for a relative error, where nothing else is asked for.
+const MOST_REPLICATIONS: u64 = 100_000_000;
+/// Firings of one replication after which it is given up, where nothing else is asked for.
+const PATIENCE: u64 = 10_000_000;
+
+/// Simulates the net.
+pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let loaded = read_net(&args.net)?;
+    terminal.brief_warnings(&loaded.warnings);
+    let mut asked = ask(&loaded.net, &args.question)?;
+    let program = compile_net(&loaded.net)?;
+    catch_interrupt();
+    let ensemble = ensemble(args);
+    be_patient(&program, &mut asked, &ensemble)?;
+    let found = {
+        let progress = Progress::new(terminal.shows_progress());
+        replicate(&program, &asked.question, &ensemble, &progress).map_err(|error| failure(&error))?
+    };
+    let subject = Subject {
+        net: loaded.net.name(),
+        places: &program.place_names,
+        classes: &program.class_names,
+        transitions: &program.transition_names,
+        goal: &asked.goal,
+        snapshots: &asked.snapshots,
+    };
+    let report = simulation_report(&found, &asked.question, &subject, args.run.level);
+    if let Some(path) = &args.samples {
+        write_file(path, samples_text(&found).as_bytes(), args.force)?;
+    }
+    terminal.data(&text_of(&report, &args.print, terminal)?)?;
+    remarks(&found, &asked, terminal);
+    Ok(end_of(&found))
+}
+
+/// How the process ends after a run.
+pub(crate) fn end_of(run: &Run) -> Exit {
+    if run.provenance.cut_short && interrupted() { Exit::Interrupted } else { Exit::Success }
+}
+
+fn ensemble(args: &SimulateArgs) -> Ensemble {
+    let stop = args.rel_error.map(|rel_error| StopRule {
+        rel_error,
+        level: args.run.level,
+        max_reps: args.reps.unwrap_or(MOST_REPLICATIONS),
+        ..StopRule::default()
+    });
+    Ensemble {
+        replications: args.reps.unwrap_or(REPLICATIONS),
+        stop,
+        seed: args.run.seed.unwrap_or(0),
+        threads: args.run.threads,
+        max_wall: args.run.max_time,
+        engine: match args.engine {
+            Engine::Auto => EngineChoice::Auto,
+            Engine::Schedule => EngineChoice::Schedule,
+            Engine::Race => EngineChoice::Race,
+            Engine::Clock => EngineChoice::Clock,
+            Engine::Direct => EngineChoice::Direct,
+            Engine::Lockstep => EngineChoice::Lockstep,
+        },
+        keep: args.samples.is_some(),
+        ..Ensemble::default()
+    }
+}
+
+/// A net that may never reach its goal gets a limit of firings, and one replication to show that it keeps to it.
+fn be_patient(program: &Program, asked: &mut Asked, ensemble: &Ensemble) -> Result<(), Failure> {
+    let question = &mut asked.question;
+    let bounded = question.horizon.is_some() || question.max_firings.is_some();
+    if bounded || question.goal == Goal::Horizon || plan_schedule(program).is_ok() {
+        return Ok(());
+    }
+    question.max_firings = Some(PATIENCE);
+    let one = Ensemble {
+        replications: 1,
+        stop: None,
+        keep: false,
+        threads: Some(std::num::NonZeroUsize::MIN),
+        ..ensemble.clone()
+    };
+    let pilot = replicate(program, question, &one, &Unwatched).map_err(|error| failure(&error))?;
+    if pilot.samples.ended(Ending::Firings) == 0 {
+        return Ok(());
+    }
+    let message =
+        format!("the net does not stop: after {} firings it has not reached {}", count(PATIENCE.into()), asked.goal);
+    let help = "--horizon T looks at a span of time, --steady at the long run, --until EXPR waits for another goal, and \
+                --max-firings N waits longer";
+    Err(Failure::new(Exit::Refused, Note::problem(message).with_help(help)))
+}
+
+/// Why nothing was run, for the person who asked.
+pub(crate) fn failure(error: &RunError) -> Failure {
+    match error {
+        RunError::Fault(fault) => Failure::plain(Exit::Model, fault.to_string()),
+        RunError::Engine { engine, reasons } => {
+            let note = Note::problem(format!("the {engine} engine cannot run this:\n{}", reasons.join("\n")));
+            Failure::new(Exit::Refused, note.with_help("`--engine auto` takes the fastest engine that can"))
+        }
+        other => Failure::plain(Exit::Internal, other.to_string()),
+    }
+}
+
+/// The report as it was asked for.
+fn text_of(report: &SimulationReport, print: &PrintArgs, terminal: &Terminal) -> Result<String, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
+    if print.json {
+        json("simulation", report).map_err(|error| failed(&error))
+    } else if print.csv {
+        simulation_csv(report).map_err(|error| failed(&error))
+    } else {
+        Ok(simulation_text(report, &terminal.look()))
+    }
+}
+
+/// The times of all replications that reached the goal, in their order.
+fn samples_text(run: &Run) -> String {
+    let mut text = String::from("time_s\n");
+    for &ticks in &run.samples.passage_times {
+        text += &format!("{}\n", run.samples.clock.seconds(ticks));
+    }
+    text
+}
+
+/// What a reader of the numbers should know.
+fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
+    let samples = &run.samples;
+    let reached = samples.ended(Ending::Goal);
+    let whole = report::count(samples.replications.into());
+    let question: &Question = &asked.question;
+    if run.provenance.cut_short {
+        terminal.tell(&format!("note: stopped after {whole} replications; the numbers are right, but less precise"));
+    }
+    if samples.replications == 0 || question.goal == Goal::Horizon {
+        return;
+    }
+    if samples.firings == 0 {
+        terminal.tell("note: nothing can fire in the initial marking");
+    }
+    if reached == 0 {
+        terminal.tell(&format!("note: no replication reached {}", asked.goal));
+    } else if reached < samples.replications {
+        let reached = report::count(reached.into());
+        terminal.tell(&format!(
+            "note: the time is that of the {reached} replications of {whole} that reached {}",
+            asked.goal
+        ));
+    }
+    if samples.ended(Ending::Firings) > 0 {
+        terminal.tell("note: --max-firings N lets replications run longer");
+    }
+}

@@ -1,0 +1,66 @@
+//! `spn-gc`: the net of a MapReduce job on a GPU cluster.
+
+use tailspn::mapreduce::params::GivenPhases;
+use tailspn::mapreduce::{JobNet, JobPhases, Plan, job_net, phase_times};
+use tailspn::rng::{Address, Purpose, split};
+
+use crate::cli::args::SpnGcArgs;
+use crate::cli::convert::{export, format_of, put};
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::Terminal;
+use crate::cli::plan::read_plan;
+
+/// Writes the net.
+pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let format = format_of(None, &args.output)?;
+    let mut plan = read_plan(args.plan.as_deref())?;
+    apply(args, &mut plan);
+    let (_, job) = phases_and_net(&plan, terminal)?;
+    let text = export(&job.net, format, false, terminal);
+    put(&args.output, &text, args.force, terminal)?;
+    let (places, transitions) = (job.net.places().len(), job.net.transitions().len());
+    terminal.tell(&format!("{places} places, {transitions} transitions, {} arcs", job.net.arcs().len()));
+    Ok(Exit::Success)
+}
+
+/// The numbers of tasks and the means of the arguments, in the plan. Where the means follow from the plan, its input
+/// gets as many splits as there are map tasks.
+fn apply(args: &SpnGcArgs, plan: &mut Plan) {
+    if let Some(means_s) = args.means {
+        let old = plan.phases.take();
+        let maps = old.as_ref().and_then(|phases| phases.maps);
+        let reduces = old.as_ref().and_then(|phases| phases.reduces);
+        plan.phases = Some(GivenPhases { means_s, maps, reduces });
+    }
+    match &mut plan.phases {
+        Some(phases) => {
+            phases.maps = args.maps.or(phases.maps);
+            phases.reduces = args.reduces.or(phases.reduces);
+        }
+        None => {
+            if let Some(maps) = args.maps {
+                plan.job.input_mb = maps as f64 * plan.job.split_mb;
+            }
+            plan.job.reduces = args.reduces.unwrap_or(plan.job.reduces);
+        }
+    }
+}
+
+/// The phase means of a plan, and its net; what is odd about the plan is told.
+pub(crate) fn phases_and_net(plan: &Plan, terminal: &Terminal) -> Result<(JobPhases, JobNet), Failure> {
+    let wrong = |message: String| Failure::plain(Exit::Model, message);
+    let mut draws = 0..;
+    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
+    let phases = phase_times(plan, &mut uniform).map_err(|error| wrong(error.to_string()))?;
+    let warnings: Vec<Note> = phases.warnings.iter().map(|warning| Note::warning(warning.to_string())).collect();
+    terminal.warnings(&warnings);
+    let job = job_net(plan, &phases).map_err(|error| wrong(error.to_string()))?;
+    Ok((phases, job))
+}
+
+/// Number `sample` of the draws that are made while a net is built, in [0, 1).
+fn build_draw(seed: u64, sample: u32) -> f64 {
+    let address = Address { purpose: Purpose::Build, owner: 0, sample };
+    f64::from(address.word(split(seed), 0)) / 4_294_967_296.0
+}

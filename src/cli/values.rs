@@ -1,0 +1,152 @@
+//! Values of arguments: counts, durations, shares, names with expressions. Each parser says what it expects.
+
+use std::time::Duration;
+
+/// A whole number: digits, `_` or `,` between them, or a power of ten such as `1e6`.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    if let Ok(number) = digits.parse() {
+        return Ok(number);
+    }
+    let number: f64 = digits.parse().map_err(|_| "expected a whole number, such as 10000 or 1e6".to_owned())?;
+    if number >= 0.0 && number.fract() == 0.0 && number <= MOST_COUNT {
+        Ok(number as u64)
+    } else {
+        Err("expected a whole number, not negative and below 2^53".to_owned())
+    }
+}
+
+/// Largest count that is written with an exponent: whole numbers up to it are exact.
+const MOST_COUNT: f64 = 9_007_199_254_740_992.0;
+
+/// [`count`] of at least 1.
+pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
+    count(text).and_then(|number| if number > 0 { Ok(number) } else { Err("must be at least 1".to_owned()) })
+}
+
+/// A wall time: a number with `ms`, `s`, `m` or `h`; without a unit, seconds.
+pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a duration, such as 500ms, 30s, 5m or 1h".to_owned();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(expected()),
+    };
+    let seconds = digits.trim().parse::<f64>().map_err(|_| expected())? * factor;
+    Duration::try_from_secs_f64(seconds).ok().filter(|wall| !wall.is_zero()).ok_or_else(expected)
+}
+
+/// A share above 0 and below 1, also in percent: `0.5%` or `0.005`.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let expected = || "expected a share between 0 and 1, such as 0.5% or 0.005".to_owned();
+    let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse::<f64>().map_err(|_| expected())? * factor;
+    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(expected()) }
+}
+
+/// A model time in seconds: finite and not negative; an `s` may follow.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('s').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Ok(seconds),
+        _ => Err("expected a number of seconds, at least 0".to_owned()),
+    }
+}
+
+/// `NAME=VALUE`.
+pub(crate) fn assignment(text: &str) -> Result<(String, f64), String> {
+    let expected = || "expected NAME=NUMBER".to_owned();
+    let (name, value) = text.split_once('=').ok_or_else(expected)?;
+    let value = value.trim().parse::<f64>().map_err(|_| expected())?;
+    Ok((name.trim().to_owned(), value))
+}
+
+/// `NAME=TEXT`.
+pub(crate) fn named(text: &str) -> Result<(String, String), String> {
+    let (name, rest) = text.split_once('=').ok_or("expected NAME=...")?;
+    if name.trim().is_empty() || rest.trim().is_empty() {
+        return Err("neither the name nor what follows `=` may be empty".to_owned());
+    }
+    Ok((name.trim().to_owned(), rest.trim().to_owned()))
+}
+
+/// `TIME:EXPRESSION`.
+pub(crate) fn timed(text: &str) -> Result<(f64, String), String> {
+    let (time, expression) = text.split_once(':').ok_or("expected TIME:EXPRESSION")?;
+    Ok((seconds(time)?, expression.trim().to_owned()))
+}
+
+/// Nine phase means in seconds.
+pub(crate) fn nine_means(text: &str) -> Result<[f64; 9], String> {
+    let numbers: Result<Vec<f64>, String> = text.split(',').map(seconds).collect();
+    let numbers = numbers?;
+    let got = numbers.len();
+    numbers.try_into().map_err(|_| format!("expected the means of nine phases, not of {got}"))
+}
+
+/// Whether `name` fits `pattern`, in which `*` stands for any text and `?` for any character.
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    // where the last star was, and up to where it has been stretched
+    let (mut p, mut n, mut star) = (0, 0, None);
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(&c) if c == '?' || c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => match star {
+                Some((at, until)) => {
+                    star = Some((at, until + 1));
+                    p = at + 1;
+                    n = until + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|&c| c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_may_be_written_for_people() {
+        assert_eq!(count("10_000"), Ok(10_000));
+        assert_eq!(count("1e6"), Ok(1_000_000));
+        assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
+        assert!(count("1.5").is_err() && count("-1").is_err() && count("many").is_err());
+        assert!(positive_count("0").is_err());
+    }
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(wall_time("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(wall_time("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(wall_time("1.5"), Ok(Duration::from_millis(1500)));
+        assert!(wall_time("0s").is_err() && wall_time("-1s").is_err() && wall_time("5 days").is_err());
+        assert!(wall_time("1e300h").is_err());
+    }
+
+    #[test]
+    fn shares_may_be_percent() {
+        assert_eq!(share("0.5%"), Ok(0.005));
+        assert_eq!(share("0.95"), Ok(0.95));
+        assert!(share("0").is_err() && share("100%").is_err() && share("NaN").is_err());
+    }
+
+    #[test]
+    fn patterns_fit_names() {
+        assert!(fits("map*", "map12") && fits("*", "") && fits("m?p", "map") && fits("a*b*c", "aXbYbZc"));
+        assert!(!fits("map", "map1") && !fits("m?p", "mp") && !fits("a*b", "abc"));
+    }
+}

@@ -1,0 +1,81 @@
+//! Watching a run: a progress bar where it takes long, and Ctrl-C.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tailspn::sim::Watch;
+
+use crate::cli::exit::Exit;
+
+/// Runs shorter than this show no progress.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Set by the first Ctrl-C; the second one ends the process.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Catches Ctrl-C from now on. Where the system has no such thing, nothing changes.
+pub(crate) fn catch_interrupt() {
+    let _ = ctrlc::set_handler(|| {
+        if STOPPED.swap(true, Ordering::SeqCst) {
+            std::process::exit(Exit::Interrupted.code().into());
+        }
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn interrupted() -> bool {
+    STOPPED.load(Ordering::SeqCst)
+}
+
+/// Watches one run.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    started: Instant,
+    wanted: bool,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Progress {
+    /// Shows a bar if it is wanted and the run takes long.
+    pub(crate) fn new(wanted: bool) -> Self {
+        Self { started: Instant::now(), wanted, bar: Mutex::new(None) }
+    }
+
+    fn bar() -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let template = "{bar:30} {human_pos} of {human_len} replications, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar
+    }
+}
+
+impl Watch for Progress {
+    fn progress(&self, done: u64, planned: u64) {
+        if !self.wanted || self.started.elapsed() < PATIENCE {
+            return;
+        }
+        if let Ok(mut bar) = self.bar.lock() {
+            let bar = bar.get_or_insert_with(Self::bar);
+            bar.set_length(planned);
+            bar.set_position(done);
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        interrupted()
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Ok(bar) = self.bar.get_mut()
+            && let Some(bar) = bar.take()
+        {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Whether a program is a schedule, and its straight-line form.
+//!
+//! A net in which every transition fires at most once and nothing races needs no event list: a firing time is the
+//! latest of the times of the tokens it takes, plus its delay (a max-plus evaluation, after Baccelli and Canales
+//! \[Baccelli1993\]). Random choices by immediate transitions are allowed: of the transitions that share an input place
+//! one fires, the others never do, and where the branches meet again the one time that exists counts.
+//!
+//! What fires under which choices is tracked as a *guard*: the set of (choice, branch) pairs that must have come out.
+
+mod planner;
+mod slots;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::compile::Csr;
+use crate::compile::program::{Firing, Program};
+use planner::Planner;
+
+/// Why a program is not a schedule; each names the first place or transition where it shows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScheduleObstacle {
+    /// A circle of places and transitions: something may fire twice.
+    #[error("the net has a cycle through transition `{transition}`")]
+    Cycle {
+        /// A transition on the cycle.
+        transition: String,
+    },
+    /// Inhibitor, test or capacity that can disable, or an expression over the marking.
+    #[error("transition `{transition}` depends on more than the tokens that it takes")]
+    Condition {
+        /// The transition.
+        transition: String,
+    },
+    /// Timed transitions that take tokens from the same place.
+    #[error("place `{place}` feeds several transitions that are not a free choice of immediates")]
+    Conflict {
+        /// The place.
+        place: String,
+    },
+    /// The tokens that arrive in a place are not exactly those that one firing takes.
+    #[error("place `{place}` does not get exactly the tokens that one firing of `{transition}` takes")]
+    TokenCount {
+        /// The place.
+        place: String,
+        /// The transition that takes them.
+        transition: String,
+    },
+    /// A transition without input place: it fires again and again.
+    #[error("transition `{transition}` has no input place and fires for ever")]
+    Source {
+        /// The transition.
+        transition: String,
+    },
+}
+
+/// How the time of a token that arrives is put into a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// The slot holds nothing yet.
+    Set,
+    /// All tokens are needed: the latest counts.
+    Max,
+    /// Only one of them comes: the earliest, all others are never.
+    Min,
+}
+
+/// Where the time of a firing goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Put {
+    /// How.
+    pub fold: Fold,
+    /// Which slot.
+    pub slot: u32,
+    /// A slot of alternatives is complete: fold it, latest first, into this slot.
+    pub then: Option<(Fold, u32)>,
+}
+
+/// One transition of the straight-line program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The transition.
+    pub transition: u32,
+    /// Slots whose latest time is when it is enabled; empty where all its tokens are there from the start.
+    pub reads: Vec<u32>,
+    /// It fires only where this choice comes out as this branch.
+    pub branch: Option<(u32, u32)>,
+    /// Whether there are replications in which it does not fire.
+    pub conditional: bool,
+    /// Whether its firing may be the last one.
+    pub last: bool,
+    /// Where its time goes.
+    pub puts: Vec<Put>,
+}
+
+/// A free choice of immediate transitions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChoiceStep {
+    /// The group of immediates, which owns the random word.
+    pub group: u32,
+    /// Integer weights of the branches, cumulative: branch `b` is taken where the selector is below entry `b` first.
+    pub cumulative: Vec<u32>,
+}
+
+/// A program as a schedule: steps in topological order over slots of times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchedulePlan {
+    /// The transitions, each after all that it waits for.
+    pub steps: Vec<Step>,
+    /// The random choices.
+    pub choices: Vec<ChoiceStep>,
+    /// Number of slots.
+    pub slots: u32,
+    /// Per counter: the producers of its tokens; for tracing a time back to where it came from.
+    pub producers: Csr<u32>,
+    /// Per counter: whether nothing takes its tokens, and they all arrive in every replication.
+    pub sure_sink: Vec<bool>,
+    /// Per counter: tokens that ever arrive if all producers fire, initial ones included.
+    pub arrivals: Vec<u64>,
+}
+
+/// The straight-line form of a program.
+///
+/// # Errors
+///
+/// Every reason why the program has none.
+pub fn plan_schedule(program: &Program) -> Result<SchedulePlan, Vec<ScheduleObstacle>> {
+    let mut obstacles = conditions(program);
+    let order = match topological_order(program) {
+        Ok(order) => order,
+        Err(t) => {
+            obstacles.push(ScheduleObstacle::Cycle { transition: program.transition_names[t].clone() });
+            return Err(obstacles);
+        }
+    };
+    let mut planner = Planner::new(program);
+    for &t in &order {
+        if let Err(obstacle) = planner.visit(t) {
+            obstacles.push(obstacle);
+            break;
+        }
+    }
+    if obstacles.is_empty() { Ok(planner.finish(&order)) } else { Err(obstacles) }
+}
+
+/// Transitions that more than their input tokens can enable or disable.
+fn conditions(program: &Program) -> Vec<ScheduleObstacle> {
+    let mut arrivals: Vec<u64> = program.initial.iter().map(|&n| u64::from(n)).collect();
+    for t in 0..program.transitions() {
+        for out in program.outputs.row(t) {
+            arrivals[out.counter as usize] += u64::from(out.weight);
+        }
+    }
+    let classes = program.classes();
+    let bound = |place: usize| arrivals[place * classes..(place + 1) * classes].iter().sum::<u64>();
+    let mut obstacles = Vec::new();
+    for t in 0..program.transitions() {
+        let name = || program.transition_names[t].clone();
+        let constant = match &program.firing[t] {
+            Firing::Immediate { weight, .. } => weight.as_constant(),
+            Firing::Exponential { rate, .. } => rate.as_constant().filter(|rate| *rate > 0.0),
+            Firing::General { .. } => Some(1.0),
+        };
+        let full = |place: usize| program.capacity[place].is_some_and(|most| bound(place) > u64::from(most));
+        if constant.is_none()
+            || !program.is_static(t)
+            || !program.inhibitors.row(t).is_empty()
+            || !program.tests.row(t).is_empty()
+            || program.rooms.row(t).iter().any(|room| full(room.place as usize))
+        {
+            obstacles.push(ScheduleObstacle::Condition { transition: name() });
+        } else if program.inputs.row(t).is_empty() {
+            obstacles.push(ScheduleObstacle::Source { transition: name() });
+        }
+        if obstacles.len() == 10 {
+            break;
+        }
+    }
+    obstacles
+}
+
+/// Transitions in an order in which each comes after all whose tokens it takes; chains stay together. The error is a
+/// transition on a cycle.
+fn topological_order(program: &Program) -> Result<Vec<usize>, usize> {
+    let mut graph = DiGraph::<(), (), u32>::with_capacity(program.transitions() + program.counters(), 0);
+    let transitions = program.transitions();
+    for _ in 0..transitions + program.counters() {
+        graph.add_node(());
+    }
+    let place = |counter: u32| NodeIndex::new(transitions + counter as usize);
+    for t in 0..transitions {
+        for term in program.inputs.row(t) {
+            graph.add_edge(place(term.counter), NodeIndex::new(t), ());
+        }
+        for term in program.outputs.row(t) {
+            graph.add_edge(NodeIndex::new(t), place(term.counter), ());
+        }
+    }
+    match petgraph::algo::toposort(&graph, None) {
+        Ok(order) => Ok(order.into_iter().map(NodeIndex::index).filter(|&n| n < transitions).collect()),
+        Err(cycle) => {
+            let node = cycle.node_id().index();
+            let through =
+                |node: usize| if node < transitions { node } else { consumer_of(program, node - transitions) };
+            Err(through(node))
+        }
+    }
+}
+
+fn consumer_of(program: &Program, counter: usize) -> usize {
+    let takes = |t: &usize| program.inputs.row(*t).iter().any(|term| term.counter as usize == counter);
+    (0..program.transitions()).find(takes).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{NetBuilder, Timing};
+
+    fn plan(b: NetBuilder) -> Result<SchedulePlan, Vec<ScheduleObstacle>> {
+        plan_schedule(&compile(&b.build().unwrap()).unwrap())
+    }
+
+    #[test]
+    fn a_chain_needs_one_slot() {
+        let mut b = NetBuilder::new("");
+        let mut place = b.place("p0", 1);
+        for i in 1..10 {
+            let t = b.transition(format!("t{i}"), Timing::exponential(1.0));
+            b.input(place, t, 1.0);
+            place = b.place(format!("p{i}"), 0);
+            b.output(t, place, 1.0);
+        }
+        let plan = plan(b).unwrap();
+        assert_eq!(plan.slots, 1);
+        assert_eq!(plan.steps.iter().filter(|s| s.last).count(), 1);
+        assert!(plan.sure_sink[9]);
+    }
+
+    #[test]
+    fn branches_of_a_choice_meet_again() {
+        let mut b = NetBuilder::new("");
+        let start = b.place("start", 1);
+        let done = b.place("done", 0);
+        let end = b.place("end", 0);
+        for (name, weight) in [("slow", 1.0), ("fast", 3.0)] {
+            let choose = b.transition(format!("choose_{name}"), Timing::immediate(weight, 1));
+            let run = b.place(name, 0);
+            let work = b.transition(format!("work_{name}"), Timing::exponential(weight));
+            b.input(start, choose, 1.0);
+            b.output(choose, run, 1.0);
+            b.input(run, work, 1.0);
+            b.output(work, done, 1.0);
+        }
+        let join = b.transition("join", Timing::exponential(1.0));
+        b.input(done, join, 1.0);
+        b.output(join, end, 1.0);
+        let plan = plan(b).unwrap();
+        let join = plan.steps.last().unwrap();
+        assert!(!join.conditional && join.last);
+        assert_eq!(plan.choices.len(), 1);
+        let folds: Vec<_> = plan.steps.iter().flat_map(|s| &s.puts).map(|p| p.fold).collect();
+        assert_eq!(folds.iter().filter(|f| **f == Fold::Min).count(), 1);
+    }
+
+    #[test]
+    fn obstacles_are_named() {
+        let mut b = NetBuilder::new("");
+        let p = b.place("p", 2);
+        let t = b.transition("t", Timing::exponential(1.0));
+        b.input(p, t, 1.0);
+        let texts: Vec<_> = plan(b.clone()).unwrap_err().iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["place `p` does not get exactly the tokens that one firing of `t` takes"]);
+        b.output(t, p, 1.0);
+        let texts: Vec<_> = plan(b).unwrap_err().iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["the net has a cycle through transition `t`"]);
+    }
+
+    #[test]
+    fn a_race_for_a_token_is_no_schedule() {
+        let mut b = NetBuilder::new("");
+        let p = b.place("p", 1);
+        for name in ["t", "u"] {
+            let t = b.transition(name, Timing::exponential(1.0));
+            b.input(p, t, 1.0);
+        }
+        assert_eq!(plan(b).unwrap_err(), [ScheduleObstacle::Conflict { place: "p".into() }]);
+    }
+}

@@ -1,0 +1,280 @@
+//! Everything that can be wrong with the parts of a net, found all at once.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::net::builder::NetBuilder;
+use crate::net::expr::{Expr, Leaf};
+use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
+use crate::net::law::LawProblem;
+use crate::net::parts::{ClassWeight, Delay, Servers, Timing};
+
+/// Which part of a net a [`BuildProblem`] is about; positions are those in the builder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum PartRef {
+    Class(ClassId),
+    Parameter(ParameterId),
+    Place(PlaceId),
+    Transition(TransitionId),
+    Arc(usize),
+}
+
+/// Why the parts do not make a net.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildProblem {
+    /// Two parts of a kind have the same id. Rename one.
+    #[error("{kind} `{id}` is defined twice")]
+    DuplicateId {
+        /// Which kind of part.
+        kind: &'static str,
+        /// The id.
+        id: String,
+        /// The second one.
+        part: PartRef,
+    },
+    /// An id is empty.
+    #[error("a {kind} has an empty id")]
+    EmptyId {
+        /// Which kind of part.
+        kind: &'static str,
+        /// Which one.
+        part: PartRef,
+    },
+    /// An arc, a weight or an expression uses a part that this builder does not have.
+    #[error("{what} refers to a {kind} that the net does not have")]
+    ForeignId {
+        /// What refers.
+        what: String,
+        /// Which kind of part is missing.
+        kind: &'static str,
+        /// Which part refers.
+        part: PartRef,
+    },
+    /// A constant rate, weight or arc weight that is negative or not finite.
+    #[error("{what} is {value}; it must be finite and not negative")]
+    BadNumber {
+        /// Which number of which part.
+        what: String,
+        /// The number.
+        value: f64,
+        /// Which part.
+        part: PartRef,
+    },
+    /// An arc weight that is not a whole number or above 2^31.
+    #[error("the weight of arc `{arc}` is {value}; it must be a whole number below 2^31")]
+    BadArcWeight {
+        /// The arc's id.
+        arc: String,
+        /// The weight.
+        value: f64,
+        /// Which part.
+        part: PartRef,
+    },
+    /// A delay law with parameters that make none.
+    #[error("transition `{transition}`: {problem}")]
+    Law {
+        /// The transition's id.
+        transition: String,
+        /// What is wrong.
+        problem: LawProblem,
+        /// Which part.
+        part: PartRef,
+    },
+    /// A limit of zero servers: the transition could never fire.
+    #[error("transition `{transition}` has no server")]
+    NoServer {
+        /// The transition's id.
+        transition: String,
+        /// Which part.
+        part: PartRef,
+    },
+    /// More tokens at the start than the place may hold.
+    #[error("place `{place}` starts with {tokens} tokens, above its capacity of {capacity}")]
+    AboveCapacity {
+        /// The place's id.
+        place: String,
+        /// Tokens at the start.
+        tokens: u64,
+        /// The capacity.
+        capacity: u32,
+        /// Which part.
+        part: PartRef,
+    },
+    /// A rate parameter whose value uses itself or a later parameter.
+    #[error("rate parameter `{name}` uses itself or one that is defined later")]
+    ParameterOrder {
+        /// Its name.
+        name: String,
+        /// Which part.
+        part: PartRef,
+    },
+}
+
+impl BuildProblem {
+    /// Which part the problem is about.
+    pub fn part(&self) -> PartRef {
+        match self {
+            Self::DuplicateId { part, .. }
+            | Self::EmptyId { part, .. }
+            | Self::ForeignId { part, .. }
+            | Self::BadNumber { part, .. }
+            | Self::BadArcWeight { part, .. }
+            | Self::Law { part, .. }
+            | Self::NoServer { part, .. }
+            | Self::AboveCapacity { part, .. }
+            | Self::ParameterOrder { part, .. } => *part,
+        }
+    }
+}
+
+impl NetBuilder {
+    /// Every problem, in the order of the parts.
+    pub(super) fn problems(&self) -> Vec<BuildProblem> {
+        let mut problems = Vec::new();
+        self.check_ids(&mut problems);
+        self.check_parameters(&mut problems);
+        self.check_places(&mut problems);
+        self.check_transitions(&mut problems);
+        self.check_arcs(&mut problems);
+        problems
+    }
+
+    fn check_ids(&self, problems: &mut Vec<BuildProblem>) {
+        let place = |i| PartRef::Place(PlaceId::from_index(i));
+        let transition = |i| PartRef::Transition(TransitionId::from_index(i));
+        let class = |i| PartRef::Class(ClassId::from_index(i));
+        let parameter = |i| PartRef::Parameter(ParameterId::from_index(i));
+        check_unique("token class", self.classes.iter().map(|c| &c.id), class, problems);
+        check_unique("rate parameter", self.parameters.iter().map(|k| &k.name), parameter, problems);
+        check_unique("place", self.places.iter().map(|p| &p.id), place, problems);
+        check_unique("transition", self.transitions.iter().map(|t| &t.id), transition, problems);
+        check_unique("arc", self.arcs.iter().map(|a| &a.id), PartRef::Arc, problems);
+    }
+
+    /// Reports leaves that are not of this builder, and a constant that is negative or not finite.
+    fn check_expr(&self, what: &str, expr: &Expr, part: PartRef, problems: &mut Vec<BuildProblem>) {
+        if let Some(value) = expr.as_number()
+            && (!value.is_finite() || value < 0.0)
+        {
+            problems.push(BuildProblem::BadNumber { what: what.to_owned(), value, part });
+        }
+        expr.for_each_leaf(&mut |leaf| {
+            let missing = match *leaf {
+                Leaf::Parameter(id) => (id.index() >= self.parameters.len()).then_some("rate parameter"),
+                Leaf::Capacity(p) | Leaf::Tokens(p, None) => (p.index() >= self.places.len()).then_some("place"),
+                Leaf::Tokens(p, Some(c)) => {
+                    let missing = (c.index() >= self.classes.len()).then_some("token class");
+                    missing.or((p.index() >= self.places.len()).then_some("place"))
+                }
+            };
+            if let Some(kind) = missing {
+                problems.push(BuildProblem::ForeignId { what: what.to_owned(), kind, part });
+            }
+        });
+    }
+
+    fn check_parameters(&self, problems: &mut Vec<BuildProblem>) {
+        for (i, parameter) in self.parameters.iter().enumerate() {
+            let part = PartRef::Parameter(ParameterId::from_index(i));
+            self.check_expr(&format!("rate parameter `{}`", parameter.name), &parameter.value, part, problems);
+            let mut ordered = true;
+            parameter.value.for_each_leaf(&mut |leaf| {
+                ordered &= !matches!(leaf, Leaf::Parameter(used) if used.index() >= i);
+            });
+            if !ordered {
+                problems.push(BuildProblem::ParameterOrder { name: parameter.name.clone(), part });
+            }
+        }
+    }
+
+    fn check_places(&self, problems: &mut Vec<BuildProblem>) {
+        for (i, place) in self.places.iter().enumerate() {
+            let part = PartRef::Place(PlaceId::from_index(i));
+            let tokens = place.initial_total();
+            if let Some(capacity) = place.capacity
+                && tokens > u64::from(capacity)
+            {
+                problems.push(BuildProblem::AboveCapacity { place: place.id.clone(), tokens, capacity, part });
+            }
+            if place.initial.len() > self.classes.len() {
+                let what = format!("the marking of place `{}`", place.id);
+                problems.push(BuildProblem::ForeignId { what, kind: "token class", part });
+            }
+        }
+    }
+
+    fn check_transitions(&self, problems: &mut Vec<BuildProblem>) {
+        for (i, t) in self.transitions.iter().enumerate() {
+            let part = PartRef::Transition(TransitionId::from_index(i));
+            match &t.timing {
+                Timing::Immediate { weight, .. } => {
+                    self.check_expr(&format!("the weight of transition `{}`", t.id), weight, part, problems);
+                }
+                Timing::Timed { delay, servers, .. } => {
+                    match delay {
+                        Delay::Exponential { rate } => {
+                            self.check_expr(&format!("the rate of transition `{}`", t.id), rate, part, problems);
+                        }
+                        Delay::General(law) => problems.extend(law.problem().map(|problem| BuildProblem::Law {
+                            transition: t.id.clone(),
+                            problem,
+                            part,
+                        })),
+                    }
+                    if *servers == Servers::Limited(0) {
+                        problems.push(BuildProblem::NoServer { transition: t.id.clone(), part });
+                    }
+                }
+            }
+        }
+    }
+
+    fn check_arcs(&self, problems: &mut Vec<BuildProblem>) {
+        for (i, arc) in self.arcs.iter().enumerate() {
+            let part = PartRef::Arc(i);
+            let what = || format!("arc `{}`", arc.id);
+            if arc.place.index() >= self.places.len() {
+                problems.push(BuildProblem::ForeignId { what: what(), kind: "place", part });
+            }
+            if arc.transition.index() >= self.transitions.len() {
+                problems.push(BuildProblem::ForeignId { what: what(), kind: "transition", part });
+            }
+            for ClassWeight { class, weight } in &arc.weights {
+                if class.index() >= self.classes.len() {
+                    problems.push(BuildProblem::ForeignId { what: what(), kind: "token class", part });
+                }
+                self.check_expr(&format!("the weight of arc `{}`", arc.id), weight, part, problems);
+                if let Some(value) = weight.as_number()
+                    && value >= 0.0
+                    && (value.fract() != 0.0 || value >= f64::from(1_u32 << 31))
+                {
+                    problems.push(BuildProblem::BadArcWeight { arc: arc.id.clone(), value, part });
+                }
+            }
+        }
+    }
+}
+
+fn check_unique<'a>(
+    kind: &'static str,
+    ids: impl Iterator<Item = &'a String>,
+    part: impl Fn(usize) -> PartRef,
+    problems: &mut Vec<BuildProblem>,
+) {
+    let mut seen = HashMap::new();
+    for (i, id) in ids.enumerate() {
+        if id.is_empty() {
+            problems.push(BuildProblem::EmptyId { kind, part: part(i) });
+        }
+        match seen.entry(id) {
+            Entry::Vacant(slot) => {
+                slot.insert(i);
+            }
+            Entry::Occupied(_) => {
+                problems.push(BuildProblem::DuplicateId { kind, id: id.clone(), part: part(i) });
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Reports as CSV: one number a row, the same columns for every kind.
+//!
+//! `measure,name,unit,value,low,high,level,samples`; an interval or count that does not exist is an empty cell.
+
+use crate::report::distribution::Distribution;
+use crate::report::job::JobReport;
+use crate::report::quantity::Quantity;
+use crate::report::summary::SimulationReport;
+
+/// The rows could not be written; this is a mistake in the report.
+#[derive(Debug, thiserror::Error)]
+#[error("the report cannot be written as CSV: {0}")]
+pub struct CsvError(String);
+
+const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "level", "samples"];
+
+/// Collects rows.
+struct Rows(csv::Writer<Vec<u8>>);
+
+impl Rows {
+    fn new() -> Result<Self, CsvError> {
+        let mut rows = Self(csv::Writer::from_writer(Vec::new()));
+        rows.write(HEADER.map(str::to_owned))?;
+        Ok(rows)
+    }
+
+    fn write(&mut self, cells: [String; 8]) -> Result<(), CsvError> {
+        self.0.write_record(&cells).map_err(|error| CsvError(error.to_string()))
+    }
+
+    fn quantity(&mut self, measure: &str, name: &str, unit: &str, quantity: &Quantity) -> Result<(), CsvError> {
+        let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        self.write([
+            measure.to_owned(),
+            name.to_owned(),
+            unit.to_owned(),
+            quantity.value.to_string(),
+            optional(quantity.low),
+            optional(quantity.high),
+            quantity.level.to_string(),
+            quantity.samples.to_string(),
+        ])
+    }
+
+    fn number(&mut self, measure: &str, name: &str, unit: &str, value: &str) -> Result<(), CsvError> {
+        let cells = [measure, name, unit, value, "", "", "", ""];
+        self.write(cells.map(str::to_owned))
+    }
+
+    fn optional(&mut self, measure: &str, name: &str, quantity: Option<&Quantity>) -> Result<(), CsvError> {
+        quantity.map_or(Ok(()), |quantity| self.quantity(measure, name, "s", quantity))
+    }
+
+    fn distribution(&mut self, measure: &str, time: &Distribution) -> Result<(), CsvError> {
+        self.quantity(measure, "mean", time.unit, &time.mean)?;
+        self.optional(measure, "sd", time.sd.as_ref())?;
+        for row in &time.quantiles {
+            self.quantity(measure, &quantile_name(row.p), time.unit, &row.quantity)?;
+        }
+        self.number(measure, "min", time.unit, &time.min.to_string())?;
+        self.number(measure, "max", time.unit, &time.max.to_string())
+    }
+
+    fn finish(self) -> Result<String, CsvError> {
+        let bytes = self.0.into_inner().map_err(|error| CsvError(error.to_string()))?;
+        String::from_utf8(bytes).map_err(|error| CsvError(error.to_string()))
+    }
+}
+
+/// `p99.9` for 0.999.
+pub(super) fn quantile_name(p: f64) -> String {
+    format!("p{}", (p * 1e6).round() / 1e4)
+}
+
+/// The CSV of a simulation: replications, passage time, groups, tokens, throughputs, rewards, snapshots.
+///
+/// # Errors
+///
+/// [`CsvError`], which no report of this crate causes.
+pub fn simulation_csv(report: &SimulationReport) -> Result<String, CsvError> {
+    let mut rows = Rows::new()?;
+    rows.number("replications", "", "", &report.replications.to_string())?;
+    if let Some(time) = &report.passage_time {
+        rows.distribution("passage_time", time)?;
+    }
+    for group in &report.groups {
+        rows.optional("group_first", &group.name, group.first.as_ref())?;
+        rows.optional("group_last", &group.name, group.last.as_ref())?;
+    }
+    for (measure, named) in
+        [("tokens", &report.tokens), ("throughput", &report.throughputs), ("reward", &report.rewards)]
+    {
+        for row in named {
+            rows.quantity(measure, &row.name, row.unit, &row.quantity)?;
+        }
+    }
+    for snapshot in &report.snapshots {
+        if let Some(mean) = &snapshot.mean {
+            rows.quantity("snapshot", &format!("{} at {} s", snapshot.expression, snapshot.time_s), "", mean)?;
+        }
+    }
+    rows.finish()
+}
+
+/// The CSV of an estimate: phases, job time by simulation and by formula, critical path, cost.
+///
+/// # Errors
+///
+/// [`CsvError`], which no report of this crate causes.
+pub fn job_csv(report: &JobReport) -> Result<String, CsvError> {
+    let mut rows = Rows::new()?;
+    for phase in &report.phases {
+        rows.number("phase_mean", phase.name, "s", &phase.mean_s.to_string())?;
+        rows.optional("phase_first_done", phase.name, phase.first_done.as_ref())?;
+        rows.optional("phase_last_done", phase.name, phase.last_done.as_ref())?;
+        if let Some(critical) = &phase.critical {
+            rows.quantity("critical_time", phase.name, "s", &critical.time)?;
+        }
+    }
+    if let Some(time) = &report.job_time {
+        rows.distribution("job_time", time)?;
+    }
+    if let Some(law) = &report.analytic {
+        rows.number("job_time_analytic", "mean", law.unit, &law.mean.to_string())?;
+        rows.number("job_time_analytic", "sd", law.unit, &law.sd.to_string())?;
+        for point in &law.quantiles {
+            rows.number("job_time_analytic", &quantile_name(point.p), law.unit, &point.value.to_string())?;
+        }
+    }
+    if let Some(cost) = &report.time_cost {
+        rows.number("time_cost_ratio", "", "", &cost.ratio.to_string())?;
+    }
+    rows.finish()
+}

@@ -1,0 +1,129 @@
+//! The distribution of a time: mean, spread, quantiles, histogram, in seconds.
+
+use serde::Serialize;
+
+use crate::estimate::{Interval, Moments, TickHistogram, standard_deviation_interval};
+use crate::report::quantity::Quantity;
+use crate::sim::Clock;
+
+/// The quantiles that every distribution has.
+pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
+/// Bars of a histogram.
+const BARS: u32 = 60;
+/// How far the bars go beyond p99, in distances from p50 to p99: longer tails are counted, not drawn.
+const BEYOND_P99: f64 = 0.5;
+/// Most bars that are cut before those beyond the end are put together.
+const MOST_BARS: f64 = 100_000.0;
+
+/// A quantile with its interval [s].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuantileRow {
+    /// Which quantile, in (0, 1).
+    pub p: f64,
+    /// Its value [s].
+    #[serde(flatten)]
+    pub quantity: Quantity,
+}
+
+/// Samples from `low` to `high`, the latter not included.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bar {
+    /// Lower edge [s].
+    pub low: f64,
+    /// Upper edge [s].
+    pub high: f64,
+    /// Number of samples.
+    pub count: u64,
+}
+
+/// Bars of equal width over most of a distribution; the far tail is one number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Histogram {
+    /// The bars, ascending.
+    pub bars: Vec<Bar>,
+    /// Samples above the last bar.
+    pub above: u64,
+}
+
+/// What is known of the distribution of a time. All times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Distribution {
+    /// Unit of all numbers here.
+    pub unit: &'static str,
+    /// Number of samples.
+    pub samples: u64,
+    /// Shortest.
+    pub min: f64,
+    /// Longest.
+    pub max: f64,
+    /// Mean.
+    pub mean: Quantity,
+    /// Standard deviation.
+    pub sd: Option<Quantity>,
+    /// The quantiles of [`QUANTILES`].
+    pub quantiles: Vec<QuantileRow>,
+    /// How many samples are where.
+    pub histogram: Histogram,
+}
+
+impl Distribution {
+    /// The distribution of samples in ticks of `clock`; none without a sample.
+    pub fn new(moments: &Moments, histogram: &TickHistogram, clock: Clock, level: f64) -> Option<Self> {
+        let (min, max) = (moments.min()?, moments.max()?);
+        let sd = standard_deviation_interval(moments, histogram, level);
+        let quantiles = QUANTILES.iter().filter_map(|&p| {
+            let interval = histogram.quantile_interval(p, level);
+            let value = histogram.quantile(p).ok();
+            let quantity = Quantity::new(value, histogram.count(), level, interval)?.scaled(clock.tick());
+            Some(QuantileRow { p, quantity })
+        });
+        Some(Self {
+            unit: "s",
+            samples: moments.count(),
+            min: clock.seconds(min),
+            max: clock.seconds(max),
+            mean: mean_time(moments, clock, level)?,
+            sd: Quantity::new(moments.variance().map(f64::sqrt), moments.count(), level, sd)
+                .map(|sd| sd.scaled(clock.tick())),
+            quantiles: quantiles.collect(),
+            histogram: Histogram::new(histogram, clock),
+        })
+    }
+
+    /// The quantile `p` of [`QUANTILES`] [s].
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        let row = self.quantiles.iter().find(|row| (row.p - p).abs() < 1e-12)?;
+        Some(row.quantity.value)
+    }
+}
+
+/// The mean [s] of samples in ticks; none without a sample.
+pub(super) fn mean_time(moments: &Moments, clock: Clock, level: f64) -> Option<Quantity> {
+    let interval = moments.mean_estimate(level).map(Interval::from);
+    Some(Quantity::new(moments.mean_ticks(), moments.count(), level, interval)?.scaled(clock.tick()))
+}
+
+impl Histogram {
+    /// Bars from the shortest sample to a bit beyond the 99th percentile.
+    fn new(samples: &TickHistogram, clock: Clock) -> Self {
+        let (Some(min), Some(max)) = (samples.min(), samples.max()) else { return Self::default() };
+        if min == max {
+            let at = clock.seconds(min);
+            return Self { bars: vec![Bar { low: at, high: at, count: samples.count() }], above: 0 };
+        }
+        let at = |q: f64| samples.quantile(q).unwrap_or(max as f64);
+        let (median, high) = (at(0.5), at(0.99));
+        let end = (high + (high - median) * BEYOND_P99).min(max as f64);
+        let range = (max - min) as f64;
+        let shown = (end - min as f64).max(range * f64::from(BARS) / MOST_BARS);
+        let bins = (range / shown * f64::from(BARS)).ceil().max(f64::from(BARS));
+        let bins = samples.rebin(bins as usize);
+        let (drawn, tail) = bins.split_at(bins.len().min(BARS as usize));
+        let second = |ticks: f64| ticks * clock.tick();
+        Self {
+            bars: drawn.iter().map(|b| Bar { low: second(b.low), high: second(b.high), count: b.count }).collect(),
+            above: tail.iter().map(|b| b.count).sum(),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What an estimate of a job found: phases, job time by simulation and by formula, where the time goes, what it cost.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::mapreduce::{JobPhases, JobTime, Phase, Plan};
+use crate::report::distribution::{Distribution, QUANTILES};
+use crate::report::quantity::Quantity;
+use crate::report::summary::{ProvenanceSummary, float_mean, group_rows, provenance_summary};
+use crate::sim::{CriticalPath, GroupShare, Question, Run};
+use crate::units::Probability;
+
+/// The job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JobSummary {
+    /// Its name.
+    pub name: String,
+    /// Map tasks.
+    pub maps: u64,
+    /// Reduce tasks.
+    pub reduces: u64,
+    /// Workers.
+    pub workers: u64,
+    /// Whether tasks wait for slots.
+    pub slots: bool,
+}
+
+/// One of the nine phases. Times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseRow {
+    /// The paper's number, 1 to 9.
+    pub number: usize,
+    /// Its name.
+    pub name: &'static str,
+    /// Tasks that run it.
+    pub tasks: usize,
+    /// Kind of its law.
+    pub law: &'static str,
+    /// Mean time of one task, over all tasks [s].
+    pub mean_s: f64,
+    /// The shortest task's mean [s].
+    pub min_s: f64,
+    /// The longest task's mean [s].
+    pub max_s: f64,
+    /// When the first task has done it [s]; none where it was not simulated.
+    pub first_done: Option<Quantity>,
+    /// When the last task has done it [s]; none where it was not simulated.
+    pub last_done: Option<Quantity>,
+    /// Its part in the job time; none where it was not traced.
+    pub critical: Option<CriticalShare>,
+}
+
+/// What a phase contributes to the job time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CriticalShare {
+    /// Time on the critical path [s].
+    pub time: Quantity,
+    /// That time over the mean job time. Also the relative sensitivity: by so many percent the job gets longer when the
+    /// phase gets longer by one percent.
+    pub share: f64,
+    /// Derivative of the mean job time by the mean of the phase, in seconds per second; none for a phase without time.
+    pub sensitivity: Option<f64>,
+    /// Share of the replications in which the phase is on the critical path.
+    pub probability: f64,
+}
+
+/// A point of a distribution that is known exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct QuantilePoint {
+    /// Which quantile, in (0, 1).
+    pub p: f64,
+    /// Its value [s].
+    pub value: f64,
+}
+
+/// The exact distribution of the job time [s].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AnalyticSummary {
+    /// Unit of all numbers here.
+    pub unit: &'static str,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub sd: f64,
+    /// The quantiles of [`QUANTILES`].
+    pub quantiles: Vec<QuantilePoint>,
+}
+
+/// What the estimate cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TimeCost {
+    /// Wall time of the estimate, from the plan to the numbers [s].
+    pub estimate_s: f64,
+    /// Mean time of the job that it estimates [s].
+    pub job_s: f64,
+    /// The first over the second.
+    pub ratio: f64,
+}
+
+/// Everything that an estimate of a job found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobReport {
+    /// The job.
+    pub job: JobSummary,
+    /// Confidence level of all intervals.
+    pub level: f64,
+    /// The nine phases.
+    pub phases: Vec<PhaseRow>,
+    /// Number of replications; 0 without a simulation.
+    pub replications: u64,
+    /// Whether the simulation ended before it was complete.
+    pub partial: bool,
+    /// Job time by simulation.
+    pub job_time: Option<Distribution>,
+    /// Job time by formula.
+    pub analytic: Option<AnalyticSummary>,
+    /// Why there is no job time by formula, where it was asked for.
+    pub no_analytic: Option<String>,
+    /// What the estimate cost.
+    pub time_cost: Option<TimeCost>,
+    /// Where the numbers come from; none without a simulation.
+    pub provenance: Option<ProvenanceSummary>,
+}
+
+impl AnalyticSummary {
+    /// Mean, spread and quantiles of a job's time.
+    pub fn new(law: &JobTime) -> Self {
+        let point = |&p: &f64| {
+            let value = law.quantile(Probability::new(p)?).ok()?.get();
+            Some(QuantilePoint { p, value })
+        };
+        Self {
+            unit: "s",
+            mean: law.mean().get(),
+            sd: law.standard_deviation().get(),
+            quantiles: QUANTILES.iter().filter_map(point).collect(),
+        }
+    }
+}
+
+/// What is known of a job before anything is simulated: its phase means.
+pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
+    JobReport {
+        job: JobSummary {
+            name: plan.job.name.clone(),
+            maps: plan.maps(),
+            reduces: plan.reduces(),
+            workers: plan.workers(),
+            slots: plan.model.slots,
+        },
+        level,
+        phases: Phase::ALL.into_iter().map(|phase| phase_row(plan, phases, phase)).collect(),
+        replications: 0,
+        partial: false,
+        job_time: None,
+        analytic: None,
+        no_analytic: None,
+        time_cost: None,
+        provenance: None,
+    }
+}
+
+fn phase_row(plan: &Plan, phases: &JobPhases, phase: Phase) -> PhaseRow {
+    let means: Vec<f64> = phases.means_of(phase).collect();
+    PhaseRow {
+        number: phase.number(),
+        name: phase.name(),
+        tasks: means.len(),
+        law: plan.model.law.get(phase).kind(),
+        mean_s: means.iter().sum::<f64>() / means.len().max(1) as f64,
+        min_s: means.iter().copied().fold(f64::INFINITY, f64::min),
+        max_s: means.iter().copied().fold(0.0, f64::max),
+        first_done: None,
+        last_done: None,
+        critical: None,
+    }
+}
+
+impl JobReport {
+    /// Adds what a simulation found; the groups of its question are named after the phases.
+    pub fn add_run(&mut self, run: &Run, question: &Question) {
+        let samples = &run.samples;
+        self.replications = samples.replications;
+        self.partial = run.provenance.cut_short;
+        self.job_time = Distribution::new(&samples.passage, &samples.passage_histogram, samples.clock, self.level);
+        for group in group_rows(samples, question, self.level) {
+            if let Some(row) = self.phases.iter_mut().find(|row| row.name == group.name) {
+                row.first_done = group.first;
+                row.last_done = group.last;
+            }
+        }
+        self.provenance = Some(provenance_summary(&run.provenance, samples.clock.tick()));
+    }
+
+    /// Adds where the time goes, from critical paths by phase, in the order of the phases.
+    pub fn add_critical_path(&mut self, path: &CriticalPath) {
+        let groups = path.groups.iter().chain([&path.rest]);
+        let total: f64 = groups.filter_map(|share| share.time.mean()).sum();
+        for (row, share) in self.phases.iter_mut().zip(&path.groups) {
+            row.critical = critical_share(share, row.mean_s, total, self.level);
+        }
+    }
+
+    /// Adds what the estimate cost, once a job time is known.
+    pub fn add_cost(&mut self, wall: Duration) {
+        let simulated = self.job_time.as_ref().map(|time| time.mean.value);
+        let job_s = self.analytic.as_ref().map(|law| law.mean).or(simulated);
+        let estimate_s = wall.as_secs_f64();
+        self.time_cost =
+            job_s.filter(|job_s| *job_s > 0.0).map(|job_s| TimeCost { estimate_s, job_s, ratio: estimate_s / job_s });
+    }
+}
+
+fn critical_share(share: &GroupShare, mean_s: f64, total: f64, level: f64) -> Option<CriticalShare> {
+    let time = float_mean(&share.time, level)?;
+    Some(CriticalShare {
+        share: if total > 0.0 { time.value / total } else { 0.0 },
+        sensitivity: (mean_s > 0.0).then(|| time.value / mean_s),
+        probability: share.critical.mean()?,
+        time,
+    })
+}

@@ -1,0 +1,49 @@
+//! Reports as JSON: one object, keys in the order of the types, numbers with full precision.
+
+use serde::Serialize;
+
+/// Version of the JSON that reports are written in; it grows when a key changes its meaning or goes away.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// A report holds something that JSON cannot express; this is a mistake in the report.
+#[derive(Debug, thiserror::Error)]
+#[error("the report cannot be written as JSON: {0}")]
+pub struct JsonError(#[from] serde_json::Error);
+
+#[derive(Serialize)]
+struct Versioned<'a, R: Serialize> {
+    format_version: u32,
+    kind: &'a str,
+    #[serde(flatten)]
+    report: &'a R,
+}
+
+/// The JSON text of a report of this kind, with a line end after it. Numbers that are not finite become `null`.
+///
+/// # Errors
+///
+/// [`JsonError`], which no report of this crate causes.
+pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
+    let mut text = serde_json::to_string_pretty(&Versioned { format_version: FORMAT_VERSION, kind, report })?;
+    text.push('\n');
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Example {
+        z: f64,
+        a: Option<u8>,
+    }
+
+    #[test]
+    fn keys_keep_their_order_and_numbers_their_bits() {
+        let text = json("example", &Example { z: 0.1 + 0.2, a: None }).unwrap();
+        let expected =
+            "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";
+        assert_eq!(text, expected);
+    }
+}

@@ -1,0 +1,250 @@
+//! What a simulation of a net found: names beside numbers, seconds instead of ticks, intervals.
+
+use serde::Serialize;
+
+use crate::estimate::{FloatMoments, Interval};
+use crate::report::distribution::{Distribution, mean_time};
+use crate::report::quantity::Quantity;
+use crate::sim::{Ending, Provenance, Question, Run, Samples};
+
+/// What was simulated, in the words of the person who asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Subject<'a> {
+    /// Name of the net.
+    pub net: &'a str,
+    /// Ids of the places.
+    pub places: &'a [String],
+    /// Ids of the token classes.
+    pub classes: &'a [String],
+    /// Ids of the transitions.
+    pub transitions: &'a [String],
+    /// The goal in words, such as `the dead marking`.
+    pub goal: &'a str,
+    /// Texts of the snapshots, in the order of the question.
+    pub snapshots: &'a [String],
+}
+
+/// The net that was simulated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NetSummary {
+    /// Its name; may be empty.
+    pub name: String,
+    /// Number of places.
+    pub places: usize,
+    /// Number of transitions.
+    pub transitions: usize,
+}
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuestionSummary {
+    /// The goal in words.
+    pub goal: String,
+    /// Model time at which a replication ends at the latest [s].
+    pub horizon_s: Option<f64>,
+    /// Model time from which averages are collected [s].
+    pub warm_up_s: f64,
+    /// Firings after which a replication is cut off.
+    pub max_firings: Option<u64>,
+    /// Confidence level of all intervals.
+    pub level: f64,
+}
+
+/// How many replications ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EndingCounts {
+    /// At the goal.
+    pub goal: u64,
+    /// In a dead marking that is not the goal.
+    pub dead: u64,
+    /// At the horizon.
+    pub horizon: u64,
+    /// Cut off after the largest number of firings.
+    pub max_firings: u64,
+}
+
+/// A named number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// What it is of.
+    pub name: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The number.
+    #[serde(flatten)]
+    pub quantity: Quantity,
+}
+
+/// First and last firing of a group of transitions [s].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupRow {
+    /// The group's name.
+    pub name: String,
+    /// Mean time of the first firing; none where the group never fired.
+    pub first: Option<Quantity>,
+    /// Mean time of the last firing; none where the group never fired.
+    pub last: Option<Quantity>,
+}
+
+/// The mean of an expression at a time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SnapshotRow {
+    /// The time [s].
+    pub time_s: f64,
+    /// The expression as written.
+    pub expression: String,
+    /// Its mean; none where no replication reached the time.
+    pub mean: Option<Quantity>,
+}
+
+/// Enough to repeat a run, and to know what was run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProvenanceSummary {
+    /// Version of this crate.
+    pub version: &'static str,
+    /// The seed.
+    pub seed: u64,
+    /// Number of the first replication.
+    pub first_replication: u64,
+    /// Name of the engine.
+    pub engine: &'static str,
+    /// Why faster engines were not taken.
+    pub reasons: Vec<String>,
+    /// Vector instructions that were used.
+    pub vector: &'static str,
+    /// Threads that were used.
+    pub threads: usize,
+    /// Length of a tick of model time [s].
+    pub tick_s: f64,
+    /// Wall time of the replications [s].
+    pub wall_s: f64,
+}
+
+/// Everything that a simulation found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SimulationReport {
+    /// The net.
+    pub net: NetSummary,
+    /// The question.
+    pub question: QuestionSummary,
+    /// Number of replications.
+    pub replications: u64,
+    /// Whether the run ended before it was complete; what is there is right, but less precise than asked.
+    pub partial: bool,
+    /// How the replications ended.
+    pub endings: EndingCounts,
+    /// Firings of all replications.
+    pub firings: u64,
+    /// Time to the goal, of the replications that reached it.
+    pub passage_time: Option<Distribution>,
+    /// Groups of transitions, in the order of the question.
+    pub groups: Vec<GroupRow>,
+    /// Mean tokens per place and class, over time.
+    pub tokens: Vec<Row>,
+    /// Firings per second per transition.
+    pub throughputs: Vec<Row>,
+    /// Rewards, in the order of the question.
+    pub rewards: Vec<Row>,
+    /// Snapshots, ascending in time.
+    pub snapshots: Vec<SnapshotRow>,
+    /// Where the numbers come from.
+    pub provenance: ProvenanceSummary,
+}
+
+/// What a run found, with intervals of confidence `level`.
+pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, level: f64) -> SimulationReport {
+    let samples = &run.samples;
+    let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&samples.snapshots);
+    SimulationReport {
+        net: NetSummary {
+            name: subject.net.to_owned(),
+            places: subject.places.len(),
+            transitions: subject.transitions.len(),
+        },
+        question: QuestionSummary {
+            goal: subject.goal.to_owned(),
+            horizon_s: question.horizon,
+            warm_up_s: question.warm_up,
+            max_firings: question.max_firings,
+            level,
+        },
+        replications: samples.replications,
+        partial: run.provenance.cut_short,
+        endings: endings(samples),
+        firings: u64::try_from(samples.firings).unwrap_or(u64::MAX),
+        passage_time: Distribution::new(&samples.passage, &samples.passage_histogram, samples.clock, level),
+        groups: group_rows(samples, question, level),
+        tokens: rows(&counter_names(subject), "tokens", &samples.tokens, level),
+        throughputs: rows(subject.transitions, "1/s", &samples.throughput, level),
+        rewards: rows(&reward_names(question), "", &samples.rewards, level),
+        snapshots: snapshots
+            .map(|((snapshot, text), moments)| SnapshotRow {
+                time_s: snapshot.time,
+                expression: text.clone(),
+                mean: float_mean(moments, level),
+            })
+            .collect(),
+        provenance: provenance_summary(&run.provenance, samples.clock.tick()),
+    }
+}
+
+fn endings(samples: &Samples) -> EndingCounts {
+    EndingCounts {
+        goal: samples.ended(Ending::Goal),
+        dead: samples.ended(Ending::Dead),
+        horizon: samples.ended(Ending::Horizon),
+        max_firings: samples.ended(Ending::Firings),
+    }
+}
+
+pub(super) fn group_rows(samples: &Samples, question: &Question, level: f64) -> Vec<GroupRow> {
+    question
+        .groups
+        .iter()
+        .zip(&samples.groups)
+        .map(|(group, times)| GroupRow {
+            name: group.name.clone(),
+            first: mean_time(&times.first, samples.clock, level),
+            last: mean_time(&times.last, samples.clock, level),
+        })
+        .collect()
+}
+
+/// One name per counter: the place, and the class where there are several.
+fn counter_names(subject: &Subject<'_>) -> Vec<String> {
+    let one = |place: &String| {
+        let several = subject.classes.len() > 1;
+        let names = subject.classes.iter();
+        names.map(move |class| if several { format!("{place}, {class}") } else { place.clone() }).collect::<Vec<_>>()
+    };
+    subject.places.iter().flat_map(one).collect()
+}
+
+fn reward_names(question: &Question) -> Vec<String> {
+    question.rewards.iter().map(|reward| reward.name.clone()).collect()
+}
+
+fn rows(names: &[String], unit: &'static str, moments: &[FloatMoments], level: f64) -> Vec<Row> {
+    let row = |(name, moments): (&String, &FloatMoments)| {
+        Some(Row { name: name.clone(), unit, quantity: float_mean(moments, level)? })
+    };
+    names.iter().zip(moments).filter_map(row).collect()
+}
+
+pub(super) fn float_mean(moments: &FloatMoments, level: f64) -> Option<Quantity> {
+    Quantity::new(moments.mean(), moments.count(), level, moments.mean_estimate(level).map(Interval::from))
+}
+
+pub(super) fn provenance_summary(provenance: &Provenance, tick_s: f64) -> ProvenanceSummary {
+    ProvenanceSummary {
+        version: provenance.version,
+        seed: provenance.seed,
+        first_replication: provenance.first,
+        engine: provenance.engine,
+        reasons: provenance.reasons.clone(),
+        vector: provenance.vector,
+        threads: provenance.threads,
+        tick_s,
+        wall_s: provenance.wall.as_secs_f64(),
+    }
+}

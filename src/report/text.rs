@@ -1,0 +1,321 @@
+//! Reports as a person reads them in a terminal.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::report::csv::quantile_name;
+use crate::report::distribution::Distribution;
+use crate::report::job::JobReport;
+use crate::report::look::Look;
+use crate::report::number::{count, duration, plain, within};
+use crate::report::picture::{Mark, histogram_text};
+use crate::report::quantity::Quantity;
+use crate::report::summary::{EndingCounts, ProvenanceSummary, Row, SimulationReport};
+use crate::report::table::{Align, Table};
+
+/// Quantiles that are marked under a histogram.
+const MARKED: [f64; 3] = [0.5, 0.95, 0.99];
+
+/// The text of a simulation's report.
+pub fn simulation_text(report: &SimulationReport, look: &Look) -> String {
+    let mut text = String::new();
+    let net = &report.net;
+    let name = if net.name.is_empty() { "net" } else { &net.name };
+    text += &look.heading(&format!("{name}: {} places, {} transitions", net.places, net.transitions));
+    text += &partial(report.partial, report.replications);
+    text += &endings(report);
+    if let Some(time) = &report.passage_time {
+        text.push('\n');
+        text += &look.heading(&format!("time to {} [s]", report.question.goal));
+        text += &distribution(time, look);
+    }
+    if !report.groups.is_empty() {
+        text.push('\n');
+        text += &look.heading("groups of transitions: mean time of the first and of the last firing [s]");
+        let columns = interval_columns("group", &["first", "last"], report.question.level);
+        let mut table = Table::new(columns);
+        for group in &report.groups {
+            let cells = [group.first.as_ref(), group.last.as_ref()].into_iter().flat_map(interval_cells);
+            table.push(std::iter::once(group.name.clone()).chain(cells));
+        }
+        text += &table.text();
+    }
+    text += &rows("mean tokens over time", &report.tokens, report, look);
+    text += &rows("throughput [1/s]", &report.throughputs, report, look);
+    text += &rows("rewards", &report.rewards, report, look);
+    text += &snapshots(report, look);
+    text.push('\n');
+    text += &provenance(&report.provenance);
+    text
+}
+
+fn partial(partial: bool, replications: u64) -> String {
+    if !partial {
+        return String::new();
+    }
+    format!("PARTIAL: the run was stopped after {} replications\n", count(replications.into()))
+}
+
+fn endings(report: &SimulationReport) -> String {
+    let EndingCounts { goal, dead, horizon, max_firings } = report.endings;
+    let goal_words = format!("reached {}", report.question.goal);
+    let parts = [
+        (goal, goal_words.as_str()),
+        (dead, "died before the goal"),
+        (horizon, "ran to the horizon"),
+        (max_firings, "were cut off by the number of firings"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{} {words}", count((*n).into()))).collect();
+    format!(
+        "{} replications, {} firings: {}\n",
+        count(report.replications.into()),
+        count(report.firings.into()),
+        if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+    )
+}
+
+/// `95 %` for 0.95.
+fn percent(level: f64) -> String {
+    format!("{} %", plain(level * 100.0))
+}
+
+/// A name column, then value, lower and upper end of each quantity.
+fn interval_columns(name: &str, quantities: &[&str], level: f64) -> Vec<(String, Align)> {
+    let mut columns = vec![(name.to_owned(), Align::Left)];
+    for quantity in quantities {
+        columns.push(((*quantity).to_owned(), Align::Right));
+        columns.push((format!("{} from", percent(level)), Align::Right));
+        columns.push(("to".to_owned(), Align::Right));
+    }
+    columns
+}
+
+/// Value, lower and upper end; `-` where there is none.
+fn interval_cells(quantity: Option<&Quantity>) -> [String; 3] {
+    let none = || "-".to_owned();
+    let Some(quantity) = quantity else { return [none(), none(), none()] };
+    let half = quantity.half_width();
+    let number = |value: Option<f64>| value.map_or_else(none, |value| within(value, half));
+    [within(quantity.value, half), number(quantity.low), number(quantity.high)]
+}
+
+fn distribution(time: &Distribution, look: &Look) -> String {
+    let mut table = Table::new(interval_columns("", &["value"], time.mean.level));
+    let named = distribution_rows(time);
+    for (name, quantity) in &named {
+        table.push(std::iter::once(name.clone()).chain(interval_cells(Some(quantity))));
+    }
+    let mut text = table.text();
+    for (name, quantity) in &named {
+        if let Some(note) = &quantity.note {
+            let _ = writeln!(text, "  {name} has no interval: {note}");
+        }
+    }
+    text.push('\n');
+    text + &histogram_text(&time.histogram, &marks(time), look)
+}
+
+/// Mean, spread and quantiles with their names.
+fn distribution_rows(time: &Distribution) -> Vec<(String, &Quantity)> {
+    let mut named = vec![("mean".to_owned(), &time.mean)];
+    named.extend(time.sd.as_ref().map(|sd| ("sd".to_owned(), sd)));
+    named.extend(time.quantiles.iter().map(|row| (quantile_name(row.p), &row.quantity)));
+    named
+}
+
+fn marks(time: &Distribution) -> Vec<Mark> {
+    let mark = |&p: &f64| Some(Mark { at: time.quantile(p)?, label: quantile_name(p) });
+    MARKED.iter().filter_map(mark).collect()
+}
+
+fn rows(title: &str, rows: &[Row], report: &SimulationReport, look: &Look) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(interval_columns("", &["value"], report.question.level));
+    for row in rows {
+        table.push(std::iter::once(row.name.clone()).chain(interval_cells(Some(&row.quantity))));
+    }
+    format!("\n{}{}", look.heading(title), table.text())
+}
+
+fn snapshots(report: &SimulationReport, look: &Look) -> String {
+    if report.snapshots.is_empty() {
+        return String::new();
+    }
+    let mut columns = interval_columns("expression", &["mean"], report.question.level);
+    columns.insert(0, ("time [s]".to_owned(), Align::Right));
+    let mut table = Table::new(columns);
+    for row in &report.snapshots {
+        let cells = interval_cells(row.mean.as_ref());
+        table.push([plain(row.time_s), row.expression.clone()].into_iter().chain(cells));
+    }
+    format!("\n{}{}", look.heading("snapshots"), table.text())
+}
+
+fn provenance(provenance: &ProvenanceSummary) -> String {
+    format!(
+        "seed {}, {} engine ({}), {} thread{}, {}\n",
+        provenance.seed,
+        provenance.engine,
+        provenance.vector,
+        provenance.threads,
+        if provenance.threads == 1 { "" } else { "s" },
+        duration(Duration::from_secs_f64(provenance.wall_s))
+    )
+}
+
+/// The text of a job's report.
+pub fn job_text(report: &JobReport, look: &Look) -> String {
+    let job = &report.job;
+    let mut text = look.heading(&format!(
+        "{}: {} map tasks, {} reduce tasks, {} worker{}{}",
+        job.name,
+        count(job.maps.into()),
+        count(job.reduces.into()),
+        count(job.workers.into()),
+        if job.workers == 1 { "" } else { "s" },
+        if job.slots { ", tasks wait for slots" } else { ", all tasks at once" }
+    ));
+    text += &partial(report.partial, report.replications);
+    text.push('\n');
+    text += &phases(report, look);
+    text += &critical(report, look);
+    text.push('\n');
+    text += &job_time(report, look);
+    if let Some(cost) = &report.time_cost {
+        let wall = duration(Duration::from_secs_f64(cost.estimate_s));
+        let ratio = plain_percent(cost.ratio);
+        let _ = writeln!(text, "\ntime cost: {wall} for a job of {} s, {ratio} of it", plain_seconds(cost.job_s));
+    }
+    if let Some(found) = &report.provenance {
+        text += &provenance(found);
+    }
+    text
+}
+
+fn plain_seconds(seconds: f64) -> String {
+    format!("{seconds:.1}")
+}
+
+fn plain_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent >= 0.01 { format!("{percent:.2} %") } else { format!("{percent:.1e} %") }
+}
+
+fn phases(report: &JobReport, look: &Look) -> String {
+    let simulated = report.phases.iter().any(|phase| phase.last_done.is_some());
+    let mut columns =
+        vec![("phase", Align::Left), ("tasks", Align::Right), ("mean", Align::Right), ("law", Align::Left)];
+    if simulated {
+        columns.extend([("first done", Align::Right), ("last done", Align::Right)]);
+    }
+    let mut table = Table::new(columns);
+    for phase in &report.phases {
+        let mean = if phase.min_s < phase.max_s {
+            format!("{:.3} ({:.3} to {:.3})", phase.mean_s, phase.min_s, phase.max_s)
+        } else {
+            format!("{:.3}", phase.mean_s)
+        };
+        let label = format!("{} {}", phase.number, phase.name);
+        let mut cells = vec![label, count(phase.tasks as u128), mean, phase.law.to_owned()];
+        cells.push(plus_minus(phase.first_done.as_ref(), look));
+        cells.push(plus_minus(phase.last_done.as_ref(), look));
+        table.push(cells.into_iter().take(if simulated { 6 } else { 4 }));
+    }
+    look.heading("phases: mean time of a task, and when the first and the last task have done it [s]") + &table.text()
+}
+
+/// `96.75 ± 0.69`.
+fn plus_minus(quantity: Option<&Quantity>, look: &Look) -> String {
+    let Some(quantity) = quantity else { return "-".to_owned() };
+    let half = quantity.half_width();
+    let value = within(quantity.value, half);
+    match half {
+        Some(half) => format!("{value} {} {}", look.either("±", "+-"), within(half, Some(half))),
+        None => value,
+    }
+}
+
+fn critical(report: &JobReport, look: &Look) -> String {
+    if report.phases.iter().all(|phase| phase.critical.is_none()) {
+        return String::new();
+    }
+    let mut table = Table::new([
+        ("phase", Align::Left),
+        ("on the critical path", Align::Right),
+        ("share", Align::Right),
+        ("", Align::Left),
+        ("s per s", Align::Right),
+    ]);
+    for phase in &report.phases {
+        let Some(critical) = &phase.critical else { continue };
+        table.push([
+            format!("{} {}", phase.number, phase.name),
+            plus_minus(Some(&critical.time), look),
+            format!("{:.1} %", critical.share * 100.0),
+            look.either("█", "#").repeat((critical.share * SHARE_BAR).round().max(0.0) as usize),
+            critical.sensitivity.map_or_else(|| "-".to_owned(), |s| format!("{s:.2}")),
+        ]);
+    }
+    let title = "where the time goes: time on the critical path [s], and how much longer the job gets\n\
+                 when the phase's mean gets one second longer";
+    format!("\n{}{}", look.heading(title), table.text())
+}
+
+/// Characters of a bar for a share of 1.
+const SHARE_BAR: f64 = 40.0;
+
+fn job_time(report: &JobReport, look: &Look) -> String {
+    let mut columns = vec![(String::new(), Align::Left)];
+    if report.analytic.is_some() {
+        columns.push(("exact".to_owned(), Align::Right));
+    }
+    if report.job_time.is_some() {
+        columns.push(("simulated".to_owned(), Align::Right));
+        columns.push((format!("{} from", percent(report.level)), Align::Right));
+        columns.push(("to".to_owned(), Align::Right));
+    }
+    let mut table = Table::new(columns);
+    let exact = report.analytic.as_ref().map(exact_rows);
+    let simulated = report.job_time.as_ref().map(distribution_rows);
+    let names: Vec<String> = match (&exact, &simulated) {
+        (Some(exact), _) => exact.iter().map(|(name, _)| name.clone()).collect(),
+        (None, Some(simulated)) => simulated.iter().map(|(name, _)| name.clone()).collect(),
+        (None, None) => Vec::new(),
+    };
+    for name in names {
+        let value = exact.iter().flatten().find(|(own, _)| *own == name).map(|(_, value)| format!("{value:.3}"));
+        let quantity = simulated.iter().flatten().find(|(own, _)| *own == name).map(|(_, quantity)| *quantity);
+        let cells = simulated.is_some().then(|| interval_cells(quantity)).into_iter().flatten();
+        table.push(std::iter::once(name).chain(value).chain(cells));
+    }
+    let mut text = look.heading(&job_time_title(report)) + &table.text();
+    if let Some(reason) = &report.no_analytic {
+        let _ = writeln!(text, "  no exact distribution: {reason}");
+    }
+    for (name, quantity) in simulated.iter().flatten() {
+        if let Some(note) = &quantity.note {
+            let _ = writeln!(text, "  {name} has no interval: {note}");
+        }
+    }
+    if let Some(time) = &report.job_time {
+        text.push('\n');
+        text += &histogram_text(&time.histogram, &marks(time), look);
+    }
+    text
+}
+
+fn job_time_title(report: &JobReport) -> String {
+    match &report.job_time {
+        Some(time) => format!("job time [s], {} replications", count(time.samples.into())),
+        None => "job time [s]".to_owned(),
+    }
+}
+
+fn exact_rows(law: &crate::report::job::AnalyticSummary) -> Vec<(String, f64)> {
+    let mut rows = vec![("mean".to_owned(), law.mean), ("sd".to_owned(), law.sd)];
+    rows.extend(law.quantiles.iter().map(|point| (quantile_name(point.p), point.value)));
+    rows
+}

@@ -1,0 +1,1 @@
+//! Tests of the whole: nets in, numbers out.
