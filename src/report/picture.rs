@@ -20,7 +20,7 @@ const LABEL_SPACE: f64 = 12.0;
 /// A place on the axis that is pointed at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Where [s].
+    /// Where \[s\].
     pub at: f64,
     /// What is written there.
     pub label: String,
@@ -88,7 +88,7 @@ fn columns(bars: &[Bar], width: usize, look: &Look) -> String {
         };
         let cells: String =
             heights.iter().flat_map(|&h| [cell(h.saturating_sub(line * EIGHTHS), look)].repeat(width)).collect();
-        text.push_str(&format!("{label:>width$} {}{cells}", look.either("│", "|"), width = MARGIN - 2).trim_end());
+        text.push_str(format!("{label:>width$} {}{cells}", look.either("│", "|"), width = MARGIN - 2).trim_end());
         text.push('\n');
     }
     text
