@@ -62,7 +62,7 @@ impl Watch for Progress {
             return;
         }
         if let Ok(mut bar) = self.bar.lock() {
-            let bar = bar.get_or_insert_with(Self::bar);
+            let bar = bar.get_or_insert_with(|| Self::bar().with_elapsed(self.started.elapsed()));
             bar.set_length(planned);
             bar.set_position(done);
         }
