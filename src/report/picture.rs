@@ -88,7 +88,7 @@ fn columns(bars: &[Bar], width: usize, look: &Look) -> String {
         };
         let cells: String =
             heights.iter().flat_map(|&h| [cell(h.saturating_sub(line * EIGHTHS), look)].repeat(width)).collect();
-        text.push_str(&format!("{label:>width$} {}{cells}", look.either("│", "|"), width = MARGIN - 2).trim_end());
+        text.push_str(format!("{label:>width$} {}{cells}", look.either("│", "|"), width = MARGIN - 2).trim_end());
         text.push('\n');
     }
     text
