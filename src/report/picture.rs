@@ -20,7 +20,7 @@ const LABEL_SPACE: f64 = 12.0;
 /// A place on the axis that is pointed at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Where [s].
+    /// Where \[s\].
     pub at: f64,
     /// What is written there.
     pub label: String,

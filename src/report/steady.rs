@@ -30,7 +30,7 @@ pub struct SteadyReport {
     pub net: NetSummary,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Model time of the run [s].
+    /// Model time of the run \[s\].
     pub model_time_s: f64,
     /// Firings of the run.
     pub firings: u64,
@@ -44,7 +44,7 @@ pub struct SteadyReport {
     pub version: &'static str,
     /// The seed.
     pub seed: u64,
-    /// Wall time of the run [s].
+    /// Wall time of the run \[s\].
     pub wall_s: f64,
 }
 

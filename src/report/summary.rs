@@ -46,9 +46,9 @@ impl NetSummary {
 pub struct QuestionSummary {
     /// The goal in words.
     pub goal: String,
-    /// Model time at which a replication ends at the latest [s].
+    /// Model time at which a replication ends at the latest \[s\].
     pub horizon_s: Option<f64>,
-    /// Model time from which averages are collected [s].
+    /// Model time from which averages are collected \[s\].
     pub warm_up_s: f64,
     /// Firings after which a replication is cut off.
     pub max_firings: Option<u64>,
@@ -81,7 +81,7 @@ pub struct Row {
     pub quantity: Quantity,
 }
 
-/// First and last firing of a group of transitions [s].
+/// First and last firing of a group of transitions \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupRow {
     /// The group's name.
@@ -95,7 +95,7 @@ pub struct GroupRow {
 /// The mean of an expression at a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SnapshotRow {
-    /// The time [s].
+    /// The time \[s\].
     pub time_s: f64,
     /// The expression as written.
     pub expression: String,
@@ -120,9 +120,9 @@ pub struct ProvenanceSummary {
     pub vector: &'static str,
     /// Threads that were used.
     pub threads: usize,
-    /// Length of a tick of model time [s].
+    /// Length of a tick of model time \[s\].
     pub tick_s: f64,
-    /// Wall time of the replications [s].
+    /// Wall time of the replications \[s\].
     pub wall_s: f64,
 }
 
