@@ -60,7 +60,7 @@ pub(super) fn run(
     Ok(Exit::Success)
 }
 
-/// Model time of a part [s] such that all of them have about so many firings. Parts of equal time, not of equal
+/// Model time of a part \[s\] such that all of them have about so many firings. Parts of equal time, not of equal
 /// firings: the mean of averages over equal times is the mean over time, over equal firings it is not.
 fn part_length(program: &Program, firings: u64, seed: u64) -> Result<f64, Failure> {
     let pilot = (firings / PILOT).max(1);
