@@ -213,10 +213,10 @@ pub(crate) struct QuestionArgs {
     /// averages up to a horizon are asked for
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
-    /// Model time at which a replication ends at the latest \[s\]
+    /// Model time at which a replication ends at the latest, in seconds
     #[arg(long, value_name = "T", value_parser = values::seconds)]
     pub(crate) horizon: Option<f64>,
-    /// Model time from which averages are collected \[s\]
+    /// Model time from which averages are collected, in seconds
     #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, value_parser = values::seconds)]
     pub(crate) warm_up: f64,
     /// Firings after which a replication is cut off [default: 10 million, where nothing else ends it]
@@ -267,7 +267,7 @@ pub(crate) struct SpnGcArgs {
     /// Reduce tasks
     #[arg(long, value_name = "R", value_parser = values::positive_count)]
     pub(crate) reduces: Option<u64>,
-    /// Means of the nine phases \[s\], separated by commas; else they follow from the plan
+    /// Means of the nine phases in seconds, separated by commas; else they follow from the plan
     #[arg(long, value_name = "T1,...,T9", value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
     /// Plan of the job; else the default one
