@@ -86,8 +86,9 @@ fn kind() -> impl Strategy<Value = ArcKind> {
 }
 
 fn place() -> impl Strategy<Value = RandomPlace> {
-    let room = prop_oneof![2 => Just(None), 1 => (0_u32..4).prop_map(Some)];
-    (0_u32..5, room, 1_u32..4).prop_map(|(tokens, room, weight)| RandomPlace {
+    let room = prop_oneof![4 => Just(None), 1 => (0_u32..5).prop_map(Some)];
+    let weight = prop_oneof![3 => Just(1), 1 => Just(2), 1 => Just(3)];
+    (0_u32..7, room, weight).prop_map(|(tokens, room, weight)| RandomPlace {
         tokens,
         capacity: room.map(|room| (tokens + room).max(1)),
         weight,
