@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::net::{Arc, ArcKind, Delay, Net, Place, Timing, Transition};
+use crate::net::{Arc, ArcKind, Delay, Expr, Net, Place, Timing, Transition};
 
 /// A net as a Graphviz graph: places are circles, timed transitions open boxes, immediate ones black bars.
 ///
@@ -71,16 +71,24 @@ pub(crate) fn timing_text(net: &Net, timing: &Timing) -> String {
     match timing {
         Timing::Immediate { weight, priority } => match (weight.as_number(), priority) {
             (Some(1.0), 0 | 1) => String::new(),
-            (_, 0 | 1) => net.expression_text(weight),
-            _ => format!("{}, priority {priority}", net.expression_text(weight)),
+            (_, 0 | 1) => number_text(net, weight),
+            _ => format!("{}, priority {priority}", number_text(net, weight)),
         },
-        Timing::Timed { delay: Delay::Exponential { rate }, .. } => net.expression_text(rate),
+        Timing::Timed { delay: Delay::Exponential { rate }, .. } => number_text(net, rate),
         Timing::Timed { delay: Delay::General(law), .. } => {
-            let debug = format!("{law:?}");
-            let name = debug.split([' ', '{']).next().unwrap_or_default().to_lowercase();
-            format!("{name}, mean {:.4}", law.mean())
+            format!("{}, mean {}", law.name(), four_digits(law.mean()))
         }
     }
+}
+
+/// A constant with four significant digits, which is what a picture has room for; an expression as it is.
+fn number_text(net: &Net, expression: &Expr) -> String {
+    expression.as_number().map_or_else(|| net.expression_text(expression), four_digits)
+}
+
+fn four_digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    format!("{rounded}")
 }
 
 /// The weights of an arc as a label; nothing for a weight of 1, whose class the arc's colour tells.
@@ -150,7 +158,7 @@ mod tests {
             "p0 -> t0 [arrowhead=odot];",
             "p0 -> t1 [label=\"3\", dir=both, style=dashed];",
             "t1 -> p0;",
-            "deterministic, mean 2.0000",
+            "deterministic, mean 2",
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }

@@ -71,6 +71,20 @@ pub struct Branch {
 pub const MAX_ERLANG_STAGES: u32 = 1_000;
 
 impl Law {
+    /// The law's name, in lower case.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Deterministic { .. } => "deterministic",
+            Self::Uniform { .. } => "uniform",
+            Self::Erlang { .. } => "erlang",
+            Self::Hyperexponential { .. } => "hyperexponential",
+            Self::LogNormal { .. } => "lognormal",
+            Self::Weibull { .. } => "weibull",
+            Self::Pareto { .. } => "pareto",
+            Self::Empirical { .. } => "empirical",
+        }
+    }
+
     /// The mean delay in seconds. Exact.
     pub fn mean(&self) -> f64 {
         match self {

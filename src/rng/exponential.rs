@@ -42,10 +42,8 @@ fn high_product(a: u32, b: u32) -> u32 {
 #[inline(always)]
 pub fn exponential(word: u32) -> u32 {
     let zeros = word.leading_zeros();
-    // mantissa with its top bit set; the half below the last bit of the word comes in where there is room for it
-    let half = if zeros == 0 { 0 } else { 1 << (zeros - 1) };
-    let shifted = if zeros < 32 { word << zeros } else { 0 };
-    let t = (shifted | half) << 1;
+    // what follows the top bit, as Q0.32; the half below the last bit of the word comes in where there is room for it
+    let t = ((u64::from(word) << 1 | 1) << zeros) as u32 & !1;
     let mut a = HIGHEST_COEFFICIENT;
     for c in COEFFICIENTS {
         a = c.wrapping_sub(high_product(a, t));

@@ -53,17 +53,14 @@ impl Times {
     }
 
     /// Adds one exponential delay per lane: `((e * mantissa) >> shift)` for the lane's own variate `e`.
+    ///
+    /// First all words, then all variates: each loop is a short chain many times over, which a processor overlaps.
     #[inline(always)]
     pub(super) fn add_exponential(&mut self, key: [u32; 2], address: Address, first_quad: u64, scale: Scale) {
         let mantissa = u64::from(scale.mantissa);
-        let [a, rest @ ..] = self.0.as_chunks_mut::<QUADS>().0 else { unreachable!("64 lanes are four runs") };
-        let [b, c, d] = rest else { unreachable!("64 lanes are four runs") };
-        for q in 0..QUADS {
-            let words = address.block(key, first_quad + q as u64);
-            a[q] += (u64::from(exponential(words[0])) * mantissa) >> scale.shift;
-            b[q] += (u64::from(exponential(words[1])) * mantissa) >> scale.shift;
-            c[q] += (u64::from(exponential(words[2])) * mantissa) >> scale.shift;
-            d[q] += (u64::from(exponential(words[3])) * mantissa) >> scale.shift;
+        let words = draw_words(key, address, first_quad);
+        for (time, &word) in self.0.iter_mut().zip(words.as_flattened()) {
+            *time += (u64::from(exponential(word)) * mantissa) >> scale.shift;
         }
     }
 
@@ -82,6 +79,17 @@ impl Times {
     pub(super) fn of(&self, r: usize) -> u64 {
         self.0[(r & 3) * QUADS + (r >> 2)]
     }
+}
+
+/// One word per lane.
+#[inline(always)]
+fn draw_words(key: [u32; 2], address: Address, first_quad: u64) -> [[u32; QUADS]; 4] {
+    let mut words = [[0; QUADS]; 4];
+    let [a, b, c, d] = &mut words;
+    for q in 0..QUADS {
+        [a[q], b[q], c[q], d[q]] = address.block(key, first_quad + q as u64);
+    }
+    words
 }
 
 /// The branch that each lane takes.
