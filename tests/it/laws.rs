@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
 use tailspn::compile::{Program, compile, lower};
-use tailspn::net::{ArcKind, Net};
+use tailspn::net::{ArcKind, Net, Servers};
 use tailspn::semantics::{enabling_degree, fire, is_enabled};
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Goal, Group, Question, Samples, Snapshot, Unwatched, run};
 
@@ -131,6 +131,7 @@ fn disagreements(left: &Samples, right: &Samples, factor: f64) -> Vec<String> {
 proptest! {
     #![proptest_config(cases(256))]
 
+    /// Seen to fail with capacities ignored.
     #[test]
     fn a_firing_adds_its_column_of_the_incidence_matrix(
         random in any_net(),
@@ -192,19 +193,17 @@ proptest! {
     fn lockstep_and_direct_form_agree_bit_for_bit(random in balanced_net(), horizon in prop::option::of(0.5_f64..15.0)) {
         let mut random = random;
         random.transitions.retain(|t| t.immediate.is_none());
+        // the lockstep form counts servers only where arcs have weight 1
+        for t in random.transitions.iter_mut().filter(|t| t.arcs[0].2 > 1) {
+            t.servers = Servers::Single;
+        }
         let net = random.build(1.0, "");
         let goal = at_last_place(&net, "", 2, 0.0).goal;
         // some nets go on for ever without coming there
         let max_firings = Some(if horizon.is_some() { 1 << 20 } else { 100 });
         let question = Question { goal, horizon, max_firings, ..Question::default() };
-        let lockstep = Ensemble { replications: 200, engine: EngineChoice::Lockstep, ..ensemble() };
-        match run(&compile(&net).unwrap(), &question, &lockstep, &Unwatched) {
-            Ok(lockstep) => {
-                prop_assert_eq!(lockstep.samples, one_run(&net, &question, EngineChoice::Direct, 200, 0));
-            }
-            // a weight above 1 with several servers
-            Err(error) => prop_assume!(false, "{}", error),
-        }
+        let run = |engine| one_run(&net, &question, engine, 200, 5);
+        prop_assert_eq!(run(EngineChoice::Lockstep), run(EngineChoice::Direct));
     }
 
     #[test]
