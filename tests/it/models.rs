@@ -124,6 +124,8 @@ fn check(model: &Path) -> Vec<String> {
     wrong.into_iter().map(|w| format!("{name}: {w}")).collect()
 }
 
+/// Seen to fail with the service rate of M/M/1/5 off by 2 %, with the weights of a choice reversed, with capacities ignored,
+/// and with throughputs that count the warm-up.
 #[test]
 fn every_model_has_its_known_values_on_every_engine() {
     let models = models();
