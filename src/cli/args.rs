@@ -20,6 +20,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Terminal")]
 pub(crate) struct Global {
     /// Print results and errors only: no warnings, notes or progress
     #[arg(short, long, global = true)]
@@ -65,6 +66,7 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 
 /// A net to read.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Reading the net")]
 pub(crate) struct NetArgs {
     /// PIPE XML of any version, or PNML; `-` is standard input
     pub(crate) net: PathBuf,
@@ -133,6 +135,7 @@ pub(crate) enum OutFormat {
 
 /// How results are printed.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct PrintArgs {
     /// Print JSON (described in docs/json.md)
     #[arg(long, conflicts_with = "csv")]
@@ -144,6 +147,7 @@ pub(crate) struct PrintArgs {
 
 /// How a simulation is run.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
     /// Seed; the same seed gives the same numbers on any number of threads
     #[arg(long, value_name = "S", value_parser = values::count)]
@@ -161,8 +165,8 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Expressions: #(place), #(place, class), cap(place), rate parameters, + - * / %, comparisons, && || !,
-if(condition, then, else), min, max, and the functions of PIPE 4.3.
+Expressions: #(place), #(place, class), cap(place), rate parameters, + - * / %, comparisons,
+&&, ||, !, if(condition, then, else), min, max, and the functions of PIPE 4.3.
 
 Examples:
     tailspn simulate net.xml                                    time to the dead marking
@@ -178,44 +182,45 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Replications [default: 10000]; with --rel-error, the most
-    #[arg(long, value_name = "N", value_parser = values::positive_count)]
+    #[arg(long, value_name = "N", value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
     /// Replicate until the half width of the mean time's interval is this share of it, such as 0.5%
-    #[arg(long, value_name = "SHARE", value_parser = values::share)]
+    #[arg(long, value_name = "SHARE", value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
     /// Engine; `auto` takes the fastest that can
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) engine: Engine,
     #[command(flatten)]
     pub(crate) question: QuestionArgs,
     /// Means in the long run, from one long replication: warm-up is found and left out
-    #[arg(long, conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine"])]
+    #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_time", "max_firings"])]
     pub(crate) steady: bool,
-    /// Firings of the long replication of --steady
-    #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", value_parser = values::positive_count)]
+    /// Firings of the long replication of --steady, about
+    #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", value_parser = values::positive_count, help_heading = "Question")]
     pub(crate) steady_firings: u64,
     /// Write the times of all replications to a file, one a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) samples: Option<PathBuf>,
     /// Replace FILE where it exists
-    #[arg(long, requires = "samples")]
+    #[arg(long, requires = "samples", help_heading = "Output")]
     pub(crate) force: bool,
 }
 
 /// What a simulation is asked.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Question")]
 pub(crate) struct QuestionArgs {
     /// Goal: an expression that is not 0 there, `dead` (nothing can fire), or `horizon`. Default: `dead`; `horizon` where
     /// averages up to a horizon are asked for
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
-    /// Model time at which a replication ends at the latest [s]
+    /// Model time at which a replication ends at the latest \[s\]
     #[arg(long, value_name = "T", value_parser = values::seconds)]
     pub(crate) horizon: Option<f64>,
-    /// Model time from which averages are collected [s]
+    /// Model time from which averages are collected \[s\]
     #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, value_parser = values::seconds)]
     pub(crate) warm_up: f64,
-    /// Firings after which a replication is cut off
+    /// Firings after which a replication is cut off [default: 10 million, where nothing else ends it]
     #[arg(long, value_name = "N", value_parser = values::positive_count)]
     pub(crate) max_firings: Option<u64>,
     /// Mean tokens of every place over time
@@ -263,7 +268,7 @@ pub(crate) struct SpnGcArgs {
     /// Reduce tasks
     #[arg(long, value_name = "R", value_parser = values::positive_count)]
     pub(crate) reduces: Option<u64>,
-    /// Means of the nine phases [s], separated by commas; else they follow from the plan
+    /// Means of the nine phases \[s\], separated by commas; else they follow from the plan
     #[arg(long, value_name = "T1,...,T9", value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
     /// Plan of the job; else the default one
@@ -288,20 +293,20 @@ pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
     pub(crate) plan: Option<PathBuf>,
     /// How the job time is found
-    #[arg(long, default_value = "both")]
+    #[arg(long, default_value = "both", help_heading = "Run")]
     pub(crate) method: Method,
     /// Replications
-    #[arg(long, value_name = "N", default_value = "2000", value_parser = values::positive_count)]
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: u64,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Also write the job's net: .xml, .dot or .svg
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) export: Option<PathBuf>,
     /// Replace FILE where it exists
-    #[arg(long, requires = "export")]
+    #[arg(long, requires = "export", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]

@@ -39,6 +39,7 @@ struct CheckReport {
     engine: Option<&'static str>,
     engines: Vec<EngineRow>,
     trial: String,
+    fault: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pipe: Option<Vec<PipeRow>>,
 }
@@ -79,6 +80,7 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure
     let loaded = read_net(&args.net)?;
     let program = compile_net(&loaded.net)?;
     let report = report_on(&loaded, &program, args.pipe);
+    let exit = if report.fault { Exit::Model } else { Exit::Success };
     if args.json {
         let text = json("check", &report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
         terminal.data(&text)?;
@@ -86,13 +88,14 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure
         terminal.warnings(&loaded.warnings);
         terminal.data(&text_of(&report))?;
     }
-    Ok(Exit::Success)
+    Ok(exit)
 }
 
 fn report_on(loaded: &Loaded, program: &Program, pipe: bool) -> CheckReport {
     let net = &loaded.net;
     let delays = |wanted: fn(&Timing) -> bool| net.transitions().iter().filter(|t| wanted(&t.timing)).count();
     let arcs = |kind: ArcKind| net.arcs().iter().filter(|arc| arc.kind == kind).count();
+    let (trial, fault) = trial(program);
     CheckReport {
         name: net.name().to_owned(),
         dialect: loaded.dialect.to_string(),
@@ -117,7 +120,8 @@ fn report_on(loaded: &Loaded, program: &Program, pipe: bool) -> CheckReport {
         remarks: remarks(net),
         engine: with_engine(program, EngineChoice::Auto).ok(),
         engines: engine_rows(program),
-        trial: trial(program),
+        trial,
+        fault,
         pipe: pipe.then(|| pipe_report(net).iter().map(pipe_row).collect()),
     }
 }
@@ -179,19 +183,20 @@ fn engine_rows(program: &Program) -> Vec<EngineRow> {
     .collect()
 }
 
-/// What a short run shows.
-fn trial(program: &Program) -> String {
+/// What a short run shows, and whether it shows that the net is wrong.
+fn trial(program: &Program) -> (String, bool) {
     let question = Question { max_firings: Some(TRIAL), ..Question::default() };
     let one = Ensemble { replications: 1, engine: EngineChoice::Race, ..Ensemble::default() };
-    match replicate(program, &question, &one, &Unwatched) {
-        Err(error) => format!("fails: {error}"),
+    let words = match replicate(program, &question, &one, &Unwatched) {
+        Err(error) => return (format!("fails: {error}"), matches!(error, RunError::Fault(_))),
         Ok(run) if run.samples.firings == 0 => "nothing can fire in the initial marking".to_owned(),
         Ok(run) if run.samples.ended(Ending::Firings) > 0 => format!("goes on after {} firings", count(TRIAL.into())),
         Ok(run) => {
             let time = run.samples.passage.mean_ticks().map_or(0.0, |ticks| ticks * run.samples.clock.tick());
             format!("ends in a dead marking after {} firings, at {} s", count(run.samples.firings), plain(time))
         }
-    }
+    };
+    (words, false)
 }
 
 fn pipe_row(finding: &PipeFinding) -> PipeRow {

@@ -19,7 +19,7 @@ use crate::cli::spn_gc::phases_and_net;
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Replications whose critical paths are followed; more would not change what is shown.
-const TRACED: u64 = 1_000;
+const TRACED: u64 = 10_000;
 
 /// Estimates the job.
 pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {

@@ -11,6 +11,8 @@ use tailspn::net::{Net, ParameterId};
 use crate::cli::args::{NetArgs, ReadAs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::output::reason;
+use crate::cli::values::listed;
 
 /// How many problems of one file are told.
 const MOST_PROBLEMS: usize = 20;
@@ -20,8 +22,6 @@ const MOST_PROBLEMS: usize = 20;
 pub(crate) struct Loaded {
     pub(crate) net: Net,
     pub(crate) dialect: Dialect,
-    /// The text of the file, for pointing into it.
-    pub(crate) source: Source,
     /// What is odd about the file.
     pub(crate) warnings: Vec<Note>,
 }
@@ -29,12 +29,7 @@ pub(crate) struct Loaded {
 /// The bytes of a file, or of standard input for `-`.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error: std::io::Error| {
-        let reason = match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            std::io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
-            _ => error.to_string(),
-        };
-        Failure::plain(Exit::Io, format!("cannot read `{}`: {reason}", path.display()))
+        Failure::plain(Exit::Io, format!("cannot read `{}`: {}", path.display(), reason(&error)))
     };
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
@@ -69,7 +64,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
         })
         .collect();
     let net = replace_parameters(read.net, &args.param)?;
-    Ok(Loaded { net, dialect: read.dialect, source, warnings })
+    Ok(Loaded { net, dialect: read.dialect, warnings })
 }
 
 /// What a file is that starts with the mark of another kind of file.
@@ -123,12 +118,7 @@ fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure
 
 fn unknown_parameter(net: &Net, name: &str) -> Note {
     let names: Vec<&str> = net.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
-    let help = if names.is_empty() {
-        "the net has no rate parameters".to_owned()
-    } else {
-        format!("the net has: {}", names.join(", "))
-    };
-    Note::problem(format!("there is no rate parameter `{name}`")).with_help(help)
+    Note::problem(format!("there is no rate parameter `{name}`")).with_help(listed(&names))
 }
 
 /// Compiles a net.

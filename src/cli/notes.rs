@@ -11,7 +11,10 @@ use miette::{
 use crate::cli::exit::Exit;
 
 /// Longest line that is shown; of a longer one, only what is near.
-const LONGEST_LINE: usize = 200;
+const LONGEST_LINE: usize = 140;
+/// Bytes of a longer line that are shown before and after a place.
+const BEFORE: usize = 20;
+const AFTER: usize = 50;
 
 /// A named text that notes point into.
 #[derive(Clone, Debug)]
@@ -23,6 +26,11 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Self { name: name.into(), text: text.into() }
+    }
+
+    /// The text of an argument; a blank after it gives problems at its end a place.
+    pub(crate) fn argument(name: &str, text: &str) -> Self {
+        Self::new(name, format!("{text} "))
     }
 
     /// The name of the file or argument.
@@ -44,8 +52,7 @@ impl Source {
         if end - begin <= LONGEST_LINE {
             return begin..end;
         }
-        let near = LONGEST_LINE / 2;
-        boundary(begin.max(start.saturating_sub(near)))..boundary(end.min(start + near))
+        boundary(begin.max(start.saturating_sub(BEFORE)))..boundary(end.min(start + AFTER))
     }
 }
 
@@ -64,10 +71,12 @@ impl SourceCode for Source {
     fn read_span<'a>(
         &'a self,
         span: &SourceSpan,
-        _lines_before: usize,
+        lines_before: usize,
         _lines_after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let shown = self.shown(span.offset()..span.offset() + span.len());
+        // without context, only the place itself is asked for
+        let span = span.offset()..span.offset() + span.len();
+        let shown = if lines_before == 0 { span } else { self.shown(span) };
         let before = &self.text[..shown.start];
         let line = before.bytes().filter(|&byte| byte == b'\n').count();
         let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);

@@ -43,11 +43,6 @@ impl Terminal {
         Look { unicode: self.unicode, width: WIDTH, heading }
     }
 
-    /// Whether only results and errors are wanted.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
     /// Whether a progress bar can be shown.
     pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()
@@ -125,9 +120,23 @@ fn shows_unicode() -> bool {
     })
 }
 
+/// Why a file cannot be used, without the names of temporary files.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is no folder".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
 /// Writes a file in one step: a reader sees the old one or the new one. Replaces an existing file only by `force`.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::plain(Exit::Io, format!("cannot write `{}`: {error}", path.display()));
+    let failed =
+        |error: io::Error| Failure::plain(Exit::Io, format!("cannot write `{}`: {}", path.display(), reason(&error)));
     match std::fs::metadata(path) {
         // a device or a pipe is written to, not replaced
         Ok(found) if !found.is_file() => return std::fs::write(path, bytes).map_err(failed),

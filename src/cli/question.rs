@@ -2,12 +2,13 @@
 
 use tailspn::compile::{Code, lower};
 use tailspn::net::Net;
+use tailspn::net::expr::ExprError;
 use tailspn::sim::{Goal, Group, Question, Reward, Snapshot};
 
 use crate::cli::args::QuestionArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
-use crate::cli::values::fits;
+use crate::cli::values::{fits, listed};
 
 /// A question and how the person put it.
 #[derive(Clone, Debug)]
@@ -61,11 +62,26 @@ impl Parser<'_> {
         match self.net.expression(text) {
             Ok(expression) => Some(lower(self.net, &expression)),
             Err(error) => {
-                let source = Source::new(option, text);
-                self.notes.push(Note::problem(error.to_string()).at(&source, error.span()));
+                let source = Source::argument(option, text);
+                let note = Note::problem(error.to_string()).at(&source, error.span());
+                self.notes.push(match self.known(&error) {
+                    Some(help) => note.with_help(help),
+                    None => note,
+                });
                 None
             }
         }
+    }
+
+    /// The names that there are, where an unknown one was used.
+    fn known(&self, error: &ExprError) -> Option<String> {
+        let names: Vec<&str> = match error {
+            ExprError::UnknownPlace { .. } => self.net.places().iter().map(|place| place.id.as_str()).collect(),
+            ExprError::UnknownClass { .. } => self.net.classes().iter().map(|class| class.id.as_str()).collect(),
+            ExprError::UnknownParameter { .. } => self.net.parameters().iter().map(|p| p.name.as_str()).collect(),
+            _ => return None,
+        };
+        Some(listed(&names))
     }
 
     fn goal(&mut self, args: &QuestionArgs) -> (Goal, String) {
@@ -130,7 +146,8 @@ impl Parser<'_> {
     /// `TRANSITION:EXPRESSION`; the transition's id may hold colons.
     fn impulse(&mut self, name: &str, text: &str) -> Option<(u32, Code)> {
         let splits = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
-        let known = splits.filter_map(|(id, expression)| Some((self.transition(id.trim())?, expression))).last();
+        let mut known = splits.filter_map(|(id, expression)| Some((self.transition(id.trim())?, expression)));
+        let known = known.next_back();
         match known {
             Some((transition, expression)) => Some((transition, self.code("--impulse", expression.trim())?)),
             None => {

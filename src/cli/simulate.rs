@@ -13,6 +13,7 @@ use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, write_file};
 use crate::cli::question::{Asked, ask};
+use crate::cli::steady;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Replications where nothing else is asked for.
@@ -29,6 +30,9 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let mut asked = ask(&loaded.net, &args.question)?;
     let program = compile_net(&loaded.net)?;
     catch_interrupt();
+    if args.steady {
+        return steady::run(args, &program, loaded.net.name(), &asked.question, terminal);
+    }
     let ensemble = ensemble(args);
     be_patient(&program, &mut asked, &ensemble)?;
     let found = {
@@ -148,9 +152,6 @@ fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
     let reached = samples.ended(Ending::Goal);
     let whole = report::count(samples.replications.into());
     let question: &Question = &asked.question;
-    if run.provenance.cut_short {
-        terminal.tell(&format!("note: stopped after {whole} replications; the numbers are right, but less precise"));
-    }
     if samples.replications == 0 || question.goal == Goal::Horizon {
         return;
     }

@@ -158,7 +158,7 @@ mod tests {
             "p0 -> t0 [arrowhead=odot];",
             "p0 -> t1 [label=\"3\", dir=both, style=dashed];",
             "t1 -> p0;",
-            "deterministic, mean 2.0000",
+            "deterministic, mean 2",
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }

@@ -159,7 +159,7 @@ pub struct Transition {
     pub timing: Timing,
     /// Where it is drawn.
     pub position: Option<Point>,
-    /// Rotation of its bar \[degrees\].
+    /// Rotation of its bar, in degrees.
     pub orientation: i32,
     /// Where its name is drawn, relative to the transition.
     pub label_offset: Point,

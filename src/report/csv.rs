@@ -5,6 +5,7 @@
 use crate::report::distribution::Distribution;
 use crate::report::job::JobReport;
 use crate::report::quantity::Quantity;
+use crate::report::steady::SteadyReport;
 use crate::report::summary::SimulationReport;
 
 /// The rows could not be written; this is a mistake in the report.
@@ -80,6 +81,7 @@ pub(super) fn quantile_name(p: f64) -> String {
 pub fn simulation_csv(report: &SimulationReport) -> Result<String, CsvError> {
     let mut rows = Rows::new()?;
     rows.number("replications", "", "", &report.replications.to_string())?;
+    rows.number("partial", "", "", &u8::from(report.partial).to_string())?;
     if let Some(time) = &report.passage_time {
         rows.distribution("passage_time", time)?;
     }
@@ -97,6 +99,23 @@ pub fn simulation_csv(report: &SimulationReport) -> Result<String, CsvError> {
     for snapshot in &report.snapshots {
         if let Some(mean) = &snapshot.mean {
             rows.quantity("snapshot", &format!("{} at {} s", snapshot.expression, snapshot.time_s), "", mean)?;
+        }
+    }
+    rows.finish()
+}
+
+/// The CSV of a steady state: tokens, throughputs, rewards per second.
+///
+/// # Errors
+///
+/// [`CsvError`], which no report of this crate causes.
+pub fn steady_csv(report: &SteadyReport) -> Result<String, CsvError> {
+    let mut rows = Rows::new()?;
+    for (measure, named) in
+        [("tokens", &report.tokens), ("throughput", &report.throughputs), ("reward", &report.rewards)]
+    {
+        for row in named {
+            rows.quantity(measure, &row.name, row.unit, &row.quantity)?;
         }
     }
     rows.finish()

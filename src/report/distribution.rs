@@ -16,12 +16,12 @@ const BEYOND_P99: f64 = 0.5;
 /// Most bars that are cut before those beyond the end are put together.
 const MOST_BARS: f64 = 100_000.0;
 
-/// A quantile with its interval [s].
+/// A quantile with its interval \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QuantileRow {
     /// Which quantile, in (0, 1).
     pub p: f64,
-    /// Its value [s].
+    /// Its value \[s\].
     #[serde(flatten)]
     pub quantity: Quantity,
 }
@@ -29,9 +29,9 @@ pub struct QuantileRow {
 /// Samples from `low` to `high`, the latter not included.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bar {
-    /// Lower edge [s].
+    /// Lower edge \[s\].
     pub low: f64,
-    /// Upper edge [s].
+    /// Upper edge \[s\].
     pub high: f64,
     /// Number of samples.
     pub count: u64,
@@ -91,14 +91,14 @@ impl Distribution {
         })
     }
 
-    /// The quantile `p` of [`QUANTILES`] [s].
+    /// The quantile `p` of [`QUANTILES`] \[s\].
     pub fn quantile(&self, p: f64) -> Option<f64> {
         let row = self.quantiles.iter().find(|row| (row.p - p).abs() < 1e-12)?;
         Some(row.quantity.value)
     }
 }
 
-/// The mean [s] of samples in ticks; none without a sample.
+/// The mean \[s\] of samples in ticks; none without a sample.
 pub(super) fn mean_time(moments: &Moments, clock: Clock, level: f64) -> Option<Quantity> {
     let interval = moments.mean_estimate(level).map(Interval::from);
     Some(Quantity::new(moments.mean_ticks(), moments.count(), level, interval)?.scaled(clock.tick()))

@@ -37,15 +37,15 @@ pub struct PhaseRow {
     pub tasks: usize,
     /// Kind of its law.
     pub law: &'static str,
-    /// Mean time of one task, over all tasks [s].
+    /// Mean time of one task, over all tasks \[s\].
     pub mean_s: f64,
-    /// The shortest task's mean [s].
+    /// The shortest task's mean \[s\].
     pub min_s: f64,
-    /// The longest task's mean [s].
+    /// The longest task's mean \[s\].
     pub max_s: f64,
-    /// When the first task has done it [s]; none where it was not simulated.
+    /// When the first task has done it \[s\]; none where it was not simulated.
     pub first_done: Option<Quantity>,
-    /// When the last task has done it [s]; none where it was not simulated.
+    /// When the last task has done it \[s\]; none where it was not simulated.
     pub last_done: Option<Quantity>,
     /// Its part in the job time; none where it was not traced.
     pub critical: Option<CriticalShare>,
@@ -54,7 +54,7 @@ pub struct PhaseRow {
 /// What a phase contributes to the job time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CriticalShare {
-    /// Time on the critical path [s].
+    /// Time on the critical path \[s\].
     pub time: Quantity,
     /// That time over the mean job time. Also the relative sensitivity: by so many percent the job gets longer when the
     /// phase gets longer by one percent.
@@ -70,11 +70,11 @@ pub struct CriticalShare {
 pub struct QuantilePoint {
     /// Which quantile, in (0, 1).
     pub p: f64,
-    /// Its value [s].
+    /// Its value \[s\].
     pub value: f64,
 }
 
-/// The exact distribution of the job time [s].
+/// The exact distribution of the job time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AnalyticSummary {
     /// Unit of all numbers here.
@@ -90,9 +90,9 @@ pub struct AnalyticSummary {
 /// What the estimate cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TimeCost {
-    /// Wall time of the estimate, from the plan to the numbers [s].
+    /// Wall time of the estimate, from the plan to the numbers \[s\].
     pub estimate_s: f64,
-    /// Mean time of the job that it estimates [s].
+    /// Mean time of the job that it estimates \[s\].
     pub job_s: f64,
     /// The first over the second.
     pub ratio: f64,

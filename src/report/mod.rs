@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! Run ───────────────▶ SimulationReport ─┐
-//! Plan, phases, Run ─▶ JobReport ────────┼──▶ text (terminal) │ json │ csv │ markdown tables
-//!                                        │
+//! BatchAverages ─────▶ SteadyReport ─────┼──▶ text │ JSON │ CSV
+//! Plan, phases, Run ─▶ JobReport ────────┘
 //! ```
 //!
 //! | question | file |
@@ -11,6 +11,7 @@
 //! | a number with its interval | [`Quantity`] |
 //! | mean, spread, quantiles and histogram of a time | [`Distribution`] |
 //! | what a simulation of a net found | [`SimulationReport`] |
+//! | what one long run shows of the steady state | [`SteadyReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
 //!
@@ -25,11 +26,12 @@ mod look;
 mod number;
 mod picture;
 mod quantity;
+mod steady;
 mod summary;
 mod table;
 mod text;
 
-pub use csv::{CsvError, job_csv, simulation_csv};
+pub use csv::{CsvError, job_csv, simulation_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, json};
@@ -37,9 +39,10 @@ pub use look::Look;
 pub use number::{count, duration, plain, within};
 pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
+pub use steady::{SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use summary::{
     EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,
     Subject, simulation_report,
 };
 pub use table::{Align, Table};
-pub use text::{job_text, simulation_text};
+pub use text::{job_text, simulation_text, steady_text};

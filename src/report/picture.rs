@@ -12,13 +12,15 @@ const EIGHTHS: usize = 8;
 const MARGIN: usize = 10;
 /// Narrowest and widest picture.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=80;
+/// Samples below which bars are put together in pairs.
+const FEW: u64 = 5_000;
 /// Fewest characters between the starts of two labels of the axis.
 const LABEL_SPACE: f64 = 12.0;
 
 /// A place on the axis that is pointed at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Where [s].
+    /// Where \[s\].
     pub at: f64,
     /// What is written there.
     pub label: String,
@@ -32,9 +34,9 @@ pub fn histogram_text(histogram: &Histogram, marks: &[Mark], look: &Look) -> Str
     if first.low >= last.high {
         return format!("  all {} samples are {} s\n", count(first.count.into()), plain(first.low));
     }
-    let bars = fit(&histogram.bars, look);
-    let axis = Axis { low: first.low, high: last.high, columns: bars.len() };
-    let mut text = columns(&bars, look);
+    let (bars, width) = fit(&histogram.bars, look);
+    let axis = Axis { low: first.low, high: last.high, columns: bars.len() * width };
+    let mut text = columns(&bars, width, look);
     text.push_str(&axis.line(look));
     text.push_str(&axis.labels());
     text.push_str(&axis.marks(marks, look));
@@ -56,20 +58,24 @@ fn plain2(value: f64) -> String {
     format!("{value:.2}")
 }
 
-/// The bars, or pairs or more of them put together, so that the picture fits the width.
-fn fit(bars: &[Bar], look: &Look) -> Vec<Bar> {
+/// The bars, or pairs or more of them put together, so that the picture fits the width and chance does not show more
+/// than the law; and the columns that each of them takes.
+fn fit(bars: &[Bar], look: &Look) -> (Vec<Bar>, usize) {
     let width = look.width.clamp(*WIDTHS.start(), *WIDTHS.end()) - MARGIN - 1;
-    let together = bars.len().div_ceil(width);
+    let total: u64 = bars.iter().map(|bar| bar.count).sum();
+    let together = bars.len().div_ceil(width).max(if total < FEW { 2 } else { 1 });
     let joined = |part: &[Bar]| Bar {
         low: part[0].low,
         high: part[part.len() - 1].high,
         count: part.iter().map(|bar| bar.count).sum(),
     };
-    bars.chunks(together.max(1)).map(joined).collect()
+    let joined: Vec<Bar> = bars.chunks(together).map(joined).collect();
+    let each = (width / joined.len()).clamp(1, together);
+    (joined, each)
 }
 
 /// The columns, highest line first, with the share of the largest bar at the top.
-fn columns(bars: &[Bar], look: &Look) -> String {
+fn columns(bars: &[Bar], width: usize, look: &Look) -> String {
     let total: u64 = bars.iter().map(|bar| bar.count).sum();
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0).max(1);
     let heights: Vec<usize> = bars.iter().map(|bar| height(bar.count, most)).collect();
@@ -80,10 +86,9 @@ fn columns(bars: &[Bar], look: &Look) -> String {
         } else {
             String::new()
         };
-        let cells: String = heights.iter().map(|&h| cell(h.saturating_sub(line * EIGHTHS), look)).collect();
-        text.push_str(
-            &format!("{label:>width$} {}{cells}", look.either("│", "|"), width = MARGIN - 2).trim_end().to_owned(),
-        );
+        let cells: String =
+            heights.iter().flat_map(|&h| [cell(h.saturating_sub(line * EIGHTHS), look)].repeat(width)).collect();
+        text.push_str(format!("{label:>width$} {}{cells}", look.either("│", "|"), width = MARGIN - 2).trim_end());
         text.push('\n');
     }
     text

@@ -35,14 +35,20 @@ pub struct NetSummary {
     pub transitions: usize,
 }
 
+impl NetSummary {
+    pub(super) fn new(subject: &Subject<'_>) -> Self {
+        Self { name: subject.net.to_owned(), places: subject.places.len(), transitions: subject.transitions.len() }
+    }
+}
+
 /// What was asked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QuestionSummary {
     /// The goal in words.
     pub goal: String,
-    /// Model time at which a replication ends at the latest [s].
+    /// Model time at which a replication ends at the latest \[s\].
     pub horizon_s: Option<f64>,
-    /// Model time from which averages are collected [s].
+    /// Model time from which averages are collected \[s\].
     pub warm_up_s: f64,
     /// Firings after which a replication is cut off.
     pub max_firings: Option<u64>,
@@ -75,7 +81,7 @@ pub struct Row {
     pub quantity: Quantity,
 }
 
-/// First and last firing of a group of transitions [s].
+/// First and last firing of a group of transitions \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupRow {
     /// The group's name.
@@ -89,7 +95,7 @@ pub struct GroupRow {
 /// The mean of an expression at a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SnapshotRow {
-    /// The time [s].
+    /// The time \[s\].
     pub time_s: f64,
     /// The expression as written.
     pub expression: String,
@@ -114,9 +120,9 @@ pub struct ProvenanceSummary {
     pub vector: &'static str,
     /// Threads that were used.
     pub threads: usize,
-    /// Length of a tick of model time [s].
+    /// Length of a tick of model time \[s\].
     pub tick_s: f64,
-    /// Wall time of the replications [s].
+    /// Wall time of the replications \[s\].
     pub wall_s: f64,
 }
 
@@ -156,11 +162,7 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
     let samples = &run.samples;
     let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&samples.snapshots);
     SimulationReport {
-        net: NetSummary {
-            name: subject.net.to_owned(),
-            places: subject.places.len(),
-            transitions: subject.transitions.len(),
-        },
+        net: NetSummary::new(subject),
         question: QuestionSummary {
             goal: subject.goal.to_owned(),
             horizon_s: question.horizon,
@@ -211,7 +213,7 @@ pub(super) fn group_rows(samples: &Samples, question: &Question, level: f64) -> 
 }
 
 /// One name per counter: the place, and the class where there are several.
-fn counter_names(subject: &Subject<'_>) -> Vec<String> {
+pub(super) fn counter_names(subject: &Subject<'_>) -> Vec<String> {
     let one = |place: &String| {
         let several = subject.classes.len() > 1;
         let names = subject.classes.iter();

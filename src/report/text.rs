@@ -10,7 +10,8 @@ use crate::report::look::Look;
 use crate::report::number::{count, duration, plain, within};
 use crate::report::picture::{Mark, histogram_text};
 use crate::report::quantity::Quantity;
-use crate::report::summary::{EndingCounts, ProvenanceSummary, Row, SimulationReport};
+use crate::report::steady::SteadyReport;
+use crate::report::summary::{EndingCounts, NetSummary, ProvenanceSummary, Row, SimulationReport};
 use crate::report::table::{Align, Table};
 
 /// Quantiles that are marked under a histogram.
@@ -19,9 +20,7 @@ const MARKED: [f64; 3] = [0.5, 0.95, 0.99];
 /// The text of a simulation's report.
 pub fn simulation_text(report: &SimulationReport, look: &Look) -> String {
     let mut text = String::new();
-    let net = &report.net;
-    let name = if net.name.is_empty() { "net" } else { &net.name };
-    text += &look.heading(&format!("{name}: {} places, {} transitions", net.places, net.transitions));
+    text += &look.heading(&net_title(&report.net));
     text += &partial(report.partial, report.replications);
     text += &endings(report);
     if let Some(time) = &report.passage_time {
@@ -164,6 +163,52 @@ fn provenance(provenance: &ProvenanceSummary) -> String {
         if provenance.threads == 1 { "" } else { "s" },
         duration(Duration::from_secs_f64(provenance.wall_s))
     )
+}
+
+/// The text of a steady state.
+pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
+    let mut text = look.heading(&net_title(&report.net));
+    let _ = writeln!(
+        text,
+        "one run of {} firings, {} s of model time; means in the long run by batches",
+        count(report.firings.into()),
+        plain(report.model_time_s)
+    );
+    let lists = [
+        ("mean tokens", &report.tokens),
+        ("throughput [1/s]", &report.throughputs),
+        ("rewards per second", &report.rewards),
+    ];
+    for (title, rows) in lists.into_iter().filter(|(_, rows)| !rows.is_empty()) {
+        let mut columns = interval_columns("", &["value"], report.level);
+        columns.push(("warm-up".to_owned(), Align::Right));
+        let mut table = Table::new(columns);
+        for row in rows {
+            let warm_up = row.warm_up.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0));
+            let cells = interval_cells(Some(&row.quantity)).into_iter().chain([warm_up]);
+            table.push(std::iter::once(row.name.clone()).chain(cells));
+        }
+        text += &format!("\n{}{}", look.heading(title), table.text());
+        for row in rows {
+            if let Some(note) = &row.quantity.note {
+                let _ = writeln!(text, "  {} has no interval: {note}", row.name);
+            }
+        }
+    }
+    let wall = duration(Duration::from_secs_f64(report.wall_s));
+    let _ = writeln!(text, "\nseed {}, {wall}", report.seed);
+    text
+}
+
+/// `name: 3 places, 1 transition`.
+fn net_title(net: &NetSummary) -> String {
+    let name = if net.name.is_empty() { "net" } else { &net.name };
+    format!("{name}: {}, {}", counted(net.places, "place"), counted(net.transitions, "transition"))
+}
+
+/// A count and its noun, in the plural where there are not one.
+fn counted(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", count(number as u128), if number == 1 { "" } else { "s" })
 }
 
 /// The text of a job's report.

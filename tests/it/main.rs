@@ -1,1 +1,14 @@
-//! Tests of the whole: nets in, numbers out.
+//! Tests of the whole: nets and questions in, numbers out.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[cfg(feature = "cli")]
+mod cli;
+#[cfg(feature = "cli")]
+mod cli_errors;
+mod degenerate;
+mod laws;
+mod measure;
+mod models;
+mod pipe_semantics;
+mod random_net;

@@ -85,6 +85,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         if self.class_ids.is_empty() {
             self.class(TokenClass::default_class(), 0..0);
         }
+        self.nodes.reserve(raw.places.len() + raw.transitions.len());
         for place in &raw.places {
             self.place(place);
         }

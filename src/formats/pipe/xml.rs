@@ -198,9 +198,15 @@ pub(super) fn stream<'t>(
     }
 }
 
+/// Bytes that are looked at together.
+const BLOCK: usize = 256;
+
 /// Refuses what XML 1.0 does not allow even as a character reference.
 fn check_characters(text: &str) -> Result<(), Stop> {
-    let control = text.bytes().position(|b| b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r'));
+    let control = |b: &u8| *b < b' ' && !matches!(*b, b'\t' | b'\n' | b'\r');
+    // whole blocks first, without leaving early, which runs many times faster
+    let block = text.as_bytes().chunks(BLOCK).position(|block| block.iter().fold(false, |found, b| found | control(b)));
+    let control = block.and_then(|i| text.bytes().skip(i * BLOCK).position(|b| control(&b)).map(|at| i * BLOCK + at));
     match control.or_else(|| text.find(['\u{FFFE}', '\u{FFFF}'])) {
         Some(at) => Err((at..at + 1, forbidden(&text[at..]))),
         None => Ok(()),

@@ -35,11 +35,11 @@ impl Times {
         }
     }
 
-    /// The latest of both, where `other` exists.
+    /// The latest of both, where `other` is not after `limit`.
     #[inline(always)]
-    pub(super) fn max_existing(&mut self, other: &Self) {
+    pub(super) fn max_until(&mut self, other: &Self, limit: u64) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
-            let other = if *other < NEVER { *other } else { 0 };
+            let other = if *other <= limit { *other } else { 0 };
             *own = (*own).max(other);
         }
     }

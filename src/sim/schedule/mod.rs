@@ -41,6 +41,8 @@ struct Bound {
     groups: Vec<u32>,
     /// Whether its firing may be the one that reaches the goal.
     ends: bool,
+    /// Whether its firings are counted one by one, because it does not fire in every replication.
+    counted: bool,
     /// The time stays in the one slot that is read, and nothing else happens to it.
     in_place: bool,
 }
@@ -118,15 +120,16 @@ impl Schedule {
             .zip(ends)
             .map(|(step, ends)| {
                 let groups = std::mem::take(&mut groups_of[step.transition as usize]);
-                let alone = step.branch.is_none() && !step.conditional && !ends && groups.is_empty();
+                let counted = step.conditional || question.horizon.is_some();
+                let alone = step.branch.is_none() && !counted && !ends && groups.is_empty();
                 let stays =
                     step.reads.len() == 1 && step.puts == [Put { fold: Fold::Set, slot: step.reads[0], then: None }];
                 let draw = draw_of(program, step.transition as usize, clock);
-                Bound { step: step.clone(), draw, groups, ends, in_place: alone && stays }
+                Bound { step: step.clone(), draw, groups, ends, counted, in_place: alone && stays }
             })
             .collect();
         Ok(Self {
-            sure_firings: steps.iter().filter(|b| !b.step.conditional).count() as u64,
+            sure_firings: steps.iter().filter(|b| !b.counted).count() as u64,
             steps,
             choices: plan.choices.iter().map(|c| (c.group, c.cumulative.clone())).collect(),
             slots: plan.slots as usize,
@@ -192,17 +195,17 @@ impl Schedule {
             time.keep_branch(&block.taken[choice as usize], branch as u8);
         }
         self.delay(bound, &mut time, first_quad);
-        if step.conditional {
+        if bound.counted {
             for (count, time) in block.extra_firings.iter_mut().zip(&time.0) {
-                *count += u32::from(*time < NEVER);
+                *count += u32::from(*time <= self.horizon);
             }
         }
         if bound.ends {
-            block.end.max_existing(&time);
+            block.end.max_until(&time, NEVER - 1);
         }
         for &group in &bound.groups {
             block.first[group as usize].min(&time);
-            block.last[group as usize].max_existing(&time);
+            block.last[group as usize].max_until(&time, self.horizon);
         }
         for put in &step.puts {
             fold(&mut block.slots, put.fold, put.slot, &time);
@@ -238,7 +241,7 @@ impl Schedule {
             for (times, (first, last)) in samples.groups.iter_mut().zip(block.first.iter().zip(&block.last)) {
                 if first.of(r) <= self.horizon {
                     times.first.push(first.of(r));
-                    times.last.push(last.of(r).min(self.horizon));
+                    times.last.push(last.of(r));
                 }
             }
         }

@@ -1,0 +1,49 @@
+//! How does the time of a job grow with its input?
+//!
+//! ```text
+//!             ┌─▶ map 1: read, to GPU, GPU, to host, spill ─┐           ┌─▶ reduce 1: merge, reduce
+//! start ─load─┤   ...                                       ├─shuffle───┤   ...
+//!             └─▶ map M                                     ┘           └─▶ reduce R
+//! ```
+//!
+//! More input means more map tasks. They run side by side, so the job time grows like the mean of a maximum: slowly. The
+//! simulated mean is checked against the exact one.
+
+use std::error::Error;
+
+use tailspn::compile::compile;
+use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
+use tailspn::report::{Align, Table};
+use tailspn::sim::{Ensemble, Question, Unwatched, run};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let right = Align::Right;
+    let mut table = Table::new([("input [MB]", right), ("maps", right), ("mean [s]", right), ("exact [s]", right)]);
+    let mut last = 0.0;
+    for input_mb in [2_560.0, 10_240.0, 40_960.0] {
+        let mut plan = Plan::default();
+        plan.job.input_mb = input_mb;
+        let phases = phase_times(&plan, &mut || 0.5)?;
+        let net = job_net(&plan, &phases)?.net;
+        let program = compile(&net).map_err(tailspn::error::Error::from)?;
+
+        let ensemble = Ensemble { replications: 20_000, seed: 1, ..Ensemble::default() };
+        let found = run(&program, &Question::default(), &ensemble, &Unwatched)?;
+        let mean = found.samples.passage.mean_estimate(0.95)?.scaled(found.samples.clock.tick());
+        let exact = JobTime::of_plan(&plan, &phases)?.mean().get();
+        table.push([
+            format!("{input_mb}"),
+            plan.maps().to_string(),
+            format!("{:.2} ± {:.2}", mean.value, mean.half_width),
+            format!("{exact:.2}"),
+        ]);
+
+        // 2.5 half widths are 5 standard errors
+        assert!((mean.value - exact).abs() < 2.5 * mean.half_width, "{input_mb} MB: {mean:?}, exact {exact}");
+        assert!(mean.relative_half_width() < 0.01);
+        assert!(exact > last, "more input takes longer");
+        last = exact;
+    }
+    print!("{}", table.text());
+    Ok(())
+}

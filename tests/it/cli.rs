@@ -1,0 +1,275 @@
+//! The command line as a person sees it: one snapshot per case, without what differs between machines.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The tool, in the folder of the package, with a terminal that shows Unicode without colours.
+pub(crate) fn tool(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tailspn"));
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.env("LC_ALL", "C.UTF-8").env("NO_COLOR", "1").stdin(Stdio::null());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
+}
+
+/// Runs the tool and shows everything that came of it.
+pub(crate) fn shown(args: &[&str]) -> String {
+    show(&tool(args).output().expect("the tool runs"))
+}
+
+pub(crate) fn show(output: &Output) -> String {
+    let exit = output.status.code().map_or_else(|| "none".to_owned(), |code| code.to_string());
+    format!("exit {exit}\n--- stdout\n{}--- stderr\n{}", text(&output.stdout), text(&output.stderr))
+}
+
+/// Standard output of a run that must succeed.
+fn data(args: &[&str]) -> String {
+    let output = tool(args).output().expect("the tool runs");
+    assert!(output.status.success(), "{}", show(&output));
+    text(&output.stdout)
+}
+
+/// Compares with a snapshot, after taking out what differs between machines and moments.
+macro_rules! assert_shown {
+    ($text:expr) => {
+        insta::with_settings!({ filters => [
+            (r"\((portable|avx2|avx512)\)", "([vector])"),
+            (r"\d+ threads?, [\d.]+ (µs|ms|s|min)", "[threads], [wall]"),
+            (r"(seed \d+), [\d.]+ (µs|ms|s|min)", "$1, [wall]"),
+            (r"time cost: [\d.]+ (µs|ms|s|min) for a job of ([\d.]+ s), [\d.e-]+ % of it", "time cost: [wall] for a job of $2, [ratio] of it"),
+            (r#""(wall_s|estimate_s|ratio)": [\d.e-]+"#, r#""$1": "[wall]""#),
+            (r#""threads": \d+"#, r#""threads": "[threads]""#),
+            (r#""vector": "\w+""#, r#""vector": "[vector]""#),
+            (r"time_cost_ratio,,,[\d.e-]+", "time_cost_ratio,,,[ratio]"),
+            (r#""version": "[^"]+""#, r#""version": "[version]""#),
+            (r"(\d\.\d{6})\d+", "$1…"),
+            (r"tailspn \d+\.\d+\.\d+", "tailspn [version]"),
+        ] }, { insta::assert_snapshot!($text) });
+    };
+}
+pub(crate) use assert_shown;
+
+#[test]
+fn help_shows_the_commands_and_exit_codes() {
+    assert_shown!(data(&["--help"]));
+}
+
+#[test]
+fn help_of_check() {
+    assert_shown!(data(&["check", "--help"]));
+}
+
+#[test]
+fn help_of_convert() {
+    assert_shown!(data(&["convert", "--help"]));
+}
+
+#[test]
+fn help_of_simulate() {
+    assert_shown!(data(&["simulate", "--help"]));
+}
+
+#[test]
+fn help_of_spn_gc() {
+    assert_shown!(data(&["spn-gc", "--help"]));
+}
+
+#[test]
+fn help_of_estimate() {
+    assert_shown!(data(&["estimate", "--help"]));
+}
+
+#[test]
+fn checks_a_net() {
+    assert_shown!(shown(&["check", "models/textbook/machine_repair.xml", "--pipe"]));
+}
+
+#[test]
+fn checks_a_net_as_json() {
+    assert_shown!(shown(&["check", "models/textbook/forkjoin_retry.xml", "--json"]));
+}
+
+#[test]
+fn simulates_a_net() {
+    let group = "branch a=run_a,a_*";
+    assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", "--seed", "1", "--group", group]));
+}
+
+#[test]
+fn simulates_averages_up_to_a_horizon() {
+    assert_shown!(shown(&[
+        "simulate",
+        "models/textbook/mm1k.xml",
+        "--reps=1000",
+        "--horizon=100",
+        "--warm-up=10",
+        "--tokens",
+        "--throughput",
+        "--reward=full=#(queue) >= cap(queue)",
+        "--impulse=served=serve:1",
+        "--at=5:#(queue)",
+    ]));
+}
+
+#[test]
+fn simulates_the_steady_state() {
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--steady", "--steady-firings=200_000"]));
+}
+
+#[test]
+fn simulates_to_json() {
+    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=2000", "--json", "--until=#(a2) > 0"];
+    let json = data(&args);
+    let value: serde_json::Value = serde_json::from_str(&json).expect("valid JSON");
+    assert_eq!(value["format_version"], 1);
+    // the bars are many; that they are there is enough
+    let mut value = value;
+    let bars = value["passage_time"]["histogram"]["bars"].as_array().map_or(0, Vec::len);
+    value["passage_time"]["histogram"]["bars"] = bars.into();
+    assert_shown!(serde_json::to_string_pretty(&value).unwrap());
+}
+
+#[test]
+fn simulates_to_csv() {
+    assert_shown!(data(&["simulate", "models/textbook/forkjoin_retry.xml", "--reps=2000", "--csv"]));
+}
+
+#[test]
+fn estimates_the_default_job() {
+    assert_shown!(shown(&["estimate"]));
+}
+
+#[test]
+fn estimates_by_formula() {
+    assert_shown!(shown(&["estimate", "--method=analytic"]));
+}
+
+#[test]
+fn estimates_a_plan_without_a_formula() {
+    assert_shown!(shown(&["estimate", "tests/data/cli/lognormal-plan.toml", "--reps=4000", "--seed=3"]));
+}
+
+#[test]
+fn estimates_to_csv() {
+    assert_shown!(data(&["estimate", "--csv"]));
+}
+
+#[test]
+fn same_seed_same_bytes_on_1_and_8_threads() {
+    let run = |threads: &str| {
+        let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--csv", "--tokens", "--seed=9", threads];
+        data(&args)
+    };
+    assert_eq!(run("--threads=1"), run("--threads=8"));
+}
+
+#[test]
+fn printed_plan_estimates_like_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.toml");
+    std::fs::write(&path, data(&["estimate", "--print-plan"])).unwrap();
+    let numbers = |args: &[&str]| data(args).lines().filter(|line| !line.contains("ratio")).collect::<String>();
+    assert_eq!(numbers(&["estimate", "--csv"]), numbers(&["estimate", path.to_str().unwrap(), "--csv"]));
+}
+
+#[test]
+fn plain_terminals_get_ascii() {
+    let output = tool(&["estimate"]).env("LC_ALL", "C").output().unwrap();
+    assert!(output.stdout.is_ascii(), "{}", show(&output));
+}
+
+#[test]
+fn nets_go_out_and_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (net, copy, picture) = (file("net.xml"), file("copy.xml"), file("net.svg"));
+    let told = tool(&["spn-gc", "--maps=3", "--reduces=2", "-o", &net]).output().unwrap();
+    assert_eq!(text(&told.stderr), "23 places, 21 transitions, 45 arcs\n");
+    assert_eq!(data(&["convert", &net, &copy, "--to=pipe5"]), "");
+    assert_eq!(data(&["convert", &copy, &picture]), "");
+    assert!(std::fs::read_to_string(&picture).unwrap().starts_with("<svg"));
+    let simulated = |net: &str| data(&["simulate", net, "--reps=100", "--csv"]);
+    assert_eq!(simulated(&net), simulated(&copy));
+    let exported = file("exported.xml");
+    data(&["estimate", "--reps=10", "--export", &exported]);
+    assert!(data(&["check", &exported]).contains("places         922"));
+}
+
+#[test]
+fn samples_are_written_one_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("times.csv");
+    let file = path.to_str().unwrap();
+    data(&["simulate", "models/textbook/forkjoin_retry.xml", "--reps=500", "--samples", file]);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("time_s"));
+    assert_eq!(lines.filter(|line| line.parse::<f64>().is_ok_and(|time| time > 0.0)).count(), 500);
+}
+
+#[test]
+fn parameters_can_be_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("net.xml");
+    let net = r#"<pnml><net><definition defType="real" expression="1.0" id="lam" name="lam" type="text"/>
+        <place id="P0"><initialMarking><value>1</value></initialMarking></place>
+        <transition id="T0"><rate><value>lam</value></rate><timed><value>true</value></timed></transition>
+        <arc id="a" source="P0" target="T0"><inscription><value>1</value></inscription></arc></net></pnml>"#;
+    std::fs::write(&path, net).unwrap();
+    let mean = |param: &str| {
+        let csv = data(&["simulate", path.to_str().unwrap(), "--csv", "--param", param]);
+        let row = csv.lines().find(|line| line.starts_with("passage_time,mean")).unwrap().to_owned();
+        row.split(',').nth(3).unwrap().parse::<f64>().unwrap()
+    };
+    assert!((mean("lam=1") / mean("lam=4") - 4.0).abs() < 1e-6);
+}
+
+#[test]
+fn completions_and_man_page_are_made() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(data(&["completions", shell]).contains("spn-gc"), "{shell}");
+    }
+    let page = data(&["man"]);
+    assert!(page.contains(".TH tailspn") && page.contains("rel\\-error"), "{page}");
+    assert!(data(&["--version"]).starts_with("tailspn "));
+}
+
+/// A reader that goes away is no error.
+#[test]
+fn closed_pipes_end_quietly() {
+    let mut child = tool(&["man"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_prints_what_it_has() {
+    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=1e15", "--json"];
+    let child = tool(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool runs");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", show(&output));
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("valid JSON");
+    assert_eq!(value["partial"], true);
+    assert!(value["replications"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_wall_time_ends_a_run() {
+    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=1e15", "--max-time=200ms", "--csv"];
+    assert!(data(&args).contains("\npartial,,,1,"));
+}
+
+#[test]
+fn nets_are_read_from_standard_input() {
+    let net = std::fs::File::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("models/textbook/mm1k.xml")).unwrap();
+    let output = tool(&["check", "-"]).stdin(net).output().unwrap();
+    assert!(output.status.success(), "{}", show(&output));
+}

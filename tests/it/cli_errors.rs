@@ -1,0 +1,154 @@
+//! What the command line says when something is wrong: message, place in the text, next step, exit code.
+
+use crate::cli::{assert_shown, show, shown, tool};
+
+/// Runs the tool on a file with this content, in a folder of its own, so that messages have short names.
+fn shown_on(name: &str, content: &[u8], args: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), content).unwrap();
+    show(&tool(args).current_dir(folder.path()).output().unwrap())
+}
+
+#[test]
+fn a_missing_file() {
+    assert_shown!(shown(&["simulate", "no-such-net.xml"]));
+}
+
+#[test]
+fn a_folder() {
+    assert_shown!(shown(&["check", "tests"]));
+}
+
+#[test]
+fn an_empty_file() {
+    assert_shown!(shown_on("empty.xml", b"", &["check", "empty.xml"]));
+}
+
+#[test]
+fn truncated_xml() {
+    let whole = include_bytes!("../data/cli/dead.xml");
+    assert_shown!(shown_on("cut.xml", &whole[..250], &["check", "cut.xml"]));
+}
+
+#[test]
+fn a_picture() {
+    assert_shown!(shown_on("net.png", b"\x89PNG\r\n\x1a\n\0\0", &["simulate", "net.png"]));
+}
+
+#[test]
+fn several_problems_at_once() {
+    assert_shown!(shown(&["check", "tests/data/cli/several-problems.xml"]));
+}
+
+#[test]
+fn one_long_line() {
+    let places: String = (0..50).map(|i| format!("<place id=\"P{i}\"/>")).collect();
+    let net = format!("<pnml><net>{places}<arc id=\"a\" source=\"P1\" target=\"P2\"/></net></pnml>");
+    assert_shown!(shown_on("long.xml", net.as_bytes(), &["check", "long.xml"]));
+}
+
+#[test]
+fn an_unknown_key_of_a_plan() {
+    assert_shown!(shown_on("plan.toml", b"[job]\ninput_mbs = 640\n", &["estimate", "plan.toml"]));
+}
+
+#[test]
+fn bad_values_of_a_plan() {
+    assert_shown!(shown(&["estimate", "tests/data/cli/wrong-plan.toml"]));
+}
+
+#[test]
+fn a_plan_without_a_formula() {
+    assert_shown!(shown(&["estimate", "tests/data/cli/lognormal-plan.toml", "--method=analytic"]));
+}
+
+#[test]
+fn bad_expressions_and_names() {
+    assert_shown!(shown(&[
+        "simulate",
+        "models/textbook/mm1k.xml",
+        "--until=#(nope) > 1",
+        "--reward=a=1 +",
+        "--reward=b=speed * 2",
+        "--impulse=c=nobody:1",
+        "--group=g=x*",
+        "--at=3:max(1)",
+    ]));
+}
+
+#[test]
+fn an_unknown_parameter() {
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--param=lambda=3"]));
+}
+
+#[test]
+fn bad_numbers() {
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--reps=0"]));
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--rel-error=150%"]));
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--max-time=soon"]));
+    assert_shown!(shown(&["spn-gc", "--means=1,2,3", "-o", "net.xml"]));
+}
+
+#[test]
+fn options_that_exclude_each_other() {
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--steady", "--until=dead"]));
+}
+
+#[test]
+fn an_engine_that_cannot() {
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--engine=schedule", "--horizon=5"]));
+}
+
+#[test]
+fn a_net_that_does_not_stop() {
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml"]));
+}
+
+#[test]
+fn a_net_that_is_dead_at_once() {
+    assert_shown!(shown(&["simulate", "tests/data/cli/dead.xml"]));
+    assert_shown!(shown(&["simulate", "tests/data/cli/dead.xml", "--steady"]));
+}
+
+#[test]
+fn a_goal_that_is_never_reached() {
+    assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", "--until=#(done) > 1", "--reps=100"]));
+}
+
+#[test]
+fn tokens_that_explode() {
+    assert_shown!(shown(&["simulate", "tests/data/cli/explosion.xml"]));
+}
+
+#[test]
+fn immediate_transitions_that_fire_for_ever() {
+    assert_shown!(shown(&["simulate", "tests/data/cli/loop.xml"]));
+    assert_shown!(shown(&["check", "tests/data/cli/loop.xml"]));
+}
+
+#[test]
+fn output_that_cannot_be_written() {
+    assert_shown!(shown(&["convert", "models/textbook/mm1k.xml", "no-such-folder/net.svg"]));
+    assert_shown!(shown(&["convert", "models/textbook/mm1k.xml", "net.bmp"]));
+}
+
+#[test]
+fn an_existing_file_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = include_bytes!("../data/cli/dead.xml");
+    std::fs::write(folder.path().join("net.xml"), net).unwrap();
+    std::fs::write(folder.path().join("out.dot"), "mine").unwrap();
+    let convert = |args: &[&str]| tool(args).current_dir(folder.path()).output().unwrap();
+    assert_shown!(show(&convert(&["convert", "net.xml", "out.dot"])));
+    assert_eq!(std::fs::read_to_string(folder.path().join("out.dot")).unwrap(), "mine");
+    assert!(convert(&["convert", "net.xml", "out.dot", "--force"]).status.success());
+    assert!(std::fs::read_to_string(folder.path().join("out.dot")).unwrap().starts_with("digraph"));
+}
+
+#[test]
+fn quiet_says_nothing_but_results_and_errors() {
+    let output = tool(&["simulate", "tests/data/cli/dead.xml", "--quiet"]).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", show(&output));
+    let output = tool(&["simulate", "no-such-net.xml", "--quiet"]).output().unwrap();
+    assert!(output.status.code() == Some(7) && !output.stderr.is_empty(), "{}", show(&output));
+}

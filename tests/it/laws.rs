@@ -1,0 +1,274 @@
+//! Laws that hold for every net, tried on random ones. Cases come from a fixed seed; those that failed once are kept in
+//! `tests/regressions`.
+
+use proptest::prelude::*;
+use proptest::test_runner::{FileFailurePersistence, RngSeed};
+use tailspn::compile::{Program, compile, lower};
+use tailspn::net::{ArcKind, Net};
+use tailspn::semantics::{enabling_degree, fire, is_enabled};
+use tailspn::sim::{Ending, EngineChoice, Ensemble, Goal, Question, Samples, Snapshot, Unwatched, run};
+
+use crate::measure::Estimated;
+use crate::random_net::{RandomNet, any_net, balanced_net};
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(0x7a11_5b17),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/regressions/laws.txt"))),
+        ..ProptestConfig::default()
+    }
+}
+
+/// Tokens that `t` takes from (below 0) or puts into each place, by the arcs of the net alone.
+fn effect(net: &Net, t: usize) -> Vec<i64> {
+    let mut effect = vec![0; net.places().len()];
+    for arc in net.arcs().iter().filter(|arc| arc.transition.index() == t) {
+        let weight = arc.weights.iter().map(|w| w.weight.as_number().unwrap() as i64).sum::<i64>();
+        match arc.kind {
+            ArcKind::Input => effect[arc.place.index()] -= weight,
+            ArcKind::Output => effect[arc.place.index()] += weight,
+            ArcKind::Inhibitor | ArcKind::Test => {}
+        }
+    }
+    effect
+}
+
+/// Tokens of a place that an arc of one kind asks for: their sum for inputs, else one arc after the other.
+fn weights(net: &Net, t: usize, place: usize, kind: ArcKind) -> Vec<i64> {
+    let arcs = net.arcs().iter().filter(|arc| arc.kind == kind && arc.transition.index() == t);
+    let here = arcs.filter(|arc| arc.place.index() == place);
+    here.map(|arc| arc.weights.iter().map(|w| w.weight.as_number().unwrap() as i64).sum()).collect()
+}
+
+/// Enabling as the textbook has it, straight from the net.
+fn textbook_degree(net: &Net, t: usize, marking: &[u32]) -> i64 {
+    let mut degree = i64::MAX;
+    for (p, place) in net.places().iter().enumerate() {
+        let tokens = i64::from(marking[p]);
+        let needs: i64 = weights(net, t, p, ArcKind::Input).iter().sum();
+        let tests = weights(net, t, p, ArcKind::Test).into_iter().all(|w| tokens >= w);
+        let inhibitors = weights(net, t, p, ArcKind::Inhibitor).into_iter().all(|w| tokens < w);
+        let grows = effect(net, t)[p];
+        let room = place.capacity.is_none_or(|capacity| grows <= 0 || tokens + grows <= i64::from(capacity));
+        if !(tests && inhibitors && room) {
+            return 0;
+        }
+        if needs > 0 {
+            degree = degree.min(tokens / needs);
+        }
+    }
+    if degree == i64::MAX { 1 } else { degree }
+}
+
+fn one_run(net: &Net, question: &Question, engine: EngineChoice, replications: u64, first: u64) -> Samples {
+    let ensemble = Ensemble { replications, engine, first, seed: 11, keep: true, ..Ensemble::default() };
+    run(&compile(net).unwrap(), question, &ensemble, &Unwatched).unwrap().samples
+}
+
+/// Averages up to a time.
+fn averages(horizon: f64) -> Question {
+    Question { goal: Goal::Horizon, horizon: Some(horizon), tokens: true, throughput: true, ..Question::default() }
+}
+
+/// The same, and the first time at which the last place of the net holds `tokens`.
+fn at_last_place(net: &Net, prefix: &str, tokens: u32, horizon: f64) -> Question {
+    let text = format!("#({prefix}p{}) >= {tokens}", net.places().len() - 1);
+    let goal = Goal::Marking(lower(net, &net.expression(&text).unwrap()));
+    Question { goal, horizon: Some(horizon), ..averages(horizon) }
+}
+
+const GENERAL: [EngineChoice; 2] = [EngineChoice::Direct, EngineChoice::Clock];
+
+fn passage(samples: &Samples) -> Option<Estimated> {
+    // fewer have no standard error to speak of
+    if samples.passage.count() < 100 {
+        return None;
+    }
+    let tick = samples.clock.tick();
+    let error = tick * (samples.passage.variance()? / samples.passage.count() as f64).sqrt();
+    Some(Estimated { value: tick * samples.passage.mean_ticks()?, error })
+}
+
+/// The share of replications that reached their goal.
+fn share(samples: &Samples) -> Estimated {
+    let n = samples.replications as f64;
+    let share = samples.ended(Ending::Goal) as f64 / n;
+    Estimated { value: share, error: (share * (1.0 - share) / n).sqrt() }
+}
+
+/// What of two independent runs cannot both be right, if the net of the second is `factor` times as fast.
+fn disagreements(left: &Samples, right: &Samples, factor: f64) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut check = |what: String, left: Estimated, right: Estimated| {
+        if !left.agrees_with_other(right) {
+            wrong.push(format!("{what}: {left} and {right}"));
+        }
+    };
+    check("share at the goal".to_owned(), share(left), share(right));
+    if let (Some(left), Some(right)) = (passage(left), passage(right)) {
+        check("passage time".to_owned(), left, right.times(factor));
+    }
+    for (what, left, right, factor) in [
+        ("tokens", &left.tokens, &right.tokens, 1.0),
+        ("throughput", &left.throughput, &right.throughput, 1.0 / factor),
+    ] {
+        for (i, (left, right)) in left.iter().zip(right).enumerate() {
+            if left.count() > 1 && right.count() > 1 {
+                check(format!("{what} {i}"), Estimated::of(left), Estimated::of(right).times(factor));
+            }
+        }
+    }
+    wrong
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    #[test]
+    fn a_firing_adds_its_column_of_the_incidence_matrix(
+        random in any_net(),
+        choices in prop::collection::vec(any::<prop::sample::Index>(), 60),
+    ) {
+        let net = random.build(1.0, "");
+        let program: Program = compile(&net).unwrap();
+        let mut marking = program.initial.clone();
+        for choice in choices {
+            let mut enabled = Vec::new();
+            for t in 0..program.transitions() {
+                let degree = textbook_degree(&net, t, &marking);
+                prop_assert_eq!(i64::from(enabling_degree(&program, t, &marking).unwrap()), degree, "{} in {:?}", t, &marking);
+                prop_assert_eq!(is_enabled(&program, t, &marking).unwrap(), degree > 0);
+                if degree > 0 {
+                    enabled.push(t);
+                }
+            }
+            if enabled.is_empty() {
+                break;
+            }
+            let t = *choice.get(&enabled);
+            let expected: Vec<i64> =
+                marking.iter().zip(effect(&net, t)).map(|(&tokens, by)| i64::from(tokens) + by).collect();
+            fire(&program, t, &mut marking).unwrap();
+            let reached: Vec<i64> = marking.iter().map(|&tokens| i64::from(tokens)).collect();
+            prop_assert_eq!(reached, expected);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(32))]
+
+    #[test]
+    fn names_change_no_number(random in balanced_net()) {
+        for engine in GENERAL {
+            let run = |prefix: &str| {
+                let net = random.build(1.0, prefix);
+                one_run(&net, &at_last_place(&net, prefix, 3, 20.0), engine, 200, 0)
+            };
+            prop_assert_eq!(run(""), run("another name "));
+        }
+    }
+
+    #[test]
+    fn rates_times_a_power_of_two_are_times_divided_by_it_to_the_bit(random in balanced_net(), power in -6_i32..7) {
+        let factor = f64::from(power).exp2();
+        for engine in GENERAL {
+            let run = |factor: f64| {
+                let net = random.build(factor, "");
+                one_run(&net, &at_last_place(&net, "", 3, 20.0 / factor), engine, 200, 0)
+            };
+            let (plain, fast) = (run(1.0), run(factor));
+            prop_assert_eq!(plain.clock.exponent - power, fast.clock.exponent);
+            prop_assert_eq!(&plain.passage_times, &fast.passage_times);
+            prop_assert_eq!((plain.endings, plain.firings), (fast.endings, fast.firings));
+            prop_assert_eq!(&plain.tokens, &fast.tokens);
+            for (plain, fast) in plain.throughput.iter().zip(&fast.throughput) {
+                prop_assert_eq!(plain.mean().map(|mean| mean * factor), fast.mean());
+            }
+        }
+    }
+
+    #[test]
+    fn shards_together_are_one_long_run(random in balanced_net(), cut in 1_u64..300) {
+        let net = random.build(1.0, "");
+        let question = at_last_place(&net, "", 2, 20.0);
+        for engine in GENERAL {
+            let whole = one_run(&net, &question, engine, 300, 0);
+            let mut parts = one_run(&net, &question, engine, cut, 0);
+            parts.append(&one_run(&net, &question, engine, 300 - cut, cut));
+            prop_assert_eq!(&whole.passage_times, &parts.passage_times);
+            prop_assert_eq!((whole.passage, &whole.passage_histogram), (parts.passage, &parts.passage_histogram));
+            prop_assert_eq!((whole.endings, whole.firings), (parts.endings, parts.firings));
+            // floats are merged unit by unit, so that a cut within a unit changes their last bits
+            let close = |a: Option<f64>, b: Option<f64>| {
+                a.zip(b).map_or(a == b, |(a, b)| (a - b).abs() <= 1e-12 * a.abs().max(1.0))
+            };
+            for (whole, parts) in
+                whole.tokens.iter().chain(&whole.throughput).zip(parts.tokens.iter().chain(&parts.throughput))
+            {
+                prop_assert_eq!((whole.count(), whole.min(), whole.max()), (parts.count(), parts.min(), parts.max()));
+                prop_assert!(close(whole.mean(), parts.mean()) && close(whole.variance(), parts.variance()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_invariant_of_the_places_holds_at_all_times(random in balanced_net()) {
+        let net = random.build(1.0, "");
+        let expected = f64::from(random.invariant_value());
+        let value = lower(&net, &net.expression(&random.invariant("")).unwrap());
+        let snapshots = [0.0, 0.1, 1.0, 7.0, 20.0].map(|time| Snapshot { time, value: value.clone() });
+        let question = Question { snapshots: snapshots.into(), ..averages(20.0) };
+        for engine in GENERAL {
+            let samples = one_run(&net, &question, engine, 100, 0);
+            for snapshot in &samples.snapshots {
+                prop_assert_eq!((snapshot.count(), snapshot.min(), snapshot.max()), (100, Some(expected), Some(expected)));
+            }
+            let average: f64 =
+                random.places.iter().zip(&samples.tokens).map(|(p, n)| f64::from(p.weight) * n.mean().unwrap()).sum();
+            prop_assert!((average - expected).abs() <= 1e-9 * expected.max(1.0), "{} {}", average, expected);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn direct_and_clock_form_agree_in_distribution(random in balanced_net()) {
+        let net = random.build(1.0, "");
+        let question = at_last_place(&net, "", 4, 10.0);
+        let [direct, clock] = GENERAL.map(|engine| one_run(&net, &question, engine, 4_000, 0));
+        let wrong = disagreements(&direct, &clock, 1.0);
+        prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn rates_times_three_are_times_divided_by_three(random in balanced_net()) {
+        let (slow, fast) = (random.build(1.0, ""), random.build(3.0, ""));
+        for engine in GENERAL {
+            let slow = one_run(&slow, &at_last_place(&slow, "", 4, 12.0), engine, 2_000, 0);
+            let fast = one_run(&fast, &at_last_place(&fast, "", 4, 4.0), engine, 2_000, 2_000);
+            let wrong = disagreements(&slow, &fast, 3.0);
+            prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        }
+    }
+}
+
+/// The two random strategies do what their names say; otherwise the laws above would hold for nothing.
+#[test]
+fn random_nets_have_something_to_do() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::new(cases(1));
+    let mut fired = 0;
+    let mut reached = 0;
+    for _ in 0..100 {
+        let random: RandomNet = balanced_net().new_tree(&mut runner).unwrap().current();
+        let net = random.build(1.0, "");
+        let samples = one_run(&net, &at_last_place(&net, "", 4, 10.0), EngineChoice::Clock, 20, 0);
+        fired += u32::from(samples.firings > 100);
+        reached += u32::from((1..20).contains(&samples.ended(Ending::Goal)));
+    }
+    assert!(fired > 50 && reached > 15, "{fired} {reached}");
+}

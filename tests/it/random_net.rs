@@ -1,0 +1,145 @@
+//! Random nets for laws that hold for every net, as plain records from which a net is built.
+//!
+//! Two kinds: *any* net, for walks in the token game; and *balanced* nets, bounded by a weighted sum of tokens that no firing
+//! changes, and free of loops of immediate transitions, so that every engine can simulate them.
+
+use proptest::prelude::*;
+use tailspn::net::{ArcKind, Net, NetBuilder, Servers, Timing};
+
+/// An arc of a transition: what it does, which place, how many tokens.
+type RandomArc = (ArcKind, usize, u32);
+
+#[derive(Clone, Debug)]
+pub(crate) struct RandomPlace {
+    pub(crate) tokens: u32,
+    pub(crate) capacity: Option<u32>,
+    /// Its weight in the invariant of a balanced net.
+    pub(crate) weight: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RandomTransition {
+    /// Rate [1/s], or weight where it is immediate.
+    pub(crate) rate: f64,
+    pub(crate) servers: Servers,
+    /// Priority where it is immediate.
+    pub(crate) immediate: Option<u32>,
+    pub(crate) arcs: Vec<RandomArc>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RandomNet {
+    pub(crate) places: Vec<RandomPlace>,
+    pub(crate) transitions: Vec<RandomTransition>,
+}
+
+impl RandomNet {
+    /// The net, with all rates times `factor` and names that begin with `prefix`.
+    pub(crate) fn build(&self, factor: f64, prefix: &str) -> Net {
+        let mut b = NetBuilder::new(prefix);
+        let place = |(i, p): (usize, &RandomPlace)| {
+            let id = b.place(format!("{prefix}p{i}"), p.tokens);
+            b.place_mut(id).capacity = p.capacity;
+            id
+        };
+        let places: Vec<_> = self.places.iter().enumerate().map(place).collect();
+        for (i, t) in self.transitions.iter().enumerate() {
+            let mut timing = match t.immediate {
+                Some(priority) => Timing::immediate(t.rate, priority),
+                None => Timing::exponential(t.rate * factor),
+            };
+            if let Timing::Timed { servers, .. } = &mut timing {
+                *servers = t.servers;
+            }
+            let id = b.transition(format!("{prefix}t{i}"), timing);
+            for (n, &(kind, place, weight)) in t.arcs.iter().enumerate() {
+                let arc = b.arc(kind, places[place], id, f64::from(weight));
+                b.arc_mut(arc).id = format!("{prefix}a{i}.{n}");
+            }
+        }
+        b.build().unwrap()
+    }
+
+    /// The weighted sum of tokens that a balanced net keeps, as an expression over names that begin with `prefix`.
+    pub(crate) fn invariant(&self, prefix: &str) -> String {
+        let term = |(i, p): (usize, &RandomPlace)| format!("{} * #({prefix}p{i})", p.weight);
+        self.places.iter().enumerate().map(term).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// Its value.
+    pub(crate) fn invariant_value(&self) -> u32 {
+        self.places.iter().map(|p| p.weight * p.tokens).sum()
+    }
+}
+
+fn servers() -> impl Strategy<Value = Servers> {
+    prop_oneof![Just(Servers::Single), Just(Servers::Infinite), (2_u32..4).prop_map(Servers::Limited)]
+}
+
+fn kind() -> impl Strategy<Value = ArcKind> {
+    prop_oneof![
+        3 => Just(ArcKind::Input),
+        3 => Just(ArcKind::Output),
+        1 => Just(ArcKind::Inhibitor),
+        1 => Just(ArcKind::Test),
+    ]
+}
+
+fn place() -> impl Strategy<Value = RandomPlace> {
+    let room = prop_oneof![2 => Just(None), 1 => (0_u32..4).prop_map(Some)];
+    (0_u32..5, room, 1_u32..4).prop_map(|(tokens, room, weight)| RandomPlace {
+        tokens,
+        capacity: room.map(|room| (tokens + room).max(1)),
+        weight,
+    })
+}
+
+/// Any net, parallel arcs included.
+pub(crate) fn any_net() -> impl Strategy<Value = RandomNet> {
+    prop::collection::vec(place(), 1..6).prop_flat_map(|places| {
+        let arcs = prop::collection::vec((kind(), 0..places.len(), 0_u32..4), 0..6);
+        let immediate = prop_oneof![3 => Just(None), 1 => (0_u32..3).prop_map(Some)];
+        let transition = (0.1_f64..4.0, servers(), immediate, arcs)
+            .prop_map(|(rate, servers, immediate, arcs)| RandomTransition { rate, servers, immediate, arcs });
+        let transitions = prop::collection::vec(transition, 1..6);
+        (Just(places), transitions).prop_map(|(places, transitions)| RandomNet { places, transitions })
+    })
+}
+
+/// A transition between two places that keeps the weighted sum; immediate ones only go to places with higher numbers.
+fn balanced_transition(places: Vec<RandomPlace>) -> impl Strategy<Value = RandomTransition> {
+    let n = places.len();
+    let immediate = prop_oneof![4 => Just(None), 1 => (0_u32..3).prop_map(Some)];
+    let guard =
+        prop::option::weighted(0.3, (prop_oneof![Just(ArcKind::Inhibitor), Just(ArcKind::Test)], 0..n, 1_u32..4));
+    (0..n, 1..n, 0.2_f64..4.0, servers(), immediate, guard).prop_map(
+        move |(from, step, rate, servers, immediate, guard)| {
+            let to = (from + step) % n;
+            let immediate = immediate.filter(|_| to > from);
+            let (takes, puts) = (places[to].weight, places[from].weight);
+            let mut arcs = vec![(ArcKind::Input, from, takes), (ArcKind::Output, to, puts)];
+            arcs.extend(guard);
+            RandomTransition { rate, servers, immediate, arcs }
+        },
+    )
+}
+
+/// A net in which a weighted sum of tokens never changes: in a ring of timed transitions, so that it stays alive for some
+/// time, and others across it.
+pub(crate) fn balanced_net() -> impl Strategy<Value = RandomNet> {
+    prop::collection::vec(place(), 2..6)
+        .prop_flat_map(|places| {
+            let transitions = prop::collection::vec(balanced_transition(places.clone()), 0..4);
+            let ring = prop::collection::vec((0.2_f64..4.0, servers()), places.len());
+            (Just(places), transitions, ring)
+        })
+        .prop_map(|(places, mut transitions, ring)| {
+            for (from, (rate, servers)) in ring.into_iter().enumerate() {
+                let to = (from + 1) % places.len();
+                let (takes, puts) = (places[to].weight, places[from].weight);
+                let arcs = vec![(ArcKind::Input, from, takes), (ArcKind::Output, to, puts)];
+                transitions.push(RandomTransition { rate, servers, immediate: None, arcs });
+            }
+            RandomNet { places, transitions }
+        })
+}
