@@ -41,6 +41,11 @@ impl<'a> Case<'a> {
         run(self.program, &self.question, &ensemble, &Unwatched).expect("the engine can run the net")
     }
 
+    fn can_run(&self, engine: EngineChoice) -> bool {
+        let ensemble = Ensemble { replications: 1, engine, threads: NonZeroUsize::new(1), ..Ensemble::default() };
+        run(self.program, &self.question, &ensemble, &Unwatched).is_ok()
+    }
+
     fn time<M: Measurement>(&self, group: &mut BenchmarkGroup<'_, M>, name: &str, engine: EngineChoice) {
         self.time_on(group, name, engine, NonZeroUsize::new(1));
     }
@@ -128,8 +133,8 @@ fn cyclic(c: &mut Criterion<CpuTime>) {
     }
 }
 
-/// What the choice among the forms of the race is made from: rings with few and with many enabled transitions. Only run
-/// with `TAILSPN_RINGS=1`.
+/// What the choice among the forms of the race is made from: rings with few and with many enabled transitions, each with
+/// all engines that take it. Only run with `TAILSPN_RINGS=1`.
 fn rings(c: &mut Criterion<CpuTime>) {
     if std::env::var_os("TAILSPN_RINGS").is_none() {
         return;
@@ -140,11 +145,11 @@ fn rings(c: &mut Criterion<CpuTime>) {
             let mut group = group(c, &format!("ring_{transitions}_{kind}"));
             group.measurement_time(Duration::from_millis(500)).warm_up_time(Duration::from_millis(100));
             let horizon = 100_000.0 / f64::from(tokens.min(transitions));
-            let case = Case::to_horizon(&program, horizon / 16.0, 64);
+            let case = Case::to_horizon(&program, horizon / 128.0, 512);
             for (name, engine) in
                 [("lockstep", EngineChoice::Lockstep), ("direct", EngineChoice::Direct), ("clock", EngineChoice::Clock)]
             {
-                if engine != EngineChoice::Lockstep || transitions <= 128 {
+                if case.can_run(engine) {
                     case.time(&mut group, name, engine);
                 }
             }

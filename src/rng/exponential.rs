@@ -81,6 +81,29 @@ mod tests {
         assert!(worst < 1.15e-8, "largest error {worst}");
     }
 
+    /// The table of docs/accuracy.md.
+    #[test]
+    #[ignore = "two minutes of work; the numbers are in docs/accuracy.md"]
+    fn all_words() {
+        let unit = f64::from(1 << FRACTION_BITS);
+        let (mut worst, mut at) = (0.0, 0);
+        let (mut sum, mut squares) = (0_u128, 0_u128);
+        for word in 0..=u32::MAX {
+            let e = exponential(word);
+            sum += u128::from(e);
+            squares += u128::from(e) * u128::from(e);
+            let error = (f64::from(e) / unit - exact(word)).abs();
+            if error > worst {
+                (worst, at) = (error, word);
+            }
+        }
+        let mean = sum as f64 / unit / 32_f64.exp2();
+        let second = squares as f64 / unit / unit / 32_f64.exp2();
+        assert!(worst < 1.0872e-8, "{worst:e} at {at:#x}");
+        assert!((mean - 1.0 - 1.8e-9).abs() < 1e-10, "{:e}", mean - 1.0);
+        assert!((second - 2.0 + 1.2e-9).abs() < 1e-10, "{:e}", second - 2.0);
+    }
+
     #[test]
     fn never_rises_with_the_word() {
         let mut last = u32::MAX;

@@ -36,7 +36,7 @@ impl Clock {
     /// The tick for `program`, where times up to `horizon` seconds must fit (if one is given).
     ///
     /// Every single delay that the net draws is off by at most one engine tick; with constant rates that is at most
-    /// 2^-16 of the fastest mean delay on the narrow clock, 2^-32 on the wide one.
+    /// 2^-15 of the fastest mean delay on the narrow clock, 2^-31 on the wide one (where its 63 extra bits suffice).
     pub fn choose(program: &Program, horizon: Option<f64>) -> Self {
         let mut slowest: f64 = 0.0;
         let mut fastest = f64::INFINITY;

@@ -2,6 +2,8 @@
 
 #![expect(clippy::needless_range_loop, reason = "a loop over lanes indexes several arrays alike")]
 
+use std::ops::{Index, IndexMut};
+
 use crate::rng::{event_block, exponential};
 use crate::sim::clock::NEVER;
 use crate::sim::race::lockstep::net::{Net, Units};
@@ -9,8 +11,34 @@ use crate::sim::race::lockstep::net::{Net, Units};
 /// Replications side by side.
 pub(super) const LANES: usize = 64;
 
-/// One number per lane.
-pub(super) type Lane<T> = [T; LANES];
+/// One number per lane, so aligned that no vector straddles two cache lines.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Lane<T>(pub(super) [T; LANES]);
+
+impl<T: Copy> Lane<T> {
+    /// The same in every lane.
+    #[inline(always)]
+    fn of(value: T) -> Self {
+        Self([value; LANES])
+    }
+}
+
+impl<T> Index<usize> for Lane<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, lane: usize) -> &T {
+        &self.0[lane]
+    }
+}
+
+impl<T> IndexMut<usize> for Lane<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, lane: usize) -> &mut T {
+        &mut self.0[lane]
+    }
+}
 
 /// What happens to a lane.
 pub(super) mod status {
@@ -57,14 +85,14 @@ pub(super) struct State {
 impl State {
     pub(super) fn new(net: &Net) -> Self {
         Self {
-            marking: vec![[0; LANES]; net.initial.len()],
-            sums: vec![[0; LANES]; net.transitions.len()],
-            now: [0; LANES],
-            firings: [0; LANES],
-            replication: [0; LANES],
-            pair: [0; LANES],
-            status: [status::IDLE; LANES],
-            words: [[0; LANES]; 4],
+            marking: vec![Lane::of(0); net.initial.len()],
+            sums: vec![Lane::of(0); net.transitions.len()],
+            now: Lane::of(0),
+            firings: Lane::of(0),
+            replication: Lane::of(0),
+            pair: Lane::of(0),
+            status: Lane::of(status::IDLE),
+            words: [Lane::of(0); 4],
         }
     }
 
@@ -110,9 +138,9 @@ impl State {
     /// Running sums of units, and the total.
     #[inline(always)]
     fn sum_units(&mut self, net: &Net) -> Lane<u32> {
-        let mut sum = [0_u32; LANES];
+        let mut sum = Lane::of(0_u32);
         for (transition, sums) in net.transitions.iter().zip(&mut self.sums) {
-            let mut enabled = [u32::MAX; LANES];
+            let mut enabled = Lane::of(u32::MAX);
             for bound in &transition.least {
                 let tokens = &self.marking[bound.counter as usize];
                 for l in 0..LANES {
@@ -132,7 +160,7 @@ impl State {
                     }
                 }
                 Units::Served { each, servers } => {
-                    let mut degree = [servers; LANES];
+                    let mut degree = Lane::of(servers);
                     for &counter in &transition.inputs {
                         let tokens = &self.marking[counter as usize];
                         for l in 0..LANES {
@@ -185,11 +213,11 @@ impl State {
     /// Place of the transition that fires among the timed ones; none for lanes that do not run.
     #[inline(always)]
     fn select(&self, total: &Lane<u32>, selector: &Lane<u32>) -> Lane<u32> {
-        let mut selection = [0_u32; LANES];
+        let mut selection = Lane::of(0_u32);
         for l in 0..LANES {
             selection[l] = ((u64::from(selector[l]) * u64::from(total[l])) >> 32) as u32;
         }
-        let mut chosen = [0_u32; LANES];
+        let mut chosen = Lane::of(0_u32);
         for sums in &self.sums {
             for l in 0..LANES {
                 chosen[l] += u32::from(sums[l] <= selection[l]);
@@ -206,7 +234,7 @@ impl State {
         if net.goal.is_empty() {
             return;
         }
-        let mut reached = [GOAL; LANES];
+        let mut reached = Lane::of(GOAL);
         for bound in &net.goal {
             let tokens = &self.marking[bound.counter as usize];
             for l in 0..LANES {

@@ -53,8 +53,12 @@ impl pulp::NullaryFnOnce for FireOn<'_> {
     fn call(self) {
         loop {
             self.state.fire_twice(self.net, self.limits);
-            let stopped =
-                self.state.status.iter().fold(0, |any, &s| any | u32::from(s != status::RUNNING && s != status::IDLE));
+            let stopped = self
+                .state
+                .status
+                .0
+                .iter()
+                .fold(0, |any, &s| any | u32::from(s != status::RUNNING && s != status::IDLE));
             if stopped != 0 {
                 return;
             }
@@ -152,7 +156,7 @@ impl Engine for LockstepForm<'_> {
         for lane in 0..LANES {
             self.refill(&mut state, lane, &mut work);
         }
-        while state.status.contains(&status::RUNNING) {
+        while state.status.0.contains(&status::RUNNING) {
             self.level.run(FireOn { net: &self.net, limits: &self.limits, state: &mut state });
             for lane in 0..LANES {
                 if !matches!(state.status[lane], status::RUNNING | status::IDLE) {
