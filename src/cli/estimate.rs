@@ -83,7 +83,7 @@ fn simulate(
     };
     catch_interrupt(terminal);
     let found = {
-        let progress = Progress::new(terminal.shows_progress());
+        let progress = Progress::new(terminal.shows_progress(), "replications");
         replicate(&program, &question, &ensemble, &progress).map_err(|error| failure(&error))?
     };
     report.add_run(&found, &question);

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     be_patient(&program, &mut asked, &ensemble)?;
     catch_interrupt(terminal);
     let found = {
-        let progress = Progress::new(terminal.shows_progress());
+        let progress = Progress::new(terminal.shows_progress(), "replications");
         replicate(&program, &asked.question, &ensemble, &progress).map_err(|error| failure(&error))?
     };
     let subject = Subject {

@@ -37,19 +37,21 @@ pub(crate) fn interrupted() -> bool {
 pub(crate) struct Progress {
     started: Instant,
     wanted: bool,
+    /// What is counted.
+    noun: &'static str,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
-    /// Shows a bar if it is wanted and the run takes long.
-    pub(crate) fn new(wanted: bool) -> Self {
-        Self { started: Instant::now(), wanted, bar: Mutex::new(None) }
+    /// Shows a bar that counts `noun` if it is wanted and the run takes long.
+    pub(crate) fn new(wanted: bool, noun: &'static str) -> Self {
+        Self { started: Instant::now(), wanted, noun, bar: Mutex::new(None) }
     }
 
-    fn bar() -> ProgressBar {
+    fn bar(&self) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let template = "{bar:30} {human_pos} of {human_len} replications, {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
+        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {}, {{eta}} left", self.noun);
+        if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         bar
@@ -62,7 +64,7 @@ impl Watch for Progress {
             return;
         }
         if let Ok(mut bar) = self.bar.lock() {
-            let bar = bar.get_or_insert_with(|| Self::bar().with_elapsed(self.started.elapsed()));
+            let bar = bar.get_or_insert_with(|| self.bar().with_elapsed(self.started.elapsed()));
             bar.set_length(planned);
             bar.set_position(done);
         }

@@ -146,6 +146,11 @@ struct Work {
 }
 
 impl Engine for LockstepForm<'_> {
+    /// Lanes are refilled, so that only the last replications of a call run beside idle lanes.
+    fn grain(&self) -> u64 {
+        4 * LANES as u64
+    }
+
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
         if self.begins_at_goal() {
             return self.direct.run(first, count, samples);
