@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tailspn::sim::Watch;
 
 use crate::cli::exit::Exit;
+use crate::cli::output::Terminal;
 
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -16,11 +17,13 @@ const PATIENCE: Duration = Duration::from_millis(500);
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// Catches Ctrl-C from now on. Where the system has no such thing, nothing changes.
-pub(crate) fn catch_interrupt() {
-    let _ = ctrlc::set_handler(|| {
+pub(crate) fn catch_interrupt(terminal: &Terminal) {
+    let terminal = terminal.clone();
+    let _ = ctrlc::set_handler(move || {
         if STOPPED.swap(true, Ordering::SeqCst) {
             std::process::exit(Exit::Interrupted.code().into());
         }
+        terminal.tell("stopping; Ctrl-C again ends at once");
     });
 }
 
@@ -59,7 +62,7 @@ impl Watch for Progress {
             return;
         }
         if let Ok(mut bar) = self.bar.lock() {
-            let bar = bar.get_or_insert_with(Self::bar);
+            let bar = bar.get_or_insert_with(|| Self::bar().with_elapsed(self.started.elapsed()));
             bar.set_length(planned);
             bar.set_position(done);
         }
