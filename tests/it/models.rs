@@ -14,7 +14,7 @@ use tailspn::sim::{EngineChoice, RunError};
 use crate::measure::{ENGINES, Estimated, Measure, Steady, Subject, compare};
 
 /// Largest standard error over the exact value.
-const SHARPNESS: f64 = 0.01;
+const SHARPNESS: f64 = 0.005;
 /// Values below this need a standard error of [`SHARPNESS`] of this only.
 const TINY: f64 = 0.02;
 
