@@ -71,7 +71,7 @@ pub(super) fn extend(
     while samples.replications < until && !limits.over() {
         let begin = samples.replications;
         let end = until.min(begin + round);
-        let unit = unit(question, end - begin, threads);
+        let unit = unit(question, end - begin, threads, engine.batch());
         let started = Instant::now();
         let parts: Vec<Samples> = (0..(end - begin).div_ceil(unit))
             .into_par_iter()
@@ -96,12 +96,13 @@ pub(super) fn extend(
 }
 
 /// Replications per unit of work.
-fn unit(question: &Question, replications: u64, threads: u64) -> u64 {
+fn unit(question: &Question, replications: u64, threads: u64, batch: u64) -> u64 {
     if !question.is_passage_only() {
         return FLOAT_UNIT;
     }
     let even = replications.div_ceil(threads * UNITS_PER_THREAD);
     // blocks of the vectorised engines are 64 replications, quads of the others 4
     let step = if even >= FLOAT_UNIT { FLOAT_UNIT } else { 4 };
-    even.next_multiple_of(step).min(LARGEST_UNIT)
+    let share = replications.div_ceil(threads).next_multiple_of(step);
+    even.next_multiple_of(step).max(batch.min(share)).min(LARGEST_UNIT)
 }

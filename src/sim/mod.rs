@@ -44,4 +44,9 @@ use crate::semantics::Fault;
 pub(crate) trait Engine: Sync {
     /// Runs the replications `first .. first + count` and adds them to `samples`, in order.
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault>;
+
+    /// Replications that one call should have at least, where there are enough of them.
+    fn batch(&self) -> u64 {
+        1
+    }
 }

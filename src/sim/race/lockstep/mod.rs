@@ -146,6 +146,11 @@ struct Work {
 }
 
 impl Engine for LockstepForm<'_> {
+    /// So many per lane that the last ones, which run beside idle lanes, are few.
+    fn batch(&self) -> u64 {
+        16 * LANES as u64
+    }
+
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
         if self.begins_at_goal() {
             return self.direct.run(first, count, samples);
