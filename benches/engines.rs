@@ -14,7 +14,7 @@ use cpu::{CpuTime, firings};
 use criterion::measurement::{Measurement, WallTime};
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, criterion_group, criterion_main};
 use nets::naive::{EventLoop, Words, job_time};
-use nets::{Decision, fms, job, queue, ring};
+use nets::{Decision, fms, job, mortal_loop, queue, ring};
 use tailspn::compile::Program;
 use tailspn::net::Servers;
 use tailspn::sim::{EngineChoice, Ensemble, Goal, Question, Run, Unwatched, run};
@@ -133,6 +133,17 @@ fn cyclic(c: &mut Criterion<CpuTime>) {
     }
 }
 
+/// Replications of very different lengths: lanes must be refilled to stay busy.
+fn unequal(c: &mut Criterion<CpuTime>) {
+    let program = mortal_loop();
+    let mut group = group(c, "mortal_loop");
+    let case = Case::to_the_end(&program, 8_192);
+    case.time(&mut group, "lockstep", EngineChoice::Lockstep);
+    case.time(&mut group, "direct", EngineChoice::Direct);
+    case.time_event_loop(&mut group);
+    group.finish();
+}
+
 /// What the choice among the forms of the race is made from: rings with few and with many enabled transitions, each with
 /// all engines that take it. Only run with `TAILSPN_RINGS=1`.
 fn rings(c: &mut Criterion<CpuTime>) {
@@ -177,7 +188,7 @@ fn all_threads(c: &mut Criterion<WallTime>) {
 criterion_group! {
     name = processor;
     config = Criterion::default().with_measurement(CpuTime);
-    targets = jobs, cyclic, rings
+    targets = jobs, cyclic, unequal, rings
 }
 criterion_group!(wall, all_threads);
 criterion_main!(processor, wall);

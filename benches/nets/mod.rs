@@ -91,6 +91,17 @@ pub(crate) fn queue(room: u32, arrive: f64, serve: f64, servers: Servers) -> Pro
     program(&b.build().expect("the net is fine"))
 }
 
+/// A loop that ends at random: lengths differ as much as exponential times do, 1,000 firings on average.
+pub(crate) fn mortal_loop() -> Program {
+    let mut b = NetBuilder::new("loop");
+    let alive = b.place("alive", 1);
+    let tired = b.place("tired", 0);
+    arcs(&mut b, "work", 1_000.0, &[alive], &[tired]);
+    arcs(&mut b, "rest", 1_000.0, &[tired], &[alive]);
+    arcs(&mut b, "end", 2.0, &[alive], &[]);
+    program(&b.build().expect("the net is fine"))
+}
+
 /// A ring of as many transitions, on which `tokens` tokens go round, evenly spread: as many are enabled at most.
 pub(crate) fn ring(transitions: u32, tokens: u32) -> Program {
     let mut b = NetBuilder::new("ring");

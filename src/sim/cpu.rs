@@ -14,6 +14,8 @@ use crate::sim::samples::Samples;
 /// Replications that are averaged together before they are merged, where observations are floats: part of the meaning
 /// of a result, so it never changes with threads or load.
 const FLOAT_UNIT: u64 = 16;
+/// Replications that the vectorised engines run side by side.
+const BLOCK: u64 = 64;
 /// Largest unit where all observations are integers and any grouping gives the same bits.
 const LARGEST_UNIT: u64 = 1 << 16;
 /// Units per thread, so that no thread waits long for the last one.
@@ -69,7 +71,7 @@ pub(super) fn extend(
     limits: &Limits<'_>,
 ) -> Result<(), Fault> {
     let threads = limits.threads.get() as u64;
-    let mut round = engine.grain().max(FLOAT_UNIT) * threads * ROUND_UNITS;
+    let mut round = engine.batch().max(FLOAT_UNIT) * threads * ROUND_UNITS;
     while samples.replications < until && !limits.over() {
         let begin = samples.replications;
         let end = until.min(begin + round);
@@ -95,7 +97,7 @@ pub(super) fn extend(
         if started.elapsed() < ROUND / 2 {
             round *= 2;
         } else if started.elapsed() > ROUND * 2 {
-            round = (round / 2).max(engine.grain() * threads);
+            round = (round / 2).max(engine.batch() * threads);
         }
     }
     Ok(())
@@ -107,5 +109,8 @@ fn unit(engine: &dyn Engine, question: &Question, replications: u64, threads: u6
         return FLOAT_UNIT;
     }
     let even = replications.div_ceil(threads * UNITS_PER_THREAD);
-    even.next_multiple_of(engine.grain()).min(LARGEST_UNIT)
+    // blocks of the vectorised engines are 64 replications, quads of the others 4
+    let step = if even >= BLOCK { BLOCK } else { 4 };
+    let share = replications.div_ceil(threads).next_multiple_of(step);
+    even.next_multiple_of(step).max(engine.batch().min(share)).min(LARGEST_UNIT)
 }

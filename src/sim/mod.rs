@@ -42,11 +42,11 @@ use crate::semantics::Fault;
 
 /// An engine that is ready to run replications. What it needs besides the program is fixed when it is made.
 pub(crate) trait Engine: Sync {
-    /// Fewest replications that are worth a call; four share a block of random words.
-    fn grain(&self) -> u64 {
-        4
-    }
-
     /// Runs the replications `first .. first + count` and adds them to `samples`, in order.
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault>;
+
+    /// Replications that one call should have at least, where there are enough of them; four share random words.
+    fn batch(&self) -> u64 {
+        4
+    }
 }

@@ -339,7 +339,7 @@ fn fold(slots: &mut [Times], how: Fold, slot: u32, time: &Times) {
 }
 
 impl Engine for Schedule {
-    fn grain(&self) -> u64 {
+    fn batch(&self) -> u64 {
         LANES as u64
     }
 

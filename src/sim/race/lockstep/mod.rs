@@ -146,9 +146,9 @@ struct Work {
 }
 
 impl Engine for LockstepForm<'_> {
-    /// Lanes are refilled, so that only the last replications of a call run beside idle lanes.
-    fn grain(&self) -> u64 {
-        4 * LANES as u64
+    /// So many per lane that the last ones, which run beside idle lanes, are few.
+    fn batch(&self) -> u64 {
+        16 * LANES as u64
     }
 
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
