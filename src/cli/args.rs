@@ -112,9 +112,10 @@ pub(crate) struct ConvertArgs {
     /// Format to write
     #[arg(long, value_name = "FORMAT")]
     pub(crate) to: Option<OutFormat>,
-    /// Write Erlang delays as chains of exponential transitions
+    /// Keep an Erlang delay as one transition, which PIPE takes for an exponential one; else it becomes a chain of
+    /// exponential transitions, which PIPE computes right
     #[arg(long)]
-    pub(crate) expand_erlang: bool,
+    pub(crate) keep_erlang: bool,
     /// Replace OUT where it exists
     #[arg(long)]
     pub(crate) force: bool,

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failu
     may_write(&args.out, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.warnings(&loaded.warnings);
-    let text = export(&loaded.net, format, args.expand_erlang, terminal);
+    let text = export(&loaded.net, format, !args.keep_erlang, terminal);
     put(&args.out, &text, args.force, terminal)?;
     Ok(Exit::Success)
 }

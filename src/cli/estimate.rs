@@ -46,7 +46,7 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
     report.add_cost(started.elapsed());
     terminal.data(&text_of(&report, args, terminal)?)?;
     if let (Some(path), Some(format)) = (&args.export, format) {
-        put(path, &export(&job.net, format, false, terminal), args.force, terminal)?;
+        put(path, &export(&job.net, format, true, terminal), args.force, terminal)?;
     }
     Ok(exit)
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     let mut plan = read_plan(args.plan.as_deref())?;
     apply(args, &mut plan);
     let (_, job) = phases_and_net(&plan, terminal)?;
-    let text = export(&job.net, format, false, terminal);
+    let text = export(&job.net, format, true, terminal);
     put(&args.output, &text, args.force, terminal)?;
     let (places, transitions) = (job.net.places().len(), job.net.transitions().len());
     terminal.tell(&format!("{places} places, {transitions} transitions, {} arcs", job.net.arcs().len()));
