@@ -1,7 +1,5 @@
 //! One firing of every lane: loops of fixed length over lanes, without branches, for the vectoriser.
 
-#![expect(clippy::needless_range_loop, reason = "a loop over lanes indexes several arrays alike")]
-
 use std::ops::{Index, IndexMut};
 
 use crate::rng::{event_block, exponential};
