@@ -66,15 +66,14 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 
 /// A net to read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Reading the net")]
 pub(crate) struct NetArgs {
     /// PIPE XML of any version, or PNML; `-` is standard input
     pub(crate) net: PathBuf,
     /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree
-    #[arg(long, value_name = "READER", default_value = "sensible")]
+    #[arg(long, value_name = "READER", default_value = "sensible", help_heading = "Reading the net")]
     pub(crate) read_as: ReadAs,
     /// Replace the value of a rate parameter; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment, help_heading = "Reading the net")]
     pub(crate) param: Vec<(String, f64)>,
 }
 
@@ -178,6 +177,8 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
     #[command(flatten)]
+    pub(crate) question: QuestionArgs,
+    #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
@@ -190,12 +191,10 @@ pub(crate) struct SimulateArgs {
     /// Engine; `auto` takes the fastest that can
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) engine: Engine,
-    #[command(flatten)]
-    pub(crate) question: QuestionArgs,
     /// Means in the long run, from one long replication: warm-up is found and left out
     #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_time", "max_firings"])]
     pub(crate) steady: bool,
-    /// Firings of the long replication of --steady, about
+    /// About how many firings the long replication of --steady has
     #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", value_parser = values::positive_count, help_heading = "Question")]
     pub(crate) steady_firings: u64,
     /// Write the times of all replications to a file, one a line
@@ -214,10 +213,10 @@ pub(crate) struct QuestionArgs {
     /// averages up to a horizon are asked for
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
-    /// Model time at which a replication ends at the latest \[s\]
+    /// Model time at which a replication ends at the latest, in seconds
     #[arg(long, value_name = "T", value_parser = values::seconds)]
     pub(crate) horizon: Option<f64>,
-    /// Model time from which averages are collected \[s\]
+    /// Model time from which averages are collected, in seconds
     #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, value_parser = values::seconds)]
     pub(crate) warm_up: f64,
     /// Firings after which a replication is cut off [default: 10 million, where nothing else ends it]
@@ -268,7 +267,7 @@ pub(crate) struct SpnGcArgs {
     /// Reduce tasks
     #[arg(long, value_name = "R", value_parser = values::positive_count)]
     pub(crate) reduces: Option<u64>,
-    /// Means of the nine phases \[s\], separated by commas; else they follow from the plan
+    /// Means of the nine phases in seconds, separated by commas; else they follow from the plan
     #[arg(long, value_name = "T1,...,T9", value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
     /// Plan of the job; else the default one

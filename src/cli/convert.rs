@@ -10,11 +10,12 @@ use crate::cli::args::{ConvertArgs, OutFormat};
 use crate::cli::exit::Exit;
 use crate::cli::load::read_net;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, write_file};
+use crate::cli::output::{Terminal, may_write, write_file};
 
 /// Reads a net and writes it.
 pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(args.to, &args.out)?;
+    may_write(&args.out, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.warnings(&loaded.warnings);
     let text = export(&loaded.net, format, args.expand_erlang, terminal);

@@ -12,7 +12,7 @@ use crate::cli::convert::{export, format_of, put};
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::Terminal;
+use crate::cli::output::{Terminal, may_write};
 use crate::cli::plan::read_plan;
 use crate::cli::simulate::{end_of, failure};
 use crate::cli::spn_gc::phases_and_net;
@@ -31,6 +31,9 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let mut plan = read_plan(args.plan.as_deref())?;
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
+    if let Some(path) = &args.export {
+        may_write(path, args.force)?;
+    }
     let (phases, job) = phases_and_net(&plan, terminal)?;
     let mut report = job_report(&plan, &phases, args.run.level);
     if args.method != Method::Simulate {
@@ -78,9 +81,9 @@ fn simulate(
         max_wall: args.run.max_time,
         ..Ensemble::default()
     };
-    catch_interrupt();
+    catch_interrupt(terminal);
     let found = {
-        let progress = Progress::new(terminal.shows_progress());
+        let progress = Progress::new(terminal.shows_progress(), "replications");
         replicate(&program, &question, &ensemble, &progress).map_err(|error| failure(&error))?
     };
     report.add_run(&found, &question);

@@ -133,18 +133,23 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
+/// Refuses to replace an existing file without `force`: for asking before long work.
+pub(crate) fn may_write(path: &Path, force: bool) -> Result<(), Failure> {
+    if force || path.as_os_str() == "-" || !path.is_file() {
+        return Ok(());
+    }
+    let note = Note::problem(format!("`{}` exists already", path.display()));
+    Err(Failure::new(Exit::Io, note.with_help("give another name, or --force to replace it")))
+}
+
 /// Writes a file in one step: a reader sees the old one or the new one. Replaces an existing file only by `force`.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
+    may_write(path, force)?;
     let failed =
         |error: io::Error| Failure::plain(Exit::Io, format!("cannot write `{}`: {}", path.display(), reason(&error)));
-    match std::fs::metadata(path) {
-        // a device or a pipe is written to, not replaced
-        Ok(found) if !found.is_file() => return std::fs::write(path, bytes).map_err(failed),
-        Ok(_) if !force => {
-            let note = Note::problem(format!("`{}` exists already", path.display()));
-            return Err(Failure::new(Exit::Io, note.with_help("give another name, or --force to replace it")));
-        }
-        _ => {}
+    // a device or a pipe is written to, not replaced
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return std::fs::write(path, bytes).map_err(failed);
     }
     replace(path, bytes).map_err(failed)
 }

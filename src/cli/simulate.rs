@@ -11,7 +11,7 @@ use crate::cli::args::{Engine, PrintArgs, SimulateArgs};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, write_file};
+use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::question::{Asked, ask};
 use crate::cli::steady;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -29,14 +29,17 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     terminal.brief_warnings(&loaded.warnings);
     let mut asked = ask(&loaded.net, &args.question)?;
     let program = compile_net(&loaded.net)?;
-    catch_interrupt();
     if args.steady {
         return steady::run(args, &program, loaded.net.name(), &asked.question, terminal);
     }
+    if let Some(path) = &args.samples {
+        may_write(path, args.force)?;
+    }
     let ensemble = ensemble(args);
     be_patient(&program, &mut asked, &ensemble)?;
+    catch_interrupt(terminal);
     let found = {
-        let progress = Progress::new(terminal.shows_progress());
+        let progress = Progress::new(terminal.shows_progress(), "replications");
         replicate(&program, &asked.question, &ensemble, &progress).map_err(|error| failure(&error))?
     };
     let subject = Subject {

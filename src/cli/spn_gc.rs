@@ -8,12 +8,13 @@ use crate::cli::args::SpnGcArgs;
 use crate::cli::convert::{export, format_of, put};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::Terminal;
+use crate::cli::output::{Terminal, may_write};
 use crate::cli::plan::read_plan;
 
 /// Writes the net.
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
+    may_write(&args.output, args.force)?;
     let mut plan = read_plan(args.plan.as_deref())?;
     apply(args, &mut plan);
     let (_, job) = phases_and_net(&plan, terminal)?;

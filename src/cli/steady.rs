@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use tailspn::compile::Program;
 use tailspn::report::{SteadySettings, Subject, json, steady_csv, steady_report, steady_text};
-use tailspn::sim::{BatchLength, Question, SteadyError, SteadyState, run_steady};
+use tailspn::sim::{BatchLength, Question, SteadyError, SteadyState, Unwatched, run_steady};
 
 use crate::cli::args::SimulateArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Equal parts of the run whose averages the statistics start from.
 const PARTS: u32 = 2_000;
@@ -29,7 +30,10 @@ pub(super) fn run(
     let length = BatchLength::Seconds(part_length(program, args.steady_firings, seed)?);
     // the warm-up is found in the averages
     let settings = SteadyState { length, batches: PARTS, discarded: 0, rewards: question.rewards.clone(), seed };
-    let averages = run_steady(program, &settings).map_err(|error| failure(&error))?;
+    catch_interrupt(terminal);
+    let progress = Progress::new(terminal.shows_progress(), "parts");
+    let averages = run_steady(program, &settings, &progress).map_err(|error| failure(&error))?;
+    drop(progress);
     let nothing_asked = !question.tokens && !question.throughput && question.rewards.is_empty();
     let rewards: Vec<String> = question.rewards.iter().map(|reward| reward.name.clone()).collect();
     let settings = SteadySettings {
@@ -57,6 +61,10 @@ pub(super) fn run(
         steady_text(&report, &terminal.look())
     };
     terminal.data(&text)?;
+    if averages.cut_short {
+        terminal.tell("stopped early: the means are those of the parts that were complete");
+        return Ok(Exit::Interrupted);
+    }
     Ok(Exit::Success)
 }
 
@@ -66,7 +74,7 @@ fn part_length(program: &Program, firings: u64, seed: u64) -> Result<f64, Failur
     let pilot = (firings / PILOT).max(1);
     let settings =
         SteadyState { length: BatchLength::Firings(pilot), batches: 1, discarded: 0, rewards: Vec::new(), seed };
-    let averages = run_steady(program, &settings).map_err(|error| failure(&error))?;
+    let averages = run_steady(program, &settings, &Unwatched).map_err(|error| failure(&error))?;
     Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / f64::from(PARTS))
 }
 

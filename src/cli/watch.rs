@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tailspn::sim::Watch;
 
 use crate::cli::exit::Exit;
+use crate::cli::output::Terminal;
 
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -16,11 +17,13 @@ const PATIENCE: Duration = Duration::from_millis(500);
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// Catches Ctrl-C from now on. Where the system has no such thing, nothing changes.
-pub(crate) fn catch_interrupt() {
-    let _ = ctrlc::set_handler(|| {
+pub(crate) fn catch_interrupt(terminal: &Terminal) {
+    let terminal = terminal.clone();
+    let _ = ctrlc::set_handler(move || {
         if STOPPED.swap(true, Ordering::SeqCst) {
             std::process::exit(Exit::Interrupted.code().into());
         }
+        terminal.tell("stopping; Ctrl-C again ends at once");
     });
 }
 
@@ -34,19 +37,21 @@ pub(crate) fn interrupted() -> bool {
 pub(crate) struct Progress {
     started: Instant,
     wanted: bool,
+    /// What is counted.
+    noun: &'static str,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
-    /// Shows a bar if it is wanted and the run takes long.
-    pub(crate) fn new(wanted: bool) -> Self {
-        Self { started: Instant::now(), wanted, bar: Mutex::new(None) }
+    /// Shows a bar that counts `noun` if it is wanted and the run takes long.
+    pub(crate) fn new(wanted: bool, noun: &'static str) -> Self {
+        Self { started: Instant::now(), wanted, noun, bar: Mutex::new(None) }
     }
 
-    fn bar() -> ProgressBar {
+    fn bar(&self) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let template = "{bar:30} {human_pos} of {human_len} replications, {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
+        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {}, {{eta}} left", self.noun);
+        if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         bar
@@ -59,7 +64,7 @@ impl Watch for Progress {
             return;
         }
         if let Ok(mut bar) = self.bar.lock() {
-            let bar = bar.get_or_insert_with(Self::bar);
+            let bar = bar.get_or_insert_with(|| self.bar().with_elapsed(self.started.elapsed()));
             bar.set_length(planned);
             bar.set_position(done);
         }

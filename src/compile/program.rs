@@ -166,6 +166,11 @@ impl Program {
         self.initial.len()
     }
 
+    /// Tokens of all places and classes at the start.
+    pub fn initial_tokens(&self) -> u64 {
+        self.initial.iter().map(|&n| u64::from(n)).sum()
+    }
+
     /// Whether transition `t` fires in zero time.
     #[inline]
     pub fn is_immediate(&self, t: usize) -> bool {

@@ -127,3 +127,42 @@ impl Histogram {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distribution(samples: impl Iterator<Item = u64>) -> Option<Distribution> {
+        let (mut moments, mut histogram) = (Moments::default(), TickHistogram::default());
+        for sample in samples {
+            moments.push(sample);
+            histogram.push(sample);
+        }
+        Distribution::new(&moments, &histogram, Clock { exponent: -1, extra_bits: 0 }, 0.95)
+    }
+
+    #[test]
+    fn ticks_become_seconds() {
+        let time = distribution(0..=100).unwrap();
+        assert_eq!((time.min, time.mean.value, time.quantile(0.5), time.max), (0.0, 25.0, Some(25.0), 50.0));
+        let [low, high] = [time.mean.low, time.mean.high].map(Option::unwrap);
+        assert!((low + high - 50.0).abs() < 1e-9 && low < 25.0);
+    }
+
+    #[test]
+    fn long_tails_are_counted_not_drawn() {
+        let time = distribution((0..100_000_u64).map(|i| 100_000_000_000 / (i + 1))).unwrap();
+        let bars: u64 = time.histogram.bars.iter().map(|bar| bar.count).sum();
+        assert_eq!(time.histogram.bars.len(), 60);
+        assert_eq!(bars + time.histogram.above, 100_000);
+        assert!(time.histogram.above < 1_000 && time.histogram.above > 100, "{}", time.histogram.above);
+    }
+
+    #[test]
+    fn one_sample_has_a_value_without_an_interval() {
+        let time = distribution(std::iter::once(8)).unwrap();
+        assert_eq!((time.mean.value, time.mean.low), (4.0, None));
+        assert!(time.mean.note.is_some() && time.sd.is_none());
+        assert_eq!(distribution(std::iter::empty()), None);
+    }
+}

@@ -38,11 +38,12 @@ impl Clock {
     /// Every single delay that the net draws is off by at most one engine tick; with constant rates that is at most
     /// 2^-15 of the fastest mean delay on the narrow clock, 2^-31 on the wide one (where its 63 extra bits suffice).
     pub fn choose(program: &Program, horizon: Option<f64>) -> Self {
+        let tokens = program.initial_tokens();
         let mut slowest: f64 = 0.0;
         let mut fastest = f64::INFINITY;
         let mut sum = 0.0;
         for &t in &program.timed {
-            let (mean, least) = means(&program.firing[t as usize], &program.initial);
+            let (mean, least) = means(&program.firing[t as usize], &program.initial, tokens);
             if mean > 0.0 && mean.is_finite() {
                 slowest = slowest.max(mean);
                 sum += mean * LONGEST_VARIATE;
@@ -90,7 +91,7 @@ impl Clock {
 
 /// Mean delay of one server, and of as many servers as the tokens at the start could keep busy. For a rate that depends
 /// on the marking, the one at the start, or 1 where that is 0: it only sets the tick.
-fn means(firing: &Firing, initial: &[u32]) -> (f64, f64) {
+fn means(firing: &Firing, initial: &[u32], tokens: u64) -> (f64, f64) {
     let (mean, servers) = match firing {
         Firing::Immediate { .. } => return (0.0, 0.0),
         Firing::Exponential { rate, servers } => match rate.as_constant() {
@@ -102,11 +103,10 @@ fn means(firing: &Firing, initial: &[u32]) -> (f64, f64) {
         },
         Firing::General { law, servers, .. } => (law.mean(), *servers),
     };
-    let tokens: u64 = initial.iter().map(|&n| u64::from(n)).sum();
     let busy = match servers {
         Servers::Single => 1.0,
         Servers::Limited(most) => f64::from(most),
-        Servers::Infinite => (tokens.max(1)) as f64,
+        Servers::Infinite => tokens.max(1) as f64,
     };
     (mean, mean / busy)
 }

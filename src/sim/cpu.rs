@@ -13,7 +13,9 @@ use crate::sim::samples::Samples;
 
 /// Replications that are averaged together before they are merged, where observations are floats: part of the meaning
 /// of a result, so it never changes with threads or load.
-const FLOAT_UNIT: u64 = 64;
+const FLOAT_UNIT: u64 = 16;
+/// Replications that the vectorised engines run side by side.
+const BLOCK: u64 = 64;
 /// Largest unit where all observations are integers and any grouping gives the same bits.
 const LARGEST_UNIT: u64 = 1 << 16;
 /// Units per thread, so that no thread waits long for the last one.
@@ -52,7 +54,9 @@ impl Limits<'_> {
     }
 }
 
-/// Longest time between two looks at the limits.
+/// Units per thread in the first round, before it is known how long a replication takes.
+const ROUND_UNITS: u64 = 4;
+/// How long a round should take: in between, progress is shown and stop rules are asked.
 const ROUND: Duration = Duration::from_millis(200);
 
 /// Runs replications `samples.replications .. until` (counted from `first`) and appends them to `samples`; fewer where a
@@ -67,42 +71,46 @@ pub(super) fn extend(
     limits: &Limits<'_>,
 ) -> Result<(), Fault> {
     let threads = limits.threads.get() as u64;
-    let mut round = FLOAT_UNIT * threads * UNITS_PER_THREAD;
+    let mut round = engine.batch().max(FLOAT_UNIT) * threads * ROUND_UNITS;
     while samples.replications < until && !limits.over() {
         let begin = samples.replications;
         let end = until.min(begin + round);
-        let unit = unit(question, end - begin, threads, engine.batch());
+        let unit = unit(engine, question, end - begin, threads);
         let started = Instant::now();
-        let parts: Vec<Samples> = (0..(end - begin).div_ceil(unit))
+        let parts: Vec<Option<Samples>> = (0..(end - begin).div_ceil(unit))
             .into_par_iter()
             .map(|i| {
+                if limits.over() {
+                    return Ok(None);
+                }
                 let from = begin + i * unit;
                 let mut part = Samples::new(samples.clock, question, program.counters(), program.transitions());
                 engine.run(first + from, unit.min(end - from), &mut part)?;
-                Ok(part)
+                Ok(Some(part))
             })
             .collect::<Result<_, Fault>>()?;
-        for part in &parts {
+        // where a limit was hit, what stands behind the first gap is of no use
+        for part in parts.iter().map_while(Option::as_ref) {
             samples.append(part);
         }
         limits.watch.progress(samples.replications, until);
         if started.elapsed() < ROUND / 2 {
             round *= 2;
         } else if started.elapsed() > ROUND * 2 {
-            round = (round / 2).max(FLOAT_UNIT * threads);
+            round = (round / 2).max(engine.batch() * threads);
         }
     }
     Ok(())
 }
 
 /// Replications per unit of work.
-fn unit(question: &Question, replications: u64, threads: u64, batch: u64) -> u64 {
+fn unit(engine: &dyn Engine, question: &Question, replications: u64, threads: u64) -> u64 {
     if !question.is_passage_only() {
         return FLOAT_UNIT;
     }
     let even = replications.div_ceil(threads * UNITS_PER_THREAD);
     // blocks of the vectorised engines are 64 replications, quads of the others 4
-    let step = if even >= FLOAT_UNIT { FLOAT_UNIT } else { 4 };
+    let step = if even >= BLOCK { BLOCK } else { 4 };
     let share = replications.div_ceil(threads).next_multiple_of(step);
-    even.next_multiple_of(step).max(batch.min(share)).min(LARGEST_UNIT)
+    even.next_multiple_of(step).max(engine.batch().min(share)).min(LARGEST_UNIT)
 }

@@ -45,8 +45,8 @@ pub(crate) trait Engine: Sync {
     /// Runs the replications `first .. first + count` and adds them to `samples`, in order.
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault>;
 
-    /// Replications that one call should have at least, where there are enough of them.
+    /// Replications that one call should have at least, where there are enough of them; four share random words.
     fn batch(&self) -> u64 {
-        1
+        4
     }
 }

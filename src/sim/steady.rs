@@ -7,6 +7,7 @@ use crate::compile::{Code, Csr, Firing, Program};
 use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::clock::Clock;
+use crate::sim::cpu::Watch;
 use crate::sim::question::{Ending, Goal, Question, Reward};
 use crate::sim::race::{Areas, ClockForm, DirectForm, DirectLaw, Observer, Setup};
 use crate::sim::samples::Samples;
@@ -23,7 +24,7 @@ pub enum BatchLength {
 /// Settings of one long run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyState {
-    /// Length of each batch. Default 10 000 firings.
+    /// Length of each batch.
     pub length: BatchLength,
     /// Batches that are kept. Default 100.
     pub batches: u32,
@@ -35,9 +36,13 @@ pub struct SteadyState {
     pub seed: u64,
 }
 
-impl Default for SteadyState {
-    fn default() -> Self {
-        Self { length: BatchLength::Firings(10_000), batches: 100, discarded: 10, rewards: Vec::new(), seed: 0 }
+impl SteadyState {
+    /// 100 batches of this length, behind 10 that are left out, with seed 0 and no rewards.
+    ///
+    /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*; batches of
+    /// equal firings suit a net whose speed is not known, to find a time to go on with.
+    pub fn new(length: BatchLength) -> Self {
+        Self { length, batches: 100, discarded: 10, rewards: Vec::new(), seed: 0 }
     }
 }
 
@@ -54,6 +59,8 @@ pub struct BatchAverages {
     pub rewards: Vec<Vec<f64>>,
     /// Firings of the whole run, left-out batches included.
     pub firings: u128,
+    /// Whether the run was stopped from outside before its last batch.
+    pub cut_short: bool,
 }
 
 /// Why a long run gives no steady state.
@@ -82,12 +89,13 @@ pub enum SteadyError {
     Fault(#[from] Fault),
 }
 
-/// Runs one long replication of `program`.
+/// Runs one long replication of `program`. Stopped from outside, it ends with the batch in which it is, and keeps those
+/// that are complete.
 ///
 /// # Errors
 ///
 /// A net that dies, settings without a batch, or a fault of the net.
-pub fn run_steady(program: &Program, settings: &SteadyState) -> Result<BatchAverages, SteadyError> {
+pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) -> Result<BatchAverages, SteadyError> {
     let all = settings.batches.saturating_add(settings.discarded);
     let valid = match settings.length {
         BatchLength::Seconds(seconds) => seconds > 0.0 && seconds.is_finite(),
@@ -109,7 +117,7 @@ pub fn run_steady(program: &Program, settings: &SteadyState) -> Result<BatchAver
     let clock = Clock::choose(program, question.horizon.or_else(|| longest_run(program, question.max_firings)));
     let setup = Setup { program, question: &question, clock, key: split(settings.seed), keep_times: false };
     let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
-    let batches = Batches::new(program, settings, clock);
+    let batches = Batches::new(program, settings, clock, watch);
     let batches = if DirectLaw::obstacles(program, clock).is_empty() {
         DirectForm::new(setup).watch(batches, 0, 1, &mut samples)?
     } else {
@@ -120,11 +128,13 @@ pub fn run_steady(program: &Program, settings: &SteadyState) -> Result<BatchAver
     if samples.ended(Ending::Dead) > 0 {
         return Err(SteadyError::Dead { firings });
     }
-    if done < all as usize {
+    let stopped = batches.stopped && done > settings.discarded as usize;
+    if done < all as usize && !stopped {
         return Err(SteadyError::CutOff { batches: done, firings });
     }
     let mut averages = batches.done;
     averages.firings = samples.firings;
+    averages.cut_short = done < all as usize;
     averages.leave_out(settings.discarded as usize);
     Ok(averages)
 }
@@ -151,7 +161,6 @@ impl BatchAverages {
 }
 
 /// Cuts a replication into batches.
-#[derive(Debug)]
 struct Batches<'a> {
     rewards: &'a [Reward],
     /// Per transition: (reward, impulse) pairs.
@@ -169,10 +178,13 @@ struct Batches<'a> {
     counts: Vec<u64>,
     sums: Vec<f64>,
     done: BatchAverages,
+    watch: &'a dyn Watch,
+    /// Whether the run is to end.
+    stopped: bool,
 }
 
 impl<'a> Batches<'a> {
-    fn new(program: &Program, settings: &'a SteadyState, clock: Clock) -> Self {
+    fn new(program: &Program, settings: &'a SteadyState, clock: Clock, watch: &'a dyn Watch) -> Self {
         let mut impulses = vec![Vec::new(); program.transitions()];
         for (r, reward) in (0_u32..).zip(&settings.rewards) {
             for (i, (t, _)) in (0_u32..).zip(&reward.impulses) {
@@ -199,6 +211,8 @@ impl<'a> Batches<'a> {
                 rewards: lists(settings.rewards.len()),
                 ..BatchAverages::default()
             },
+            watch,
+            stopped: false,
         };
         batches.ends = batches.end_tick();
         batches
@@ -242,10 +256,16 @@ impl<'a> Batches<'a> {
         self.areas.reset(end);
         self.began = end;
         self.ends = self.end_tick();
+        self.watch.progress(self.done.seconds.len() as u64, self.all as u64);
+        self.stopped = self.watch.stopped();
     }
 }
 
 impl Observer for Batches<'_> {
+    fn wants_end(&self) -> bool {
+        self.stopped
+    }
+
     fn pass(&mut self, marking: &[u32], mut from: u64, to: u64) {
         if let BatchLength::Firings(each) = self.length
             && self.firings >= each.saturating_mul(self.done.seconds.len() as u64 + 1)
@@ -288,6 +308,7 @@ mod tests {
     use super::*;
     use crate::compile::{compile, lower};
     use crate::net::{Law, NetBuilder, Timing};
+    use crate::sim::cpu::Unwatched;
 
     fn queue(service: Timing) -> NetBuilder {
         let mut b = NetBuilder::new("queue");
@@ -316,9 +337,8 @@ mod tests {
         let full = lower(&net, &net.expression("#(q) = 5").unwrap());
         let reward = Reward { name: "full".into(), rate: Some(full), impulses: vec![(1, Code::constant(2.0))] };
         for length in [BatchLength::Seconds(2000.0), BatchLength::Firings(8000)] {
-            let settings =
-                SteadyState { length, batches: 200, rewards: vec![reward.clone()], ..SteadyState::default() };
-            let averages = run_steady(&program, &settings).unwrap();
+            let settings = SteadyState { batches: 200, rewards: vec![reward.clone()], ..SteadyState::new(length) };
+            let averages = run_steady(&program, &settings, &Unwatched).unwrap();
             assert_eq!(averages.seconds.len(), 200);
             let throughput = 1266.0 / 665.0;
             assert_mean(&averages.tokens[0], 946.0 / 665.0);
@@ -342,13 +362,12 @@ mod tests {
             b.output(t, to, 1.0);
         }
         let program = compile(&b.build().unwrap()).unwrap();
-        let settings =
-            SteadyState { length: BatchLength::Seconds(2.0), batches: 3, discarded: 1, ..SteadyState::default() };
-        let averages = run_steady(&program, &settings).unwrap();
+        let settings = SteadyState { batches: 3, discarded: 1, ..SteadyState::new(BatchLength::Seconds(2.0)) };
+        let averages = run_steady(&program, &settings, &Unwatched).unwrap();
         assert_eq!(averages.tokens, [[0.75; 3], [0.25; 3]]);
         assert_eq!(averages.throughput, [[1.0; 3], [1.0; 3]]);
         let settings = SteadyState { length: BatchLength::Firings(4), ..settings };
-        assert_eq!(run_steady(&program, &settings).unwrap().seconds, [2.0; 3]);
+        assert_eq!(run_steady(&program, &settings, &Unwatched).unwrap().seconds, [2.0; 3]);
     }
 
     #[test]
@@ -359,10 +378,10 @@ mod tests {
         b.input(p, t, 1.0);
         let program = compile(&b.build().unwrap()).unwrap();
         for length in [BatchLength::Seconds(50.0), BatchLength::Firings(10)] {
-            let settings = SteadyState { length, ..SteadyState::default() };
-            assert_eq!(run_steady(&program, &settings), Err(SteadyError::Dead { firings: 3 }));
+            let settings = SteadyState::new(length);
+            assert_eq!(run_steady(&program, &settings, &Unwatched), Err(SteadyError::Dead { firings: 3 }));
         }
-        let settings = SteadyState { batches: 0, ..SteadyState::default() };
-        assert_eq!(run_steady(&program, &settings), Err(SteadyError::NoBatch));
+        let settings = SteadyState { batches: 0, ..SteadyState::new(BatchLength::Seconds(1.0)) };
+        assert_eq!(run_steady(&program, &settings, &Unwatched), Err(SteadyError::NoBatch));
     }
 }

@@ -4,12 +4,12 @@
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
 use tailspn::compile::{Program, compile, lower};
-use tailspn::net::{ArcKind, Net};
+use tailspn::net::{ArcKind, Net, Servers};
 use tailspn::semantics::{enabling_degree, fire, is_enabled};
-use tailspn::sim::{Ending, EngineChoice, Ensemble, Goal, Question, Samples, Snapshot, Unwatched, run};
+use tailspn::sim::{Ending, EngineChoice, Ensemble, Goal, Group, Question, Samples, Snapshot, Unwatched, run};
 
 use crate::measure::Estimated;
-use crate::random_net::{RandomNet, any_net, balanced_net};
+use crate::random_net::{RandomNet, any_net, balanced_net, job};
 
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig {
@@ -61,8 +61,12 @@ fn textbook_degree(net: &Net, t: usize, marking: &[u32]) -> i64 {
     if degree == i64::MAX { 1 } else { degree }
 }
 
+fn ensemble() -> Ensemble {
+    Ensemble { seed: 11, keep: true, ..Ensemble::default() }
+}
+
 fn one_run(net: &Net, question: &Question, engine: EngineChoice, replications: u64, first: u64) -> Samples {
-    let ensemble = Ensemble { replications, engine, first, seed: 11, keep: true, ..Ensemble::default() };
+    let ensemble = Ensemble { replications, engine, first, ..ensemble() };
     run(&compile(net).unwrap(), question, &ensemble, &Unwatched).unwrap().samples
 }
 
@@ -71,9 +75,11 @@ fn averages(horizon: f64) -> Question {
     Question { goal: Goal::Horizon, horizon: Some(horizon), tokens: true, throughput: true, ..Question::default() }
 }
 
-/// The same, and the first time at which the last place of the net holds `tokens`.
-fn at_last_place(net: &Net, prefix: &str, tokens: u32, horizon: f64) -> Question {
-    let text = format!("#({prefix}p{}) >= {tokens}", net.places().len() - 1);
+/// The same, and the first time at which the last place of the net has `more` tokens than at the start.
+fn at_last_place(net: &Net, prefix: &str, more: u32, horizon: f64) -> Question {
+    let last = net.places().len() - 1;
+    let tokens = net.places()[last].initial[0] + more;
+    let text = format!("#({prefix}p{last}) >= {tokens}");
     let goal = Goal::Marking(lower(net, &net.expression(&text).unwrap()));
     Question { goal, horizon: Some(horizon), ..averages(horizon) }
 }
@@ -125,6 +131,7 @@ fn disagreements(left: &Samples, right: &Samples, factor: f64) -> Vec<String> {
 proptest! {
     #![proptest_config(cases(256))]
 
+    /// Seen to fail with capacities ignored.
     #[test]
     fn a_firing_adds_its_column_of_the_incidence_matrix(
         random in any_net(),
@@ -157,14 +164,54 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(32))]
+    #![proptest_config(cases(64))]
+
+    /// Seen to fail with firings after the horizon counted, and with the last firing of a group cut to the horizon.
+    #[test]
+    fn schedule_and_clock_form_agree_bit_for_bit(
+        random in job(),
+        horizon in prop::option::of(0.5_f64..15.0),
+        to_last_place in any::<bool>(),
+    ) {
+        let net = random.build(1.0, "");
+        let mut question = Question { horizon, ..Question::default() };
+        if to_last_place {
+            let last = random.places.len() - 1;
+            question.goal = Goal::Marking(lower(&net, &net.expression(&format!("#(p{last}) >= 1")).unwrap()));
+        }
+        let transitions = 0..random.transitions.len() as u32;
+        let odd = transitions.clone().filter(|t| t % 2 == 1).collect();
+        question.groups = vec![
+            Group { name: "all".to_owned(), transitions: transitions.collect() },
+            Group { name: "odd".to_owned(), transitions: odd },
+        ];
+        let run = |engine| one_run(&net, &question, engine, 200, 7);
+        prop_assert_eq!(run(EngineChoice::Schedule), run(EngineChoice::Clock));
+    }
+
+    #[test]
+    fn lockstep_and_direct_form_agree_bit_for_bit(random in balanced_net(), horizon in prop::option::of(0.5_f64..15.0)) {
+        let mut random = random;
+        random.transitions.retain(|t| t.immediate.is_none());
+        // the lockstep form counts servers only where arcs have weight 1
+        for t in random.transitions.iter_mut().filter(|t| t.arcs[0].2 > 1) {
+            t.servers = Servers::Single;
+        }
+        let net = random.build(1.0, "");
+        let goal = at_last_place(&net, "", 2, 0.0).goal;
+        // some nets go on for ever without coming there
+        let max_firings = Some(if horizon.is_some() { 1 << 20 } else { 100 });
+        let question = Question { goal, horizon, max_firings, ..Question::default() };
+        let run = |engine| one_run(&net, &question, engine, 200, 5);
+        prop_assert_eq!(run(EngineChoice::Lockstep), run(EngineChoice::Direct));
+    }
 
     #[test]
     fn names_change_no_number(random in balanced_net()) {
         for engine in GENERAL {
             let run = |prefix: &str| {
                 let net = random.build(1.0, prefix);
-                one_run(&net, &at_last_place(&net, prefix, 3, 20.0), engine, 200, 0)
+                one_run(&net, &at_last_place(&net, prefix, 2, 20.0), engine, 200, 0)
             };
             prop_assert_eq!(run(""), run("another name "));
         }
@@ -176,7 +223,7 @@ proptest! {
         for engine in GENERAL {
             let run = |factor: f64| {
                 let net = random.build(factor, "");
-                one_run(&net, &at_last_place(&net, "", 3, 20.0 / factor), engine, 200, 0)
+                one_run(&net, &at_last_place(&net, "", 2, 20.0 / factor), engine, 200, 0)
             };
             let (plain, fast) = (run(1.0), run(factor));
             prop_assert_eq!(plain.clock.exponent - power, fast.clock.exponent);
@@ -233,12 +280,12 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(24))]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn direct_and_clock_form_agree_in_distribution(random in balanced_net()) {
         let net = random.build(1.0, "");
-        let question = at_last_place(&net, "", 4, 10.0);
+        let question = at_last_place(&net, "", 2, 10.0);
         let [direct, clock] = GENERAL.map(|engine| one_run(&net, &question, engine, 4_000, 0));
         let wrong = disagreements(&direct, &clock, 1.0);
         prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -248,8 +295,8 @@ proptest! {
     fn rates_times_three_are_times_divided_by_three(random in balanced_net()) {
         let (slow, fast) = (random.build(1.0, ""), random.build(3.0, ""));
         for engine in GENERAL {
-            let slow = one_run(&slow, &at_last_place(&slow, "", 4, 12.0), engine, 2_000, 0);
-            let fast = one_run(&fast, &at_last_place(&fast, "", 4, 4.0), engine, 2_000, 2_000);
+            let slow = one_run(&slow, &at_last_place(&slow, "", 2, 12.0), engine, 2_000, 0);
+            let fast = one_run(&fast, &at_last_place(&fast, "", 2, 4.0), engine, 2_000, 2_000);
             let wrong = disagreements(&slow, &fast, 3.0);
             prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         }
@@ -266,8 +313,8 @@ fn random_nets_have_something_to_do() {
     for _ in 0..100 {
         let random: RandomNet = balanced_net().new_tree(&mut runner).unwrap().current();
         let net = random.build(1.0, "");
-        let samples = one_run(&net, &at_last_place(&net, "", 4, 10.0), EngineChoice::Clock, 20, 0);
-        fired += u32::from(samples.firings > 100);
+        fired += u32::from(one_run(&net, &averages(10.0), EngineChoice::Clock, 20, 0).firings > 100);
+        let samples = one_run(&net, &at_last_place(&net, "", 2, 10.0), EngineChoice::Clock, 20, 0);
         reached += u32::from((1..20).contains(&samples.ended(Ending::Goal)));
     }
     assert!(fired > 50 && reached > 15, "{fired} {reached}");

@@ -104,8 +104,8 @@ impl Estimated {
         Self { value: self.value, error: self.error.hypot(other.error) }.agrees_with(other.value)
     }
 
-    /// Whether a bias of `share` of the exact value would be noticed: it is more than five standard errors by itself
-    /// from five times `share` on, and values below `tiny` need not be finer than that.
+    /// Whether the standard error is at most `share` of the exact value, so that a bias of five times that share would be
+    /// noticed; for values below `tiny`, of that.
     pub(crate) fn is_sharp(self, exact: f64, share: f64, tiny: f64) -> bool {
         self.error <= share * exact.abs().max(tiny)
     }

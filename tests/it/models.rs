@@ -14,7 +14,7 @@ use tailspn::sim::{EngineChoice, RunError};
 use crate::measure::{ENGINES, Estimated, Measure, Steady, Subject, compare};
 
 /// Largest standard error over the exact value.
-const SHARPNESS: f64 = 0.01;
+const SHARPNESS: f64 = 0.005;
 /// Values below this need a standard error of [`SHARPNESS`] of this only.
 const TINY: f64 = 0.02;
 
@@ -124,6 +124,8 @@ fn check(model: &Path) -> Vec<String> {
     wrong.into_iter().map(|w| format!("{name}: {w}")).collect()
 }
 
+/// Seen to fail with the service rate of M/M/1/5 off by 2 %, with the weights of a choice reversed, with capacities ignored,
+/// and with throughputs that count the warm-up.
 #[test]
 fn every_model_has_its_known_values_on_every_engine() {
     let models = models();

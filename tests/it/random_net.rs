@@ -86,8 +86,9 @@ fn kind() -> impl Strategy<Value = ArcKind> {
 }
 
 fn place() -> impl Strategy<Value = RandomPlace> {
-    let room = prop_oneof![2 => Just(None), 1 => (0_u32..4).prop_map(Some)];
-    (0_u32..5, room, 1_u32..4).prop_map(|(tokens, room, weight)| RandomPlace {
+    let room = prop_oneof![4 => Just(None), 1 => (0_u32..5).prop_map(Some)];
+    let weight = prop_oneof![3 => Just(1), 1 => Just(2), 1 => Just(3)];
+    (0_u32..7, room, weight).prop_map(|(tokens, room, weight)| RandomPlace {
         tokens,
         capacity: room.map(|room| (tokens + room).max(1)),
         weight,
@@ -142,4 +143,56 @@ pub(crate) fn balanced_net() -> impl Strategy<Value = RandomNet> {
             }
             RandomNet { places, transitions }
         })
+}
+
+/// One step of a task: its rate, and whether it is one of two that are chosen from.
+type RandomStep = (f64, bool);
+
+/// A job of stages of tasks side by side, each a chain of steps; it ends in its last place. Acyclic, and nothing races for a
+/// token.
+pub(crate) fn job() -> impl Strategy<Value = RandomNet> {
+    let task = prop::collection::vec((0.2_f64..4.0, prop::bool::weighted(0.3)), 1..4);
+    let stage = prop::collection::vec(task, 1..4);
+    prop::collection::vec(stage, 1..4).prop_map(|stages| {
+        let mut net = RandomNet { places: Vec::new(), transitions: Vec::new() };
+        let mut at = net.add_place(1);
+        for tasks in stages {
+            let starts: Vec<_> = tasks.iter().map(|_| net.add_place(0)).collect();
+            net.connect(1.0, None, &[at], &starts);
+            let ends: Vec<_> = tasks.iter().zip(starts).map(|(task, start)| net.add_task(task, start)).collect();
+            at = net.add_place(0);
+            net.connect(2.0, None, &ends, &[at]);
+        }
+        net
+    })
+}
+
+impl RandomNet {
+    fn add_place(&mut self, tokens: u32) -> usize {
+        self.places.push(RandomPlace { tokens, capacity: None, weight: 1 });
+        self.places.len() - 1
+    }
+
+    fn connect(&mut self, rate: f64, immediate: Option<u32>, from: &[usize], to: &[usize]) {
+        let inputs = from.iter().map(|&place| (ArcKind::Input, place, 1));
+        let arcs = inputs.chain(to.iter().map(|&place| (ArcKind::Output, place, 1))).collect();
+        self.transitions.push(RandomTransition { rate, servers: Servers::Single, immediate, arcs });
+    }
+
+    /// A chain of steps from a place; returns its last place.
+    fn add_task(&mut self, steps: &[RandomStep], start: usize) -> usize {
+        steps.iter().fold(start, |at, &(rate, chosen)| {
+            let next = self.add_place(0);
+            if chosen {
+                for (weight, rate) in [(rate, rate), (1.0, 0.5 * rate)] {
+                    let branch = self.add_place(0);
+                    self.connect(weight, Some(1), &[at], &[branch]);
+                    self.connect(rate, None, &[branch], &[next]);
+                }
+            } else {
+                self.connect(rate, None, &[at], &[next]);
+            }
+            next
+        })
+    }
 }

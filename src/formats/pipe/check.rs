@@ -1,7 +1,7 @@
 //! What each PIPE version would get wrong about a net, as far as the net itself tells.
 //!
 //! The rules come from running both programs; they are about the net as PIPE would load it from its own elements, not
-//! about what [`write`](crate::formats::pipe::write) puts into a file to get around them.
+//! about what [`write()`](crate::formats::pipe::write()) puts into a file to get around them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -149,11 +149,11 @@ impl DirectLaw {
 }
 
 /// Servers that can be busy at once, tokens at the start counted where there is no bound.
-fn busy(program: &Program, servers: Servers) -> f64 {
+fn busy(tokens: u64, servers: Servers) -> f64 {
     match servers {
         Servers::Single => 1.0,
         Servers::Limited(most) => f64::from(most),
-        Servers::Infinite => program.initial.iter().map(|&n| f64::from(n)).sum::<f64>().max(1.0),
+        Servers::Infinite => tokens.max(1) as f64,
     }
 }
 
@@ -181,16 +181,18 @@ fn largest_total(program: &Program) -> (f64, bool) {
         Firing::Exponential { rate, servers } => rate.as_constant().is_some() && *servers != Servers::Infinite,
         _ => false,
     });
+    let tokens = program.initial_tokens();
     let rates = program.timed.iter().filter_map(|&t| known_rate(program, t as usize));
-    (rates.map(|(rate, servers)| rate * busy(program, servers)).sum(), bounded)
+    (rates.map(|(rate, servers)| rate * busy(tokens, servers)).sum(), bounded)
 }
 
 /// The same in units for one `k`; `None` where 64 bits do not hold it.
 fn largest_units(program: &Program, exponent: i32) -> Option<u64> {
     let law = DirectLaw { exponent, base: 0, fits_32_bits: false };
+    let tokens = program.initial_tokens();
     let rates = program.timed.iter().filter_map(|&t| known_rate(program, t as usize));
     rates.into_iter().try_fold(0_u64, |sum, (rate, servers)| {
-        let units = law.units(rate).checked_mul(busy(program, servers) as u64)?;
+        let units = law.units(rate).checked_mul(busy(tokens, servers) as u64)?;
         sum.checked_add(units)
     })
 }

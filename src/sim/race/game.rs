@@ -189,10 +189,10 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         if self.touched.is_empty() { self.program().affects.row(t as usize) } else { &self.touched }
     }
 
-    /// Whether the replication has had its firings.
+    /// Whether the replication has had its firings, or its observer has seen enough.
     #[inline(always)]
     pub(crate) fn is_spent(&self) -> bool {
-        self.firings >= self.rules.max_firings
+        self.firings >= self.rules.max_firings || self.observer.wants_end()
     }
 
     /// Ends the replication at its present time.

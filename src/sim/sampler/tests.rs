@@ -1,3 +1,5 @@
+//! Moments and shapes of every law against closed forms.
+
 use super::*;
 use crate::net::Branch;
 use crate::sim::NEVER;

@@ -339,6 +339,10 @@ fn fold(slots: &mut [Times], how: Fold, slot: u32, time: &Times) {
 }
 
 impl Engine for Schedule {
+    fn batch(&self) -> u64 {
+        LANES as u64
+    }
+
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
         self.each_block(first, count, false, |block, lanes| self.record(block, lanes, samples));
         Ok(())

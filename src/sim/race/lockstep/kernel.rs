@@ -41,19 +41,19 @@ impl<T> IndexMut<usize> for Lane<T> {
 /// What happens to a lane.
 pub(super) mod status {
     /// It fires on.
-    pub(in super::super) const RUNNING: u32 = 0;
+    pub(in crate::sim::race) const RUNNING: u32 = 0;
     /// The marking is the goal.
-    pub(in super::super) const GOAL: u32 = 1;
+    pub(in crate::sim::race) const GOAL: u32 = 1;
     /// Nothing is enabled.
-    pub(in super::super) const DEAD: u32 = 2;
+    pub(in crate::sim::race) const DEAD: u32 = 2;
     /// The next firing is past the last tick.
-    pub(in super::super) const LATE: u32 = 3;
+    pub(in crate::sim::race) const LATE: u32 = 3;
     /// It has had its firings.
-    pub(in super::super) const SPENT: u32 = 4;
+    pub(in crate::sim::race) const SPENT: u32 = 4;
     /// The total rate does not fit 32 bits.
-    pub(in super::super) const WIDE: u32 = 5;
+    pub(in crate::sim::race) const WIDE: u32 = 5;
     /// No replication is left for it.
-    pub(in super::super) const IDLE: u32 = 6;
+    pub(in crate::sim::race) const IDLE: u32 = 6;
 }
 use status::{DEAD, GOAL, LATE, RUNNING, SPENT, WIDE};
 
@@ -268,7 +268,7 @@ fn reciprocal(n: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::reciprocal;
+    use super::*;
 
     #[test]
     fn reciprocal_equals_integer_division() {

@@ -121,6 +121,10 @@ fn obstacles(program: &Program, question: &Question) -> Vec<String> {
     obstacles
 }
 
+/// A transition that puts more tokens into a place than it may ever hold, or is inhibited by no token at all.
+const NEVER_ENABLED: Transition =
+    Transition { least: Vec::new(), most: Vec::new(), inputs: Vec::new(), units: Units::Plain(0) };
+
 fn transition(program: &Program, t: usize, law: DirectLaw) -> Option<Transition> {
     let Firing::Exponential { rate, servers } = &program.firing[t] else { return None };
     let each = u32::try_from(law.units(rate.as_constant()?)).ok()?;
@@ -128,11 +132,13 @@ fn transition(program: &Program, t: usize, law: DirectLaw) -> Option<Transition>
     let least = needs.map(|term| Bound { counter: term.counter, tokens: term.weight }).collect();
     let mut most = Vec::new();
     for term in program.inhibitors.row(t) {
-        most.push(Bound { counter: term.counter, tokens: term.weight.checked_sub(1)? });
+        let Some(tokens) = term.weight.checked_sub(1) else { return Some(NEVER_ENABLED) };
+        most.push(Bound { counter: term.counter, tokens });
     }
     for room in program.rooms.row(t) {
-        let capacity = program.capacity[room.place as usize]?;
-        most.push(Bound { counter: room.place, tokens: capacity.checked_sub(room.growth)? });
+        let capacity = program.capacity[room.place as usize].unwrap_or(u32::MAX);
+        let Some(tokens) = capacity.checked_sub(room.growth) else { return Some(NEVER_ENABLED) };
+        most.push(Bound { counter: room.place, tokens });
     }
     let inputs: Vec<u32> = program.inputs.row(t).iter().map(|term| term.counter).collect();
     let single = program.inputs.row(t).iter().all(|term| term.weight == 1);

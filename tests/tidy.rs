@@ -1,0 +1,248 @@
+//! House rules that the compiler does not check: who may import whom, how long a file may be, and that every file says what
+//! it owns and every source it cites exists.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Who may import whom: a module of `src` and the others that it may name, besides itself. Data flows one way, so that a
+/// stage can be understood, and split off, with what stands before it only:
+///
+/// ```text
+/// formats ──▶ net ──▶ compile ──▶ sim ──▶ report ──▶ cli
+/// ```
+///
+/// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
+/// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
+/// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
+const MAY_IMPORT: [(&str, &[&str]); 14] = [
+    ("units", &[]),
+    ("rng", &[]),
+    ("net", &[]),
+    ("estimate", &[]),
+    ("formats", &["net"]),
+    ("compile", &["net"]),
+    ("semantics", &["compile", "net"]),
+    ("sim", &["semantics", "compile", "net", "rng", "estimate"]),
+    ("mapreduce", &["net", "units"]),
+    ("report", &["sim", "estimate", "mapreduce", "units"]),
+    ("error", &["net", "compile", "formats", "sim"]),
+    ("cli", &[]),
+    ("lib", &[]),
+    ("main", &["cli"]),
+];
+
+/// Most lines of a file, its tests not counted.
+const MOST_LINES: usize = 500;
+
+/// A Rust file below the repository.
+struct Source {
+    /// Its path from the repository's root, with `/`.
+    path: String,
+    text: String,
+    /// Whether it is compiled for tests only.
+    is_test: bool,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let Ok(entries) = fs::read_dir(folder) else { return files };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// All files below a folder of the repository, in order.
+fn sources(folder: &str) -> Vec<Source> {
+    let files = rust_files(&root().join(folder));
+    let texts: Vec<_> = files.iter().map(|file| fs::read_to_string(file).unwrap().replace("\r\n", "\n")).collect();
+    let mut test_only = Vec::new();
+    for (file, text) in files.iter().zip(&texts) {
+        let folder = module_folder(file);
+        for name in modules_for_tests(text) {
+            test_only.extend([folder.join(format!("{name}.rs")), folder.join(name)]);
+        }
+    }
+    let source = |(file, text): (&PathBuf, String)| Source {
+        path: file.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/"),
+        is_test: folder != "src" || test_only.iter().any(|test| file.starts_with(test)),
+        text,
+    };
+    files.iter().zip(texts).map(source).collect()
+}
+
+/// Where the modules lie that a file declares.
+fn module_folder(file: &Path) -> PathBuf {
+    let folder = file.parent().unwrap();
+    match file.file_stem().unwrap().to_str().unwrap() {
+        "mod" | "lib" | "main" => folder.to_owned(),
+        name => folder.join(name),
+    }
+}
+
+/// Modules in files of their own that a text declares for tests only.
+fn modules_for_tests(text: &str) -> Vec<&str> {
+    let lines: Vec<_> = text.lines().collect();
+    let pairs = lines.windows(2).filter(|pair| pair[0].trim() == "#[cfg(test)]");
+    let declared = pairs.filter_map(|pair| pair[1].trim().strip_suffix(';')?.split_once("mod ").map(|(_, name)| name));
+    declared.collect()
+}
+
+/// The lines before the tests at the end of a file.
+fn without_tests(text: &str) -> Vec<&str> {
+    let lines: Vec<_> = text.lines().collect();
+    let tests = lines.windows(2).position(|pair| pair[0] == "#[cfg(test)]" && pair[1].ends_with('{'));
+    lines[..tests.unwrap_or(lines.len())].to_vec()
+}
+
+/// The code of a line: what stands before a comment. Good enough for code that has no `//` in strings.
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap_or(line)
+}
+
+/// Modules of the crate that a line of code names.
+fn imports(line: &str) -> Vec<&str> {
+    let names = code(line).split("crate::").skip(1);
+    names.map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("")).collect()
+}
+
+/// Keys such as `Salmon2011` in square brackets in a comment, with or without a place in the source after them.
+fn citations(line: &str) -> Vec<&str> {
+    let Some((_, comment)) = line.split_once("//") else { return Vec::new() };
+    let brackets = comment.split('[').skip(1);
+    let keys = brackets.map(|rest| rest.split([',', ']', '\\']).next().unwrap_or(""));
+    keys.filter(|key| is_citation(key)).collect()
+}
+
+/// A capital, letters, and a year of two or four digits.
+fn is_citation(key: &str) -> bool {
+    let name = key.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = key.len() - name.len();
+    name.len() > 1
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_alphabetic())
+        && (digits == 2 || digits == 4)
+}
+
+/// The module of `src` that a file belongs to: its folder there, or itself.
+fn module(path: &str) -> &str {
+    let inside = path.strip_prefix("src/").unwrap_or(path);
+    inside.split(['/', '.']).next().unwrap_or(inside)
+}
+
+fn assert_none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn modules_import_only_what_the_table_allows() {
+    let mut wrong = Vec::new();
+    for source in sources("src").iter().filter(|source| !source.is_test) {
+        let own = module(&source.path);
+        let Some((_, allowed)) = MAY_IMPORT.iter().find(|(name, _)| *name == own) else {
+            wrong.push(format!("{}: `{own}` is not in the table of imports", source.path));
+            continue;
+        };
+        for (number, line) in (1..).zip(without_tests(&source.text)) {
+            for import in imports(line) {
+                // the root of the crate has macros and re-exports of its own
+                if import != own && !allowed.contains(&import) {
+                    wrong.push(format!("{}:{number}: `{own}` may not import `{import}`", source.path));
+                }
+            }
+        }
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn imports_are_one_line_per_module_from_the_root() {
+    let mut wrong = Vec::new();
+    for source in sources("src") {
+        let body = without_tests(&source.text).len();
+        for (number, line) in (1..).zip(source.text.lines()) {
+            if line.contains("crate::{") {
+                wrong.push(format!("{}:{number}: modules are imported one by one", source.path));
+            }
+            let in_tests = source.is_test || number > body;
+            if code(line).contains("super::") && !(in_tests && line.trim() == "use super::*;") {
+                wrong.push(format!("{}:{number}: paths begin with `crate::`, not with `super::`", source.path));
+            }
+        }
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn files_are_short_enough_to_read() {
+    let mut wrong = Vec::new();
+    for source in sources("src").iter().filter(|source| !source.is_test) {
+        let lines = without_tests(&source.text).len();
+        if lines > MOST_LINES {
+            wrong.push(format!("{}: {lines} lines without tests, at most {MOST_LINES}", source.path));
+        }
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn every_file_begins_with_what_it_owns() {
+    let mut wrong = Vec::new();
+    for folder in ["src", "tests", "examples", "benches"] {
+        for source in sources(folder).iter().filter(|source| !source.text.starts_with("//! ")) {
+            wrong.push(format!("{}: does not begin with `//!`", source.path));
+        }
+    }
+    assert_none(&wrong);
+}
+
+#[test]
+fn every_cited_source_is_in_the_references() {
+    let references = fs::read_to_string(root().join("docs/references.md")).unwrap();
+    let mut wrong = Vec::new();
+    let mut cited = BTreeSet::new();
+    for source in sources("src") {
+        for (number, line) in (1..).zip(source.text.lines()) {
+            for key in citations(line) {
+                cited.insert(key.to_owned());
+                if !references.contains(&format!("* **{key}**")) {
+                    wrong.push(format!("{}:{number}: [{key}] is not in docs/references.md", source.path));
+                }
+            }
+        }
+    }
+    assert!(cited.len() > 20, "citations are not recognised: {cited:?}");
+    assert_none(&wrong);
+}
+
+/// The rules can fail: lines that break one are seen, and others are not.
+#[test]
+fn broken_rules_are_recognised() {
+    assert_eq!(imports("use crate::sim::run; // not crate::net"), ["sim"]);
+    assert_eq!(imports("    let x = crate::net::y(crate::compile::z());"), ["net", "compile"]);
+    assert_eq!(
+        citations(r"/// Source: \[Chan1983\], and [Law2015, 10.2.1], not [`Moments`] or [x1983]."),
+        ["Chan1983", "Law2015"]
+    );
+    assert!(citations("let a = [Pipe43, Pipe5];").is_empty());
+    assert_eq!(without_tests("a\n\n#[cfg(test)]\nmod tests {\n}\n"), ["a", ""]);
+    assert_eq!(without_tests("a\n#[cfg(test)]\nmod corpus;\nb\n").len(), 4);
+    assert_eq!(
+        modules_for_tests("#[cfg(test)]\nmod corpus;\nmod read;\n#[cfg(test)]\npub(crate) mod cases;"),
+        ["corpus", "cases"]
+    );
+    assert_eq!((module("src/sim/race/mod.rs"), module("src/units.rs")), ("sim", "units"));
+}
