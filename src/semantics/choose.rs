@@ -32,6 +32,22 @@ impl Candidates {
 ///
 /// A weight that comes out negative or not finite, or an arc weight.
 pub fn find_candidates(program: &Program, group: usize, marking: &[u32], found: &mut Candidates) -> Result<(), Fault> {
+    find_candidates_by(program, group, marking, found, |t| is_enabled(program, t, marking))
+}
+
+/// [`find_candidates`] with a faster way to say what [`is_enabled`] says.
+///
+/// # Errors
+///
+/// As [`find_candidates`].
+#[inline]
+pub fn find_candidates_by(
+    program: &Program,
+    group: usize,
+    marking: &[u32],
+    found: &mut Candidates,
+    is_enabled: impl Fn(usize) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
     found.transitions.clear();
     found.weights.clear();
     found.exact.clear();
@@ -42,7 +58,7 @@ pub fn find_candidates(program: &Program, group: usize, marking: &[u32], found: 
         if highest.is_some_and(|highest| *priority < highest) {
             break;
         }
-        if !is_enabled(program, t as usize, marking)? {
+        if !is_enabled(t as usize)? {
             continue;
         }
         let exact = weight.eval(marking);

@@ -16,7 +16,7 @@ mod choose;
 mod enabled;
 mod fire;
 
-pub use choose::{Candidates, MAX_IMMEDIATE_FIRINGS, find_candidates, pick};
+pub use choose::{Candidates, MAX_IMMEDIATE_FIRINGS, find_candidates, find_candidates_by, pick};
 pub use enabled::{enabling_degree, is_enabled, rate, served};
 pub use fire::fire;
 

@@ -2,7 +2,7 @@
 
 use crate::compile::Program;
 use crate::rng::{Address, Purpose};
-use crate::semantics::{Candidates, Fault, MAX_IMMEDIATE_FIRINGS, find_candidates, fire, pick};
+use crate::semantics::{Candidates, Fault, MAX_IMMEDIATE_FIRINGS, find_candidates_by, fire, pick};
 use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
 use crate::sim::race::Setup;
 use crate::sim::race::guards::Guards;
@@ -293,7 +293,13 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
             let enabled = self.rules.guards.is_enabled(program, t as usize, &self.marking)?;
             return Ok(enabled.then_some(t));
         }
-        find_candidates(program, group as usize, &self.marking, &mut self.candidates)?;
+        let guards = &self.rules.guards;
+        if !guards.may_choose(group as usize, &self.marking) {
+            return Ok(None);
+        }
+        let marking = &self.marking;
+        let is_enabled = |t| guards.is_enabled(program, t, marking);
+        find_candidates_by(program, group as usize, marking, &mut self.candidates, is_enabled)?;
         if self.candidates.transitions().is_empty() {
             return Ok(None);
         }

@@ -17,12 +17,21 @@ struct Range {
     span: u32,
 }
 
+impl Range {
+    #[inline(always)]
+    fn holds(self, marking: &[u32]) -> bool {
+        marking[self.counter as usize].wrapping_sub(self.low) <= self.span
+    }
+}
+
 /// The enabling tests of all transitions of a program.
 #[derive(Debug)]
 pub(crate) struct Guards {
     ranges: Csr<Range>,
     /// Per transition: whether its ranges are all that there is to test.
     complete: Vec<bool>,
+    /// Per group of immediate transitions: ranges that all of them need.
+    gates: Csr<Range>,
 }
 
 impl Guards {
@@ -30,17 +39,22 @@ impl Guards {
         let transitions = 0..program.transitions();
         let one_class = program.classes() == 1;
         let complete = |t: usize| program.is_static(t) && (one_class || program.rooms.row(t).is_empty());
-        Self {
-            ranges: Csr::from_rows(transitions.clone().map(|t| ranges(program, t))),
-            complete: transitions.map(complete).collect(),
-        }
+        let ranges = Csr::from_rows(transitions.clone().map(|t| ranges(program, t)));
+        let gates = (0..program.groups.rows()).map(|group| common(&ranges, program.groups.row(group)));
+        Self { gates: Csr::from_rows(gates), complete: transitions.map(complete).collect(), ranges }
+    }
+
+    /// Whether any transition of a group may be enabled; false only where none is.
+    #[inline]
+    pub(crate) fn may_choose(&self, group: usize, marking: &[u32]) -> bool {
+        self.gates.row(group).iter().all(|range| range.holds(marking))
     }
 
     /// What [`is_enabled`] says.
     #[inline(always)]
     pub(crate) fn is_enabled(&self, program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
-        let inside = |r: &Range| marking[r.counter as usize].wrapping_sub(r.low) <= r.span;
-        Ok(self.ranges.row(t).iter().all(inside) && (self.complete[t] || is_enabled(program, t, marking)?))
+        Ok(self.ranges.row(t).iter().all(|range| range.holds(marking))
+            && (self.complete[t] || is_enabled(program, t, marking)?))
     }
 
     /// How many enablings of a timed transition are served.
@@ -63,6 +77,13 @@ impl Guards {
         };
         Ok(served(servers, program.inputs.row(t).iter().map(times).min().unwrap_or(1)))
     }
+}
+
+/// The ranges that all transitions of a group have.
+fn common(ranges: &Csr<Range>, group: &[u32]) -> Vec<Range> {
+    let [first, rest @ ..] = group else { return Vec::new() };
+    let shared = |range: &&Range| rest.iter().all(|&t| ranges.row(t as usize).contains(range));
+    ranges.row(*first as usize).iter().filter(shared).copied().collect()
 }
 
 /// The ranges of one transition, one per counter unless none can hold.
