@@ -138,7 +138,7 @@ mod tests {
             moments.push(sample);
             histogram.push(sample);
         }
-        Distribution::new(&moments, &histogram, Clock { exponent: -1, extra_bits: 0 }, 0.95)
+        Distribution::new(&moments, &histogram, Clock { exponent: -1, extra_bits: 0, wide: false }, 0.95)
     }
 
     #[test]

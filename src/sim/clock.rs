@@ -18,6 +18,8 @@ const NARROW_BITS: i32 = 62;
 const FAST_BITS: i32 = 16;
 /// What the fastest mean delay gets on the wide clock.
 const WIDE_FAST_BITS: i32 = 32;
+/// Bits that the wide clock may have below a result tick: engine times then stay below 2^126.
+const MOST_EXTRA_BITS: i32 = 63;
 
 /// A time on the narrow clock from which on a run is over: beyond any horizon.
 pub const NEVER: u64 = 1 << 63;
@@ -27,44 +29,50 @@ pub const NEVER: u64 = 1 << 63;
 pub struct Clock {
     /// One result tick is `2^exponent` seconds.
     pub exponent: i32,
-    /// The engine's tick is `2^-extra_bits` result ticks: 0 on the narrow (64-bit) clock, above 0 on the wide (128-bit)
-    /// one, which nets of very different rates get.
+    /// The engine's tick is `2^-extra_bits` result ticks; always 0 on the narrow clock.
     pub extra_bits: u32,
+    /// Whether engine times have 128 bits, which nets of very different rates need.
+    pub wide: bool,
 }
 
 impl Clock {
-    /// The tick for `program`, where times up to `horizon` seconds must fit (if one is given).
+    /// The tick for `program`, where times up to `horizon` seconds should fit (if one is given).
     ///
     /// Every single delay that the net draws is off by at most one engine tick; with constant rates that is at most
-    /// 2^-15 of the fastest mean delay on the narrow clock, 2^-31 on the wide one (where its 63 extra bits suffice).
+    /// 2^-15 of the fastest mean delay on the narrow clock, 2^-31 on the wide one. Results on the wide clock may be much
+    /// coarser than that: see [`Clock::with_extra_bits`].
     pub fn choose(program: &Program, horizon: Option<f64>) -> Self {
-        let tokens = program.initial_tokens();
-        let mut slowest: f64 = 0.0;
-        let mut fastest = f64::INFINITY;
-        let mut sum = 0.0;
-        for &t in &program.timed {
-            let (mean, least) = means(&program.firing[t as usize], &program.initial, tokens);
-            if mean > 0.0 && mean.is_finite() {
-                slowest = slowest.max(mean);
-                sum += mean * LONGEST_VARIATE;
-                fastest = fastest.min(least);
-            }
+        let Spread { slowest, fastest, sum } = Spread::of(program, horizon);
+        let horizon = horizon.map_or(i32::MIN, |horizon| log(horizon) - NARROW_BITS);
+        let exponent = (log(slowest) - SLOW_BITS).max(log(sum) - NARROW_BITS).max(horizon);
+        if log(fastest) - exponent >= FAST_BITS {
+            return Self { exponent, extra_bits: 0, wide: false };
         }
-        if slowest == 0.0 {
-            slowest = horizon.unwrap_or(1.0);
-            fastest = slowest;
+        let engine = log(fastest) - WIDE_FAST_BITS;
+        let extra_bits = (exponent - engine).clamp(0, MOST_EXTRA_BITS);
+        Self { exponent: engine + extra_bits, extra_bits: extra_bits.unsigned_abs(), wide: true }
+    }
+
+    /// The wide clock with results in so many bits above the engine's tick; the narrow clock stays as it is.
+    ///
+    /// What a net's times are like cannot be told from its rates: a transition that is a million times slower than all
+    /// others may decide them, or never fire. So the caller tries: the finest first.
+    #[must_use]
+    pub fn with_extra_bits(self, extra_bits: u32) -> Self {
+        if !self.wide {
+            return self;
         }
-        let log = |x: f64| if x > 0.0 { x.log2().ceil() as i32 } else { i32::MIN / 2 };
-        let exponent =
-            (log(slowest) - SLOW_BITS).max(log(sum) - NARROW_BITS).max(log(horizon.unwrap_or(0.0)) - NARROW_BITS);
-        let fast_bits = log(fastest) - exponent;
-        let extra_bits = if fast_bits >= FAST_BITS { 0 } else { (WIDE_FAST_BITS - fast_bits).clamp(0, 63) };
-        Self { exponent, extra_bits: extra_bits.unsigned_abs() }
+        Self { exponent: self.engine_exponent() + extra_bits.cast_signed(), extra_bits, wide: true }
     }
 
     /// Whether engine times need 128 bits.
     pub fn is_wide(self) -> bool {
-        self.extra_bits > 0
+        self.wide
+    }
+
+    /// The longest time that fits, in seconds.
+    pub fn limit(self) -> f64 {
+        f64::from(NARROW_BITS + self.exponent).exp2()
     }
 
     /// Seconds per result tick.
@@ -89,26 +97,62 @@ impl Clock {
     }
 }
 
-/// Mean delay of one server, and of as many servers as the tokens at the start could keep busy. For a rate that depends
-/// on the marking, the one at the start, or 1 where that is 0: it only sets the tick.
-fn means(firing: &Firing, initial: &[u32], tokens: u64) -> (f64, f64) {
-    let (mean, servers) = match firing {
-        Firing::Immediate { .. } => return (0.0, 0.0),
-        Firing::Exponential { rate, servers } => match rate.as_constant() {
-            Some(rate) => (1.0 / rate, *servers),
-            None => {
-                let rate = rate.eval(initial);
-                (if rate > 0.0 && rate.is_finite() { 1.0 / rate } else { 1.0 }, *servers)
+/// Binary logarithm, rounded up; of 0 far below all others.
+fn log(x: f64) -> i32 {
+    if x > 0.0 { x.log2().ceil() as i32 } else { i32::MIN / 2 }
+}
+
+/// How long delays are in a net.
+struct Spread {
+    /// Longest mean delay of one server.
+    slowest: f64,
+    /// Shortest mean delay, all tokens at the start taken for busy servers.
+    fastest: f64,
+    /// Longest time in which each transition can fire once after the other.
+    sum: f64,
+}
+
+impl Spread {
+    fn of(program: &Program, horizon: Option<f64>) -> Self {
+        let tokens = program.initial_tokens();
+        let most = u32::try_from(tokens).unwrap_or(u32::MAX).max(1);
+        let crowded = vec![most; program.initial.len()];
+        let mut spread = Self { slowest: 0.0, fastest: f64::INFINITY, sum: 0.0 };
+        for &t in &program.timed {
+            let (short, long, busy) = means(&program.firing[t as usize], &program.initial, &crowded);
+            if long > 0.0 && long.is_finite() {
+                spread.slowest = spread.slowest.max(long);
+                spread.sum += long * LONGEST_VARIATE;
+                spread.fastest = spread.fastest.min(short / busy.unwrap_or(tokens.max(1) as f64));
             }
-        },
-        Firing::General { law, servers, .. } => (law.mean(), *servers),
+        }
+        if spread.slowest <= 0.0 {
+            spread.slowest = horizon.unwrap_or(1.0);
+            spread.fastest = spread.slowest;
+        }
+        spread
+    }
+}
+
+/// Shortest and longest mean delay of one server, and how many there are, where that is bounded. A rate that depends
+/// on the marking is taken at the start and with every place full: it only sets the tick.
+fn means(firing: &Firing, initial: &[u32], crowded: &[u32]) -> (f64, f64, Option<f64>) {
+    let (short, long, servers) = match firing {
+        Firing::Immediate { .. } => return (0.0, 0.0, None),
+        Firing::Exponential { rate, servers } => {
+            let possible = [rate.eval(initial), rate.eval(crowded)];
+            let means = possible.iter().filter(|rate| **rate > 0.0).map(|rate| 1.0 / rate).filter(|m| m.is_finite());
+            let (short, long) = means.fold((f64::INFINITY, 0.0), |(s, l): (f64, f64), m| (s.min(m), l.max(m)));
+            if rate.as_constant().is_none() && long <= 0.0 { (1.0, 1.0, *servers) } else { (short, long, *servers) }
+        }
+        Firing::General { law, servers, .. } => (law.mean(), law.mean(), *servers),
     };
     let busy = match servers {
-        Servers::Single => 1.0,
-        Servers::Limited(most) => f64::from(most),
-        Servers::Infinite => tokens.max(1) as f64,
+        Servers::Single => Some(1.0),
+        Servers::Limited(most) => Some(f64::from(most)),
+        Servers::Infinite => None,
     };
-    (mean, mean / busy)
+    (short, long, busy)
 }
 
 /// Turns unit variates into delays of one transition: `(e * mantissa) >> shift` engine ticks.

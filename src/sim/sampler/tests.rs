@@ -8,11 +8,11 @@ const KEY: [u32; 2] = [11, 5];
 const COUNT: u64 = 200_000;
 
 fn clock() -> Clock {
-    Clock { exponent: -40, extra_bits: 0 }
+    Clock { exponent: -40, extra_bits: 0, wide: false }
 }
 
 fn wide_clock() -> Clock {
-    Clock { exponent: -30, extra_bits: 40 }
+    Clock { exponent: -30, extra_bits: 40, wide: true }
 }
 
 /// Probability of at most `t` seconds.

@@ -133,7 +133,7 @@ fn a_run_past_the_end_of_the_clock_asks_for_a_horizon() {
     b.transition("t", Timing::exponential(1.0));
     let program = program(&b);
     // a clock whose last tick is at 2^20 s
-    let clock = Clock { exponent: -43, extra_bits: 0 };
+    let clock = Clock { exponent: -43, extra_bits: 0, wide: false };
     for form in BOTH {
         let fault = run_on(form, &program, &Question::default(), 1, clock).unwrap_err();
         assert!(matches!(fault, Fault::PastTheClock { limit } if limit == 1_048_576.0), "{fault}");

@@ -232,7 +232,9 @@ fn the_clock_form_adds_up_the_draws_of_its_addresses() {
     let p = b.place("p", 3);
     add(&mut b, "t", Timing::exponential(0.7), &[p], &[]);
     let program = program(&b);
-    for clock in [Clock { exponent: -38, extra_bits: 0 }, Clock { exponent: -30, extra_bits: 33 }] {
+    for clock in
+        [Clock { exponent: -38, extra_bits: 0, wide: false }, Clock { exponent: -30, extra_bits: 33, wide: true }]
+    {
         let samples = run_on(Form::Clock, &program, &Question::default(), 50, clock).unwrap();
         let sampler = crate::sim::Sampler::of(&program, 0, clock).unwrap();
         for (replication, time) in (0..).zip(samples.passage_times) {
