@@ -25,7 +25,9 @@ use crate::net::{ArcKind, Delay, Expr, Net, Timing, TransitionId};
 #[non_exhaustive]
 pub enum CompileError {
     /// A rate or weight that is constant, but negative or not finite once parameters are put in.
-    #[error("the {what} of transition `{transition}` is {value}; it must be finite and not negative")]
+    #[error(
+        "the {what} of transition `{transition}` is {value:e}; it must be finite and not negative, and a rate 0 or at least 1e-307"
+    )]
     BadConstant {
         /// `rate` or `weight`.
         what: &'static str,
@@ -222,7 +224,9 @@ fn lower_timing(net: &Net, id: TransitionId, timing: &Timing, errors: &mut Vec<C
         match code.as_constant() {
             None => Value::Code(code),
             Some(value) => {
-                if !value.is_finite() || value < 0.0 {
+                // a rate of 1e-310 has no mean delay that a float holds
+                let endless = what == "rate" && value > 0.0 && (1.0 / value).is_infinite();
+                if !value.is_finite() || value < 0.0 || endless {
                     let transition = net.transition(id).id.clone();
                     errors.push(CompileError::BadConstant { what, transition, id, value });
                 }

@@ -36,6 +36,13 @@ pub enum Fault {
         /// The value.
         value: f64,
     },
+    /// A goal, reward or snapshot that is infinite or not a number in a marking that was reached, as after a division by
+    /// 0.
+    #[error("{what} is infinite or not a number in a marking that the net reaches")]
+    BadExpression {
+        /// `the goal`, or which reward or snapshot.
+        what: String,
+    },
     /// A place holds more tokens than 32 bits can count: the net is unbounded, or nearly so.
     #[error(
         "place `{place}` would hold more than 2^32 tokens when `{transition}` fires; the net seems to be unbounded"

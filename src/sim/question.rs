@@ -43,7 +43,8 @@ pub struct Question {
     pub horizon: Option<f64>,
     /// Model time \[s\] from which token averages, throughputs and rewards are collected. Default 0.
     pub warm_up: f64,
-    /// Firings (timed and immediate) after which a replication is cut off. Default: 2^40, see [`MAX_FIRINGS`].
+    /// Firings (timed and immediate) after which a replication is cut off; looked at before each timed firing, so that
+    /// the immediate ones after the last may go beyond. Default: 2^40, see [`MAX_FIRINGS`].
     pub max_firings: Option<u64>,
     /// Whether token counts are averaged over time, per counter.
     pub tokens: bool,

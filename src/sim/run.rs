@@ -152,6 +152,7 @@ pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &
     let limits = Limits { deadline: ensemble.max_wall.map(|wall| started + wall), watch, threads };
     let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
     let complete = pool.install(|| run_rounds(&chosen, program, question, ensemble, &mut samples, &limits))?;
+    finite(question, &samples)?;
     let provenance = Provenance {
         version: env!("CARGO_PKG_VERSION"),
         seed: ensemble.seed,
@@ -164,6 +165,19 @@ pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &
         cut_short: !complete,
     };
     Ok(Run { samples, provenance })
+}
+
+/// Whether all rewards and snapshots came out as numbers.
+fn finite(question: &Question, samples: &Samples) -> Result<(), Fault> {
+    let rewards = question.rewards.iter().map(|reward| format!("the reward `{}`", reward.name));
+    let snapshots = question.snapshots.iter().map(|snapshot| format!("a snapshot at {} s", snapshot.time));
+    let names = rewards.chain(snapshots);
+    for (what, moments) in names.zip(samples.rewards.iter().chain(&samples.snapshots)) {
+        if moments.mean().is_some_and(|mean| !mean.is_finite()) {
+            return Err(Fault::BadExpression { what });
+        }
+    }
+    Ok(())
 }
 
 /// Replications that show how long times are; always the first ones of the seed, so that shards agree.
@@ -308,7 +322,7 @@ mod tests {
     use super::*;
     use crate::compile::compile;
     use crate::net::{NetBuilder, Timing};
-    use crate::sim::Unwatched;
+    use crate::sim::{Reward, Unwatched};
 
     /// A token that a fast and a slow transition want; the slow one may lack its tokens.
     fn fast_and_slow(fast: f64, slow: f64, tokens: u32) -> Program {
@@ -364,6 +378,26 @@ mod tests {
             assert!((mean * 1.5 - 1.0).abs() < 0.035, "{horizon}: mean {mean}");
             assert!((median * 1.5 - 2_f64.ln()).abs() < 0.035, "{horizon}: median {median}");
         }
+    }
+
+    #[test]
+    fn expressions_that_are_no_numbers_are_faults() {
+        let mut b = NetBuilder::new("");
+        let p = b.place("p", 1);
+        let t = b.transition("t", Timing::exponential(1.0));
+        b.input(p, t, 1.0);
+        let net = b.build().unwrap();
+        let program = compile(&net).unwrap();
+        let code = |text: &str| crate::compile::lower(&net, &net.expression(text).unwrap());
+        for text in ["0 / 0", "1 / 0", "1 / (1 - #(p))"] {
+            let question = Question { goal: Goal::Marking(code(text)), ..Question::default() };
+            let error = run(&program, &question, &Ensemble::default(), &Unwatched).unwrap_err();
+            assert!(matches!(error, RunError::Fault(Fault::BadExpression { .. })), "{text}: {error}");
+        }
+        let reward = Reward { name: "x".into(), rate: Some(code("1 / (1 - #(p))")), impulses: Vec::new() };
+        let question = Question { rewards: vec![reward], ..Question::default() };
+        let error = run(&program, &question, &Ensemble::default(), &Unwatched).unwrap_err();
+        assert_eq!(error.to_string(), "the reward `x` is infinite or not a number in a marking that the net reaches");
     }
 
     #[test]

@@ -144,9 +144,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.now = 0;
         self.observer.begin();
         self.choices.fill(0);
-        if let Goal::Marking(code) = &self.rules.setup.question.goal
-            && code.holds(&self.marking)
-        {
+        if self.is_goal()? {
             return Ok(Outcome::Goal);
         }
         self.forget_touched();
@@ -233,11 +231,17 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.observer.fires(t, &self.marking, self.now);
         fire(self.rules.setup.program, t as usize, &mut self.marking)?;
         self.firings += 1;
-        Ok(self.rules.may_reach[t as usize] && self.is_goal())
+        Ok(self.rules.may_reach[t as usize] && self.is_goal()?)
     }
 
-    fn is_goal(&self) -> bool {
-        matches!(&self.rules.setup.question.goal, Goal::Marking(code) if code.holds(&self.marking))
+    fn is_goal(&self) -> Result<bool, Fault> {
+        let Goal::Marking(code) = &self.rules.setup.question.goal else { return Ok(false) };
+        let value = code.eval(&self.marking);
+        if value.is_finite() {
+            Ok(value != 0.0)
+        } else {
+            Err(Fault::BadExpression { what: "the goal".to_owned() })
+        }
     }
 
     /// Notes what a firing of `t` can influence.
