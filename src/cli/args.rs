@@ -192,10 +192,10 @@ pub(crate) struct SimulateArgs {
     /// Engine; `auto` takes the fastest that can
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) engine: Engine,
-    /// Means in the long run, from one long replication: warm-up is found and left out
+    /// Means in the long run, from 8 long replications: warm-up is found and left out
     #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_time", "max_firings"])]
     pub(crate) steady: bool,
-    /// About how many firings the long replication of --steady has
+    /// About how many firings the long replications of --steady have together
     #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", value_parser = values::positive_count, help_heading = "Question")]
     pub(crate) steady_firings: u64,
     /// Write the times of all replications to a file, one a line

@@ -170,8 +170,9 @@ pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
     let mut text = look.heading(&net_title(&report.net));
     let _ = writeln!(
         text,
-        "one run of {} firings, {} s of model time; means in the long run by batches",
-        count(report.firings.into()),
+        "{}, {} and {} s of model time together\nmeans in the long run; intervals from the means of the runs",
+        counted(report.runs, "independent run"),
+        counted(report.firings, "firing"),
         plain(report.model_time_s)
     );
     let lists = [
@@ -203,12 +204,12 @@ pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
 /// `name: 3 places, 1 transition`.
 fn net_title(net: &NetSummary) -> String {
     let name = if net.name.is_empty() { "net" } else { &net.name };
-    format!("{name}: {}, {}", counted(net.places, "place"), counted(net.transitions, "transition"))
+    format!("{name}: {}, {}", counted(net.places as u64, "place"), counted(net.transitions as u64, "transition"))
 }
 
 /// A count and its noun, in the plural where there are not one.
-fn counted(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", count(number as u128), if number == 1 { "" } else { "s" })
+pub(super) fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number.into()), if number == 1 { "" } else { "s" })
 }
 
 /// The text of a job's report.
