@@ -36,7 +36,7 @@ pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, json};
 pub use look::Look;
-pub use number::{count, duration, plain, within};
+pub use number::{count, counted, duration, plain, within};
 pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};

@@ -77,7 +77,7 @@ pub struct BatchAverages {
 #[non_exhaustive]
 pub enum SteadyError {
     /// Nothing is enabled any more: the net ends, and its steady state is that marking. Ask for a passage time instead.
-    #[error("the net is dead after {firings} firings, so that it has no steady state but that marking")]
+    #[error("the net is dead after {firings} firing{}, so that it has no steady state but that marking", if *firings == 1 { "" } else { "s" })]
     Dead {
         /// Firings up to then.
         firings: u64,

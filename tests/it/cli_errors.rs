@@ -101,7 +101,7 @@ fn an_engine_that_cannot() {
 
 #[test]
 fn a_net_that_does_not_stop() {
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml"]));
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--max-firings=100", "--reps=20"]));
 }
 
 #[test]
@@ -113,6 +113,47 @@ fn a_net_that_is_dead_at_once() {
 #[test]
 fn a_goal_that_is_never_reached() {
     assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", "--until=#(done) > 1", "--reps=100"]));
+}
+
+#[test]
+fn a_goal_whose_time_cannot_be_known() {
+    let until = "--until=#(done) > 1";
+    assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", until, "--rel-error=1%"]));
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--horizon=9", "--tokens", "--rel-error=1%"]));
+}
+
+#[test]
+fn a_goal_that_is_reached_now_and_then() {
+    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--horizon=1", "--reps=100"];
+    assert_shown!(shown(&args));
+    assert_shown!(shown(&[&args[..], &["--csv"]].concat()));
+}
+
+#[test]
+fn a_horizon_before_the_first_firing_is_no_dead_marking() {
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--horizon=0", "--reps=1"]));
+}
+
+#[test]
+fn times_and_names_that_make_no_sense() {
+    assert_shown!(shown(&[
+        "simulate",
+        "models/textbook/mm1k.xml",
+        "--horizon=5",
+        "--warm-up=5",
+        "--at=6:#(queue)",
+        "--reward=a=1",
+        "--reward=a=2",
+        "--group=g=serve",
+        "--group=g=arrive",
+    ]));
+}
+
+#[test]
+fn negative_numbers() {
+    for [option, value] in [["--horizon", "-1"], ["--seed", "-1"], ["--reps", "-5"], ["--rel-error", "-5%"]] {
+        assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", option, value]));
+    }
 }
 
 #[test]
