@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use tailspn::formats::pipe::Reading;
+
 use crate::cli::exit::EXIT_CODES;
 use crate::cli::values;
 
@@ -69,22 +71,24 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 pub(crate) struct NetArgs {
     /// PIPE XML of any version, or PNML; `-` is standard input
     pub(crate) net: PathBuf,
-    /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree
-    #[arg(long, value_name = "READER", default_value = "sensible", help_heading = "Reading the net")]
-    pub(crate) read_as: ReadAs,
+    /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree: `sensible` (what the file most likely means), `pipe4` or
+    /// `pipe5`; may be repeated
+    ///
+    /// With NAME= for one question only: missing_priority, missing_inscription, odd_boolean, id_case, undeclared_class,
+    /// plain_number, several_nets or output_inhibitor, such as --read-as pipe5 --read-as id_case=sensible.
+    #[arg(long, value_name = "[NAME=]READER", default_value = "sensible", value_parser = values::read_as, help_heading = "Reading the net")]
+    pub(crate) read_as: Vec<ReadAs>,
     /// Replace the value of a rate parameter; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment, help_heading = "Reading the net")]
     pub(crate) param: Vec<(String, f64)>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ReadAs {
-    /// What the file most likely means
-    Sensible,
-    /// As PIPE 4.3 reads it
-    Pipe4,
-    /// As PIPE 5 reads it
-    Pipe5,
+/// Whose reading to follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadAs {
+    /// The only question that it is about.
+    pub(crate) question: Option<values::ReadQuestion>,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]

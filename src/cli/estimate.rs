@@ -92,8 +92,9 @@ fn simulate(
     report.add_run(&found, &question);
     match critical_path(&program, &question.groups, &found) {
         Ok(path) => report.add_critical_path(&path),
-        Err(reason) if plan.model.slots => {
-            report.no_critical = Some(format!("tasks wait for slots, in an order that each run decides ({reason})"));
+        Err(_) if plan.model.slots => {
+            report.no_critical =
+                Some("tasks wait for slots (`model.slots`), in an order that each run decides".to_owned());
         }
         Err(reason) => report.no_critical = Some(reason),
     }

@@ -202,7 +202,7 @@ fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
         terminal.tell(&format!("note: no replication reached {}", asked.goal));
     }
     if samples.ended(Ending::Firings) > 0 {
-        terminal.tell("note: --max-firings N lets replications run longer");
+        terminal.tell("note: --max-firings N lets replications run longer, --steady looks at the long run");
     }
 }
 

@@ -58,7 +58,10 @@ fn unreached(report: &SimulationReport) -> bool {
 /// How likely the goal is reached, where it is not certain.
 fn goal_probability(report: &SimulationReport, look: &Look) -> String {
     let Some(share) = report.goal_probability.as_ref().filter(|_| unreached(report)) else { return String::new() };
-    let by = report.question.horizon_s.map_or_else(String::new, |horizon| format!(" by {} s", plain(horizon)));
+    let mut by = report.question.horizon_s.map_or_else(String::new, |horizon| format!(" by {} s", plain(horizon)));
+    if let Some(most) = report.question.max_firings.filter(|_| report.endings.max_firings > 0) {
+        by += &format!(" within {}", counted(most, "firing"));
+    }
     let mut table = Table::new(interval_columns("", &["value"], report.question.level));
     table.push(std::iter::once("share".to_owned()).chain(interval_cells(Some(share))));
     let title = format!("probability to reach {}{by}", report.question.goal);

@@ -150,6 +150,25 @@ fn times_and_names_that_make_no_sense() {
 }
 
 #[test]
+fn a_plan_with_slots_has_no_critical_path() {
+    let plan = b"[model]\nslots = true\n";
+    assert_shown!(shown_on("slots.toml", plan, &["estimate", "slots.toml", "--rel-error=2%"]));
+}
+
+#[test]
+fn readings_one_by_one() {
+    let net = br#"<pnml><net><place id="P0"><initialMarking><value>1</value></initialMarking></place>
+        <transition id="T0"><timed><value>yes</value></timed></transition>
+        <arc id="a" source="P0" target="T0"><inscription><value>1</value></inscription></arc></net></pnml>"#;
+    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--pipe"]));
+    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--pipe", "--read-as=odd_boolean=pipe5"]));
+    let both = ["check", "odd.xml", "--read-as=pipe5", "--read-as", "odd_boolean=sensible", "--quiet"];
+    assert_shown!(shown_on("odd.xml", net, &both));
+    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--read-as=odd_bool=pipe5"]));
+    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--read-as=pipe3"]));
+}
+
+#[test]
 fn negative_numbers() {
     for [option, value] in [["--horizon", "-1"], ["--seed", "-1"], ["--reps", "-5"], ["--rel-error", "-5%"]] {
         assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", option, value]));
