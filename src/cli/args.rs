@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use tailspn::formats::pipe::Reading;
+
 use crate::cli::exit::EXIT_CODES;
 use crate::cli::values;
 
@@ -69,22 +71,24 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 pub(crate) struct NetArgs {
     /// PIPE XML of any version, or PNML; `-` is standard input
     pub(crate) net: PathBuf,
-    /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree
-    #[arg(long, value_name = "READER", default_value = "sensible", help_heading = "Reading the net")]
-    pub(crate) read_as: ReadAs,
+    /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree: `sensible` (what the file most likely means), `pipe4` or
+    /// `pipe5`; may be repeated
+    ///
+    /// With NAME= for one question only: missing_priority, missing_inscription, odd_boolean, id_case, undeclared_class,
+    /// plain_number, several_nets or output_inhibitor, such as --read-as pipe5 --read-as id_case=sensible.
+    #[arg(long, value_name = "[NAME=]READER", default_value = "sensible", value_parser = values::read_as, help_heading = "Reading the net")]
+    pub(crate) read_as: Vec<ReadAs>,
     /// Replace the value of a rate parameter; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment, help_heading = "Reading the net")]
     pub(crate) param: Vec<(String, f64)>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ReadAs {
-    /// What the file most likely means
-    Sensible,
-    /// As PIPE 4.3 reads it
-    Pipe4,
-    /// As PIPE 5 reads it
-    Pipe5,
+/// Whose reading to follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadAs {
+    /// The only question that it is about.
+    pub(crate) question: Option<values::ReadQuestion>,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -150,16 +154,16 @@ pub(crate) struct PrintArgs {
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
     /// Seed; the same seed gives the same numbers on any number of threads
-    #[arg(long, value_name = "S", value_parser = values::count)]
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count)]
     pub(crate) seed: Option<u64>,
     /// Threads; all cores where it is not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Wall time after which the run ends with what it has, such as 30s or 5m
-    #[arg(long, value_name = "WALL", value_parser = values::wall_time)]
+    #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) max_time: Option<Duration>,
     /// Confidence level of all intervals
-    #[arg(long, value_name = "LEVEL", default_value = "0.95", value_parser = values::share)]
+    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share)]
     pub(crate) level: f64,
 }
 
@@ -184,19 +188,19 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Replications [default: 10000]; with --rel-error, the most
-    #[arg(long, value_name = "N", value_parser = values::positive_count, help_heading = "Run")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
     /// Replicate until the half width of the mean time's interval is this share of it, such as 0.5%
-    #[arg(long, value_name = "SHARE", value_parser = values::share, help_heading = "Run")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
     /// Engine; `auto` takes the fastest that can
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) engine: Engine,
-    /// Means in the long run, from one long replication: warm-up is found and left out
+    /// Means in the long run, from 8 long replications: warm-up is found and left out
     #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_time", "max_firings"])]
     pub(crate) steady: bool,
-    /// About how many firings the long replication of --steady has
-    #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", value_parser = values::positive_count, help_heading = "Question")]
+    /// About how many firings the long replications of --steady have together
+    #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]
     pub(crate) steady_firings: u64,
     /// Write the times of all replications to a file, one a line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -215,13 +219,13 @@ pub(crate) struct QuestionArgs {
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
     /// Model time at which a replication ends at the latest, in seconds
-    #[arg(long, value_name = "T", value_parser = values::seconds)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds)]
     pub(crate) horizon: Option<f64>,
     /// Model time from which averages are collected, in seconds
-    #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, value_parser = values::seconds)]
+    #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, allow_hyphen_values = true, value_parser = values::seconds)]
     pub(crate) warm_up: f64,
     /// Firings after which a replication is cut off [default: 10 million, where nothing else ends it]
-    #[arg(long, value_name = "N", value_parser = values::positive_count)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) max_firings: Option<u64>,
     /// Mean tokens of every place over time
     #[arg(long)]
@@ -239,7 +243,7 @@ pub(crate) struct QuestionArgs {
     #[arg(long, value_name = "NAME=T1,T2,...", value_parser = values::named)]
     pub(crate) group: Vec<(String, String)>,
     /// The mean of an expression at a model time; may be repeated
-    #[arg(long, value_name = "T:EXPR", value_parser = values::timed)]
+    #[arg(long, value_name = "T:EXPR", allow_hyphen_values = true, value_parser = values::timed)]
     pub(crate) at: Vec<(f64, String)>,
 }
 
@@ -263,13 +267,13 @@ pub(crate) enum Engine {
 #[derive(Debug, Args)]
 pub(crate) struct SpnGcArgs {
     /// Map tasks
-    #[arg(long, value_name = "M", value_parser = values::positive_count)]
+    #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) maps: Option<u64>,
     /// Reduce tasks
-    #[arg(long, value_name = "R", value_parser = values::positive_count)]
+    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) reduces: Option<u64>,
     /// Means of the nine phases in seconds, separated by commas; else they follow from the plan
-    #[arg(long, value_name = "T1,...,T9", value_parser = values::nine_means)]
+    #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
     /// Plan of the job; else the default one
     #[arg(long, value_name = "PLAN.toml")]
@@ -295,9 +299,12 @@ pub(crate) struct EstimateArgs {
     /// How the job time is found
     #[arg(long, default_value = "both", help_heading = "Run")]
     pub(crate) method: Method,
-    /// Replications
-    #[arg(long, value_name = "N", default_value = "2000", value_parser = values::positive_count, help_heading = "Run")]
-    pub(crate) reps: u64,
+    /// Replications [default: 2000]; with --rel-error, the most
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) reps: Option<u64>,
+    /// Replicate until the half width of the mean job time's interval is this share of it, such as 0.5%
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
+    pub(crate) rel_error: Option<f64>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]

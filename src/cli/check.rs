@@ -4,7 +4,7 @@ use serde::Serialize;
 use tailspn::compile::Program;
 use tailspn::formats::pipe::{PipeFinding, PipeVersion, Severity, pipe_report};
 use tailspn::net::{ArcKind, Delay, Net, Timing};
-use tailspn::report::{Align, Table, count, json, plain};
+use tailspn::report::{Align, Table, count, counted, json, plain};
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Question, RunError, Unwatched, run as replicate};
 
 use crate::cli::args::CheckArgs;
@@ -193,7 +193,7 @@ fn trial(program: &Program) -> (String, bool) {
         Ok(run) if run.samples.ended(Ending::Firings) > 0 => format!("goes on after {} firings", count(TRIAL.into())),
         Ok(run) => {
             let time = run.samples.passage.mean_ticks().map_or(0.0, |ticks| ticks * run.samples.clock.tick());
-            format!("ends in a dead marking after {} firings, at {} s", count(run.samples.firings), plain(time))
+            format!("ends in a dead marking after {}, at {} s", counted(run.samples.firings, "firing"), plain(time))
         }
     };
     (words, false)
@@ -227,7 +227,7 @@ fn text_of(report: &CheckReport) -> String {
         text += &engine_text(engine);
     }
     if let Some(findings) = &report.pipe {
-        text += &pipe_text(findings);
+        text += &pipe_text(findings, report.warnings.len());
     }
     text
 }
@@ -281,10 +281,19 @@ fn engine_text(engine: &EngineRow) -> String {
     text
 }
 
-fn pipe_text(findings: &[PipeRow]) -> String {
+fn pipe_text(findings: &[PipeRow], oddities: usize) -> String {
+    let file = format!(
+        "the file itself has {} (above), which PIPE 4.3 and PIPE 5 may read otherwise or refuse\n",
+        if oddities == 1 { "1 oddity".to_owned() } else { format!("{} oddities", count(oddities as u128)) }
+    );
     if findings.is_empty() {
-        return "PIPE: nothing is known that PIPE 4.3 or PIPE 5 would get wrong\n".to_owned();
+        let nothing = "PIPE: nothing is known that PIPE 4.3 or PIPE 5 would get wrong";
+        return if oddities > 0 { format!("{nothing} about the net as read; {file}") } else { format!("{nothing}\n") };
     }
     let lines = findings.iter().map(|f| format!("{} ({}): {}\n", f.version, f.severity, f.message));
-    lines.collect()
+    let mut text: String = lines.collect();
+    if oddities > 0 {
+        text += &format!("PIPE: this is about the net as read; {file}");
+    }
+    text
 }

@@ -14,10 +14,12 @@ use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::plan::read_plan;
-use crate::cli::simulate::{end_of, failure};
+use crate::cli::simulate::{end_of, failure, stop_rule};
 use crate::cli::spn_gc::phases_and_net;
 use crate::cli::watch::{Progress, catch_interrupt};
 
+/// Replications where nothing else is asked for.
+const REPLICATIONS: u64 = 2_000;
 /// Replications whose critical paths are followed; more would not change what is shown.
 const TRACED: u64 = 10_000;
 
@@ -75,7 +77,8 @@ fn simulate(
     let program = compile_net(&job.net)?;
     let question = Question { groups: phase_groups(job), ..Question::default() };
     let ensemble = Ensemble {
-        replications: args.reps,
+        replications: args.reps.unwrap_or(REPLICATIONS),
+        stop: stop_rule(args.rel_error, args.reps, args.run.level),
         seed: plan.model.seed,
         threads: args.run.threads,
         max_wall: args.run.max_time,
@@ -87,8 +90,13 @@ fn simulate(
         replicate(&program, &question, &ensemble, &progress).map_err(|error| failure(&error))?
     };
     report.add_run(&found, &question);
-    if let Some(path) = critical_path(&program, &question.groups, &found) {
-        report.add_critical_path(&path);
+    match critical_path(&program, &question.groups, &found) {
+        Ok(path) => report.add_critical_path(&path),
+        Err(_) if plan.model.slots => {
+            report.no_critical =
+                Some("tasks wait for slots (`model.slots`), in an order that each run decides".to_owned());
+        }
+        Err(reason) => report.no_critical = Some(reason),
     }
     Ok(found)
 }
@@ -103,13 +111,17 @@ fn phase_groups(job: &JobNet) -> Vec<Group> {
     job.phases.iter().map(group).collect()
 }
 
-/// Where the time goes, in the first replications of the run; none for nets that the schedule engine cannot run.
-fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Option<CriticalPath> {
-    let plan = plan_schedule(program).ok()?;
+/// Where the time goes, in the first replications of the run; for nets that the schedule engine cannot run, why not.
+fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Result<CriticalPath, String> {
+    let plan = plan_schedule(program).map_err(|obstacles| {
+        let first = obstacles.first().map_or_else(String::new, |obstacle| format!(": {obstacle}"));
+        format!("the schedule engine, which follows it, cannot run this net{first}")
+    })?;
     let samples = &run.samples;
     let traced = samples.replications.min(TRACED);
     let (seed, first) = (run.provenance.seed, run.provenance.first);
-    CriticalPath::trace(program, &plan, groups, samples.clock, seed, first, traced).ok()
+    CriticalPath::trace(program, &plan, groups, samples.clock, seed, first, traced)
+        .map_err(|reasons| reasons.join("; "))
 }
 
 /// The report as it was asked for.

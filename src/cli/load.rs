@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use tailspn::compile::{CompileError, Program, compile};
-use tailspn::formats::pipe::{self, Dialect, ReadOptions};
+use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
 use tailspn::formats::read_bytes as read_net_bytes;
 use tailspn::net::{Net, ParameterId};
 
@@ -47,11 +47,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
         let note = Note::problem(format!("`{name}` is {kind}, not a net"));
         return Err(Failure::new(Exit::Model, note.with_help("nets are read from PIPE XML and PNML")));
     }
-    let options = match args.read_as {
-        ReadAs::Sensible => ReadOptions::default(),
-        ReadAs::Pipe4 => ReadOptions::as_pipe43(),
-        ReadAs::Pipe5 => ReadOptions::as_pipe5(),
-    };
+    let options = read_options(&args.read_as);
     let text = pipe::decode(&bytes).unwrap_or_default();
     let source = Source::new(name, text.as_ref());
     let read = read_net_bytes(&bytes, &options).map_err(|error| refused(&source, &error))?;
@@ -60,11 +56,37 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
         .iter()
         .map(|warning| {
             let others = if warning.others > 0 { format!(" (and {} more)", warning.others) } else { String::new() };
-            Note::warning(format!("{}{others}", warning.message)).at(&source, warning.spot.span.clone())
+            Note::warning(format!("{}{others}", with_argument(&warning.message))).at(&source, warning.spot.span.clone())
         })
         .collect();
     let net = replace_parameters(read.net, &args.param)?;
     Ok(Loaded { net, dialect: read.dialect, warnings })
+}
+
+/// How to read: what is said of all questions, then what is said of one.
+fn read_options(readings: &[ReadAs]) -> ReadOptions {
+    let mut options = ReadOptions::default();
+    for read_as in readings.iter().filter(|read_as| read_as.question.is_none()) {
+        options = match read_as.reading {
+            Reading::Sensible => ReadOptions::default(),
+            Reading::Pipe43 => ReadOptions::as_pipe43(),
+            Reading::Pipe5 => ReadOptions::as_pipe5(),
+        };
+    }
+    for read_as in readings {
+        if let Some(question) = read_as.question {
+            *question(&mut options) = read_as.reading;
+        }
+    }
+    options
+}
+
+/// A warning of the reader that names an option of the library, with the argument that sets it.
+fn with_argument(message: &str) -> String {
+    match message.split_once("(option `").and_then(|(head, rest)| Some((head, rest.split_once("`)")?))) {
+        Some((head, (name, tail))) => format!("{head}(--read-as {name}=READER){tail}"),
+        None => message.to_owned(),
+    }
 }
 
 /// What a file is that starts with the mark of another kind of file.

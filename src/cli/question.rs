@@ -26,6 +26,7 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
     let (goal, goal_words) = parser.goal(args);
     let mut at = args.at.clone();
     at.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    parser.times(args);
     let question = Question {
         goal,
         horizon: args.horizon,
@@ -100,6 +101,28 @@ impl Parser<'_> {
             },
             None if args.horizon.is_some() && wants_averages(args) => (Goal::Horizon, "the horizon".to_owned()),
             None => dead(),
+        }
+    }
+
+    /// Times that leave nothing to see, and names that would stand in the results twice.
+    fn times(&mut self, args: &QuestionArgs) {
+        if let Some(horizon) = args.horizon {
+            if args.warm_up > 0.0 && args.warm_up >= horizon {
+                let message = format!("the warm-up of {} s leaves nothing of the horizon of {horizon} s", args.warm_up);
+                self.notes.push(Note::problem(message).with_help("averages need a horizon after the warm-up"));
+            }
+            for (time, text) in args.at.iter().filter(|(time, _)| *time > horizon) {
+                let message = format!("`--at {time}:{text}` is beyond the horizon of {horizon} s");
+                self.notes.push(Note::problem(message).with_help("a later --horizon lets replications get there"));
+            }
+        }
+        for (option, named) in [("reward", &args.reward), ("group", &args.group)] {
+            for (i, (name, _)) in named.iter().enumerate() {
+                if named[..i].iter().any(|(earlier, _)| earlier == name) {
+                    let message = format!("two of --{option} are called `{name}`");
+                    self.notes.push(Note::problem(message).with_help("give each a name of its own"));
+                }
+            }
         }
     }
 

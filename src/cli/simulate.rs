@@ -29,6 +29,9 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     terminal.brief_warnings(&loaded.warnings);
     let mut asked = ask(&loaded.net, &args.question)?;
     let program = compile_net(&loaded.net)?;
+    if args.rel_error.is_some() && asked.question.goal == Goal::Horizon {
+        return Err(no_time());
+    }
     if args.steady {
         return steady::run(args, &program, loaded.net.name(), &asked.question, terminal);
     }
@@ -36,8 +39,9 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         may_write(path, args.force)?;
     }
     let ensemble = ensemble(args);
-    be_patient(&program, &mut asked, &ensemble)?;
+    be_patient(&program, &mut asked, &ensemble, PATIENCE)?;
     catch_interrupt(terminal);
+    seek_goal(&program, &asked, &ensemble)?;
     let found = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
         replicate(&program, &asked.question, &ensemble, &progress).map_err(|error| failure(&error))?
@@ -64,16 +68,16 @@ pub(crate) fn end_of(run: &Run) -> Exit {
     if run.provenance.cut_short && interrupted() { Exit::Interrupted } else { Exit::Success }
 }
 
+/// When a run for a relative error ends.
+pub(crate) fn stop_rule(rel_error: Option<f64>, reps: Option<u64>, level: f64) -> Option<StopRule> {
+    let max_reps = reps.unwrap_or(MOST_REPLICATIONS);
+    rel_error.map(|rel_error| StopRule { rel_error, level, max_reps, ..StopRule::default() })
+}
+
 fn ensemble(args: &SimulateArgs) -> Ensemble {
-    let stop = args.rel_error.map(|rel_error| StopRule {
-        rel_error,
-        level: args.run.level,
-        max_reps: args.reps.unwrap_or(MOST_REPLICATIONS),
-        ..StopRule::default()
-    });
     Ensemble {
         replications: args.reps.unwrap_or(REPLICATIONS),
-        stop,
+        stop: stop_rule(args.rel_error, args.reps, args.run.level),
         seed: args.run.seed.unwrap_or(0),
         threads: args.run.threads,
         max_wall: args.run.max_time,
@@ -91,13 +95,13 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
 }
 
 /// A net that may never reach its goal gets a limit of firings, and one replication to show that it keeps to it.
-fn be_patient(program: &Program, asked: &mut Asked, ensemble: &Ensemble) -> Result<(), Failure> {
+fn be_patient(program: &Program, asked: &mut Asked, ensemble: &Ensemble, patience: u64) -> Result<(), Failure> {
     let question = &mut asked.question;
     let bounded = question.horizon.is_some() || question.max_firings.is_some();
     if bounded || question.goal == Goal::Horizon || plan_schedule(program).is_ok() {
         return Ok(());
     }
-    question.max_firings = Some(PATIENCE);
+    question.max_firings = Some(patience);
     let one = Ensemble {
         replications: 1,
         stop: None,
@@ -110,9 +114,42 @@ fn be_patient(program: &Program, asked: &mut Asked, ensemble: &Ensemble) -> Resu
         return Ok(());
     }
     let message =
-        format!("the net does not stop: after {} firings it has not reached {}", count(PATIENCE.into()), asked.goal);
+        format!("the net does not stop: after {} firings it has not reached {}", count(patience.into()), asked.goal);
     let help = "--horizon T looks at a span of time, --steady at the long run, --until EXPR waits for another goal, and \
                 --max-firings N waits longer";
+    Err(Failure::new(Exit::Refused, Note::problem(message).with_help(help)))
+}
+
+/// A relative error of a time that is not measured.
+fn no_time() -> Failure {
+    let note = Note::problem("`--rel-error` is about the mean time to a goal, but the goal is the horizon");
+    Failure::new(
+        Exit::Usage,
+        note.with_help("name a goal with --until EXPR, or the number of replications with --reps"),
+    )
+}
+
+/// Replications without the goal after which its time is not sought any longer, and how many look for it first.
+const SEEK: [u64; 2] = [1_000, 100_000];
+
+/// A run for a relative error would go on for long where the goal is never reached: looks for one that does.
+fn seek_goal(program: &Program, asked: &Asked, ensemble: &Ensemble) -> Result<(), Failure> {
+    let Some(rule) = ensemble.stop.as_ref().filter(|rule| rule.max_reps > SEEK[1]) else { return Ok(()) };
+    for replications in SEEK {
+        let pilot = Ensemble { replications, stop: None, keep: false, ..ensemble.clone() };
+        let found = replicate(program, &asked.question, &pilot, &Progress::new(false, ""));
+        let found = found.map_err(|error| failure(&error))?;
+        if found.samples.ended(Ending::Goal) > 0 || found.provenance.cut_short {
+            return Ok(());
+        }
+    }
+    let message = format!(
+        "none of the first {} replications reached {}, so that its mean time cannot be known to {} %",
+        count(SEEK[1].into()),
+        asked.goal,
+        report::plain(rule.rel_error * 100.0)
+    );
+    let help = "--reps N without --rel-error shows how replications end, and how likely the goal is";
     Err(Failure::new(Exit::Refused, Note::problem(message).with_help(help)))
 }
 
@@ -153,24 +190,38 @@ fn samples_text(run: &Run) -> String {
 fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
     let samples = &run.samples;
     let reached = samples.ended(Ending::Goal);
-    let whole = report::count(samples.replications.into());
     let question: &Question = &asked.question;
     if samples.replications == 0 || question.goal == Goal::Horizon {
         return;
     }
-    if samples.firings == 0 {
+    let dead = samples.ended(Ending::Dead) + if question.goal == Goal::Dead { reached } else { 0 };
+    if samples.firings == 0 && dead == samples.replications {
         terminal.tell("note: nothing can fire in the initial marking");
     }
     if reached == 0 {
         terminal.tell(&format!("note: no replication reached {}", asked.goal));
-    } else if reached < samples.replications {
-        let reached = report::count(reached.into());
-        terminal.tell(&format!(
-            "note: the time is that of the {reached} replications of {whole} that reached {}",
-            asked.goal
-        ));
     }
     if samples.ended(Ending::Firings) > 0 {
-        terminal.tell("note: --max-firings N lets replications run longer");
+        terminal.tell("note: --max-firings N lets replications run longer, --steady looks at the long run");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailspn::compile::compile;
+    use tailspn::net::{NetBuilder, Timing};
+
+    #[test]
+    fn a_net_that_does_not_stop_is_refused() {
+        let mut b = NetBuilder::new("endless");
+        let place = b.place("p", 0);
+        let transition = b.transition("t", Timing::exponential(1.0));
+        b.output(transition, place, 1.0);
+        let program = compile(&b.build().unwrap()).unwrap();
+        let mut asked = Asked { question: Question::default(), goal: "the end".into(), snapshots: Vec::new() };
+        let refused = be_patient(&program, &mut asked, &Ensemble::default(), 1000).unwrap_err();
+        let expected = "error: the net does not stop: after 1,000 firings it has not reached the end";
+        assert_eq!((refused.exit, refused.notes[0].brief().as_str()), (Exit::Refused, expected));
     }
 }

@@ -1,20 +1,22 @@
-//! `simulate --steady`: means in the long run, from one long replication.
+//! `simulate --steady`: means in the long run, from several long replications.
 
 use std::time::Instant;
 
 use tailspn::compile::Program;
-use tailspn::report::{SteadySettings, Subject, json, steady_csv, steady_report, steady_text};
-use tailspn::sim::{BatchLength, Question, SteadyError, SteadyState, Unwatched, run_steady};
+use tailspn::report::{SteadyReport, SteadySettings, Subject, json, steady_csv, steady_report, steady_text};
+use tailspn::sim::{BatchLength, Question, SteadyError, SteadyState, Unwatched, run_steady, run_steady_runs};
 
-use crate::cli::args::SimulateArgs;
+use crate::cli::args::{PrintArgs, SimulateArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Equal parts of the run whose averages the statistics start from.
-const PARTS: u32 = 2_000;
-/// Share of the firings that show how much time they take.
+/// Independent runs, whose means show what one run alone cannot: that it has not seen all of the net.
+const RUNS: u64 = 8;
+/// Equal parts of each run whose averages the statistics start from.
+const PARTS: u32 = 500;
+/// One over the share of the firings that show how much time they take.
 const PILOT: u64 = 20;
 
 /// Runs the net for long and reports the means.
@@ -29,10 +31,12 @@ pub(super) fn run(
     let seed = args.run.seed.unwrap_or(0);
     let length = BatchLength::Seconds(part_length(program, args.steady_firings, seed)?);
     // the warm-up is found in the averages
-    let settings = SteadyState { length, batches: PARTS, discarded: 0, rewards: question.rewards.clone(), seed };
+    let rewards = question.rewards.clone();
+    let settings = SteadyState { batches: PARTS, discarded: 0, rewards, seed, ..SteadyState::new(length) };
     catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "parts");
-    let averages = run_steady(program, &settings, &progress).map_err(|error| failure(&error))?;
+    let averages =
+        run_steady_runs(program, &settings, RUNS, args.run.threads, &progress).map_err(|error| failure(&error))?;
     drop(progress);
     let nothing_asked = !question.tokens && !question.throughput && question.rewards.is_empty();
     let rewards: Vec<String> = question.rewards.iter().map(|reward| reward.name.clone()).collect();
@@ -40,6 +44,7 @@ pub(super) fn run(
         tokens: question.tokens || nothing_asked,
         throughputs: question.throughput || nothing_asked,
         rewards: &rewards,
+        timed: &program.timed,
         level: args.run.level,
         seed,
         wall: started.elapsed(),
@@ -52,16 +57,9 @@ pub(super) fn run(
         ..Subject::default()
     };
     let report = steady_report(&averages, &subject, &settings);
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    let text = if args.print.json {
-        json("steady", &report).map_err(|error| failed(&error))?
-    } else if args.print.csv {
-        steady_csv(&report).map_err(|error| failed(&error))?
-    } else {
-        steady_text(&report, &terminal.look())
-    };
-    terminal.data(&text)?;
-    if averages.cut_short {
+    terminal.data(&text_of(&report, &args.print, terminal)?)?;
+    tell_rare(&report, terminal);
+    if averages.len() < RUNS as usize || averages.iter().any(|run| run.cut_short) {
         terminal.tell("stopped early: the means are those of the parts that were complete");
         return Ok(Exit::Interrupted);
     }
@@ -71,11 +69,47 @@ pub(super) fn run(
 /// Model time of a part \[s\] such that all of them have about so many firings. Parts of equal time, not of equal
 /// firings: the mean of averages over equal times is the mean over time, over equal firings it is not.
 fn part_length(program: &Program, firings: u64, seed: u64) -> Result<f64, Failure> {
+    // a replication of its own, so that the length of the runs does not depend on what they show
     let pilot = (firings / PILOT).max(1);
-    let settings =
-        SteadyState { length: BatchLength::Firings(pilot), batches: 1, discarded: 0, rewards: Vec::new(), seed };
+    let settings = SteadyState {
+        batches: 1,
+        discarded: 0,
+        seed,
+        replication: RUNS,
+        ..SteadyState::new(BatchLength::Firings(pilot))
+    };
     let averages = run_steady(program, &settings, &Unwatched).map_err(|error| failure(&error))?;
-    Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / f64::from(PARTS))
+    Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / (RUNS as f64 * f64::from(PARTS)))
+}
+
+/// The report as it was asked for.
+fn text_of(report: &SteadyReport, print: &PrintArgs, terminal: &Terminal) -> Result<String, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
+    if print.json {
+        json("steady", report).map_err(|error| failed(&error))
+    } else if print.csv {
+        steady_csv(report).map_err(|error| failed(&error))
+    } else {
+        Ok(steady_text(report, &terminal.look()))
+    }
+}
+
+/// How many rare transitions are named.
+const MOST_RARE: usize = 10;
+
+/// Names transitions of which too little was seen.
+fn tell_rare(report: &SteadyReport, terminal: &Terminal) {
+    let rare = &report.rare_transitions;
+    for row in rare.iter().take(MOST_RARE) {
+        let times = if row.firings == 1 { "1 time".to_owned() } else { format!("{} times", row.firings) };
+        terminal.tell(&format!(
+            "note: transition `{}` fired {times}: the run may be too short to show the long run",
+            row.name
+        ));
+    }
+    if rare.len() > MOST_RARE {
+        terminal.tell(&format!("note: as few firings have {} more transitions", rare.len() - MOST_RARE));
+    }
 }
 
 fn failure(error: &SteadyError) -> Failure {

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use tailspn::formats::pipe::{ReadOptions, Reading};
+
+use crate::cli::args::ReadAs;
+
 /// A whole number: digits, `_` or `,` between them, or a power of ten such as `1e6`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
@@ -77,6 +81,41 @@ pub(crate) fn named(text: &str) -> Result<(String, String), String> {
 pub(crate) fn timed(text: &str) -> Result<(f64, String), String> {
     let (time, expression) = text.split_once(':').ok_or("expected TIME:EXPRESSION")?;
     Ok((seconds(time)?, expression.trim().to_owned()))
+}
+
+/// The setting of one question on which the versions of PIPE disagree.
+pub(crate) type ReadQuestion = fn(&mut ReadOptions) -> &mut Reading;
+
+/// Every such question.
+const READ_QUESTIONS: [(&str, ReadQuestion); 8] = [
+    ("missing_priority", |options| &mut options.missing_priority),
+    ("missing_inscription", |options| &mut options.missing_inscription),
+    ("odd_boolean", |options| &mut options.odd_boolean),
+    ("id_case", |options| &mut options.id_case),
+    ("undeclared_class", |options| &mut options.undeclared_class),
+    ("plain_number", |options| &mut options.plain_number),
+    ("several_nets", |options| &mut options.several_nets),
+    ("output_inhibitor", |options| &mut options.output_inhibitor),
+];
+
+/// `READER` or `NAME=READER`.
+pub(crate) fn read_as(text: &str) -> Result<ReadAs, String> {
+    let (name, reader) = text.split_once('=').map_or((None, text), |(name, reader)| (Some(name.trim()), reader));
+    let reading = match reader.trim() {
+        "sensible" => Reading::Sensible,
+        "pipe4" => Reading::Pipe43,
+        "pipe5" => Reading::Pipe5,
+        _ => return Err("the readers are sensible, pipe4 and pipe5".to_owned()),
+    };
+    let known = |name: &str| READ_QUESTIONS.iter().find(|(own, _)| *own == name).map(|(_, question)| *question);
+    let question = match name {
+        None => None,
+        Some(name) => Some(known(name).ok_or_else(|| {
+            let names = READ_QUESTIONS.map(|(name, _)| name).join(", ");
+            format!("there is no question `{name}`; there are {names}")
+        })?),
+    };
+    Ok(ReadAs { question, reading })
 }
 
 /// Nine phase means in seconds.

@@ -1,4 +1,5 @@
-//! The steady-state mean from one long run: where the warm-up ends, and batches long enough to be independent.
+//! The steady-state mean from long runs: where the warm-up ends, and batches long enough to be independent, or the means of
+//! independent runs.
 //!
 //! Owns warm-up removal by MSER-5 and the choice of batch means. It takes averages over spans of equal
 //! duration in order of time; who simulated them is not its business.
@@ -92,6 +93,20 @@ pub enum BatchError {
 /// assert!((steady.estimate.value - 2.0).abs() < 0.01);
 /// ```
 pub fn steady_state(averages: &[f64], level: f64) -> Result<SteadyState, BatchError> {
+    let warmup = warm_up(averages)?;
+    let batches = independent_batches(&averages[warmup..])?;
+    let moments: FloatMoments = batches.means.iter().copied().collect();
+    let mean = mean_interval(moments.mean().unwrap_or(0.0), moments.variance().unwrap_or(0.0), moments.count(), level)?;
+    Ok(SteadyState {
+        estimate: Estimate { method: Method::BatchMeans, ..mean },
+        warmup: averages.len() - batches.means.len() * batches.length,
+        averages_per_batch: batches.length,
+        lag1: batches.lag1,
+    })
+}
+
+/// Averages to leave out at the start of a series.
+fn warm_up(averages: &[f64]) -> Result<usize, BatchError> {
     if averages.len() < FEWEST_AVERAGES {
         let (got, need) = (averages.len() as u64, FEWEST_AVERAGES as u64);
         return Err(EstimateError::TooFewSamples { got, need }.into());
@@ -103,15 +118,50 @@ pub fn steady_state(averages: &[f64], level: f64) -> Result<SteadyState, BatchEr
     if 2 * warmup > averages.len() {
         return Err(BatchError::WarmupTooLong { warmup, averages: averages.len() });
     }
-    let batches = independent_batches(&averages[warmup..])?;
-    let moments: FloatMoments = batches.means.iter().copied().collect();
-    let mean = mean_interval(moments.mean().unwrap_or(0.0), moments.variance().unwrap_or(0.0), moments.count(), level)?;
-    Ok(SteadyState {
-        estimate: Estimate { method: Method::BatchMeans, ..mean },
-        warmup: averages.len() - batches.means.len() * batches.length,
-        averages_per_batch: batches.length,
-        lag1: batches.lag1,
-    })
+    Ok(warmup)
+}
+
+/// A steady-state mean from independent runs, and what was left out of each to get it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SteadyRuns {
+    /// The mean with its interval; its `samples` are runs.
+    pub estimate: Estimate,
+    /// Averages left out at the start of every run.
+    pub warmup: usize,
+}
+
+/// The steady-state mean of a quantity from independent runs of one net, each given by its averages over consecutive spans
+/// of the same duration.
+///
+/// 1. Warm-up: MSER-5 as in [`steady_state`], on the series that is the mean over the runs, in which a start that all
+///    runs share stands out more than in any of them.
+/// 2. Student's t over the means of the runs without it.
+///
+/// Nothing is assumed of how long a run remembers, so that runs that settle in different parts of the net, or change
+/// slowly, give a wide interval; only the start that is left out must not be too short.
+///
+/// # Errors
+///
+/// [`BatchError::Estimate`] below 2 runs or 100 averages, for averages that are not finite and for levels outside (0, 1);
+/// [`BatchError::WarmupTooLong`].
+///
+/// # Examples
+///
+/// ```
+/// # use tailspn::estimate::steady_state_of_runs;
+/// let [low, high] = [vec![1.0; 200], vec![3.0; 200]];
+/// let steady = steady_state_of_runs(&[&low, &high], 0.95).unwrap();
+/// assert_eq!((steady.warmup, steady.estimate.value, steady.estimate.samples), (0, 2.0, 2));
+/// assert!(steady.estimate.half_width > 10.0);
+/// ```
+pub fn steady_state_of_runs(runs: &[&[f64]], level: f64) -> Result<SteadyRuns, BatchError> {
+    let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
+    let mean_at = |i: usize| mean_of(&runs.iter().filter_map(|run| run.get(i).copied()).collect::<Vec<_>>());
+    let warmup = warm_up(&(0..longest).map(mean_at).collect::<Vec<_>>())?;
+    // a run that was stopped early may have nothing behind the warm-up
+    let means: FloatMoments = runs.iter().filter(|run| run.len() > warmup).map(|run| mean_of(&run[warmup..])).collect();
+    let (mean, variance) = (means.mean().unwrap_or(0.0), means.variance().unwrap_or(0.0));
+    Ok(SteadyRuns { estimate: mean_interval(mean, variance, means.count(), level)?, warmup })
 }
 
 /// Means of consecutive groups of [`GROUP`] averages; an incomplete last group is left out.

@@ -14,7 +14,7 @@
 //! | interval of a mean; the result types and their error | [`mean`] |
 //! | interval of a standard deviation | [`spread`] |
 //! | interval of a probability from counts | [`proportion`] |
-//! | steady state from one long run | [`batch`] |
+//! | steady state from long runs | [`batch`] |
 //! | how many more replications are needed | [`stop`] |
 //! | is A faster than B, under common random numbers | [`compare`] |
 //! | normal, Student, beta and binomial distribution | [`distribution`] |
@@ -38,7 +38,7 @@ pub mod quantile;
 pub mod spread;
 pub mod stop;
 
-pub use batch::{BatchError, SteadyState, steady_state};
+pub use batch::{BatchError, SteadyRuns, SteadyState, steady_state, steady_state_of_runs};
 pub use compare::{CompareError, paired_difference, paired_ratio};
 pub use distribution::{normal_quantile, student_quantile};
 pub use histogram::{Bin, TickHistogram};

@@ -73,7 +73,7 @@ pub(super) fn quantile_name(p: f64) -> String {
     format!("p{}", (p * 1e6).round() / 1e4)
 }
 
-/// The CSV of a simulation: replications, passage time, groups, tokens, throughputs, rewards, snapshots.
+/// The CSV of a simulation: replications, passage time, probability of the goal, groups, tokens, throughputs, rewards, snapshots.
 ///
 /// # Errors
 ///
@@ -84,6 +84,9 @@ pub fn simulation_csv(report: &SimulationReport) -> Result<String, CsvError> {
     rows.number("partial", "", "", &u8::from(report.partial).to_string())?;
     if let Some(time) = &report.passage_time {
         rows.distribution("passage_time", time)?;
+    }
+    if let Some(share) = &report.goal_probability {
+        rows.quantity("goal_probability", "", "", share)?;
     }
     for group in &report.groups {
         rows.optional("group_first", &group.name, group.first.as_ref())?;

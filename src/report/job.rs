@@ -117,6 +117,8 @@ pub struct JobReport {
     pub analytic: Option<AnalyticSummary>,
     /// Why there is no job time by formula, where it was asked for.
     pub no_analytic: Option<String>,
+    /// Why there is no critical path, where the job was simulated.
+    pub no_critical: Option<String>,
     /// What the estimate cost.
     pub time_cost: Option<TimeCost>,
     /// Where the numbers come from; none without a simulation.
@@ -156,6 +158,7 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         job_time: None,
         analytic: None,
         no_analytic: None,
+        no_critical: None,
         time_cost: None,
         provenance: None,
     }

@@ -11,7 +11,7 @@
 //! | a number with its interval | [`Quantity`] |
 //! | mean, spread, quantiles and histogram of a time | [`Distribution`] |
 //! | what a simulation of a net found | [`SimulationReport`] |
-//! | what one long run shows of the steady state | [`SteadyReport`] |
+//! | what long runs show of the steady state | [`SteadyReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
 //!
@@ -36,10 +36,10 @@ pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, json};
 pub use look::Look;
-pub use number::{count, duration, plain, within};
+pub use number::{count, counted, duration, plain, within};
 pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
-pub use steady::{SteadyReport, SteadyRow, SteadySettings, steady_report};
+pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use summary::{
     EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,
     Subject, simulation_report,

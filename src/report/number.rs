@@ -96,6 +96,12 @@ pub fn duration(wall: Duration) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// A count and its noun, in the plural where there are not one: `1 firing`, `2,000 firings`.
+pub fn counted(number: impl Into<u128>, noun: &str) -> String {
+    let number = number.into();
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

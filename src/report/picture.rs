@@ -32,6 +32,9 @@ pub fn histogram_text(histogram: &Histogram, marks: &[Mark], look: &Look) -> Str
         return String::new();
     };
     if first.low >= last.high {
+        if first.count == 1 {
+            return format!("  the only sample is {} s\n", plain(first.low));
+        }
         return format!("  all {} samples are {} s\n", count(first.count.into()), plain(first.low));
     }
     let (bars, width) = fit(&histogram.bars, look);

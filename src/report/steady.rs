@@ -1,10 +1,10 @@
-//! What one long run shows of the steady state.
+//! What long runs show of the steady state.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::estimate::{BatchError, FloatMoments, Interval, steady_state};
+use crate::estimate::{BatchError, FloatMoments, Interval, steady_state_of_runs};
 use crate::report::quantity::Quantity;
 use crate::report::summary::{NetSummary, Subject, counter_names};
 use crate::sim::BatchAverages;
@@ -19,20 +19,31 @@ pub struct SteadyRow {
     /// The mean.
     #[serde(flatten)]
     pub quantity: Quantity,
-    /// Share of the run that was left out as warm-up; none where there is no interval.
+    /// Share of the runs that was left out as warm-up; none where there is no interval.
     pub warm_up: Option<f64>,
 }
 
-/// Everything that one long run showed.
+/// A timed transition that fired too rarely to say how often it does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RareTransition {
+    /// Its id.
+    pub name: String,
+    /// Its firings in all runs together.
+    pub firings: u64,
+}
+
+/// Everything that long runs showed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SteadyReport {
     /// The net.
     pub net: NetSummary,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Model time of the run \[s\].
+    /// Independent runs.
+    pub runs: u64,
+    /// Model time of all runs together \[s\].
     pub model_time_s: f64,
-    /// Firings of the run.
+    /// Firings of all runs together.
     pub firings: u64,
     /// Mean tokens per place and class.
     pub tokens: Vec<SteadyRow>,
@@ -40,15 +51,20 @@ pub struct SteadyReport {
     pub throughputs: Vec<SteadyRow>,
     /// Rewards per second.
     pub rewards: Vec<SteadyRow>,
+    /// Timed transitions with fewer than 30 firings in all runs together: the runs may be too short to show the long run.
+    pub rare_transitions: Vec<RareTransition>,
     /// Version of this crate.
     pub version: &'static str,
     /// The seed.
     pub seed: u64,
-    /// Wall time of the run \[s\].
+    /// Wall time of the runs \[s\].
     pub wall_s: f64,
 }
 
-/// What is reported of a long run besides its averages.
+/// Firings below which a transition counts as rare.
+const RARE: u64 = 30;
+
+/// What is reported of long runs besides their averages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SteadySettings<'a> {
     /// Whether mean tokens are reported.
@@ -57,49 +73,65 @@ pub struct SteadySettings<'a> {
     pub throughputs: bool,
     /// Names of the rewards, in the order of the run.
     pub rewards: &'a [String],
+    /// Indices of the timed transitions; of these, the ones that fired rarely are named.
+    pub timed: &'a [u32],
     /// Confidence level, in (0, 1).
     pub level: f64,
-    /// Seed of the run.
+    /// Seed of the runs.
     pub seed: u64,
-    /// Wall time of the run.
+    /// Wall time of the runs.
     pub wall: Duration,
 }
 
-/// Means in the long run from the averages of equal parts of one run, none of which was left out.
-pub fn steady_report(averages: &BatchAverages, subject: &Subject<'_>, settings: &SteadySettings<'_>) -> SteadyReport {
+/// Means in the long run from independent runs, each given by the averages of equal parts, none of which was left out.
+pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &SteadySettings<'_>) -> SteadyReport {
     let level = settings.level;
-    let rows = |wanted: bool, names: &[String], unit, values: &[Vec<f64>]| {
-        let pairs = names.iter().zip(values).filter(|_| wanted);
-        pairs.filter_map(|(name, values)| row(name, unit, values, level)).collect::<Vec<_>>()
+    let rows = |wanted: bool, names: &[String], unit, of: fn(&BatchAverages) -> &[Vec<f64>]| {
+        let one = |(i, name): (usize, &String)| {
+            let series: Vec<&[f64]> = runs.iter().filter_map(|run| of(run).get(i)).map(Vec::as_slice).collect();
+            row(name, unit, &series, level)
+        };
+        names.iter().enumerate().filter(|_| wanted).filter_map(one).collect::<Vec<_>>()
     };
+    let firings: u128 = runs.iter().map(|run| run.firings).sum();
     SteadyReport {
         net: NetSummary::new(subject),
         level,
-        model_time_s: averages.seconds.iter().sum(),
-        firings: u64::try_from(averages.firings).unwrap_or(u64::MAX),
-        tokens: rows(settings.tokens, &counter_names(subject), "tokens", &averages.tokens),
-        throughputs: rows(settings.throughputs, subject.transitions, "1/s", &averages.throughput),
-        rewards: rows(true, settings.rewards, "1/s", &averages.rewards),
+        runs: runs.len() as u64,
+        model_time_s: runs.iter().flat_map(|run| &run.seconds).sum(),
+        firings: u64::try_from(firings).unwrap_or(u64::MAX),
+        tokens: rows(settings.tokens, &counter_names(subject), "tokens", |run| &run.tokens),
+        throughputs: rows(settings.throughputs, subject.transitions, "1/s", |run| &run.throughput),
+        rewards: rows(true, settings.rewards, "1/s", |run| &run.rewards),
+        rare_transitions: rare_transitions(runs, subject, settings.timed),
         version: env!("CARGO_PKG_VERSION"),
         seed: settings.seed,
         wall_s: settings.wall.as_secs_f64(),
     }
 }
 
-fn row(name: &str, unit: &'static str, averages: &[f64], level: f64) -> Option<SteadyRow> {
-    let found = steady_state(averages, level);
-    let warm_up = found.ok().map(|steady| steady.warmup as f64 / averages.len() as f64);
+fn rare_transitions(runs: &[BatchAverages], subject: &Subject<'_>, timed: &[u32]) -> Vec<RareTransition> {
+    let firings = |t: usize| runs.iter().filter_map(|run| run.fired.get(t)).sum();
+    let timed = timed.iter().filter_map(|&t| Some((t as usize, subject.transitions.get(t as usize)?)));
+    let rows = timed.map(|(t, name)| RareTransition { name: name.clone(), firings: firings(t) });
+    rows.filter(|row| row.firings < RARE).collect()
+}
+
+fn row(name: &str, unit: &'static str, runs: &[&[f64]], level: f64) -> Option<SteadyRow> {
+    let found = steady_state_of_runs(runs, level);
+    let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
+    let warm_up = found.ok().map(|steady| steady.warmup as f64 / longest as f64);
     let quantity = match found {
         Ok(steady) => Quantity::from(steady.estimate),
-        Err(error) => without_interval(averages, level, &error)?,
+        Err(error) => without_interval(runs, level, &error)?,
     };
     Some(SteadyRow { name: name.to_owned(), unit, quantity, warm_up })
 }
 
-/// The plain mean of the whole run, and why there is nothing better.
-fn without_interval(averages: &[f64], level: f64, error: &BatchError) -> Option<Quantity> {
-    let moments: FloatMoments = averages.iter().copied().collect();
+/// The plain mean of all runs, and why there is nothing better.
+fn without_interval(runs: &[&[f64]], level: f64, error: &BatchError) -> Option<Quantity> {
+    let moments: FloatMoments = runs.iter().flat_map(|run| run.iter().copied()).collect();
     let plain = moments.mean_estimate(level).map(Interval::from);
-    let quantity = Quantity::new(moments.mean(), moments.count(), level, plain)?;
-    Some(Quantity { low: None, high: None, note: Some(error.to_string()), ..quantity })
+    let quantity = Quantity::new(moments.mean(), runs.len() as u64, level, plain)?;
+    Some(Quantity { low: None, high: None, samples: runs.len() as u64, note: Some(error.to_string()), ..quantity })
 }

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::estimate::{FloatMoments, Interval};
+use crate::estimate::{FloatMoments, Interval, clopper_pearson};
 use crate::report::distribution::{Distribution, mean_time};
 use crate::report::quantity::Quantity;
-use crate::sim::{Ending, Provenance, Question, Run, Samples};
+use crate::sim::{Ending, Goal, Provenance, Question, Run, Samples};
 
 /// What was simulated, in the words of the person who asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -143,6 +143,8 @@ pub struct SimulationReport {
     pub firings: u64,
     /// Time to the goal, of the replications that reached it.
     pub passage_time: Option<Distribution>,
+    /// Share of the replications that reached the goal; none where the goal is the horizon.
+    pub goal_probability: Option<Quantity>,
     /// Groups of transitions, in the order of the question.
     pub groups: Vec<GroupRow>,
     /// Mean tokens per place and class, over time.
@@ -175,6 +177,7 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
         endings: endings(samples),
         firings: u64::try_from(samples.firings).unwrap_or(u64::MAX),
         passage_time: Distribution::new(&samples.passage, &samples.passage_histogram, samples.clock, level),
+        goal_probability: goal_probability(samples, question, level),
         groups: group_rows(samples, question, level),
         tokens: rows(&counter_names(subject), "tokens", &samples.tokens, level),
         throughputs: rows(subject.transitions, "1/s", &samples.throughput, level),
@@ -188,6 +191,13 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
             .collect(),
         provenance: provenance_summary(&run.provenance, samples.clock.tick()),
     }
+}
+
+fn goal_probability(samples: &Samples, question: &Question, level: f64) -> Option<Quantity> {
+    if question.goal == Goal::Horizon {
+        return None;
+    }
+    clopper_pearson(samples.ended(Ending::Goal), samples.replications, level).ok().map(Quantity::from)
 }
 
 fn endings(samples: &Samples) -> EndingCounts {

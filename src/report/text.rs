@@ -7,7 +7,7 @@ use crate::report::csv::quantile_name;
 use crate::report::distribution::Distribution;
 use crate::report::job::JobReport;
 use crate::report::look::Look;
-use crate::report::number::{count, duration, plain, within};
+use crate::report::number::{count, counted, duration, plain, within};
 use crate::report::picture::{Mark, histogram_text};
 use crate::report::quantity::Quantity;
 use crate::report::steady::SteadyReport;
@@ -23,9 +23,11 @@ pub fn simulation_text(report: &SimulationReport, look: &Look) -> String {
     text += &look.heading(&net_title(&report.net));
     text += &partial(report.partial, report.replications);
     text += &endings(report);
+    text += &goal_probability(report, look);
     if let Some(time) = &report.passage_time {
         text.push('\n');
-        text += &look.heading(&format!("time to {} [s]", report.question.goal));
+        let some = if unreached(report) { ", of the replications that reached it" } else { "" };
+        text += &look.heading(&format!("time to {} [s]{some}", report.question.goal));
         text += &distribution(time, look);
     }
     if !report.groups.is_empty() {
@@ -48,11 +50,29 @@ pub fn simulation_text(report: &SimulationReport, look: &Look) -> String {
     text
 }
 
+/// Whether the goal was not reached in all replications.
+fn unreached(report: &SimulationReport) -> bool {
+    report.endings.goal < report.replications
+}
+
+/// How likely the goal is reached, where it is not certain.
+fn goal_probability(report: &SimulationReport, look: &Look) -> String {
+    let Some(share) = report.goal_probability.as_ref().filter(|_| unreached(report)) else { return String::new() };
+    let mut by = report.question.horizon_s.map_or_else(String::new, |horizon| format!(" by {} s", plain(horizon)));
+    if let Some(most) = report.question.max_firings.filter(|_| report.endings.max_firings > 0) {
+        by += &format!(" within {}", counted(most, "firing"));
+    }
+    let mut table = Table::new(interval_columns("", &["value"], report.question.level));
+    table.push(std::iter::once("share".to_owned()).chain(interval_cells(Some(share))));
+    let title = format!("probability to reach {}{by}", report.question.goal);
+    format!("\n{}{}", look.heading(&title), table.text())
+}
+
 fn partial(partial: bool, replications: u64) -> String {
     if !partial {
         return String::new();
     }
-    format!("PARTIAL: the run was stopped after {} replications\n", count(replications.into()))
+    format!("PARTIAL: the run was stopped after {}\n", counted(replications, "replication"))
 }
 
 fn endings(report: &SimulationReport) -> String {
@@ -67,9 +87,9 @@ fn endings(report: &SimulationReport) -> String {
     let parts: Vec<String> =
         parts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{} {words}", count((*n).into()))).collect();
     format!(
-        "{} replications, {} firings: {}\n",
-        count(report.replications.into()),
-        count(report.firings.into()),
+        "{}, {}: {}\n",
+        counted(report.replications, "replication"),
+        counted(report.firings, "firing"),
         if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
     )
 }
@@ -170,8 +190,9 @@ pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
     let mut text = look.heading(&net_title(&report.net));
     let _ = writeln!(
         text,
-        "one run of {} firings, {} s of model time; means in the long run by batches",
-        count(report.firings.into()),
+        "{}, {} and {} s of model time together\nmeans in the long run; intervals from the means of the runs",
+        counted(report.runs, "independent run"),
+        counted(report.firings, "firing"),
         plain(report.model_time_s)
     );
     let lists = [
@@ -203,24 +224,18 @@ pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
 /// `name: 3 places, 1 transition`.
 fn net_title(net: &NetSummary) -> String {
     let name = if net.name.is_empty() { "net" } else { &net.name };
-    format!("{name}: {}, {}", counted(net.places, "place"), counted(net.transitions, "transition"))
-}
-
-/// A count and its noun, in the plural where there are not one.
-fn counted(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", count(number as u128), if number == 1 { "" } else { "s" })
+    format!("{name}: {}, {}", counted(net.places as u64, "place"), counted(net.transitions as u64, "transition"))
 }
 
 /// The text of a job's report.
 pub fn job_text(report: &JobReport, look: &Look) -> String {
     let job = &report.job;
     let mut text = look.heading(&format!(
-        "{}: {} map tasks, {} reduce tasks, {} worker{}{}",
+        "{}: {}, {}, {}{}",
         job.name,
-        count(job.maps.into()),
-        count(job.reduces.into()),
-        count(job.workers.into()),
-        if job.workers == 1 { "" } else { "s" },
+        counted(job.maps, "map task"),
+        counted(job.reduces, "reduce task"),
+        counted(job.workers, "worker"),
         if job.slots { ", tasks wait for slots" } else { ", all tasks at once" }
     ));
     text += &partial(report.partial, report.replications);
@@ -285,7 +300,8 @@ fn plus_minus(quantity: Option<&Quantity>, look: &Look) -> String {
 
 fn critical(report: &JobReport, look: &Look) -> String {
     if report.phases.iter().all(|phase| phase.critical.is_none()) {
-        return String::new();
+        let reason = report.no_critical.as_ref();
+        return reason.map_or_else(String::new, |reason| format!("  no critical path: {reason}\n"));
     }
     let mut table = Table::new([
         ("phase", Align::Left),
@@ -354,7 +370,7 @@ fn job_time(report: &JobReport, look: &Look) -> String {
 
 fn job_time_title(report: &JobReport) -> String {
     match &report.job_time {
-        Some(time) => format!("job time [s], {} replications", count(time.samples.into())),
+        Some(time) => format!("job time [s], {}", counted(time.samples, "replication")),
         None => "job time [s]".to_owned(),
     }
 }

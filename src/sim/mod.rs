@@ -36,7 +36,7 @@ pub use run::{EngineChoice, Ensemble, Provenance, Run, RunError, run};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
 pub use schedule::{CriticalPath, GroupShare, Schedule};
-pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady};
+pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
 
 use crate::semantics::Fault;
 

@@ -1,7 +1,12 @@
-//! Averages of the steady state from one long run, batch by batch.
+//! Averages of the steady state from long runs, batch by batch.
 //!
-//! One replication is cut into batches of equal length in time or in firings; the averages of each batch are what
+//! A replication is cut into batches of equal length in time or in firings; the averages of each batch are what
 //! batch-means statistics start from. The first batches, in which the net still remembers its start, can be left out.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
 
 use crate::compile::{Code, Csr, Firing, Program};
 use crate::rng::split;
@@ -34,6 +39,8 @@ pub struct SteadyState {
     pub rewards: Vec<Reward>,
     /// Seed of the run. Default 0.
     pub seed: u64,
+    /// Number of the replication; runs with different ones are independent. Default 0.
+    pub replication: u64,
 }
 
 impl SteadyState {
@@ -42,7 +49,7 @@ impl SteadyState {
     /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*; batches of
     /// equal firings suit a net whose speed is not known, to find a time to go on with.
     pub fn new(length: BatchLength) -> Self {
-        Self { length, batches: 100, discarded: 10, rewards: Vec::new(), seed: 0 }
+        Self { length, batches: 100, discarded: 10, rewards: Vec::new(), seed: 0, replication: 0 }
     }
 }
 
@@ -59,6 +66,8 @@ pub struct BatchAverages {
     pub rewards: Vec<Vec<f64>>,
     /// Firings of the whole run, left-out batches included.
     pub firings: u128,
+    /// Firings per transition in complete batches, left-out ones included.
+    pub fired: Vec<u64>,
     /// Whether the run was stopped from outside before its last batch.
     pub cut_short: bool,
 }
@@ -68,7 +77,7 @@ pub struct BatchAverages {
 #[non_exhaustive]
 pub enum SteadyError {
     /// Nothing is enabled any more: the net ends, and its steady state is that marking. Ask for a passage time instead.
-    #[error("the net is dead after {firings} firings, so that it has no steady state but that marking")]
+    #[error("the net is dead after {firings} firing{}, so that it has no steady state but that marking", if *firings == 1 { "" } else { "s" })]
     Dead {
         /// Firings up to then.
         firings: u64,
@@ -81,6 +90,9 @@ pub enum SteadyError {
         /// Firings up to then.
         firings: u64,
     },
+    /// The operating system gives no threads.
+    #[error("no threads to run on: {0}")]
+    Threads(String),
     /// No batch is asked for, or one without length.
     #[error("a steady state needs at least one batch, and each batch a length")]
     NoBatch,
@@ -119,9 +131,9 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
     let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
     let batches = Batches::new(program, settings, clock, watch);
     let batches = if DirectLaw::obstacles(program, clock).is_empty() {
-        DirectForm::new(setup).watch(batches, 0, 1, &mut samples)?
+        DirectForm::new(setup).watch(batches, settings.replication, 1, &mut samples)?
     } else {
-        ClockForm::new(setup).watch(batches, 0, 1, &mut samples)?
+        ClockForm::new(setup).watch(batches, settings.replication, 1, &mut samples)?
     };
     let done = batches.done.seconds.len();
     let firings = u64::try_from(samples.firings).unwrap_or(u64::MAX);
@@ -137,6 +149,54 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
     averages.cut_short = done < all as usize;
     averages.leave_out(settings.discarded as usize);
     Ok(averages)
+}
+
+/// Runs `runs` long replications of `program`, from the number in the settings on, side by side on `threads` threads (one
+/// per core without a number); the averages stand in the order of the runs and do not depend on the threads. Stopped from
+/// outside, it keeps the runs that have complete batches.
+///
+/// # Errors
+///
+/// What [`run_steady`] refuses in one of the runs, the first one's error.
+pub fn run_steady_runs(
+    program: &Program,
+    settings: &SteadyState,
+    runs: u64,
+    threads: Option<NonZeroUsize>,
+    watch: &dyn Watch,
+) -> Result<Vec<BatchAverages>, SteadyError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get));
+    let pool = pool.build().map_err(|error| SteadyError::Threads(error.to_string()))?;
+    let shared = Shared { watch, runs, done: AtomicU64::new(0) };
+    let one = |run| {
+        let replication = settings.replication.wrapping_add(run);
+        run_steady(program, &SteadyState { replication, ..settings.clone() }, &shared)
+    };
+    let all: Vec<_> = pool.install(|| (0..runs).into_par_iter().map(one).collect());
+    let some = all.iter().any(Result::is_ok);
+    let without_batches = |result: &Result<_, _>| matches!(result, Err(SteadyError::CutOff { .. }));
+    if some && watch.stopped() {
+        return all.into_iter().filter(|result| !without_batches(result)).collect();
+    }
+    all.into_iter().collect()
+}
+
+/// Shows several runs as one.
+struct Shared<'a> {
+    watch: &'a dyn Watch,
+    runs: u64,
+    done: AtomicU64,
+}
+
+impl Watch for Shared<'_> {
+    fn progress(&self, _: u64, planned: u64) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.watch.progress(done, planned * self.runs);
+    }
+
+    fn stopped(&self) -> bool {
+        self.watch.stopped()
+    }
 }
 
 /// Seconds within which so many firings are all but certain: each waits for no more than the slowest mean delay.
@@ -209,6 +269,7 @@ impl<'a> Batches<'a> {
                 tokens: lists(program.counters()),
                 throughput: lists(program.transitions()),
                 rewards: lists(settings.rewards.len()),
+                fired: vec![0; program.transitions()],
                 ..BatchAverages::default()
             },
             watch,
@@ -246,6 +307,9 @@ impl<'a> Batches<'a> {
         self.done.seconds.push(seconds);
         for (list, area) in self.done.tokens.iter_mut().zip(self.areas.close(marking, end)) {
             list.push(*area as f64 / ticks);
+        }
+        for (fired, count) in self.done.fired.iter_mut().zip(&self.counts) {
+            *fired += count;
         }
         for (list, count) in self.done.throughput.iter_mut().zip(&mut self.counts) {
             list.push(std::mem::take(count) as f64 / seconds);
@@ -368,6 +432,19 @@ mod tests {
         assert_eq!(averages.throughput, [[1.0; 3], [1.0; 3]]);
         let settings = SteadyState { length: BatchLength::Firings(4), ..settings };
         assert_eq!(run_steady(&program, &settings, &Unwatched).unwrap().seconds, [2.0; 3]);
+    }
+
+    #[test]
+    fn runs_are_independent_and_the_same_on_any_number_of_threads() {
+        let program = compile(&queue(Timing::exponential(3.0)).build().unwrap()).unwrap();
+        let settings = SteadyState { discarded: 0, ..SteadyState::new(BatchLength::Seconds(10.0)) };
+        let on = |threads| run_steady_runs(&program, &settings, 4, NonZeroUsize::new(threads), &Unwatched).unwrap();
+        let runs = on(1);
+        assert_eq!(runs, on(3));
+        assert_eq!(runs[0], run_steady(&program, &settings, &Unwatched).unwrap());
+        assert!(runs.windows(2).all(|pair| pair[0].tokens != pair[1].tokens));
+        let fired = |run: &BatchAverages, t: usize| run.throughput[t].iter().sum::<f64>() * 10.0;
+        assert!(runs.iter().all(|run| (0..2).all(|t| (run.fired[t] as f64 - fired(run, t)).abs() < 1e-6)));
     }
 
     #[test]

@@ -119,6 +119,32 @@ fn simulates_the_steady_state() {
     assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--steady", "--steady-firings=200_000"]));
 }
 
+/// One run would see one of the two cycles only, and be sure of it.
+#[test]
+fn a_net_with_two_closed_parts_has_no_sure_steady_state() {
+    let output = tool(&["simulate", "tests/data/cli/two-cycles.xml", "--steady", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", show(&output));
+    let note = "note: transition `seldom` fired 0 times: the run may be too short to show the long run\n";
+    assert_eq!(text(&output.stderr), note);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let end = |name: &str| value["tokens"][1][name].as_f64().unwrap();
+    assert_eq!((value["runs"].as_u64(), value["tokens"][1]["name"].as_str()), (Some(8), Some("left")));
+    assert!(end("low") < 0.5 && 0.5 < end("high") && end("high") - end("low") > 0.3, "{}", value["tokens"][1]);
+    let rare = serde_json::json!([{ "name": "seldom", "firings": 0 }]);
+    assert_eq!(value["rare_transitions"], rare);
+}
+
+/// M/M/1/5 with 2 arrivals and 3 services a second: exact values from its six states.
+#[test]
+fn the_steady_state_of_a_queue_is_right() {
+    let csv = data(&["simulate", "models/textbook/mm1k.xml", "--steady", "--level=0.9999", "--csv"]);
+    for (row, exact) in [("tokens,queue", 946.0 / 665.0), ("throughput,serve", 1266.0 / 665.0)] {
+        let line = csv.lines().find(|line| line.starts_with(row)).unwrap();
+        let cells: Vec<f64> = line.split(',').skip(3).map(|cell| cell.parse().unwrap()).collect();
+        assert!(cells[1] < exact && exact < cells[2] && cells[2] - cells[1] < 0.05 * exact, "{line}");
+    }
+}
+
 #[test]
 fn simulates_to_json() {
     let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=2000", "--json", "--until=#(a2) > 0"];

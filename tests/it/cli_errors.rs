@@ -101,7 +101,7 @@ fn an_engine_that_cannot() {
 
 #[test]
 fn a_net_that_does_not_stop() {
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml"]));
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--max-firings=100", "--reps=20"]));
 }
 
 #[test]
@@ -113,6 +113,66 @@ fn a_net_that_is_dead_at_once() {
 #[test]
 fn a_goal_that_is_never_reached() {
     assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", "--until=#(done) > 1", "--reps=100"]));
+}
+
+#[test]
+fn a_goal_whose_time_cannot_be_known() {
+    let until = "--until=#(done) > 1";
+    assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", until, "--rel-error=1%"]));
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--horizon=9", "--tokens", "--rel-error=1%"]));
+}
+
+#[test]
+fn a_goal_that_is_reached_now_and_then() {
+    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--horizon=1", "--reps=100"];
+    assert_shown!(shown(&args));
+    assert_shown!(shown(&[&args[..], &["--csv"]].concat()));
+}
+
+#[test]
+fn a_horizon_before_the_first_firing_is_no_dead_marking() {
+    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--horizon=0", "--reps=1"]));
+}
+
+#[test]
+fn times_and_names_that_make_no_sense() {
+    assert_shown!(shown(&[
+        "simulate",
+        "models/textbook/mm1k.xml",
+        "--horizon=5",
+        "--warm-up=5",
+        "--at=6:#(queue)",
+        "--reward=a=1",
+        "--reward=a=2",
+        "--group=g=serve",
+        "--group=g=arrive",
+    ]));
+}
+
+#[test]
+fn a_plan_with_slots_has_no_critical_path() {
+    let plan = b"[model]\nslots = true\n";
+    assert_shown!(shown_on("slots.toml", plan, &["estimate", "slots.toml", "--rel-error=2%"]));
+}
+
+#[test]
+fn readings_one_by_one() {
+    let net = br#"<pnml><net><place id="P0"><initialMarking><value>1</value></initialMarking></place>
+        <transition id="T0"><timed><value>yes</value></timed></transition>
+        <arc id="a" source="P0" target="T0"><inscription><value>1</value></inscription></arc></net></pnml>"#;
+    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--pipe"]));
+    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--pipe", "--read-as=odd_boolean=pipe5"]));
+    let both = ["check", "odd.xml", "--read-as=pipe5", "--read-as", "odd_boolean=sensible", "--quiet"];
+    assert_shown!(shown_on("odd.xml", net, &both));
+    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--read-as=odd_bool=pipe5"]));
+    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--read-as=pipe3"]));
+}
+
+#[test]
+fn negative_numbers() {
+    for [option, value] in [["--horizon", "-1"], ["--seed", "-1"], ["--reps", "-5"], ["--rel-error", "-5%"]] {
+        assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", option, value]));
+    }
 }
 
 #[test]
