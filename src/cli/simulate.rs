@@ -161,6 +161,7 @@ pub(crate) fn failure(error: &RunError) -> Failure {
             let note = Note::problem(format!("the {engine} engine cannot run this:\n{}", reasons.join("\n")));
             Failure::new(Exit::Refused, note.with_help("`--engine auto` takes the fastest engine that can"))
         }
+        RunError::Horizon { .. } => Failure::plain(Exit::Refused, error.to_string()),
         other => Failure::plain(Exit::Internal, other.to_string()),
     }
 }
