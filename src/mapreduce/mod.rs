@@ -33,6 +33,7 @@ pub mod params;
 pub mod phase;
 pub mod phase_law;
 pub mod plan_check;
+mod slots;
 pub mod spn_gc;
 pub mod task_times;
 

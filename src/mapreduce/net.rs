@@ -14,9 +14,11 @@
 //!
 //! With slots, a task waits on `waitingMapj` (`waitingReducer`) until the immediate transition `startMapj`
 //! (`startReducer`) gives it a token of `mapSlots` (`reduceSlots`), which `spillj` (`reducer`) gives back: places
-//! 6M + 4R + 4, transitions 6M + 3R + 2. The start is a transition of its own because a timed `readj` that
+//! 6M + 4R + 4, transitions 6M + 3R + 2. Where workers differ, each kind of worker has slots of its own, `mapSlots1` and
+//! `reduceSlots1` for the first of the plan, and a task takes one of the kind that it was placed on: places
+//! 6M + 4R + 2 and one for each kind with map tasks and for each with reduce tasks. The start is a transition of its own because a timed `readj` that
 //! took the slot itself would take it when it *ends*, and all tasks would read at once. Waiting tasks start in
-//! random order; a slot belongs to the cluster, not to a node.
+//! random order; a slot belongs to all workers of its kind, not to one of them.
 //!
 //! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the
 //! exact solvers know it, unlike a deterministic delay of 0.
@@ -24,6 +26,7 @@
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::plan_check::PlanProblem;
+use crate::mapreduce::slots::{Slots, slots_of};
 use crate::mapreduce::task_times::JobPhases;
 use crate::net::{BuildProblem, Net, NetBuilder, PlaceId, Point, Timing, TransitionId};
 
@@ -82,6 +85,10 @@ pub enum JobNetError {
         /// Its mean \[s\].
         mean_s: f64,
     },
+    /// Tasks wait for slots, and one of them was placed on no kind of worker, or on one without slots. Take the placement
+    /// from `phase_times` of the same plan.
+    #[error("a task runs on a kind of worker that has no slot for it")]
+    NoSlot,
     /// A mean time and the shape of its law make a number that is too large or too small.
     #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
     Parts(
@@ -134,12 +141,14 @@ pub fn job_net(plan: &Plan, phases: &JobPhases) -> Result<JobNet, JobNetError> {
             return Err(JobNetError::BadTime { phase, mean_s });
         }
     }
-    Draft::new(plan).finish(phases)
+    Draft::new(plan, slots_of(plan, phases)?).finish(phases)
 }
 
 /// A net in the making.
 struct Draft<'a> {
     plan: &'a Plan,
+    /// Slots of map tasks and of reduce tasks.
+    slots: Option<[Slots; 2]>,
     net: NetBuilder,
     phases: PhaseMap,
     /// Column that the next part goes to.
@@ -153,16 +162,17 @@ struct TaskKind<'a> {
     places: &'a [&'a str],
     /// Names of the place and the transition of a task that waits for a slot.
     wait: [&'a str; 2],
-    /// The slots' place, if there are slots.
-    slots: Option<PlaceId>,
+    /// Place of the slots of each task, if there are slots.
+    slots: Vec<PlaceId>,
 }
 
 const MAP_PLACES: [&str; 5] = ["split", "fetched", "onGpu", "computed", "onHost"];
 const REDUCE_PLACES: [&str; 2] = ["shuffled", "merged"];
 
 impl<'a> Draft<'a> {
-    fn new(plan: &'a Plan) -> Self {
-        Self { plan, net: NetBuilder::new(plan.job.name.clone()), phases: PhaseMap::default(), column: 0.0 }
+    fn new(plan: &'a Plan, slots: Option<[Slots; 2]>) -> Self {
+        let net = NetBuilder::new(plan.job.name.clone());
+        Self { plan, slots, net, phases: PhaseMap::default(), column: 0.0 }
     }
 
     fn finish(mut self, phases: &JobPhases) -> Result<JobNet, JobNetError> {
@@ -176,7 +186,7 @@ impl<'a> Draft<'a> {
             phases: &Phase::OF_MAP,
             places: &MAP_PLACES,
             wait: ["waitingMap", "startMap"],
-            slots: self.slots("mapSlots", self.plan.map_slots()),
+            slots: self.slots(0, &phases.map_nodes),
         };
         let first = self.column;
         let last: Vec<_> = (0..maps).map(|j| self.task(&kind, load, j, &phases.maps_s[j], first)).collect();
@@ -192,7 +202,7 @@ impl<'a> Draft<'a> {
             phases: &Phase::OF_REDUCE,
             places: &REDUCE_PLACES,
             wait: ["waitingReduce", "startReduce"],
-            slots: self.slots("reduceSlots", self.plan.reduce_slots()),
+            slots: self.slots(1, &phases.reduce_nodes),
         };
         let first = self.column;
         let done = (0..reduces).map(|r| {
@@ -206,15 +216,14 @@ impl<'a> Draft<'a> {
         Ok(JobNet { net, phases: self.phases, done })
     }
 
-    /// The place of the slots of a kind of task, above the tasks, if the plan has slots.
-    fn slots(&mut self, id: &str, count: u64) -> Option<PlaceId> {
-        let count = u32::try_from(count).expect("a checked plan has fewer than 2^32 slots");
-        self.plan.model.slots.then(|| {
-            self.column += 1.0;
-            let slots = self.place(id.into(), count, -1.0);
-            self.column -= 1.0;
-            slots
-        })
+    /// The place of the slots of each task, of maps (0) or reduces (1), if the plan has slots. The pools lie above the tasks.
+    fn slots(&mut self, of: usize, kinds: &[usize]) -> Vec<PlaceId> {
+        let Some(slots) = self.slots.as_ref().map(|slots| slots[of].clone()) else { return Vec::new() };
+        self.column += 1.0;
+        let pools: Vec<PlaceId> =
+            slots.pools.iter().enumerate().map(|(i, (id, n))| self.place(id.clone(), *n, -1.0 - i as f64)).collect();
+        self.column -= 1.0;
+        kinds.iter().filter_map(|kind| slots.pool(*kind)).map(|pool| pools[pool]).collect()
     }
 
     /// Task number `task` (from 0), begun by the transition `from`; returns the transition of its last phase.
@@ -229,7 +238,8 @@ impl<'a> Draft<'a> {
         let (number, row) = ((task + 1).to_string(), task as f64);
         self.column = column;
         let mut before = from;
-        if let Some(slots) = kind.slots {
+        let slots = kind.slots.get(task).copied();
+        if let Some(slots) = slots {
             let waiting = self.place(format!("{}{number}", kind.wait[0]), 0, row);
             self.net.output(before, waiting, 1.0);
             self.column += 1.0;
@@ -246,7 +256,7 @@ impl<'a> Draft<'a> {
             self.net.input(place, before, 1.0);
             self.column += 1.0;
         }
-        if let Some(slots) = kind.slots {
+        if let Some(slots) = slots {
             self.net.output(before, slots, 1.0);
         }
         before
@@ -279,9 +289,9 @@ impl<'a> Draft<'a> {
         transition
     }
 
-    /// Where a part of the current column goes; row -1 is that of the slots.
+    /// Where a part of the current column goes; the rows below 0 are those of the slots.
     fn position(&self, row: f64) -> Point {
-        let above = f64::from(u8::from(self.plan.model.slots));
+        let above = self.slots.iter().flatten().map(|slots| slots.pools.len()).max().unwrap_or(0) as f64;
         Point { x: CORNER.x + STEP.x * self.column, y: CORNER.y + STEP.y * (row + above) }
     }
 }

@@ -315,6 +315,16 @@ pub enum PlanError {
     ),
 }
 
+/// What the TOML reader says; of a law that lacks its parameters, how to write it.
+fn message(error: &toml::de::Error, text: &str) -> String {
+    let said = error.message();
+    let word = error.span().and_then(|span| text.get(span)).map_or("", |word| word.trim_matches(['"', '\'']));
+    match PhaseLaw::written(word) {
+        Some(written) if !said.starts_with("unknown") => format!("`{word}` needs parameters, such as {written}"),
+        _ => said.to_owned(),
+    }
+}
+
 impl Plan {
     /// Reads a plan from TOML; keys left out keep their defaults.
     ///
@@ -329,7 +339,7 @@ impl Plan {
     /// assert_eq!((plan.maps(), plan.reduces()), (10, 40));
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        let bad_text = |e: toml::de::Error| PlanError::Text { message: e.message().to_owned(), span: e.span() };
+        let bad_text = |e: toml::de::Error| PlanError::Text { message: message(&e, text), span: e.span() };
         let plan: Self = toml::from_str(text).map_err(bad_text)?;
         let table = toml::de::DeTable::parse(text).map_err(bad_text)?;
         let mut problems = plan.problems();
@@ -427,6 +437,20 @@ mod tests {
         let law = Plan::from_toml(text).unwrap().model.law;
         assert_eq!((law.read, law.gpu), (PhaseLaw::Erlang(4), PhaseLaw::Deterministic));
         assert_eq!(law.spill, PhaseLaw::Hyperexponential { cv: 2.0 });
+    }
+
+    #[test]
+    fn a_law_without_its_parameters_is_told_how_it_is_written() {
+        let kinds = ["erlang", "hyperexponential", "lognormal", "weibull", "pareto", "uniform", "empirical"];
+        for kind in kinds {
+            let text = format!("[model.law]\ngpu = \"{kind}\"");
+            let Err(PlanError::Text { message, span }) = Plan::from_toml(&text) else { panic!("{kind} passed") };
+            let written = PhaseLaw::written(kind).unwrap();
+            assert_eq!(message, format!("`{kind}` needs parameters, such as {written}"));
+            assert_eq!(&text[span.unwrap()], format!("\"{kind}\""));
+            let law = Plan::from_toml(&format!("[model.law]\ngpu = {written}")).unwrap().model.law.gpu;
+            assert_eq!(law.kind(), kind);
+        }
     }
 
     #[test]

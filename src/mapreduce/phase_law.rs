@@ -2,6 +2,7 @@
 //!
 //! Owns the nine shapes and their translation to a delay law with a given mean. No sampling.
 
+use crate::mapreduce::plan_check::short;
 use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
 use serde::Deserialize;
 use serde::Serialize;
@@ -54,7 +55,7 @@ pub enum PhaseLaw {
 
 /// What is wrong with a shape's number.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{what} is {value}; it must be {needs}")]
+#[error("{what} is {}; it must be {needs}", short(*value))]
 pub struct PhaseLawProblem {
     /// The number's name.
     pub what: &'static str,
@@ -96,12 +97,29 @@ impl PhaseLaw {
             }
             Self::Pareto { shape } => check(shape.is_finite() && *shape > 1.0, "shape", *shape, "finite and above 1"),
             Self::Uniform { spread } => check((0.0..=1.0).contains(spread), "spread", *spread, "between 0 and 1"),
+            Self::Empirical { samples } if samples.is_empty() => {
+                check(false, "the number of samples", 0.0, "at least 1")
+            }
             Self::Empirical { samples } => {
                 let bad = samples.iter().find(|s| !(s.is_finite() && **s >= 0.0));
                 bad.map(|s| PhaseLawProblem { what: "sample", value: *s, needs: "finite and at least 0" })
                     .or_else(|| check(samples.iter().sum::<f64>() > 0.0, "sum of the samples", 0.0, "above 0"))
             }
         }
+    }
+
+    /// How a shape that needs parameters is written in a plan; `None` for the name of another one, or of none.
+    pub(super) fn written(kind: &str) -> Option<&'static str> {
+        Some(match kind {
+            "erlang" => "{ erlang = 4 }",
+            "hyperexponential" => "{ hyperexponential = { cv = 2.0 } }",
+            "lognormal" => "{ lognormal = { cv = 0.5 } }",
+            "weibull" => "{ weibull = { shape = 0.7 } }",
+            "pareto" => "{ pareto = { shape = 2.5 } }",
+            "uniform" => "{ uniform = { spread = 0.2 } }",
+            "empirical" => "{ empirical = { samples = [1.0, 1.2, 3.1] } }",
+            _ => return None,
+        })
     }
 
     /// The delay law of this shape with mean `mean_s` > 0 seconds; `None` is the exponential one.
@@ -197,6 +215,8 @@ mod tests {
             PhaseLaw::Empirical { samples: vec![1.0, -1.0] },
         ];
         assert!(bad.iter().all(|law| law.problem().is_some()));
+        let none = bad[6].problem().unwrap().to_string();
+        assert_eq!(none, "the number of samples is 0; it must be at least 1");
         assert_eq!(bad[4].problem().unwrap().to_string(), "shape is 1; it must be finite and above 1");
     }
 }

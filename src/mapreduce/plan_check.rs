@@ -23,6 +23,15 @@ pub const MAX_TASKS: u64 = 1_000_000;
 /// Most workers of a plan.
 pub const MAX_WORKERS: u64 = 100_000;
 
+/// Splits above this \[MB\] make no sense: an input that would need them for its maps to be few enough is itself wrong.
+const LARGEST_SPLIT_MB: f64 = 65_536.0;
+
+/// A number for a message: as it is, or with an exponent where it would have many digits.
+pub(super) fn short(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1e-6..1e15).contains(&value.abs());
+    if plain { value.to_string() } else { format!("{value:e}") }
+}
+
 /// A value of a plan that cannot be right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanProblem {
@@ -47,7 +56,7 @@ impl std::error::Error for PlanProblem {}
 #[non_exhaustive]
 pub enum PlanFault {
     /// A number is out of its range.
-    #[error("{value} is not {needs}")]
+    #[error("{} is not {needs}", short(*value))]
     Range {
         /// The number.
         value: f64,
@@ -55,15 +64,15 @@ pub enum PlanFault {
         needs: &'static str,
     },
     /// GPU blocks larger than splits. Make them smaller, or the splits larger.
-    #[error("a GPU block of {block_mb} MB does not fit into a split of {split_mb} MB")]
+    #[error("a GPU block of {} MB does not fit into a split of {} MB", short(*block_mb), short(*split_mb))]
     BlockAboveSplit {
         /// `job.gpu_block_mb`.
         block_mb: f64,
         /// `job.split_mb`.
         split_mb: f64,
     },
-    /// The input makes too many map tasks. Make the splits larger.
-    #[error("{maps} map tasks; at most {MAX_TASKS} are allowed")]
+    /// The input makes too many map tasks. Make the splits larger, or the input smaller if the problem is with it.
+    #[error("{} map tasks; at most {MAX_TASKS} are allowed", short(*maps))]
     TooManyMaps {
         /// Input over split, rounded up.
         maps: f64,
@@ -157,8 +166,9 @@ fn check_job(job: &Job, phases: Option<&GivenPhases>, to: &mut Checker) {
     to.positive("split_mb", job.split_mb);
     let maps = (job.input_mb / job.split_mb).ceil();
     let counted = phases.is_none_or(|phases| phases.maps.is_none());
-    if counted && job.split_mb > 0.0 && maps.is_finite() && maps > MAX_TASKS as f64 {
-        to.add("split_mb", PlanFault::TooManyMaps { maps });
+    if counted && job.split_mb > 0.0 && job.input_mb.is_finite() && maps > MAX_TASKS as f64 {
+        let vast = job.input_mb > LARGEST_SPLIT_MB * MAX_TASKS as f64;
+        to.add(if vast { "input_mb" } else { "split_mb" }, PlanFault::TooManyMaps { maps });
     }
     to.positive("gpu_block_mb", job.gpu_block_mb);
     if job.split_mb > 0.0 && job.gpu_block_mb > job.split_mb {
@@ -285,10 +295,25 @@ mod tests {
     }
 
     #[test]
+    fn numbers_in_messages_are_short() {
+        assert_eq!([0.0, -2.5, 1e300, -1e-300, f64::NAN].map(short), ["0", "-2.5", "1e300", "-1e-300", "NaN"]);
+        let far = faults(|p| p.hadoop.sort_spill_percent = 1e300);
+        assert_eq!(far, ["`hadoop.sort_spill_percent`: 1e300 is not a share above 0 and at most 1"]);
+    }
+
+    #[test]
     fn too_many_maps_are_refused_unless_the_count_is_given() {
         assert_eq!(
             faults(|p| p.job.input_mb = 64.0 * 1_000_001.0),
             ["`job.split_mb`: 1000001 map tasks; at most 1000000 are allowed"]
+        );
+        assert_eq!(
+            faults(|p| p.job.input_mb = 1e300),
+            ["`job.input_mb`: 1.5625e298 map tasks; at most 1000000 are allowed"]
+        );
+        assert_eq!(
+            faults(|p| (p.job.input_mb, p.job.split_mb, p.job.gpu_block_mb) = (1e300, 1e-300, 1e-300)),
+            ["`job.input_mb`: inf map tasks; at most 1000000 are allowed"]
         );
         let given = GivenPhases { means_s: [1.0; 9], maps: Some(2), reduces: Some(1) };
         let changed = |p: &mut Plan| (p.job.input_mb, p.phases) = (64.0 * 1_000_001.0, Some(given));

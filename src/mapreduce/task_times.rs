@@ -6,6 +6,7 @@ use crate::mapreduce::params::Locality;
 use crate::mapreduce::params::Node;
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
+use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::plan_check::PlanProblem;
 use crate::mapreduce::spn_gc;
 
@@ -43,6 +44,25 @@ pub enum PhaseWarning {
         metadata_mb: f64,
         /// Data of one map \[MB\].
         map_data_mb: f64,
+    },
+    /// More copies of each block than workers to hold them. All input counts as local. Check `cluster.replicas`.
+    #[error("{replicas} replicas on {workers} workers: every worker has all blocks, so all input counts as local")]
+    ReplicasAboveWorkers {
+        /// `cluster.replicas`.
+        replicas: u64,
+        /// Workers of all kinds.
+        workers: u64,
+    },
+    /// The law of a phase has no variance, hence neither has the job time. Quantiles and their intervals stay valid.
+    #[error(
+        "phase `{phase}` has a Pareto law of shape {shape}, 2 or less, and so no variance: \
+         intervals of means and standard deviations are not valid, those of quantiles are"
+    )]
+    NoVariance {
+        /// The phase.
+        phase: Phase,
+        /// The law's shape.
+        shape: f64,
     },
 }
 
@@ -122,7 +142,10 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     if let Some(given) = &plan.phases {
         let [load_s, a, b, c, d, e, shuffle_s, f, g] = given.means_s;
         let (maps_s, reduces_s) = (vec![[a, b, c, d, e]; maps], vec![[f, g]; reduces]);
-        return Ok(JobPhases { load_s, maps_s, shuffle_s, reduces_s, map_nodes, reduce_nodes, warnings: vec![] });
+        let mut phases =
+            JobPhases { load_s, maps_s, shuffle_s, reduces_s, map_nodes, reduce_nodes, warnings: Vec::new() };
+        phases.warn_of_laws(plan);
+        return Ok(phases);
     }
     let mean_share = spn_gc::local_share(plan);
     let shares: Vec<f64> = match plan.model.locality {
@@ -133,7 +156,7 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     let shuffle_share = shares.iter().sum::<f64>() / maps as f64;
     let shuffle = |kind: &usize| spn_gc::shuffle_s(plan, &nodes[*kind], shuffle_share);
     let reduce = |kind: &usize| [spn_gc::merge_s(plan, &nodes[*kind]), spn_gc::reduce_s(plan, &nodes[*kind])];
-    let phases = JobPhases {
+    let mut phases = JobPhases {
         load_s: spn_gc::load_s(plan),
         maps_s,
         shuffle_s: reduce_nodes.iter().map(shuffle).fold(0.0, f64::max),
@@ -142,6 +165,7 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
         reduce_nodes,
         warnings: warnings(plan),
     };
+    phases.warn_of_laws(plan);
     phases.not_finite().map_or(Ok(phases), |phase| Err(PhaseTimesError::NotFinite { phase }))
 }
 
@@ -169,6 +193,10 @@ fn warnings(plan: &Plan) -> Vec<PhaseWarning> {
             map_data_mb: sizes.metadata_mb + sizes.raw_data_mb,
         });
     }
+    let (replicas, workers) = (plan.cluster.replicas, plan.workers());
+    if replicas > workers {
+        warnings.push(PhaseWarning::ReplicasAboveWorkers { replicas, workers });
+    }
     warnings
 }
 
@@ -176,6 +204,18 @@ impl JobPhases {
     /// The first phase, in phase order, with a mean that is not finite.
     fn not_finite(&self) -> Option<Phase> {
         Phase::ALL.into_iter().find(|phase| self.means_of(*phase).any(|mean| !mean.is_finite()))
+    }
+
+    /// Warns of each phase that takes time and whose law has no variance.
+    fn warn_of_laws(&mut self, plan: &Plan) {
+        for phase in Phase::ALL {
+            if let PhaseLaw::Pareto { shape } = *plan.model.law.get(phase)
+                && shape <= 2.0
+                && self.means_of(phase).any(|mean| mean > 0.0)
+            {
+                self.warnings.push(PhaseWarning::NoVariance { phase, shape });
+            }
+        }
     }
 
     /// The means of one phase over its tasks \[s\], in task order; one number for phases 1 and 7. Exact.
@@ -280,6 +320,27 @@ mod tests {
         plan.profile.map_data_mb = 8.0;
         assert_eq!(times(&plan).warnings.len(), 1);
         assert!(times(&plan).warnings[0].to_string().contains("outweigh the map's data (2 MB)"));
+    }
+
+    #[test]
+    fn replicas_that_no_worker_can_hold_are_a_warning() {
+        let mut plan = Plan::default();
+        plan.cluster.replicas = 4;
+        assert_eq!(times(&plan).warnings, []);
+        plan.cluster.replicas = 5;
+        assert_eq!(times(&plan).warnings, [PhaseWarning::ReplicasAboveWorkers { replicas: 5, workers: 4 }]);
+    }
+
+    #[test]
+    fn laws_without_variance_are_a_warning_where_their_phase_takes_time() {
+        let mut plan = Plan::from_toml("[phases]\nmaps = 2\nmeans_s = [1, 0, 3, 4, 5, 6, 7, 8, 9]").unwrap();
+        plan.model.law.read = PhaseLaw::Pareto { shape: 1.5 };
+        plan.model.law.gpu = PhaseLaw::Pareto { shape: 2.0 };
+        plan.model.law.merge = PhaseLaw::Pareto { shape: 2.1 };
+        let expected = [PhaseWarning::NoVariance { phase: Phase::Gpu, shape: 2.0 }];
+        assert_eq!(times(&plan).warnings, expected);
+        plan.phases = None;
+        assert!(times(&plan).warnings.contains(&expected[0]));
     }
 
     #[test]

@@ -12,3 +12,4 @@ mod measure;
 mod models;
 mod pipe_semantics;
 mod random_net;
+mod slots;

@@ -1,7 +1,8 @@
 //! Nets of PIPE, real ones and probes, behave as standard semantics says.
 //!
-//! The exact values beside the nets are those of an independent solver. The nets belong to others and are read from the
-//! shared folder; where it is absent these tests are skipped.
+//! The exact values beside the nets are those of an independent solver. The probes are the project's own. The real nets
+//! belong to others and are read from the shared folder; where it is absent their tests are skipped, or fail if
+//! `TAILSPN_REQUIRE_SHARED` is set.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +29,12 @@ struct Exact {
     dead: u32,
 }
 
-/// The folder with PIPE nets, beside the checkout or where `TAILSPN_SHARED` says.
+/// The folder with the probes.
+fn probes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pipe/probes")
+}
+
+/// The folder with PIPE nets of others, beside the checkout or where `TAILSPN_SHARED` says.
 fn shared_nets() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
@@ -36,6 +42,7 @@ fn shared_nets() -> Option<PathBuf> {
     if nets.is_dir() {
         return Some(nets);
     }
+    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", nets.display());
     println!("skipped: no ../shared");
     None
 }
@@ -123,12 +130,11 @@ const PROBES_LEFT_OUT: [(&str, &str); 2] = [
 
 #[test]
 fn every_probe_has_the_exact_averages_on_every_engine() {
-    let Some(nets) = shared_nets() else { return };
     let engines = ENGINES.map(|(engine, _)| engine);
     let mut wrong = Vec::new();
-    let probes = with_exact_values(&nets.join("probes"));
-    assert!(probes.len() > 25, "probes are missing");
-    for (name, path, exact) in probes {
+    let found = with_exact_values(&probes());
+    assert!(found.len() > 25, "probes are missing");
+    for (name, path, exact) in found {
         if PROBES_LEFT_OUT.iter().any(|(left_out, _)| *left_out == name) {
             continue;
         }
@@ -142,8 +148,7 @@ fn every_probe_has_the_exact_averages_on_every_engine() {
 /// is not: A1 and A2 differ by less than 1e-5, and so do B1 and B2.
 #[test]
 fn a_slow_environment_leaves_the_fast_states_balanced() {
-    let Some(nets) = shared_nets() else { return };
-    let subject = Subject::new(load(&nets.join("probes/s32_slow_environment.xml")));
+    let subject = Subject::new(load(&probes().join("s32_slow_environment.xml")));
     let steady = Steady { warm_up: 0.0, horizon: 20_000.0, replications: 64 };
     let fast = [Measure::Average("#(A1) - #(A2) + #(B1) - #(B2)".to_owned())];
     let estimates = subject.steady(&fast, steady, EngineChoice::Clock).unwrap();
@@ -187,9 +192,8 @@ const OUR_VALUES: [(&str, &str, f64); 5] = [
 
 #[test]
 fn expressions_and_colours_count_as_they_are_written() {
-    let Some(nets) = shared_nets() else { return };
     for (name, average, exact) in OUR_VALUES {
-        let subject = Subject::new(load(&nets.join(format!("probes/{name}.xml"))));
+        let subject = Subject::new(load(&probes().join(format!("{name}.xml"))));
         let asked = [Measure::Average(average.to_owned())];
         let steady = Steady { warm_up: 40.0, horizon: 1_000.0, replications: 256 };
         for engine in GENERAL {
@@ -212,8 +216,7 @@ const GENERAL: [EngineChoice; 2] = [EngineChoice::Direct, EngineChoice::Clock];
 
 #[test]
 fn a_negative_rate_is_an_error_with_its_transition() {
-    let Some(nets) = shared_nets() else { return };
-    let net = load(&nets.join("probes/s24_negative_rate.xml"));
+    let net = load(&probes().join("s24_negative_rate.xml"));
     for engine in GENERAL {
         let error = run_to(&net, 100.0, engine).unwrap_err();
         assert_eq!(error.to_string(), "the rate of transition `T0` is -5 in a marking that the net reaches");

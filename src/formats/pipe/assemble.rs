@@ -320,13 +320,18 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             return self.fixed_delay(raw, delay);
         }
         let law = raw.node.instructions.law(self.notes);
-        // beside a law the rate is only an approximation for PIPE
+        // beside a law the rate is only an approximation for PIPE, and `timed` is false for a delay of 0
         let rate = if law.is_some() { Expr::Number(1.0) } else { self.rate(raw, id)? };
         if self.untimed && raw.timed.is_none() && raw.rate.is_none() {
             self.notes.odd(raw.node.tag.clone(), Oddity::Untimed, || {
                 "PNML nets have no times; transitions are read as exponential with rate 1".to_owned()
             });
-        } else if raw.timed != Some(true) {
+        } else if raw.timed != Some(true) && law.is_none() {
+            if raw.infinite_server {
+                self.notes.odd(raw.node.tag.clone(), Oddity::ImmediateServers, || {
+                    format!("infinite servers of immediate transition `{id}` have no effect and are left out")
+                });
+            }
             let text = raw.priority.as_ref();
             let what = What { value: "the priority of ", part: "transition", id };
             let priority = text.map_or(Some(self.default_priority()), |text| count(self.notes, what, text));

@@ -1,6 +1,6 @@
 //! Inhibitor arcs of weight above 1 for PIPE, which takes every such weight for 1: complement places.
 //!
-//! A place of capacity `K` gets a complement that always holds `K` minus its tokens. The inhibitor arc of weight `w`
+//! A place of capacity `K`, or one among places that together always hold `K` tokens, gets a complement that always holds `K` minus its tokens. The inhibitor arc of weight `w`
 //! then asks for `K - w + 1` tokens in the complement. Exact for one token class and constant weights; other inhibitor
 //! arcs are left as they are.
 
@@ -51,8 +51,16 @@ pub(super) fn of(net: &Net) -> Complements {
             needed.insert(arc.place);
         }
     }
+    if needed.is_empty() {
+        return complements;
+    }
+    let sums = constant_sums(net);
     for place in needed {
-        add(net, place, &mut complements);
+        let capacity = net.place(place).capacity.map(u64::from);
+        let sum = sums[place.index()].filter(|sum| i32::try_from(*sum).is_ok());
+        if let Some(bound) = capacity.or(sum).filter(|k| *k > 0) {
+            add(net, place, bound, &mut complements);
+        }
     }
     complements
 }
@@ -66,9 +74,50 @@ struct Effect {
     room: u64,
 }
 
-fn add(net: &Net, place: PlaceId, complements: &mut Complements) {
+/// For each place the tokens of all places that tokens can come from or go to, where their sum never changes.
+///
+/// That is the case where every transition puts as many tokens as it takes, whatever inhibitor and test arcs do: the
+/// place invariant with the weight 1 on a connected part of the net.
+fn constant_sums(net: &Net) -> Vec<Option<u64>> {
+    let mut parent: Vec<usize> = (0..net.places().len()).collect();
+    let mut first_of = vec![None; net.transitions().len()];
+    let mut gain = vec![0.0; net.transitions().len()];
+    let moving = || net.arcs().iter().filter(|a| matches!(a.kind, ArcKind::Input | ArcKind::Output));
+    for arc in moving() {
+        let (place, t) = (arc.place.index(), arc.transition.index());
+        let first = *first_of[t].get_or_insert(place);
+        let (a, b) = (root(&mut parent, first), root(&mut parent, place));
+        parent[a] = b;
+        for weight in &arc.weights {
+            // a weight that is not constant makes the sum no number
+            let tokens = weight.weight.as_number().unwrap_or(f64::NAN);
+            gain[t] += if arc.kind == ArcKind::Output { tokens } else { -tokens };
+        }
+    }
+    let mut sums = vec![Some(0); net.places().len()];
+    for (i, place) in net.places().iter().enumerate() {
+        let sum = &mut sums[root(&mut parent, i)];
+        *sum = sum.map(|sum: u64| sum.saturating_add(place.initial_total()));
+    }
+    for (first, _) in first_of.iter().zip(&gain).filter(|(_, gain)| **gain != 0.0) {
+        if let Some(place) = *first {
+            sums[root(&mut parent, place)] = None;
+        }
+    }
+    (0..sums.len()).map(|place| sums[root(&mut parent, place)]).collect()
+}
+
+/// The place that stands for all that are joined with `place`.
+fn root(parent: &mut [usize], mut place: usize) -> usize {
+    while parent[place] != place {
+        parent[place] = parent[parent[place]];
+        place = parent[place];
+    }
+    place
+}
+
+fn add(net: &Net, place: PlaceId, capacity: u64, complements: &mut Complements) {
     let part = net.place(place);
-    let Some(capacity) = part.capacity.map(u64::from).filter(|k| *k > 0) else { return };
     let mut effects = std::collections::BTreeMap::<TransitionId, Effect>::new();
     let mut inhibitors = Vec::new();
     for (i, arc) in net.arcs().iter().enumerate().filter(|(_, a)| a.place == place) {
@@ -111,4 +160,49 @@ fn add(net: &Net, place: PlaceId, complements: &mut Complements) {
     let position = Point { x: at.x + BESIDE, y: at.y + BESIDE };
     complements.places.push(ComplementPlace { id, tokens, position });
     complements.inhibitors.extend(inhibitors);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{NetBuilder, Timing};
+
+    /// Three tokens go round two places; `T` stops at two tokens in the second one. `put` is what `T` puts there.
+    fn closed(put: f64) -> Net {
+        let mut b = NetBuilder::new("");
+        let (p, q) = (b.place("P", 3), b.place("Q", 0));
+        let (t, back) = (b.transition("T", Timing::exponential(1.0)), b.transition("back", Timing::exponential(1.0)));
+        b.input(p, t, 1.0);
+        b.output(t, q, put);
+        b.inhibitor(q, t, 2.0);
+        b.input(q, back, 1.0);
+        b.output(back, p, 1.0);
+        b.build().unwrap()
+    }
+
+    #[test]
+    fn a_sum_that_never_changes_is_a_bound() {
+        let made = of(&closed(1.0));
+        assert_eq!(made.places.iter().map(|p| (p.id.as_str(), p.tokens)).collect::<Vec<_>>(), [("Q_free", 3)]);
+        // two or more of the three free places are asked for, one is taken
+        let arcs: Vec<_> = made.arcs.iter().map(|a| (a.transition.index(), a.input, a.weight)).collect();
+        assert_eq!(arcs, [(0, true, 2), (0, false, 1), (1, false, 1)]);
+        assert_eq!(made.inhibitors.len(), 1);
+    }
+
+    #[test]
+    fn a_sum_that_changes_is_no_bound() {
+        assert!(of(&closed(2.0)).places.is_empty());
+        assert_eq!(constant_sums(&closed(2.0)), [None, None]);
+    }
+
+    #[test]
+    fn parts_of_a_net_have_sums_of_their_own() {
+        let mut b = closed(1.0).to_builder();
+        let r = b.place("R", 5);
+        b.place("S", 1);
+        let t = b.transition("grow", Timing::exponential(1.0));
+        b.output(t, r, 1.0);
+        assert_eq!(constant_sums(&b.build().unwrap()), [Some(3), Some(3), None, Some(1)]);
+    }
 }

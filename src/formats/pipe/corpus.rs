@@ -1,4 +1,5 @@
-//! Tests against the files of real programs and the probes; they are skipped where the shared folder is absent.
+//! Tests against the files of real programs and the probes; where the shared folder is absent they are
+//! skipped, or fail if `TAILSPN_REQUIRE_SHARED` is set.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ pub(super) fn shared_nets() -> Option<PathBuf> {
     if nets.is_dir() {
         return Some(nets);
     }
+    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", nets.display());
     println!("skipped: no ../shared");
     None
 }

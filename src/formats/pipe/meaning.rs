@@ -112,7 +112,7 @@ fn infinite_servers_belong_to_timed_transitions() {
     let timings: Vec<_> = read.net.transitions().iter().map(|t| &t.timing).collect();
     assert!(matches!(timings[0], Timing::Timed { servers: Servers::Infinite, .. }));
     assert_eq!(*timings[1], Timing::immediate(2.0, 12));
-    assert_eq!(oddities(&read), [Oddity::TimedPriority, Oddity::DecimalInteger]);
+    assert_eq!(oddities(&read), [Oddity::TimedPriority, Oddity::ImmediateServers, Oddity::DecimalInteger]);
 }
 
 #[test]

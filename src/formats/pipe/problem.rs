@@ -199,6 +199,8 @@ pub enum Oddity {
     Dropped,
     /// A priority that no one obeys and that cannot be kept.
     TimedPriority,
+    /// Infinite servers of an immediate transition, which have no effect and cannot be kept.
+    ImmediateServers,
 }
 
 /// Something odd, and what was made of it. One value stands for all of its kind in a file.

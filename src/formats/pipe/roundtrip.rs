@@ -294,13 +294,66 @@ fn infinite_servers_become_a_rate_that_counts_tokens() {
     b.input(p, three, 1.0);
     let net = b.build().unwrap();
     let written = write(&net, &WriteOptions::default());
-    for rate in ["2.5 * #(P)", "2.5 * floor(#(P) / 2)", "2.5 * min(#(P)@ 3)"] {
+    for rate in ["2.5*#(P)", "2.5*floor(#(P)/2)", "2.5*min(#(P)@3)"] {
         assert!(written.xml.contains(&format!("<rate><value>{rate}</value>")), "{}", written.xml);
     }
     let losses: Vec<_> = written.warnings.iter().map(|w| w.loss).collect();
     assert_eq!(losses, [Loss::ServersPipe5]);
     let pipe5 = write(&net, &WriteOptions { target: Target::Pipe5, ..WriteOptions::default() });
     assert_eq!(pipe5.warnings[0].loss, Loss::Servers);
+}
+
+#[test]
+fn a_delay_of_0_becomes_an_immediate_transition_and_reads_back() {
+    let mut b = NetBuilder::new("");
+    let p = b.place("P", 1);
+    for (i, priority) in [None, Some(1), Some(7)].into_iter().enumerate() {
+        let t = b.transition(format!("T{i}"), Timing::general(Law::Deterministic { delay: 0.0 }));
+        b.transition_mut(t).unused_priority = priority;
+        b.input(p, t, 1.0);
+    }
+    let net = b.build().unwrap();
+    let written = write(&net, &WriteOptions::default());
+    assert_eq!(written.xml.matches("<timed><value>false</value></timed>").count(), 3);
+    assert_eq!(written.warnings.len(), 3);
+    let message = &written.warnings[0].message;
+    assert_eq!(message, "transition `T0` has a delay of 0 s; PIPE gets an immediate transition");
+    assert_reads_back(&net).unwrap();
+}
+
+#[test]
+fn rates_have_no_blanks_but_those_of_ids() {
+    let mut b = NetBuilder::new("");
+    let p = b.place("my P", 1);
+    let tokens = || Box::new(Expr::Leaf(Leaf::Tokens(p, None)));
+    let rate = Expr::Binary(BinaryOp::Subtract, tokens(), Box::new(Expr::Unary(UnaryOp::Negate, tokens())));
+    let t = b.transition(
+        "T",
+        Timing::Timed { delay: Delay::Exponential { rate }, servers: Servers::Single, memory: Memory::Enabling },
+    );
+    b.input(p, t, 1.0);
+    let net = b.build().unwrap();
+    for target in [Target::Pipe4, Target::Pipe5] {
+        let written = write(&net, &WriteOptions { target, ..WriteOptions::default() });
+        assert!(written.xml.contains("<rate><value>#(my P)- -#(my P)</value>"), "{}", written.xml);
+    }
+}
+
+#[test]
+fn many_unexpected_elements_are_one_warning() {
+    let mut b = NetBuilder::new("");
+    let p = b.place("P", 1);
+    for i in 0..11 {
+        let t = b.transition(format!("T{i}"), Timing::exponential(1.0));
+        b.input(p, t, 1.0);
+        b.arc_mut(i).tagged = true;
+    }
+    let net = b.build().unwrap();
+    let losses = |target| -> Vec<Loss> {
+        write(&net, &WriteOptions { target, ..WriteOptions::default() }).warnings.iter().map(|w| w.loss).collect()
+    };
+    assert_eq!(losses(Target::Pipe4), [Loss::Unexpected]);
+    assert_eq!(losses(Target::Pipe5), []);
 }
 
 #[test]

@@ -133,6 +133,8 @@ pub(super) struct Writer<'n> {
     pub(super) class_ids: Vec<String>,
     /// Ids that a place and a transition share.
     pub(super) shared_ids: HashSet<&'n str>,
+    /// Elements so far that PIPE 5 does not expect.
+    pub(super) unexpected: usize,
 }
 
 impl<'n> Writer<'n> {
@@ -167,6 +169,7 @@ impl<'n> Writer<'n> {
             lists_classes: lists_classes(net),
             class_ids: net.classes().iter().map(|c| c.id.clone()).collect(),
             shared_ids,
+            unexpected: 0,
         }
     }
 
@@ -199,6 +202,7 @@ impl<'n> Writer<'n> {
         }
         self.arcs(&complements);
         self.state_groups();
+        self.check_unexpected();
         self.xml.push_str("</net>\n</pnml>\n");
     }
 
@@ -378,6 +382,7 @@ impl<'n> Writer<'n> {
                 self.group_instruction(group);
                 continue;
             }
+            self.unexpected += 1;
             let id = attribute(&group.id);
             let _ = write!(self.xml, "<stategroup id=\"{id}\"><name><value>{}</value></name>", content(&group.name));
             for condition in &group.conditions {
@@ -386,11 +391,15 @@ impl<'n> Writer<'n> {
             }
             self.xml.push_str("</stategroup>\n");
         }
-        if groups.len() > MAX_UNEXPECTED && self.options.target == Target::Pipe4 {
+    }
+
+    /// Warns of a file that PIPE 5 may refuse for its many elements that PIPE 5 does not expect.
+    fn check_unexpected(&mut self) {
+        if self.unexpected > MAX_UNEXPECTED {
             let message = format!(
-                "{} state groups: PIPE 5 may refuse a file with more than {MAX_UNEXPECTED}; write for PIPE 5 to keep \
-                 them out of its way",
-                groups.len()
+                "{} state groups and tagged arcs: PIPE 5 may refuse a file with more than {MAX_UNEXPECTED}; write for \
+                 PIPE 5 to keep them out of its way",
+                self.unexpected
             );
             self.warnings.push(WriteWarning { loss: Loss::Unexpected, part: None, message });
         }

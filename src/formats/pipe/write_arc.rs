@@ -147,6 +147,7 @@ impl Writer<'_> {
         let ends = self.ends(Slot { place: arc.place, transition: arc.transition, way });
         let mut inner = String::new();
         if tagged {
+            self.unexpected += 1;
             inner.push_str("<tagged><value>true</value></tagged>");
         }
         for (n, p) in arc.path.iter().enumerate() {

@@ -9,8 +9,13 @@ use crate::formats::pipe::write::{Loss, Target, Writer};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf};
 use crate::net::{Arc, ArcKind, Delay, Memory, ParameterId, PartRef, Point, Servers, Timing, Transition, TransitionId};
 
-/// Rate of a delay of mean 0, which PIPE cannot have.
-const FASTEST: f64 = 1e9;
+/// Stands for a blank that is kept when the others are taken out; no XML text can hold it.
+const KEPT_BLANK: &str = "\u{1}";
+
+/// Whether a delay is always 0: PIPE has immediate transitions for that.
+fn is_zero(delay: &Delay) -> bool {
+    matches!(delay, Delay::General(law) if law.mean() <= 0.0)
+}
 
 impl Writer<'_> {
     pub(super) fn transition(&mut self, id: TransitionId) {
@@ -23,18 +28,13 @@ impl Writer<'_> {
             }
             Timing::Timed { delay, servers, memory } => {
                 let rate = self.timed_rate(id, delay, *servers, &mut pairs);
-                if *memory == Memory::Age {
-                    pairs.push(("memory", "age".to_owned()));
-                    if !matches!(delay, Delay::Exponential { .. }) {
-                        let message =
-                            format!("transition `{}` has an age memory, which PIPE does not have", transition.id);
-                        self.warn(Loss::Memory, PartRef::Transition(id), message);
-                    }
+                self.memory(id, delay, *memory, &mut pairs);
+                let priority = transition.unused_priority;
+                let immediate = is_zero(delay);
+                if priority == Some(1) || (immediate && priority.is_some()) {
+                    pairs.push(("priority", priority.unwrap_or(1).to_string()));
                 }
-                if transition.unused_priority == Some(1) {
-                    pairs.push(("priority", "1".to_owned()));
-                }
-                (rate, true, transition.unused_priority.unwrap_or(1))
+                (rate, !immediate, if immediate { 1 } else { priority.unwrap_or(1) })
             }
         };
         if i32::try_from(priority).is_err() {
@@ -60,6 +60,18 @@ impl Writer<'_> {
         self.rate_definition(transition);
         self.instruction(&pairs);
         self.xml.push_str("</transition>\n");
+    }
+
+    fn memory(&mut self, id: TransitionId, delay: &Delay, memory: Memory, pairs: &mut Vec<(&'static str, String)>) {
+        if memory != Memory::Age {
+            return;
+        }
+        pairs.push(("memory", "age".to_owned()));
+        if !matches!(delay, Delay::Exponential { .. }) {
+            let message =
+                format!("transition `{}` has an age memory, which PIPE does not have", self.net.transition(id).id);
+            self.warn(Loss::Memory, PartRef::Transition(id), message);
+        }
     }
 
     fn node_pairs(&self, transition: &Transition) -> Vec<(&'static str, String)> {
@@ -108,18 +120,23 @@ impl Writer<'_> {
             Delay::General(law) => {
                 pairs.extend(law_pairs(law));
                 let mean = law.mean();
-                let message = format!(
-                    "transition `{}` gets an exponential delay of the same mean, {mean} s",
-                    self.net.transition(id).id
-                );
+                let name = &self.net.transition(id).id;
+                let message = if is_zero(delay) {
+                    format!("transition `{name}` has a delay of 0 s; PIPE gets an immediate transition")
+                } else {
+                    format!("transition `{name}` gets an exponential delay of the same mean, {mean} s")
+                };
                 self.warn(Loss::Law, PartRef::Transition(id), message);
-                Expr::Number(if mean > 0.0 { 1.0 / mean } else { FASTEST })
+                Expr::Number(if mean > 0.0 { 1.0 / mean } else { 1.0 })
             }
         };
         match servers {
             Servers::Single => {}
             Servers::Infinite => pairs.push(("servers", "infinite".to_owned())),
             Servers::Limited(most) => pairs.push(("servers", most.to_string())),
+        }
+        if is_zero(delay) {
+            return self.pipe_text(&base);
         }
         let shown = self.with_servers(id, &base, servers);
         if matches!(delay, Delay::General(_)) {
@@ -211,19 +228,23 @@ impl Writer<'_> {
         text
     }
 
-    /// An expression as PIPE reads it, rate parameters replaced by their values.
+    /// An expression as PIPE reads and writes it: rate parameters replaced by their values, no blanks but those of ids.
     pub(super) fn pipe_text(&self, expr: &Expr) -> String {
         if let Some(value) = expr.as_number() {
             return format!("{value:?}");
         }
+        let id = |id: &str| id.replace(' ', KEPT_BLANK);
         let text = self.inlined(expr).text(&|leaf: &Leaf| match leaf {
-            Leaf::Tokens(place, None) => format!("#({})", self.net.place(*place).id),
+            Leaf::Tokens(place, None) => format!("#({})", id(&self.net.place(*place).id)),
             Leaf::Tokens(place, Some(class)) => {
-                format!("#({}, {})", self.net.place(*place).id, self.net.classes()[class.index()].id)
+                let class = id(&self.net.classes()[class.index()].id);
+                format!("#({},{KEPT_BLANK}{class})", id(&self.net.place(*place).id))
             }
-            Leaf::Capacity(place) => format!("cap({})", self.net.place(*place).id),
+            Leaf::Capacity(place) => format!("cap({})", id(&self.net.place(*place).id)),
             Leaf::Parameter(_) => unreachable!("parameters were replaced"),
         });
+        // a minus before a negative number is no decrement
+        let text = text.replace("- -", &format!("-{KEPT_BLANK}-")).replace(' ', "").replace(KEPT_BLANK, " ");
         if self.options.target == Target::Pipe4 { text.replace(',', "@") } else { text }
     }
 

@@ -1,0 +1,149 @@
+//! Which slots a job's tasks wait for: one pool for all, or one for each kind of worker.
+//!
+//! Where all tasks of a kind last equally long on every worker (one kind of worker, kinds with the same rates, or given
+//! phase means), any free slot will do: one pool. Else a task belongs to the kind of worker that its means were
+//! computed for, and only a slot of that kind serves it.
+
+use crate::mapreduce::net::JobNetError;
+use crate::mapreduce::params::{Node, Plan};
+use crate::mapreduce::task_times::JobPhases;
+
+/// The slots of map or of reduce tasks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Slots {
+    /// Id and tokens of the place of each pool.
+    pub(super) pools: Vec<(String, u32)>,
+    /// Pool of each kind of worker (index into `cluster.node`) that has tasks.
+    of_kind: Vec<Option<usize>>,
+}
+
+impl Slots {
+    /// The slots of tasks that run on the kinds of worker `kinds`, a worker having `slots` of them. The id of a pool is
+    /// `id`, with the number of its kind, from 1, where there are several kinds.
+    ///
+    /// `None` if a task runs where there is no slot.
+    pub(super) fn new(plan: &Plan, id: &str, kinds: &[usize], slots: impl Fn(&Node) -> u64) -> Option<Self> {
+        let nodes = &plan.cluster.node;
+        let count = |node: &Node| node.count.saturating_mul(slots(node));
+        let tokens = |count: u64| u32::try_from(count).ok().filter(|count| *count > 0);
+        if one_pool(plan) {
+            let all = tokens(nodes.iter().map(count).fold(0, u64::saturating_add))?;
+            return Some(Self { pools: vec![(id.to_owned(), all)], of_kind: vec![Some(0); nodes.len()] });
+        }
+        let mut made = Self { pools: Vec::new(), of_kind: vec![None; nodes.len()] };
+        let mut used = vec![false; nodes.len()];
+        for kind in kinds {
+            *used.get_mut(*kind)? = true;
+        }
+        for (kind, node) in nodes.iter().enumerate().filter(|(kind, _)| used[*kind]) {
+            made.of_kind[kind] = Some(made.pools.len());
+            made.pools.push((format!("{id}{}", kind + 1), tokens(count(node))?));
+        }
+        Some(made)
+    }
+
+    /// Which pool serves a task on this kind of worker.
+    pub(super) fn pool(&self, kind: usize) -> Option<usize> {
+        self.of_kind.get(kind).copied().flatten()
+    }
+}
+
+/// The slots of map tasks and those of reduce tasks, if the plan has slots.
+pub(super) fn slots_of(plan: &Plan, phases: &JobPhases) -> Result<Option<[Slots; 2]>, JobNetError> {
+    if !plan.model.slots {
+        return Ok(None);
+    }
+    if phases.map_nodes.len() != phases.maps_s.len() || phases.reduce_nodes.len() != phases.reduces_s.len() {
+        return Err(JobNetError::NoSlot);
+    }
+    let maps = Slots::new(plan, "mapSlots", &phases.map_nodes, |node| node.map_slots);
+    let reduces = Slots::new(plan, "reduceSlots", &phases.reduce_nodes, |node| node.reduce_slots);
+    maps.zip(reduces).map(|(maps, reduces)| Some([maps, reduces])).ok_or(JobNetError::NoSlot)
+}
+
+/// Whether every task could run on every worker and last as long there.
+fn one_pool(plan: &Plan) -> bool {
+    let rates = |node: &Node| Node { name: String::new(), count: 1, map_slots: 1, reduce_slots: 1, ..node.clone() };
+    let nodes = &plan.cluster.node;
+    plan.phases.is_some() || nodes.windows(2).all(|pair| rates(&pair[0]) == rates(&pair[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapreduce::net::{JobNet, job_net};
+    use crate::mapreduce::task_times::phase_times;
+    use crate::net::ArcKind;
+
+    /// A fast worker with four map slots and a slow one with one.
+    fn fast_and_slow() -> Plan {
+        let text = "[job]\ninput_mb = 640\nreduces = 3\n[model]\nslots = true\n\
+                    [[cluster.node]]\nname = \"fast\"\n[[cluster.node]]\nname = \"slow\"\ngpu_speed = 0.1\nmap_slots = 1";
+        Plan::from_toml(text).unwrap()
+    }
+
+    fn made(plan: &Plan) -> JobNet {
+        job_net(plan, &phase_times(plan, &mut || 0.5).unwrap()).unwrap()
+    }
+
+    fn tokens(job: &JobNet, place: &str) -> Option<u32> {
+        job.net.find_place(place).map(|p| job.net.place(p).initial[0])
+    }
+
+    /// Tasks, from 1, whose start (or end) has an arc of this kind at a place.
+    fn tasks_at(job: &JobNet, place: &str, kind: ArcKind, transition: &str) -> Vec<usize> {
+        let place = job.net.find_place(place).unwrap();
+        let arcs = job.net.arcs().iter().filter(|a| a.place == place && a.kind == kind);
+        arcs.map(|a| job.net.transition(a.transition).id.strip_prefix(transition).unwrap().parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn each_kind_of_worker_has_its_own_slots() {
+        let plan = fast_and_slow();
+        let job = made(&plan);
+        let counts = ["mapSlots1", "mapSlots2", "reduceSlots1", "reduceSlots2"].map(|id| tokens(&job, id));
+        assert_eq!(counts, [Some(4), Some(1), Some(2), Some(2)]);
+        assert_eq!((tokens(&job, "mapSlots"), tokens(&job, "reduceSlots")), (None, None));
+        // placed round robin: 0 1 0 0 0, and again
+        assert_eq!(tasks_at(&job, "mapSlots2", ArcKind::Input, "startMap"), [2, 7]);
+        assert_eq!(tasks_at(&job, "mapSlots2", ArcKind::Output, "spill"), [2, 7]);
+        assert_eq!(tasks_at(&job, "mapSlots1", ArcKind::Input, "startMap"), [1, 3, 4, 5, 6, 8, 9, 10]);
+        assert_eq!(tasks_at(&job, "reduceSlots2", ArcKind::Output, "reduce"), [2]);
+        assert_eq!(job.net.places().len(), 6 * 10 + 4 * 3 + 2 + 2 + 2);
+        let positions: std::collections::BTreeSet<_> =
+            job.net.places().iter().filter_map(|p| p.position).map(|p| (p.x.to_bits(), p.y.to_bits())).collect();
+        assert_eq!(positions.len(), job.net.places().len());
+        assert!(job.net.places().iter().all(|p| p.position.is_some_and(|p| p.y > 0.0)));
+    }
+
+    #[test]
+    fn equal_workers_share_their_slots_whatever_their_names_and_numbers() {
+        let mut plan = fast_and_slow();
+        plan.cluster.node[1].gpu_speed = 1.0;
+        assert_eq!((tokens(&made(&plan), "mapSlots"), tokens(&made(&plan), "reduceSlots")), (Some(5), Some(4)));
+        let mut plan = Plan::from_toml("[phases]\nmeans_s = [1, 1, 1, 1, 1, 1, 1, 1, 1]\nmaps = 3").unwrap();
+        plan.model.slots = true;
+        plan.cluster.node = fast_and_slow().cluster.node;
+        assert_eq!(tokens(&made(&plan), "mapSlots"), Some(5));
+    }
+
+    #[test]
+    fn a_kind_without_tasks_has_no_slots_place() {
+        let mut plan = fast_and_slow();
+        plan.job.reduces = 1;
+        plan.cluster.node[1].map_slots = 0;
+        let job = made(&plan);
+        assert_eq!(["mapSlots1", "mapSlots2", "reduceSlots2"].map(|id| tokens(&job, id)), [Some(4), None, None]);
+    }
+
+    #[test]
+    fn a_task_where_there_is_no_slot_is_an_error() {
+        let mut plan = fast_and_slow();
+        let mut phases = phase_times(&plan, &mut || 0.5).unwrap();
+        plan.cluster.node[1].map_slots = 0;
+        assert_eq!(job_net(&plan, &phases), Err(JobNetError::NoSlot));
+        plan.cluster.node[1].map_slots = 1;
+        phases.map_nodes.pop();
+        assert_eq!(job_net(&plan, &phases), Err(JobNetError::NoSlot));
+    }
+}

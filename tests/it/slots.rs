@@ -1,0 +1,27 @@
+//! A job whose tasks wait for slots lasts as long as the slots of the workers that it was placed on make it.
+
+use tailspn::compile::compile;
+use tailspn::mapreduce::{Plan, job_net, phase_times};
+use tailspn::sim::{EngineChoice, Ensemble, Question, Unwatched, run};
+
+/// Ten maps, two of them on the one slot of a slow worker: they run one after the other, since no fast slot serves them.
+#[test]
+fn maps_of_a_slow_worker_queue_for_its_only_slot() {
+    let text = "[job]\ninput_mb = 640\nreduces = 1\n[model]\nslots = true\n[model.law]\nload = \"deterministic\"\n\
+                read = \"deterministic\"\nto_gpu = \"deterministic\"\ngpu = \"deterministic\"\nto_host = \"deterministic\"\n\
+                spill = \"deterministic\"\nshuffle = \"deterministic\"\nmerge = \"deterministic\"\nreduce = \"deterministic\"\n\
+                [[cluster.node]]\nname = \"fast\"\n[[cluster.node]]\nname = \"slow\"\ngpu_speed = 0.1\nmap_slots = 1";
+    let plan = Plan::from_toml(text).unwrap();
+    let phases = phase_times(&plan, &mut || 0.5).unwrap();
+    let slow: f64 = phases.maps_s[1].iter().sum();
+    assert!(phases.maps_s[1][2] > 40.0 && phases.maps_s[0][2] < 4.1);
+    let reduce: f64 = phases.reduces_s[0].iter().sum();
+    let expected = phases.load_s + 2.0 * slow + phases.shuffle_s + reduce;
+    assert!(expected > 80.0);
+    let program = compile(&job_net(&plan, &phases).unwrap().net).unwrap();
+    let ensemble = Ensemble { replications: 16, engine: EngineChoice::Auto, ..Ensemble::default() };
+    let samples = run(&program, &Question::default(), &ensemble, &Unwatched).unwrap().samples;
+    assert_eq!(samples.passage.count(), 16);
+    let time = samples.passage.mean_ticks().unwrap() * samples.clock.tick();
+    assert!((time - expected).abs() < 1e-6 * expected, "{time} s, not {expected} s");
+}
