@@ -182,6 +182,8 @@ fn finite(question: &Question, samples: &Samples) -> Result<(), Fault> {
 
 /// Replications that show how long times are; always the first ones of the seed, so that shards agree.
 const PILOT: u64 = 8;
+/// Firings after which a replication of the pilot is cut off.
+const PILOT_FIRINGS: u64 = 1 << 20;
 /// Bits that the longest time of the pilot may have, so that a time 2^16 times as long still fits.
 const PILOT_BITS: u32 = 46;
 
@@ -196,6 +198,9 @@ fn result_clock(program: &Program, question: &Question, ensemble: &Ensemble) -> 
     if !clock.is_wide() {
         return Ok(clock);
     }
+    let most = question.max_firings.unwrap_or(PILOT_FIRINGS).min(PILOT_FIRINGS);
+    let question = &Question { max_firings: Some(most), ..question.clone() };
+    let beyond = |clock: Clock| question.horizon.is_some_and(|horizon| horizon > clock.limit());
     for extra_bits in [0, 16, 32, 48] {
         let finer = clock.with_extra_bits(extra_bits);
         let setup = Setup { program, question, clock: finer, key: split(ensemble.seed), keep_times: false };
@@ -205,7 +210,11 @@ fn result_clock(program: &Program, question: &Question, ensemble: &Ensemble) -> 
             Err(fault) => return Err(fault.into()),
             Ok(()) => {}
         }
-        let cut = samples.ended(Ending::Horizon) > 0 && question.horizon.is_some_and(|horizon| horizon > finer.limit());
+        if samples.ended(Ending::Firings) > 0 {
+            // what goes on and on is measured by the horizon
+            return if beyond(clock) { Err(RunError::Horizon { limit: clock.limit() }) } else { Ok(clock) };
+        }
+        let cut = samples.ended(Ending::Horizon) > 0 && beyond(finer);
         if !cut && samples.passage.max().is_none_or(|longest| longest < 1 << PILOT_BITS) {
             return Ok(finer);
         }
@@ -404,6 +413,16 @@ mod tests {
     fn a_horizon_that_no_clock_holds_is_refused() {
         let program = fast_and_slow(1.0, 0.5, 1);
         let question = Question { goal: Goal::Horizon, horizon: Some(1e300), ..Question::default() };
+        let refused = run(&program, &question, &Ensemble::default(), &Unwatched).unwrap_err();
+        assert!(matches!(refused, RunError::Horizon { .. }), "{refused}");
+        // a net that goes on for ever, with a goal that never comes
+        let mut b = NetBuilder::new("");
+        let p = b.place("p", 1);
+        let t = b.transition("t", Timing::exponential(1.0));
+        b.input(p, t, 1.0);
+        b.output(t, p, 1.0);
+        let program = compile(&b.build().unwrap()).unwrap();
+        let question = Question { horizon: Some(1e300), ..Question::default() };
         let refused = run(&program, &question, &Ensemble::default(), &Unwatched).unwrap_err();
         assert!(matches!(refused, RunError::Horizon { .. }), "{refused}");
     }

@@ -237,11 +237,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
     fn is_goal(&self) -> Result<bool, Fault> {
         let Goal::Marking(code) = &self.rules.setup.question.goal else { return Ok(false) };
         let value = code.eval(&self.marking);
-        if value.is_finite() {
-            Ok(value != 0.0)
-        } else {
-            Err(Fault::BadExpression { what: "the goal".to_owned() })
-        }
+        if value.is_finite() { Ok(value != 0.0) } else { Err(Fault::BadExpression { what: "the goal".to_owned() }) }
     }
 
     /// Notes what a firing of `t` can influence.
