@@ -21,7 +21,6 @@ pub(super) fn fill(program: &mut Program) {
     }
     fill_groups(program, &readers, &writes);
     fill_affected(program, &readers, &writes);
-    program.readers = Csr::from_rows(readers);
     program.choice_weight = choice_weights(program);
 }
 

@@ -98,7 +98,6 @@ pub fn compile(net: &Net) -> Result<Program, Vec<CompileError>> {
         groups: Csr::from_rows(Vec::<Vec<u32>>::new()),
         group_of: Vec::new(),
         choice_weight: Vec::new(),
-        readers: Csr::from_rows(Vec::<Vec<u32>>::new()),
         affects: Csr::from_rows(Vec::<Vec<u32>>::new()),
         affects_groups: Csr::from_rows(Vec::<Vec<u32>>::new()),
     };

@@ -137,8 +137,6 @@ pub struct Program {
     pub group_of: Vec<u32>,
     /// Per transition: integer weight among its group where all weights of the group are constant, else 0.
     pub choice_weight: Vec<u32>,
-    /// Per counter: transitions whose enabling, rate or weight reads it.
-    pub readers: Csr<u32>,
     /// Per transition: timed transitions that its firing can influence, itself included where timed.
     pub affects: Csr<u32>,
     /// Per transition: groups that its firing can influence, itself included where immediate.
@@ -188,11 +186,6 @@ impl Program {
     pub fn tokens_in(&self, place: usize, marking: &[u32]) -> u64 {
         let classes = self.classes();
         marking[place * classes..(place + 1) * classes].iter().map(|&n| u64::from(n)).sum()
-    }
-
-    /// Whether every timed transition is exponential.
-    pub fn is_exponential(&self) -> bool {
-        self.firing.iter().all(|f| !matches!(f, Firing::General { .. }))
     }
 
     /// Whether any rate, weight or arc weight depends on the marking.

@@ -203,11 +203,6 @@ impl NetBuilder {
         &mut self.parameters[id.index()]
     }
 
-    /// Lets `alias` mean `place` in expressions and look-ups, where no place has it as its id.
-    pub fn alias_place(&mut self, alias: &str, place: PlaceId) {
-        self.index.places.entry(alias.to_owned()).or_insert(place);
-    }
-
     /// Looks up the parts that were added so far.
     pub fn names(&self) -> &impl Names {
         &self.index
