@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Simulate a net: time to a goal, mean tokens, throughputs, rewards
     Simulate(Box<SimulateArgs>),
+    /// Find all markings of a net: deadlocks, bounds, liveness, exact numbers
+    Solve(SolveArgs),
     /// Write the net of a MapReduce job on a GPU cluster
     SpnGc(SpnGcArgs),
     /// Estimate how long a MapReduce job on a GPU cluster takes
@@ -208,6 +210,24 @@ pub(crate) struct SimulateArgs {
     /// Replace FILE where it exists
     #[arg(long, requires = "samples", help_heading = "Output")]
     pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SolveArgs {
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
+    /// Most states [default: 50 million]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_states: Option<u64>,
+    /// Most memory for states, such as 500M or 8G [default: 6G]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
+    pub(crate) max_memory: Option<u64>,
+    /// Wall time after which the search for states ends with what it has, such as 30s or 5m
+    #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
+    pub(crate) max_time: Option<Duration>,
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
 }
 
 /// What a simulation is asked.

@@ -14,6 +14,7 @@ mod plan;
 mod question;
 mod shell;
 mod simulate;
+mod solve;
 mod spn_gc;
 mod steady;
 mod values;
@@ -41,6 +42,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(args) => check::run(args, &terminal),
         Command::Convert(args) => convert::run(args, &terminal),
         Command::Simulate(args) => simulate::run(args, &terminal),
+        Command::Solve(args) => solve::run(args, &terminal),
         Command::SpnGc(args) => spn_gc::run(args, &terminal),
         Command::Estimate(args) => estimate::run(args, &terminal),
         Command::Completions(args) => shell::completions(args, &terminal),

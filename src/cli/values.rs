@@ -43,6 +43,24 @@ pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).ok().filter(|wall| !wall.is_zero()).ok_or_else(expected)
 }
 
+/// A number of bytes: with `K`, `M`, `G` or `T` powers of 1024.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let expected = || "expected a number of bytes, such as 500M or 8G".to_owned();
+    let plain = text.trim_end_matches(['B', 'b', 'i']);
+    let digits = plain.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let power = match plain[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => 0,
+        "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return Err(expected()),
+    };
+    let number = digits.trim().parse::<f64>().map_err(|_| expected())?;
+    let bytes = number * 1024_f64.powi(power);
+    if bytes >= 1.0 && bytes < MOST_COUNT { Ok(bytes as u64) } else { Err(expected()) }
+}
+
 /// A share above 0 and below 1, also in percent: `0.5%` or `0.005`.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let expected = || "expected a share between 0 and 1, such as 0.5% or 0.005".to_owned();
@@ -186,6 +204,12 @@ mod tests {
         assert_eq!(wall_time("1.5"), Ok(Duration::from_millis(1500)));
         assert!(wall_time("0s").is_err() && wall_time("-1s").is_err() && wall_time("5 days").is_err());
         assert!(wall_time("1e300h").is_err());
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!((bytes("8G"), bytes("1.5k"), bytes("10MiB")), (Ok(8 << 30), Ok(1536), Ok(10 << 20)));
+        assert!(bytes("0").is_err() && bytes("-1G").is_err() && bytes("8X").is_err() && bytes("").is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tailspn::sim::Watch;
+use tailspn::watch::Watch;
 
 use crate::cli::exit::Exit;
 use crate::cli::output::Terminal;
@@ -48,9 +48,12 @@ impl Progress {
         Self { started: Instant::now(), wanted, noun, bar: Mutex::new(None) }
     }
 
-    fn bar(&self) -> ProgressBar {
+    fn bar(&self, planned: u64) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {}, {{eta}} left", self.noun);
+        let template = match planned {
+            0 => format!("{{human_pos}} {}, {{elapsed}}", self.noun),
+            _ => format!("{{bar:30}} {{human_pos}} of {{human_len}} {}, {{eta}} left", self.noun),
+        };
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
@@ -64,7 +67,7 @@ impl Watch for Progress {
             return;
         }
         if let Ok(mut bar) = self.bar.lock() {
-            let bar = bar.get_or_insert_with(|| self.bar().with_elapsed(self.started.elapsed()));
+            let bar = bar.get_or_insert_with(|| self.bar(planned).with_elapsed(self.started.elapsed()));
             bar.set_length(planned);
             bar.set_position(done);
         }

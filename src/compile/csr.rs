@@ -18,6 +18,12 @@ impl<T> Csr<T> {
         csr
     }
 
+    /// Rows from where each begins in `items`, and the end of the last.
+    pub(crate) fn from_parts(offsets: Vec<u32>, items: Vec<T>) -> Self {
+        debug_assert_eq!(offsets.last().map(|&end| end as usize), Some(items.len()));
+        Self { offsets, items }
+    }
+
     /// Row `i`.
     #[inline(always)]
     pub fn row(&self, i: usize) -> &[T] {

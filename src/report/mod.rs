@@ -3,6 +3,7 @@
 //! ```text
 //! Run ───────────────▶ SimulationReport ─┐
 //! BatchAverages ─────▶ SteadyReport ─────┼──▶ text │ JSON │ CSV
+//! StateSpace, verdicts ▶ SolveReport ──┤
 //! Plan, phases, Run ─▶ JobReport ────────┘
 //! ```
 //!
@@ -26,6 +27,8 @@ mod look;
 mod number;
 mod picture;
 mod quantity;
+mod solve;
+mod solve_text;
 mod steady;
 mod summary;
 mod table;
@@ -39,6 +42,10 @@ pub use look::Look;
 pub use number::{count, counted, duration, plain, within};
 pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
+pub use solve::{
+    BoundRow, DeadlockRow, LivenessRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, solve_report,
+};
+pub use solve_text::solve_text;
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use summary::{
     EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,

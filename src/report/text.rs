@@ -222,7 +222,7 @@ pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
 }
 
 /// `name: 3 places, 1 transition`.
-fn net_title(net: &NetSummary) -> String {
+pub(super) fn net_title(net: &NetSummary) -> String {
     let name = if net.name.is_empty() { "net" } else { &net.name };
     format!("{name}: {}, {}", counted(net.places as u64, "place"), counted(net.transitions as u64, "transition"))
 }

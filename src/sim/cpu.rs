@@ -10,6 +10,7 @@ use crate::semantics::Fault;
 use crate::sim::Engine;
 use crate::sim::question::Question;
 use crate::sim::samples::Samples;
+use crate::watch::Watch;
 
 /// Replications that are averaged together before they are merged, where observations are floats: part of the meaning
 /// of a result, so it never changes with threads or load.
@@ -20,26 +21,6 @@ const BLOCK: u64 = 64;
 const LARGEST_UNIT: u64 = 1 << 16;
 /// Units per thread, so that no thread waits long for the last one.
 const UNITS_PER_THREAD: u64 = 8;
-
-/// Watches a run from outside.
-pub trait Watch: Sync {
-    /// `done` of the `planned` replications are there.
-    fn progress(&self, done: u64, planned: u64);
-    /// Whether the run should end early and keep what it has.
-    fn stopped(&self) -> bool;
-}
-
-/// Watches nothing and never stops.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
-
-impl Watch for Unwatched {
-    fn progress(&self, _done: u64, _planned: u64) {}
-
-    fn stopped(&self) -> bool {
-        false
-    }
-}
 
 /// How long a run may take.
 pub(super) struct Limits<'a> {

@@ -28,8 +28,8 @@ mod schedule;
 mod simd;
 mod steady;
 
+pub use crate::watch::{Unwatched, Watch};
 pub use clock::{Clock, NEVER, Scale};
-pub use cpu::{Unwatched, Watch};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use race::{DirectLaw, DirectObstacle};
 pub use run::{EngineChoice, Ensemble, Provenance, Run, RunError, run};

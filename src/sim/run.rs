@@ -9,12 +9,13 @@ use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::Engine;
 use crate::sim::clock::Clock;
-use crate::sim::cpu::{Limits, Watch, extend};
+use crate::sim::cpu::{Limits, extend};
 use crate::sim::question::{Ending, Goal, Question};
 use crate::sim::race::{ClockForm, DirectForm, DirectLaw, DirectObstacle, LockstepForm, Setup};
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 use crate::sim::simd::Level;
+use crate::watch::Watch;
 
 /// Which engine runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

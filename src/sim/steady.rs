@@ -12,10 +12,10 @@ use crate::compile::{Code, Csr, Firing, Program};
 use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::clock::Clock;
-use crate::sim::cpu::Watch;
 use crate::sim::question::{Ending, Goal, Question, Reward};
 use crate::sim::race::{Areas, ClockForm, DirectForm, DirectLaw, Observer, Setup};
 use crate::sim::samples::Samples;
+use crate::watch::Watch;
 
 /// How long a batch is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -372,7 +372,7 @@ mod tests {
     use super::*;
     use crate::compile::{compile, lower};
     use crate::net::{Law, NetBuilder, Timing};
-    use crate::sim::cpu::Unwatched;
+    use crate::watch::Unwatched;
 
     fn queue(service: Timing) -> NetBuilder {
         let mut b = NetBuilder::new("queue");

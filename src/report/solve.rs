@@ -1,0 +1,235 @@
+//! What all markings of a net show: how many there are, verdicts with their witnesses.
+
+use serde::Serialize;
+
+use crate::compile::Program;
+use crate::report::summary::{NetSummary, Subject};
+use crate::solve::{ExploreError, Liveness, StateSpace, Unbounded, Verdicts};
+
+/// Everything that a solution of a net found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SolveReport {
+    /// The net.
+    pub net: NetSummary,
+    /// Whether markings are missing.
+    pub partial: bool,
+    /// Why they are missing.
+    pub stopped: Option<String>,
+    /// Why there are infinitely many markings; then there is no state space.
+    pub unbounded: Option<UnboundedRow>,
+    /// The state space.
+    pub state_space: Option<StateSpaceRow>,
+    /// The most tokens of each place; of a partial state space, lower bounds.
+    pub bounds: Vec<BoundRow>,
+    /// Whether no place ever holds more than one token; none where that is not known.
+    pub safe: Option<bool>,
+    /// Markings in which nothing can fire.
+    pub deadlocks: Option<DeadlockRow>,
+    /// Verdicts that need every marking.
+    pub verdicts: Option<VerdictRow>,
+    /// Per transition, how live it is.
+    pub liveness: Vec<LivenessRow>,
+    /// Version of this crate.
+    pub version: &'static str,
+}
+
+/// How many states there are.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StateSpaceRow {
+    /// Tangible markings that were found.
+    pub tangible: usize,
+    /// Of these, how many have all their successors here.
+    pub explored: usize,
+    /// Vanishing markings that were met.
+    pub vanishing: u64,
+    /// Whether each was counted once.
+    pub vanishing_is_exact: bool,
+    /// Pairs of different states with a rate above 0 from one to the other.
+    pub edges: usize,
+    /// Bits of a packed marking.
+    pub marking_bits: u32,
+    /// Bytes of markings and chain.
+    pub bytes: u64,
+    /// Wall time of the exploration \[s\].
+    pub wall_s: f64,
+}
+
+/// A proof that the net is unbounded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnboundedRow {
+    /// Places that grow with each round of the cycle.
+    pub places: Vec<String>,
+    /// Transitions that lead to the cycle.
+    pub prefix: Vec<String>,
+    /// Transitions that can be repeated for ever.
+    pub cycle: Vec<String>,
+}
+
+/// The most tokens of a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BoundRow {
+    /// The place.
+    pub name: String,
+    /// Its most tokens, of all classes.
+    pub bound: u64,
+    /// Transitions after which it holds so many.
+    pub path: Vec<String>,
+}
+
+/// Markings in which nothing can fire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DeadlockRow {
+    /// How many.
+    pub count: usize,
+    /// The first: its marked places with their tokens.
+    pub marking: Vec<(String, u32)>,
+    /// Transitions that lead to it.
+    pub path: Vec<String>,
+}
+
+/// Verdicts that need every marking.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VerdictRow {
+    /// Whether every transition is live.
+    pub live: bool,
+    /// Whether every marking leads back to the initial one.
+    pub reversible: bool,
+    /// How many states every state leads to.
+    pub home_states: u32,
+    /// Classes of states that are never left: the number of states of each.
+    pub recurrent_classes: Vec<u32>,
+}
+
+/// How live a transition is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LivenessRow {
+    /// The transition.
+    pub name: String,
+    /// 0 never fires, 1 finitely often, 3 infinitely often in some run, 4 always again.
+    pub level: u8,
+    /// Transitions after which it never fires again, where it is not live.
+    pub lost_after: Option<Vec<String>>,
+}
+
+impl SolveReport {
+    /// A report on a net without a finite state space.
+    pub fn of_unbounded(program: &Program, subject: &Subject<'_>, unbounded: &Unbounded) -> Self {
+        let row = UnboundedRow {
+            places: unbounded.places.clone(),
+            prefix: names(program, &unbounded.prefix),
+            cycle: names(program, &unbounded.cycle),
+        };
+        Self { unbounded: Some(row), safe: Some(false), ..Self::empty(subject) }
+    }
+
+    fn empty(subject: &Subject<'_>) -> Self {
+        Self {
+            net: NetSummary::new(subject),
+            partial: false,
+            stopped: None,
+            unbounded: None,
+            state_space: None,
+            bounds: Vec::new(),
+            safe: None,
+            deadlocks: None,
+            verdicts: None,
+            liveness: Vec::new(),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+/// What a state space shows, with a witness for each verdict.
+///
+/// # Errors
+///
+/// As [`explore`](crate::solve::explore).
+pub fn solve_report(
+    space: &StateSpace,
+    verdicts: Option<&Verdicts>,
+    program: &Program,
+    subject: &Subject<'_>,
+) -> Result<SolveReport, ExploreError> {
+    let bounds = bounds(space, program)?;
+    let safe = bounds.iter().all(|row| row.bound <= 1);
+    let partial = space.stopped().is_some();
+    Ok(SolveReport {
+        partial,
+        stopped: space.stopped().map(ToString::to_string),
+        state_space: Some(state_space(space)),
+        // a place with two tokens is enough to know that the net is not safe
+        safe: (!safe || !partial).then_some(safe),
+        bounds,
+        deadlocks: deadlocks(space, program)?,
+        verdicts: verdicts.map(|verdicts| VerdictRow {
+            live: verdicts.is_live(),
+            reversible: verdicts.reversible,
+            home_states: verdicts.home_states(),
+            recurrent_classes: verdicts.recurrent.iter().map(|class| class.states).collect(),
+        }),
+        liveness: verdicts.map_or(Ok(Vec::new()), |verdicts| liveness(space, verdicts, program))?,
+        ..SolveReport::empty(subject)
+    })
+}
+
+fn state_space(space: &StateSpace) -> StateSpaceRow {
+    let (vanishing, vanishing_is_exact) = space.vanishing();
+    StateSpaceRow {
+        tangible: space.states(),
+        explored: space.explored(),
+        vanishing,
+        vanishing_is_exact,
+        edges: space.partial_chain().rates.items().len(),
+        marking_bits: space.marking_bits(),
+        bytes: space.bytes(),
+        wall_s: space.wall().as_secs_f64(),
+    }
+}
+
+fn bounds(space: &StateSpace, program: &Program) -> Result<Vec<BoundRow>, ExploreError> {
+    let rows = space.peaks().iter().zip(&program.place_names).enumerate();
+    rows.map(|(place, (peak, name))| {
+        let path = names(program, &space.path_to_peak(program, place)?);
+        Ok(BoundRow { name: name.clone(), bound: peak.tokens, path })
+    })
+    .collect()
+}
+
+fn deadlocks(space: &StateSpace, program: &Program) -> Result<Option<DeadlockRow>, ExploreError> {
+    let count = space.dead().len();
+    let Some(&first) = space.dead().first() else {
+        // of a partial state space, none among those explored says nothing
+        return Ok(space.stopped().is_none().then(|| DeadlockRow { count, marking: Vec::new(), path: Vec::new() }));
+    };
+    let path = names(program, &space.path_to(program, first)?);
+    Ok(Some(DeadlockRow { count, marking: marked(space, program, first), path }))
+}
+
+/// The counters of a state that hold tokens, with their names.
+fn marked(space: &StateSpace, program: &Program, state: u32) -> Vec<(String, u32)> {
+    let mut marking = vec![0; program.counters()];
+    space.marking(state as usize, &mut marking);
+    let classes = program.classes();
+    let name = |counter: usize| match classes {
+        1 => program.place_names[counter].clone(),
+        _ => format!("{} {}", program.place_names[counter / classes], program.class_names[counter % classes]),
+    };
+    let marked = marking.iter().enumerate().filter(|(_, tokens)| **tokens > 0);
+    marked.map(|(counter, &tokens)| (name(counter), tokens)).collect()
+}
+
+fn liveness(space: &StateSpace, verdicts: &Verdicts, program: &Program) -> Result<Vec<LivenessRow>, ExploreError> {
+    let rows = program.transition_names.iter().zip(verdicts.liveness.iter().zip(&verdicts.lost));
+    rows.map(|(name, (&liveness, &lost))| {
+        let lost_after = match (liveness, lost) {
+            (Liveness::Dead, _) | (_, None) => None,
+            (_, Some(state)) => Some(names(program, &space.path_to(program, state)?)),
+        };
+        Ok(LivenessRow { name: name.clone(), level: liveness.level(), lost_after })
+    })
+    .collect()
+}
+
+fn names(program: &Program, transitions: &[u32]) -> Vec<String> {
+    transitions.iter().map(|&t| program.transition_names[t as usize].clone()).collect()
+}

@@ -1,0 +1,96 @@
+//! Why a state space cannot be given, and why one is not complete.
+
+use std::time::Duration;
+
+use crate::semantics::Fault;
+
+/// Why the markings of a net cannot be explored.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExploreError {
+    /// A rate, weight or goal that makes no sense in a marking that is reached.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// A delay that is not exponential: the marking alone does not tell what happens next. Simulate the net instead.
+    #[error(
+        "the delay of transition `{transition}` is {law}, not exponential, so that its net is no Markov chain; simulate it"
+    )]
+    NotExponential {
+        /// Id of the first such transition.
+        transition: String,
+        /// Name of its law.
+        law: &'static str,
+    },
+    /// Immediate transitions that, once begun, fire for ever: no probability leaves the loop. Let one of them need a
+    /// token that the loop does not give back.
+    #[error(
+        "immediate transitions fire for ever without time passing: {}; make one of them timed, or let one use up a token",
+        transitions.join(", ")
+    )]
+    VanishingTrap {
+        /// Ids of the transitions in the loop, in the order of the net.
+        transitions: Vec<String>,
+    },
+    /// Zero time leads through more markings than can be looked at.
+    #[error("immediate transitions lead through more than {limit} markings in zero time; simulate the net instead")]
+    VanishingLimit {
+        /// Most markings.
+        limit: usize,
+    },
+    /// The net has infinitely many markings, which was proved on the way.
+    #[error(transparent)]
+    Unbounded(#[from] Unbounded),
+}
+
+/// A proof that tokens can grow for ever: after `prefix`, the firings of `cycle` can be repeated, and each time more
+/// tokens are in `places`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the net is unbounded: {} can hold any number of tokens, so that there are infinitely many markings; give a capacity to \
+     places, or simulate the net",
+    listed(places)
+)]
+pub struct Unbounded {
+    /// Ids of the places that grow, in the order of the net.
+    pub places: Vec<String>,
+    /// Transitions that lead from the initial marking to where the growth begins.
+    pub prefix: Vec<u32>,
+    /// Transitions that can be repeated from there.
+    pub cycle: Vec<u32>,
+}
+
+/// How many places a message names.
+const MOST_NAMES: usize = 8;
+
+fn listed(places: &[String]) -> String {
+    let names: Vec<String> = places.iter().take(MOST_NAMES).map(|id| format!("`{id}`")).collect();
+    let more = places.len().saturating_sub(MOST_NAMES);
+    if more > 0 { format!("{} and {more} more places", names.join(", ")) } else { names.join(", ") }
+}
+
+/// Why an exploration ended before every marking was seen. What was found until then is kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Incomplete {
+    /// More states than allowed.
+    #[error("the net has more than {limit} states; allow more, or simulate it")]
+    States {
+        /// Most states.
+        limit: u64,
+    },
+    /// More memory than allowed.
+    #[error("the states need more than {limit} bytes; allow more, or simulate the net")]
+    Memory {
+        /// Most bytes.
+        limit: u64,
+    },
+    /// More wall time than allowed.
+    #[error("the states are not all found after {} s; allow more time, or simulate the net", limit.as_secs_f64())]
+    Time {
+        /// Longest wall time.
+        limit: Duration,
+    },
+    /// It was stopped from outside.
+    #[error("the exploration was interrupted")]
+    Interrupted,
+}

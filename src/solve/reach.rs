@@ -1,0 +1,366 @@
+//! The reachability graph: breadth first over the tangible markings, vanishing ones eliminated on the way.
+
+use std::time::{Duration, Instant};
+
+use crate::compile::{Code, Csr, Firing, Program};
+use crate::net::ArcKind;
+use crate::semantics::{Candidates, fire, rate};
+use crate::solve::chain::Chain;
+use crate::solve::explore_error::{ExploreError, Incomplete};
+use crate::solve::growth::Growth;
+use crate::solve::space::{Peak, StateSpace};
+use crate::solve::store::Store;
+use crate::solve::vanish::{Rules, Settling};
+use crate::watch::Watch;
+
+/// How far an exploration may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most states, at most 4 billion. Default 50 million.
+    pub states: u64,
+    /// Most bytes for markings and the chain. Default 6 GiB.
+    pub bytes: u64,
+    /// Longest wall time. Default none.
+    pub wall: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { states: 50_000_000, bytes: 6 << 30, wall: None }
+    }
+}
+
+/// States between two looks at clock, memory and watch.
+const LOOK: usize = 1 << 10;
+/// Largest number of states, and of edges.
+const MOST: u64 = u32::MAX as u64 - 1;
+
+/// Why the exploration stops.
+enum Halt {
+    Limit(Incomplete),
+    Error(ExploreError),
+}
+
+impl<E: Into<ExploreError>> From<E> for Halt {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// Explores all markings that `program` can reach, and what leads from each to each.
+///
+/// With a `goal`, a marking in which it is not 0 is a state without successors, be it vanishing or not: the chain is then
+/// that of the passage time to the goal.
+///
+/// Exact. Where a limit is reached the state space is partial and says so ([`StateSpace::complete`]). A marking counts as
+/// reachable where rates and weights above 0 lead to it.
+///
+/// # Errors
+///
+/// Delays that are not exponential, a trap of immediate transitions, a proof that the net is unbounded, and what makes no
+/// sense in a marking.
+pub fn explore(
+    program: &Program,
+    goal: Option<&Code>,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<StateSpace, ExploreError> {
+    for (t, firing) in program.firing.iter().enumerate() {
+        if let Firing::General { law, .. } = firing {
+            let transition = program.transition_names[t].clone();
+            return Err(ExploreError::NotExponential { transition, law: law.name() });
+        }
+    }
+    let mut explorer = Explorer::new(Rules { program, goal }, limits, watch);
+    let stopped = match explorer.run() {
+        Ok(()) => None,
+        Err(Halt::Limit(incomplete)) => Some(incomplete),
+        Err(Halt::Error(error)) => return Err(error),
+    };
+    Ok(explorer.finish(stopped))
+}
+
+/// Counters that some firing changes.
+pub(crate) fn varying(program: &Program) -> Vec<bool> {
+    let mut varying = vec![false; program.counters()];
+    for change in program.changes.items() {
+        varying[change.counter as usize] = true;
+    }
+    for arc in program.dynamic.items().iter().filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output)) {
+        varying[arc.counter as usize] = true;
+    }
+    varying
+}
+
+/// The vanishing markings met so far, and where the first of each settling ends.
+struct Memo {
+    seen: Store,
+    /// Per marking: its range of `ends`; empty where it was only passed through.
+    ranges: Vec<(u32, u32)>,
+    ends: Vec<(u32, f64)>,
+    /// Markings that were forgotten again to save memory.
+    forgotten: u64,
+}
+
+impl Memo {
+    fn bytes(&self) -> u64 {
+        self.seen.bytes() + (size_of_val(&self.ranges[..]) + size_of_val(&self.ends[..])) as u64
+    }
+
+    fn forget(&mut self) {
+        self.forgotten += self.seen.len() as u64;
+        self.seen.clear();
+        self.ranges.clear();
+        self.ends.clear();
+    }
+
+    fn number(&mut self, marking: &[u32]) -> (usize, bool) {
+        let (number, new) = self.seen.insert(marking);
+        if new {
+            self.ranges.push((0, 0));
+        }
+        (number as usize, new)
+    }
+}
+
+struct Explorer<'a> {
+    rules: Rules<'a>,
+    limits: &'a Limits,
+    watch: &'a dyn Watch,
+    started: Instant,
+    store: Store,
+    /// Per state: the state that it was found from; itself where it is initial.
+    parents: Vec<u32>,
+    initial: Vec<(u32, f64)>,
+    offsets: Vec<u32>,
+    edges: Vec<(u32, f64)>,
+    dead: Vec<u32>,
+    goals: Vec<u32>,
+    peaks: Vec<Peak>,
+    memo: Memo,
+    settling: Settling,
+    growth: Growth,
+    found: Candidates,
+}
+
+impl<'a> Explorer<'a> {
+    fn new(rules: Rules<'a>, limits: &'a Limits, watch: &'a dyn Watch) -> Self {
+        let program = rules.program;
+        let varying = varying(program);
+        let store = Store::new(&program.initial, &varying);
+        let seen = store.clone();
+        Self {
+            rules,
+            limits,
+            watch,
+            started: Instant::now(),
+            store,
+            parents: Vec::new(),
+            initial: Vec::new(),
+            offsets: vec![0],
+            edges: Vec::new(),
+            dead: Vec::new(),
+            goals: Vec::new(),
+            peaks: vec![Peak::default(); program.places()],
+            memo: Memo { seen, ranges: Vec::new(), ends: Vec::new(), forgotten: 0 },
+            settling: Settling::default(),
+            growth: Growth::default(),
+            found: Candidates::default(),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Halt> {
+        let program = self.rules.program;
+        let mut row = Vec::new();
+        let mut marking = program.initial.clone();
+        let groups: Vec<u32> = (0..program.groups.rows()).map(|group| group as u32).collect();
+        self.arrive(None, &marking, &groups, 1.0, &mut row)?;
+        merge(&mut row, u32::MAX);
+        self.initial.append(&mut row);
+        let mut next = marking.clone();
+        let mut at = 0;
+        while at < self.store.len() {
+            if at % LOOK == 0 {
+                self.look()?;
+            }
+            self.store.read(at, &mut marking);
+            self.leave(at as u32, &marking, &mut next, &mut row)?;
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// Ends the exploration where it goes too far.
+    fn look(&mut self) -> Result<(), Halt> {
+        self.watch.progress(self.store.len() as u64, 0);
+        if self.watch.stopped() {
+            return Err(Halt::Limit(Incomplete::Interrupted));
+        }
+        if let Some(limit) = self.limits.wall.filter(|limit| self.started.elapsed() > *limit) {
+            return Err(Halt::Limit(Incomplete::Time { limit }));
+        }
+        if self.memo.bytes() > self.limits.bytes / 4 {
+            self.memo.forget();
+        }
+        let limit = self.limits.bytes;
+        let rows = size_of_val(&self.edges[..]) + 8 * self.parents.len();
+        if self.store.bytes() + self.memo.bytes() + rows as u64 > limit || self.edges.len() as u64 > MOST - (1 << 24) {
+            return Err(Halt::Limit(Incomplete::Memory { limit }));
+        }
+        Ok(())
+    }
+
+    /// Fires everything that can fire in a state, and adds its row to the chain.
+    fn leave(
+        &mut self,
+        state: u32,
+        marking: &[u32],
+        next: &mut [u32],
+        row: &mut Vec<(u32, f64)>,
+    ) -> Result<(), Halt> {
+        let program = self.rules.program;
+        row.clear();
+        if self.rules.is_goal(marking)? {
+            self.goals.push(state);
+        } else {
+            let mut moves = false;
+            for &t in &program.timed {
+                let rate = rate(program, t as usize, marking)?;
+                if rate > 0.0 {
+                    moves = true;
+                    next.copy_from_slice(marking);
+                    fire(program, t as usize, next)?;
+                    self.arrive(Some(state), next, program.affects_groups.row(t as usize), rate, row)?;
+                }
+            }
+            if !moves {
+                self.dead.push(state);
+            }
+            merge(row, state);
+        }
+        self.edges.extend_from_slice(row);
+        self.offsets.push(self.edges.len() as u32);
+        Ok(())
+    }
+
+    /// Adds to `row` the states where `marking` ends, each with its share of `rate`. Only the immediate transitions of
+    /// `groups` can be enabled.
+    fn arrive(
+        &mut self,
+        from: Option<u32>,
+        marking: &[u32],
+        groups: &[u32],
+        rate: f64,
+        row: &mut Vec<(u32, f64)>,
+    ) -> Result<(), Halt> {
+        if !self.rules.is_vanishing(marking, groups, &mut self.found)? {
+            let state = self.state(from, marking)?;
+            row.push((state, rate));
+            return Ok(());
+        }
+        let (number, new) = self.memo.number(marking);
+        if new {
+            self.rise(from.unwrap_or(0), marking, true);
+        }
+        if self.memo.ranges[number] == (0, 0) {
+            let range = self.settle(from, marking)?;
+            self.memo.ranges[number] = range;
+        }
+        let (start, end) = self.memo.ranges[number];
+        let ends = &self.memo.ends[start as usize..end as usize];
+        row.extend(ends.iter().map(|&(state, probability)| (state, rate * probability)));
+        Ok(())
+    }
+
+    /// Finds the states where a vanishing marking ends; gives their range in the memo.
+    fn settle(&mut self, from: Option<u32>, marking: &[u32]) -> Result<(u32, u32), Halt> {
+        let mut settling = std::mem::take(&mut self.settling);
+        settling.explore(&self.rules, marking)?;
+        settling.visits(self.rules.program)?;
+        let start = self.memo.ends.len();
+        for i in 0..settling.len() {
+            let marking = settling.marking(i);
+            if settling.is_end(i) {
+                let state = self.state(from, marking)?;
+                self.memo.ends.push((state, settling.visit(i)));
+            } else {
+                let (_, new) = self.memo.number(marking);
+                if new {
+                    self.rise(from.unwrap_or(0), marking, true);
+                }
+            }
+        }
+        self.settling = settling;
+        Ok((start as u32, self.memo.ends.len() as u32))
+    }
+
+    /// The number of a state; a new one is looked at for growth.
+    fn state(&mut self, from: Option<u32>, marking: &[u32]) -> Result<u32, Halt> {
+        let (state, new) = self.store.insert(marking);
+        if new {
+            if self.store.len() as u64 > self.limits.states.min(MOST) {
+                return Err(Halt::Limit(Incomplete::States { limit: self.limits.states.min(MOST) }));
+            }
+            self.parents.push(from.unwrap_or(state));
+            self.rise(state, marking, false);
+            if let Some(unbounded) = self.growth.check(&self.rules, &self.store, &self.parents, state, marking)? {
+                return Err(Halt::Error(ExploreError::Unbounded(unbounded)));
+            }
+        }
+        Ok(state)
+    }
+
+    /// Keeps the most tokens that each place held.
+    fn rise(&mut self, state: u32, marking: &[u32], vanishing: bool) {
+        let program = self.rules.program;
+        if program.classes() == 1 {
+            for (peak, &tokens) in self.peaks.iter_mut().zip(marking) {
+                if u64::from(tokens) > peak.tokens {
+                    *peak = Peak { tokens: tokens.into(), state, vanishing };
+                }
+            }
+            return;
+        }
+        for (place, peak) in self.peaks.iter_mut().enumerate() {
+            let tokens = program.tokens_in(place, marking);
+            if tokens > peak.tokens {
+                *peak = Peak { tokens, state, vanishing };
+            }
+        }
+    }
+
+    fn finish(mut self, stopped: Option<Incomplete>) -> StateSpace {
+        let explored = self.offsets.len() - 1;
+        // a row that was not finished leads nowhere, as do those after it
+        self.edges.truncate(self.offsets[explored] as usize);
+        self.parents.truncate(self.store.len());
+        self.offsets.resize(self.store.len() + 1, self.offsets[explored]);
+        StateSpace {
+            goal: self.rules.goal.cloned(),
+            vanishing: self.memo.seen.len() as u64 + self.memo.forgotten,
+            vanishing_is_exact: self.memo.forgotten == 0,
+            store: self.store,
+            parents: self.parents,
+            chain: Chain { rates: Csr::from_parts(self.offsets, self.edges), initial: self.initial },
+            explored,
+            stopped,
+            dead: self.dead,
+            goals: self.goals,
+            peaks: self.peaks,
+            wall: self.started.elapsed(),
+        }
+    }
+}
+
+/// Sorts a row, adds up what leads to the same state, and drops what leads back to `own`.
+fn merge(row: &mut Vec<(u32, f64)>, own: u32) {
+    row.sort_unstable_by_key(|&(state, _)| state);
+    row.dedup_by(|next, first| {
+        let same = next.0 == first.0;
+        if same {
+            first.1 += next.1;
+        }
+        same
+    });
+    row.retain(|&(state, _)| state != own);
+}

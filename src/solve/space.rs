@@ -1,0 +1,233 @@
+//! The state space of a net: its tangible markings, its chain, and how each marking is reached.
+
+use std::time::Duration;
+
+use crate::compile::{Code, Program};
+use crate::semantics::{Candidates, Fault, fire, rate};
+use crate::solve::chain::Chain;
+use crate::solve::explore_error::{ExploreError, Incomplete};
+use crate::solve::store::Store;
+use crate::solve::vanish::{Rules, Settling};
+
+/// The most tokens that a place held, and where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peak {
+    /// Tokens of all classes.
+    pub tokens: u64,
+    /// The first state with so many, or the state that leads to a vanishing marking with so many.
+    pub state: u32,
+    /// Whether no tangible marking before it had so many.
+    pub vanishing: bool,
+}
+
+/// All markings of a net that an exploration found, numbered from 0: breadth first, so that the number of timed firings from
+/// the initial marking never falls.
+#[derive(Clone, Debug)]
+pub struct StateSpace {
+    pub(crate) goal: Option<Code>,
+    pub(crate) store: Store,
+    pub(crate) parents: Vec<u32>,
+    pub(crate) chain: Chain,
+    pub(crate) explored: usize,
+    pub(crate) stopped: Option<Incomplete>,
+    pub(crate) dead: Vec<u32>,
+    pub(crate) goals: Vec<u32>,
+    pub(crate) peaks: Vec<Peak>,
+    pub(crate) vanishing: u64,
+    pub(crate) vanishing_is_exact: bool,
+    pub(crate) wall: Duration,
+}
+
+/// A firing in a state, as [`StateSpace::for_each_firing`] tells it.
+#[derive(Clone, Copy, Debug)]
+pub struct FiringFlow<'a> {
+    /// The transition.
+    pub transition: u32,
+    /// The marking before the firing; of an immediate transition, a vanishing one.
+    pub marking: &'a [u32],
+    /// Firings per second (or in all), weighted with what was given for the states.
+    pub flow: f64,
+}
+
+impl StateSpace {
+    /// How many states were found.
+    pub fn states(&self) -> usize {
+        self.store.len()
+    }
+
+    /// How many of them, from the first on, have all their successors here.
+    pub fn explored(&self) -> usize {
+        self.explored
+    }
+
+    /// How many different vanishing markings were met, and whether none was counted twice to save memory. Of several groups of
+    /// immediate transitions one is settled after the other, so that markings of other orders are not counted.
+    pub fn vanishing(&self) -> (u64, bool) {
+        (self.vanishing, self.vanishing_is_exact)
+    }
+
+    /// Bytes of markings and chain.
+    pub fn bytes(&self) -> u64 {
+        let edges = size_of_val(self.chain.rates.items()) + size_of_val(self.chain.rates.offsets());
+        self.store.bytes() + (edges + size_of_val(&self.parents[..])) as u64
+    }
+
+    /// Bits of one packed marking.
+    pub fn marking_bits(&self) -> u32 {
+        self.store.marking_bits()
+    }
+
+    /// Wall time of the exploration.
+    pub fn wall(&self) -> Duration {
+        self.wall
+    }
+
+    /// Writes the marking of a state to `marking`, which has one number per counter.
+    pub fn marking(&self, state: usize, marking: &mut [u32]) {
+        self.store.read(state, marking);
+    }
+
+    /// The state of a marking.
+    pub fn find(&self, marking: &[u32]) -> Option<u32> {
+        self.store.find(marking)
+    }
+
+    /// States in which nothing can fire, in order; of a partial state space, those that were explored.
+    pub fn dead(&self) -> &[u32] {
+        &self.dead
+    }
+
+    /// States in which the goal of the exploration holds, in order.
+    pub fn goals(&self) -> &[u32] {
+        &self.goals
+    }
+
+    /// Per place, the most tokens that it held, vanishing markings included.
+    pub fn peaks(&self) -> &[Peak] {
+        &self.peaks
+    }
+
+    /// Why it is partial; none where every reachable marking is here.
+    pub fn stopped(&self) -> Option<&Incomplete> {
+        self.stopped.as_ref()
+    }
+
+    /// The chain of all reachable markings.
+    ///
+    /// # Errors
+    ///
+    /// The limit that was reached, where markings are missing.
+    pub fn complete(&self) -> Result<&Chain, Incomplete> {
+        self.stopped.clone().map_or(Ok(&self.chain), Err)
+    }
+
+    /// The chain of the states that were found; those that were not explored have no successors.
+    pub fn partial_chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The value of an expression in every state, in order.
+    ///
+    /// # Errors
+    ///
+    /// A value that is infinite or not a number; `what` names the expression then.
+    pub fn values(&self, code: &Code, what: &str) -> Result<Vec<f64>, Fault> {
+        let mut marking = vec![0; self.chain_counters()];
+        let mut values = Vec::with_capacity(self.states());
+        for state in 0..self.states() {
+            self.store.read(state, &mut marking);
+            let value = code.eval(&marking);
+            if !value.is_finite() {
+                return Err(Fault::BadExpression { what: what.to_owned() });
+            }
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    fn chain_counters(&self) -> usize {
+        self.store.counters()
+    }
+
+    pub(crate) fn rules<'a>(&'a self, program: &'a Program) -> Rules<'a> {
+        Rules { program, goal: self.goal.as_ref() }
+    }
+
+    /// Calls `visit` for every firing that is possible in a state with a weight above 0: a timed transition with weight times
+    /// rate, an immediate one with that times how often it fires on average before time passes again. With the probabilities
+    /// of the states as weights the sums over firings are throughputs; with mean times spent in the states they are mean
+    /// numbers of firings. Exact; a second look at every state, in which nothing is stored.
+    ///
+    /// # Errors
+    ///
+    /// As [`explore`](crate::solve::explore).
+    pub fn for_each_firing(
+        &self,
+        program: &Program,
+        weights: &[f64],
+        visit: &mut dyn FnMut(FiringFlow<'_>),
+    ) -> Result<(), ExploreError> {
+        let rules = self.rules(program);
+        let mut entries = Entries::new(program);
+        let mut marking = program.initial.clone();
+        let mut next = marking.clone();
+        let mut found = Candidates::default();
+        for (state, &weight) in weights.iter().enumerate().take(self.explored).filter(|(_, weight)| **weight > 0.0) {
+            self.store.read(state, &mut marking);
+            if rules.is_goal(&marking)? {
+                continue;
+            }
+            for &t in &program.timed {
+                let flow = weight * rate(program, t as usize, &marking)?;
+                if flow > 0.0 {
+                    visit(FiringFlow { transition: t, marking: &marking, flow });
+                    next.copy_from_slice(&marking);
+                    fire(program, t as usize, &mut next)?;
+                    if rules.is_vanishing(&next, program.affects_groups.row(t as usize), &mut found)? {
+                        entries.add(&next, flow);
+                    }
+                }
+            }
+        }
+        entries.settle(&rules, visit)
+    }
+}
+
+/// Vanishing markings that timed firings lead to, and how much flows into each.
+struct Entries {
+    store: Store,
+    flows: Vec<f64>,
+}
+
+impl Entries {
+    fn new(program: &Program) -> Self {
+        Self { store: Store::new(&program.initial, &crate::solve::reach::varying(program)), flows: Vec::new() }
+    }
+
+    fn add(&mut self, marking: &[u32], flow: f64) {
+        let (number, new) = self.store.insert(marking);
+        if new {
+            self.flows.push(flow);
+        } else {
+            self.flows[number as usize] += flow;
+        }
+    }
+
+    fn settle(&self, rules: &Rules<'_>, visit: &mut dyn FnMut(FiringFlow<'_>)) -> Result<(), ExploreError> {
+        let mut settling = Settling::default();
+        let mut marking = rules.program.initial.clone();
+        for (i, &flow) in self.flows.iter().enumerate() {
+            self.store.read(i, &mut marking);
+            settling.explore(rules, &marking)?;
+            settling.visits(rules.program)?;
+            for node in 0..settling.len() {
+                let inflow = flow * settling.visit(node);
+                for step in settling.steps(node) {
+                    let flow = inflow * step.probability;
+                    visit(FiringFlow { transition: step.transition, marking: settling.marking(node), flow });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! What happens in zero time: the markings that immediate transitions lead through, and with which probabilities they end.
+//!
+//! From one vanishing marking a small graph is built, whose ends are tangible markings and goals. Mass is pushed through it
+//! in topological order; where immediate transitions form a loop, the loop's linear system is solved by elimination
+//! without subtraction \[Grassmann1985\], so that small probabilities keep their digits. Of several groups of immediates
+//! that are enabled the first is settled first: groups share nothing, so that no probability depends on their order.
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+use crate::compile::{Code, Program};
+use crate::semantics::{Candidates, Fault, find_candidates, fire};
+use crate::solve::components::components;
+use crate::solve::explore_error::ExploreError;
+
+/// Most markings that zero time may lead through from one marking.
+pub(crate) const MOST_VANISHING: usize = 1_000_000;
+/// Most markings of a loop of immediate transitions.
+const MOST_LOOPING: usize = 2_000;
+
+/// A net, and the markings in which its play ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules<'a> {
+    pub(crate) program: &'a Program,
+    /// Where it is not 0, nothing fires any more.
+    pub(crate) goal: Option<&'a Code>,
+}
+
+impl Rules<'_> {
+    /// Whether the play ends in `marking`.
+    pub(crate) fn is_goal(&self, marking: &[u32]) -> Result<bool, Fault> {
+        let Some(goal) = self.goal else { return Ok(false) };
+        let value = goal.eval(marking);
+        if value.is_finite() { Ok(value != 0.0) } else { Err(Fault::BadExpression { what: "the goal".to_owned() }) }
+    }
+
+    /// Whether an immediate transition of `groups` can fire in `marking`, which is no goal; `found` is room to work in.
+    #[inline]
+    pub(crate) fn is_vanishing(
+        &self,
+        marking: &[u32],
+        groups: &[u32],
+        found: &mut Candidates,
+    ) -> Result<bool, Fault> {
+        if groups.is_empty() || self.is_goal(marking)? {
+            return Ok(false);
+        }
+        for &group in groups {
+            find_candidates(self.program, group as usize, marking, found)?;
+            if !found.transitions().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Fills `found` with the choice that is made in `marking`; false where it is tangible or a goal.
+    fn choice(&self, marking: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
+        if self.program.groups.rows() == 0 || self.is_goal(marking)? {
+            return Ok(false);
+        }
+        for group in 0..self.program.groups.rows() {
+            find_candidates(self.program, group, marking, found)?;
+            if !found.transitions().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// One firing of an immediate transition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    /// The marking that it leads to.
+    pub(crate) to: u32,
+    pub(crate) transition: u32,
+    /// Its probability in the marking that it leads from.
+    pub(crate) probability: f64,
+}
+
+/// What zero time leads through and to from one marking; used again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Settling {
+    counters: usize,
+    /// The markings one after the other; number 0 is the first.
+    markings: Vec<u32>,
+    table: HashTable<u32>,
+    /// Per marking, where its steps begin; one more at the end.
+    starts: Vec<u32>,
+    steps: Vec<Step>,
+    /// Per marking: the one before it and the transition between.
+    before: Vec<(u32, u32)>,
+    visits: Vec<f64>,
+    found: Candidates,
+    marking: Vec<u32>,
+}
+
+impl Settling {
+    /// Looks at everything that can happen in zero time from `start`.
+    pub(crate) fn explore(&mut self, rules: &Rules<'_>, start: &[u32]) -> Result<(), ExploreError> {
+        self.counters = start.len();
+        self.markings.clear();
+        self.table.clear();
+        self.steps.clear();
+        self.before.clear();
+        self.starts.clear();
+        self.starts.push(0);
+        self.add(start, (0, u32::MAX));
+        let mut at = 0;
+        while at < self.before.len() {
+            if self.before.len() > MOST_VANISHING {
+                return Err(ExploreError::VanishingLimit { limit: MOST_VANISHING });
+            }
+            self.expand(rules, at)?;
+            self.starts.push(number(self.steps.len()));
+            at += 1;
+        }
+        Ok(())
+    }
+
+    fn expand(&mut self, rules: &Rules<'_>, at: usize) -> Result<(), Fault> {
+        let mut found = std::mem::take(&mut self.found);
+        let mut marking = std::mem::take(&mut self.marking);
+        if rules.choice(self.marking(at), &mut found)? {
+            let total: f64 = found.exact_weights().iter().sum();
+            for (&transition, &weight) in found.transitions().iter().zip(found.exact_weights()) {
+                marking.clear();
+                marking.extend_from_slice(self.marking(at));
+                fire(rules.program, transition as usize, &mut marking)?;
+                let to = self.add(&marking, (number(at), transition));
+                self.steps.push(Step { to, transition, probability: weight / total });
+            }
+        }
+        (self.found, self.marking) = (found, marking);
+        Ok(())
+    }
+
+    /// The number of a marking; a new one keeps how it was reached.
+    fn add(&mut self, marking: &[u32], before: (u32, u32)) -> u32 {
+        let (markings, counters) = (&mut self.markings, self.counters);
+        let row = |i: u32| i as usize * counters..(i as usize + 1) * counters;
+        let entry = self.table.entry(
+            hash(marking),
+            |&i| markings[row(i)] == *marking,
+            |&i| hash(&markings[row(i)]),
+        );
+        match entry {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let new = number(self.before.len());
+                entry.insert(new);
+                markings.extend_from_slice(marking);
+                self.before.push(before);
+                new
+            }
+        }
+    }
+
+    /// How many markings there are, the first one among them.
+    pub(crate) fn len(&self) -> usize {
+        self.before.len()
+    }
+
+    /// Marking `i`.
+    pub(crate) fn marking(&self, i: usize) -> &[u32] {
+        &self.markings[i * self.counters..(i + 1) * self.counters]
+    }
+
+    /// What can fire in marking `i`; nothing where it is tangible or a goal.
+    pub(crate) fn steps(&self, i: usize) -> &[Step] {
+        &self.steps[self.starts[i] as usize..self.starts[i + 1] as usize]
+    }
+
+    /// Whether zero time ends in marking `i`.
+    pub(crate) fn is_end(&self, i: usize) -> bool {
+        self.steps(i).is_empty()
+    }
+
+    /// Appends the transitions that lead from the first marking to marking `i`, as few as possible.
+    pub(crate) fn path(&self, i: usize, path: &mut Vec<u32>) {
+        let from = path.len();
+        let mut at = i;
+        while at > 0 {
+            let (before, transition) = self.before[at];
+            path.push(transition);
+            at = before as usize;
+        }
+        path[from..].reverse();
+    }
+
+    /// How often marking `i` is visited, after [`Settling::visits`].
+    pub(crate) fn visit(&self, i: usize) -> f64 {
+        self.visits[i]
+    }
+
+    /// Works out, per marking, how often it is visited on average: for an end, with which probability it is the end.
+    pub(crate) fn visits(&mut self, program: &Program) -> Result<(), ExploreError> {
+        let mut visits = std::mem::take(&mut self.visits);
+        visits.clear();
+        visits.resize(self.len(), 0.0);
+        visits[0] = 1.0;
+        let components = components(self.len(), |v| self.steps(v).len(), |v, k| self.steps(v)[k].to as usize);
+        let (members, starts) = components.members();
+        for component in (0..components.count).rev() {
+            let members = &members[starts[component] as usize..starts[component + 1] as usize];
+            if let Some((all, inside)) = self.as_loop(members, &components.of) {
+                if all == inside {
+                    return Err(self.trap(program, members));
+                }
+                self.solve_loop(members, &components.of, &mut visits)?;
+            }
+            for &v in members {
+                for step in self.steps(v as usize) {
+                    if components.of[step.to as usize] as usize != component {
+                        visits[step.to as usize] += visits[v as usize] * step.probability;
+                    }
+                }
+            }
+        }
+        self.visits = visits;
+        Ok(())
+    }
+
+    /// The number of steps from the members of a component, and of those that stay in it; none where none stays.
+    fn as_loop(&self, members: &[u32], of: &[u32]) -> Option<(usize, usize)> {
+        let own = of[members[0] as usize];
+        let steps = members.iter().flat_map(|&v| self.steps(v as usize));
+        let (all, inside) =
+            steps.fold((0, 0), |(all, inside), step| (all + 1, inside + usize::from(of[step.to as usize] == own)));
+        (inside > 0).then_some((all, inside))
+    }
+
+    fn trap(&self, program: &Program, members: &[u32]) -> ExploreError {
+        let steps = members.iter().flat_map(|&v| self.steps(v as usize));
+        let mut transitions: Vec<u32> = steps.map(|step| step.transition).collect();
+        transitions.sort_unstable();
+        transitions.dedup();
+        let name = |t: u32| program.transition_names[t as usize].clone();
+        ExploreError::VanishingTrap { transitions: transitions.into_iter().map(name).collect() }
+    }
+
+    /// Solves `x = visits + x P` for the members of a loop, by censoring one member after the other.
+    fn solve_loop(&self, members: &[u32], of: &[u32], visits: &mut [f64]) -> Result<(), ExploreError> {
+        let size = members.len();
+        if size > MOST_LOOPING {
+            return Err(ExploreError::VanishingLimit { limit: MOST_LOOPING });
+        }
+        let own = of[members[0] as usize];
+        let place = |v: u32| members.binary_search(&v).expect("the step stays among the members");
+        let mut inner = vec![0.0; size * size];
+        let mut leave = vec![0.0; size];
+        let mut mass: Vec<f64> = members.iter().map(|&v| visits[v as usize]).collect();
+        for (i, &v) in members.iter().enumerate() {
+            for step in self.steps(v as usize) {
+                if of[step.to as usize] == own {
+                    inner[i * size + place(step.to)] += step.probability;
+                } else {
+                    leave[i] += step.probability;
+                }
+            }
+        }
+        let mut outflow = vec![0.0; size];
+        for k in (0..size).rev() {
+            let (upper, row) = inner.split_at_mut(k * size);
+            let row = &row[..k];
+            outflow[k] = leave[k] + row.iter().sum::<f64>();
+            for i in 0..k {
+                let share = upper[i * size + k] / outflow[k];
+                if share > 0.0 {
+                    (0..k).for_each(|j| upper[i * size + j] += share * row[j]);
+                    leave[i] += share * leave[k];
+                }
+            }
+            (0..k).for_each(|j| mass[j] += mass[k] / outflow[k] * row[j]);
+        }
+        for k in 0..size {
+            let inflow: f64 = (0..k).map(|i| mass[i] * inner[i * size + k]).sum();
+            mass[k] = (mass[k] + inflow) / outflow[k];
+        }
+        for (&v, &x) in members.iter().zip(&mass) {
+            visits[v as usize] = x;
+        }
+        Ok(())
+    }
+}
+
+fn number(node: usize) -> u32 {
+    u32::try_from(node).expect("the number of markings is limited")
+}
+
+fn hash(marking: &[u32]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    marking.iter().fold(FACTOR, |code, &tokens| {
+        let product = u128::from(code ^ u64::from(tokens)) * u128::from(FACTOR);
+        (product as u64) ^ ((product >> 64) as u64).rotate_left(32)
+    })
+}

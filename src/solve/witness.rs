@@ -1,0 +1,160 @@
+//! Firing sequences: how a marking is reached, immediate firings included.
+
+use crate::compile::Program;
+use crate::semantics::{Candidates, Fault, find_candidates, fire, rate};
+use crate::solve::explore_error::ExploreError;
+use crate::solve::space::StateSpace;
+use crate::solve::store::Store;
+use crate::solve::vanish::{Rules, Settling};
+
+/// A firing sequence that cannot be replayed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// A transition cannot fire where the sequence says that it does.
+    #[error("transition `{transition}` cannot fire as number {position} of the sequence")]
+    CannotFire {
+        /// Id of the transition.
+        transition: String,
+        /// Its position in the sequence, from 1.
+        position: usize,
+    },
+    /// What makes no sense in a marking on the way.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// Fires `transitions` one after the other from `marking`, which holds the last marking then.
+///
+/// # Errors
+///
+/// The first transition that cannot fire: a timed one that is disabled, has the rate 0, or is kept waiting by an immediate
+/// one; an immediate one that is disabled or goes after others.
+pub fn replay(program: &Program, transitions: &[u32], marking: &mut [u32]) -> Result<(), ReplayError> {
+    let mut found = Candidates::default();
+    for (position, &t) in (1..).zip(transitions) {
+        let group = program.group_of[t as usize];
+        let fires = if group == u32::MAX {
+            let mut fires = rate(program, t as usize, marking)? > 0.0;
+            for group in 0..program.groups.rows() {
+                find_candidates(program, group, marking, &mut found)?;
+                fires &= found.transitions().is_empty();
+            }
+            fires
+        } else {
+            find_candidates(program, group as usize, marking, &mut found)?;
+            found.transitions().contains(&t)
+        };
+        if !fires {
+            let transition = program.transition_names[t as usize].clone();
+            return Err(ReplayError::CannotFire { transition, position });
+        }
+        fire(program, t as usize, marking)?;
+    }
+    Ok(())
+}
+
+/// The transitions that lead from the initial marking to a state.
+pub(crate) fn sequence(
+    rules: &Rules<'_>,
+    store: &Store,
+    parents: &[u32],
+    state: u32,
+) -> Result<Vec<u32>, ExploreError> {
+    let mut states = vec![state];
+    let mut at = state;
+    while parents[at as usize] != at {
+        at = parents[at as usize];
+        states.push(at);
+    }
+    let program = rules.program;
+    let mut marking = program.initial.clone();
+    let mut target = marking.clone();
+    let mut path = Vec::new();
+    let mut settling = Settling::default();
+    store.read(at as usize, &mut target);
+    settle_to(rules, &marking, &mut settling, &|marking| marking == target, &mut path)?;
+    for pair in states.windows(2).rev() {
+        store.read(pair[1] as usize, &mut marking);
+        store.read(pair[0] as usize, &mut target);
+        step_to(rules, &marking, &mut settling, &|marking| marking == target, &mut path)?;
+    }
+    Ok(path)
+}
+
+/// Appends to `path` what leads in zero time from a marking to one with `is_there`; false where nothing does.
+fn settle_to(
+    rules: &Rules<'_>,
+    from: &[u32],
+    settling: &mut Settling,
+    is_there: &dyn Fn(&[u32]) -> bool,
+    path: &mut Vec<u32>,
+) -> Result<bool, ExploreError> {
+    if is_there(from) {
+        return Ok(true);
+    }
+    settling.explore(rules, from)?;
+    let Some(there) = (0..settling.len()).find(|&i| is_there(settling.marking(i))) else { return Ok(false) };
+    settling.path(there, path);
+    Ok(true)
+}
+
+/// Appends to `path` one timed firing, and the immediate ones after it, that lead to a marking with `is_there`; nothing
+/// where none do.
+fn step_to(
+    rules: &Rules<'_>,
+    from: &[u32],
+    settling: &mut Settling,
+    is_there: &dyn Fn(&[u32]) -> bool,
+    path: &mut Vec<u32>,
+) -> Result<(), ExploreError> {
+    let program = rules.program;
+    let mut next = from.to_vec();
+    for &t in &program.timed {
+        if rate(program, t as usize, from)? <= 0.0 {
+            continue;
+        }
+        next.copy_from_slice(from);
+        fire(program, t as usize, &mut next)?;
+        path.push(t);
+        if settle_to(rules, &next, settling, is_there, path)? {
+            return Ok(());
+        }
+        path.pop();
+    }
+    Ok(())
+}
+
+impl StateSpace {
+    /// Transitions that lead from the initial marking to a state, with as few timed firings as possible.
+    ///
+    /// # Errors
+    ///
+    /// As [`explore`](crate::solve::explore).
+    pub fn path_to(&self, program: &Program, state: u32) -> Result<Vec<u32>, ExploreError> {
+        sequence(&self.rules(program), &self.store, &self.parents, state)
+    }
+
+    /// Transitions that lead from the initial marking to one in which a place holds the most tokens that it ever does.
+    ///
+    /// # Errors
+    ///
+    /// As [`explore`](crate::solve::explore).
+    pub fn path_to_peak(&self, program: &Program, place: usize) -> Result<Vec<u32>, ExploreError> {
+        let peak = self.peaks[place];
+        let rules = self.rules(program);
+        let is_there = |marking: &[u32]| program.tokens_in(place, marking) >= peak.tokens;
+        let mut settling = Settling::default();
+        let mut path = Vec::new();
+        if settle_to(&rules, &program.initial, &mut settling, &is_there, &mut path)? {
+            return Ok(path);
+        }
+        let mut path = self.path_to(program, peak.state)?;
+        if peak.vanishing {
+            let mut marking = program.initial.clone();
+            self.store.read(peak.state as usize, &mut marking);
+            step_to(&rules, &marking, &mut settling, &is_there, &mut path)?;
+        }
+        Ok(path)
+    }
+}
