@@ -136,3 +136,78 @@ fn is_repeatable(program: &Program, start: &[u32], cycle: &[u32], grows: &[bool]
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{NetBuilder, PlaceId, Timing};
+    use crate::solve::cases::built;
+    use crate::solve::{Incomplete, Limits, StateSpace, explore};
+    use crate::watch::Unwatched;
+
+    /// Customers come, an idle server takes one at once and serves it.
+    fn open_queue(adapt: impl FnOnce(&mut NetBuilder, PlaceId)) -> Program {
+        let mut b = NetBuilder::new("open");
+        let (waiting, idle, busy) = (b.place("waiting", 0), b.place("idle", 1), b.place("busy", 0));
+        let arrive = b.transition("arrive", Timing::exponential(1.0));
+        b.output(arrive, waiting, 1.0);
+        let start = b.transition("start", Timing::immediate(1.0, 1));
+        b.input(waiting, start, 1.0);
+        b.input(idle, start, 1.0);
+        b.output(start, busy, 1.0);
+        let serve = b.transition("serve", Timing::exponential(2.0));
+        b.input(busy, serve, 1.0);
+        b.output(serve, idle, 1.0);
+        adapt(&mut b, waiting);
+        built(b)
+    }
+
+    fn explored(program: &Program) -> Result<StateSpace, ExploreError> {
+        explore(program, None, &Limits { states: 2_000, ..Limits::default() }, &Unwatched)
+    }
+
+    #[test]
+    fn an_open_queue_is_unbounded_with_a_proof_that_can_be_replayed() {
+        let program = open_queue(|_, _| ());
+        let Err(ExploreError::Unbounded(proof)) = explored(&program) else { panic!("it has infinitely many markings") };
+        assert_eq!((&proof.places[..], &proof.cycle[..]), (&["waiting".to_owned()][..], &[0][..]));
+        let mut marking = program.initial.clone();
+        replay(&program, &proof.prefix, &mut marking).unwrap();
+        for round in 0..5 {
+            let before = marking[0];
+            replay(&program, &proof.cycle, &mut marking).unwrap();
+            assert!(marking[0] > before, "round {round}");
+        }
+    }
+
+    /// More customers than 3 let one go: what grew once does not grow for ever, although no place has a capacity.
+    #[test]
+    fn growth_that_an_immediate_transition_ends_is_no_proof() {
+        let program = open_queue(|b, waiting| {
+            let leave = b.transition("leave", Timing::immediate(1.0, 2));
+            b.input(waiting, leave, 3.0);
+        });
+        let space = explored(&program).unwrap();
+        assert_eq!((space.states(), space.stopped()), (4, None));
+    }
+
+    #[test]
+    fn growth_that_an_inhibitor_ends_is_no_proof() {
+        let program = open_queue(|b, waiting| {
+            let arrive = crate::net::TransitionId::from_index(0);
+            b.inhibitor(waiting, arrive, 10.0);
+        });
+        assert_eq!(explored(&program).unwrap().states(), 12);
+    }
+
+    /// A place that nobody looks at but an inhibitor of a transition that does not matter: no proof, so the limit ends it.
+    #[test]
+    fn without_a_proof_the_limit_ends_it() {
+        let program = open_queue(|b, waiting| {
+            let (other, end) = (b.place("other", 0), b.transition("end", Timing::exponential(1.0)));
+            b.input(other, end, 1.0);
+            b.inhibitor(waiting, end, 1.0);
+        });
+        assert_eq!(explored(&program).unwrap().stopped(), Some(&Incomplete::States { limit: 2_000 }));
+    }
+}

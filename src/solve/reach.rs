@@ -362,5 +362,194 @@ fn merge(row: &mut Vec<(u32, f64)>, own: u32) {
         }
         same
     });
-    row.retain(|&(state, _)| state != own);
+    // a probability below the smallest number is none
+    row.retain(|&(state, rate)| state != own && rate > 0.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{NetBuilder, Timing};
+    use crate::semantics::Fault;
+    use crate::solve::cases::{kanban, queue, ring, space, trap};
+    use crate::watch::Unwatched;
+
+    #[test]
+    fn a_ring_has_as_many_states_as_ways_to_share_tokens() {
+        // k tokens in n places: n + k - 1 over k
+        for (n, k, states) in [(3, 4, 15), (4, 9, 220), (5, 20, 10_626), (1, 3, 1)] {
+            let space = space(&ring(n, k));
+            assert_eq!((space.states(), space.stopped(), space.vanishing()), (states, None, (0, true)));
+        }
+    }
+
+    #[test]
+    fn kanban_has_the_published_counts() {
+        // as the benchmark of PRISM and the paper of Ciardo and Tilgner have them
+        for (n, states, edges) in [(1, 160, 616), (2, 4_600, 28_120), (3, 58_400, 446_400)] {
+            let space = space(&kanban(n));
+            assert_eq!((space.states(), space.complete().unwrap().rates.items().len()), (states, edges));
+        }
+    }
+
+    #[test]
+    fn a_queue_is_a_birth_and_death_chain() {
+        let space = space(&queue(5, 2.0, 3.0));
+        let chain = space.complete().unwrap();
+        assert_eq!(chain.initial, [(0, 1.0)]);
+        let rows: Vec<&[(u32, f64)]> = (0..6).map(|state| chain.rates.row(state)).collect();
+        assert_eq!(rows[0], [(1, 2.0)]);
+        assert_eq!(rows[3], [(2, 3.0), (4, 2.0)]);
+        assert_eq!(rows[5], [(4, 3.0)]);
+        assert_eq!(space.peaks()[0], Peak { tokens: 5, state: 5, vanishing: false });
+    }
+
+    /// `start` leads to `a`, which immediate transitions swap with `b` or leave with probability 1/4 to `x`; from `b` they leave
+    /// with 1/3 to `y`.
+    fn swapping() -> Program {
+        let mut b = NetBuilder::new("");
+        let ids: Vec<_> =
+            ["start", "a", "b", "x", "y"].iter().map(|&id| b.place(id, u32::from(id == "start"))).collect();
+        let mut move_token = |id: &str, from: usize, to: usize, timing| {
+            let t = b.transition(id, timing);
+            b.input(ids[from], t, 1.0);
+            b.output(t, ids[to], 1.0);
+        };
+        move_token("go", 0, 1, Timing::exponential(2.0));
+        move_token("ab", 1, 2, Timing::immediate(3.0, 1));
+        move_token("ax", 1, 3, Timing::immediate(1.0, 1));
+        move_token("ba", 2, 1, Timing::immediate(2.0, 1));
+        move_token("by", 2, 4, Timing::immediate(1.0, 1));
+        compile(&b.build().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn loops_of_immediates_are_solved() {
+        let program = swapping();
+        let space = space(&program);
+        // from a: x after any number of rounds of 3/4 * 2/3 = 1/2
+        let row = space.complete().unwrap().rates.row(0);
+        assert!(row.len() == 2 && row.iter().all(|(_, rate)| (rate - 2.0 * 0.5).abs() < 1e-15), "{row:?}");
+        assert_eq!((space.states(), space.vanishing()), (3, (2, true)));
+        let mut flows = vec![0.0; 5];
+        space
+            .for_each_firing(&program, &[1.0, 0.0, 0.0], &mut |firing| flows[firing.transition as usize] += firing.flow)
+            .unwrap();
+        // a is entered 2 times a second and visited twice each time, b 3/2 times
+        let exact = [2.0, 3.0, 1.0, 2.0, 1.0];
+        assert!(flows.iter().zip(exact).all(|(flow, exact): (&f64, f64)| (flow - exact).abs() < 1e-14), "{flows:?}");
+    }
+
+    #[test]
+    fn a_vanishing_start_is_a_distribution() {
+        let mut b = NetBuilder::new("");
+        let (p, q, r) = (b.place("p", 1), b.place("q", 0), b.place("r", 0));
+        for (id, to, weight) in [("pq", q, 1.0), ("pr", r, 3.0)] {
+            let t = b.transition(id, Timing::immediate(weight, 1));
+            b.input(p, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+        let space = space(&compile(&b.build().unwrap()).unwrap());
+        assert_eq!(space.complete().unwrap().initial, [(0, 0.25), (1, 0.75)]);
+        assert_eq!(space.dead(), [0, 1]);
+    }
+
+    #[test]
+    fn a_goal_ends_the_play_in_vanishing_markings_too() {
+        let program = swapping();
+        let mut b = NetBuilder::new("");
+        for id in ["start", "a", "b", "x", "y"] {
+            b.place(id, 0);
+        }
+        let net = b.build().unwrap();
+        let goal = crate::compile::lower(&net, &net.expression("#(b) > 0").unwrap());
+        let space = explore(&program, Some(&goal), &Limits::default(), &Unwatched).unwrap();
+        assert_eq!((space.states(), space.goals(), space.dead()), (3, &[1][..], &[2][..]));
+        assert_eq!(space.complete().unwrap().rates.row(0), [(1, 1.5), (2, 0.5)]);
+    }
+
+    #[test]
+    fn a_trap_names_its_transitions() {
+        let error = explore(&trap(), None, &Limits::default(), &Unwatched).unwrap_err();
+        let transitions = vec!["back".to_owned(), "forth".to_owned()];
+        assert_eq!(error, ExploreError::VanishingTrap { transitions });
+    }
+
+    #[test]
+    fn other_laws_are_refused_with_advice() {
+        let mut b = NetBuilder::new("");
+        let p = b.place("p", 1);
+        let t = b.transition("wait", Timing::general(crate::net::Law::Deterministic { delay: 1.0 }));
+        b.input(p, t, 1.0);
+        let error = explore(&compile(&b.build().unwrap()).unwrap(), None, &Limits::default(), &Unwatched).unwrap_err();
+        assert_eq!(error, ExploreError::NotExponential { transition: "wait".to_owned(), law: "deterministic" });
+    }
+
+    #[test]
+    fn a_negative_rate_is_a_fault() {
+        let mut b = NetBuilder::new("");
+        let p = b.place("p", 2);
+        let t = b.transition("t", Timing::exponential(1.0));
+        b.input(p, t, 1.0);
+        let mut program = compile(&b.build().unwrap()).unwrap();
+        program.firing[0] = Firing::Exponential {
+            rate: crate::compile::Value::Constant(-1.0),
+            servers: crate::net::Servers::Single,
+        };
+        let error = explore(&program, None, &Limits::default(), &Unwatched).unwrap_err();
+        assert!(matches!(error, ExploreError::Fault(Fault::BadValue { what: "rate", value: -1.0, .. })), "{error}");
+    }
+
+    #[test]
+    fn limits_keep_what_was_found() {
+        let program = ring(5, 20);
+        let limits = Limits { states: 1_000, ..Limits::default() };
+        let partial = explore(&program, None, &limits, &Unwatched).unwrap();
+        assert_eq!(partial.complete().unwrap_err(), Incomplete::States { limit: 1_000 });
+        assert!(partial.explored() < 1_000 && partial.states() >= 1_000);
+        // the states that were explored have the rows of the complete chain
+        let whole = space(&program);
+        for state in 0..partial.explored() {
+            assert_eq!(partial.partial_chain().rates.row(state), whole.partial_chain().rates.row(state));
+        }
+        let limits = Limits { bytes: 10_000, ..Limits::default() };
+        let partial = explore(&program, None, &limits, &Unwatched).unwrap();
+        assert_eq!(partial.stopped(), Some(&Incomplete::Memory { limit: 10_000 }));
+        let limits = Limits { wall: Some(Duration::ZERO), ..Limits::default() };
+        let partial = explore(&program, None, &limits, &Unwatched).unwrap();
+        assert_eq!((partial.stopped(), partial.explored()), (Some(&Incomplete::Time { limit: Duration::ZERO }), 0));
+    }
+
+    #[test]
+    fn it_can_be_interrupted() {
+        struct Stop;
+        impl Watch for Stop {
+            fn progress(&self, _done: u64, _planned: u64) {}
+            fn stopped(&self) -> bool {
+                true
+            }
+        }
+        let partial = explore(&ring(5, 20), None, &Limits::default(), &Stop).unwrap();
+        assert_eq!(partial.stopped(), Some(&Incomplete::Interrupted));
+    }
+
+    #[test]
+    #[ignore = "a measurement: minutes, and gigabytes of memory"]
+    fn ten_million_states() {
+        for n in [5, 6] {
+            let space = space(&kanban(n));
+            let seconds = space.wall().as_secs_f64();
+            let (states, edges) = (space.states(), space.partial_chain().rates.items().len());
+            println!(
+                "kanban {n}: {states} states, {edges} edges, {:.2} s, {:.0} states/s, {:.0} firings/s, {:.1} MB, {} bits",
+                seconds,
+                states as f64 / seconds,
+                edges as f64 / seconds,
+                space.bytes() as f64 / 1e6,
+                space.marking_bits()
+            );
+            assert_eq!(states, [2_546_432, 11_261_376][n as usize - 5]);
+        }
+    }
 }

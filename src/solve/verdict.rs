@@ -1,7 +1,7 @@
 //! What is true of all markings: deadlocks, liveness, home states, recurrent classes.
 
 use crate::compile::Program;
-use crate::semantics::{fire, rate};
+use crate::semantics::{Candidates, fire, rate};
 use crate::solve::components::{Components, components};
 use crate::solve::explore_error::ExploreError;
 use crate::solve::space::StateSpace;
@@ -35,7 +35,7 @@ impl Liveness {
 
 /// Markings that, once entered, are never left, and each of which leads to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecurrentClass {
+pub struct ClosedClass {
     /// Its first state.
     pub first: u32,
     /// How many states it has; 1 is an absorbing state.
@@ -46,7 +46,7 @@ pub struct RecurrentClass {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdicts {
     /// Classes of states that are never left, by their first state.
-    pub recurrent: Vec<RecurrentClass>,
+    pub recurrent: Vec<ClosedClass>,
     /// Whether every marking leads back to the initial one.
     pub reversible: bool,
     /// Per transition, how live it is.
@@ -97,7 +97,7 @@ impl StateSpace {
             let states = &members[starts[component] as usize..starts[component + 1] as usize];
             judge.component(states, terminal[component])?;
             if terminal[component] {
-                recurrent.push(RecurrentClass { first: states[0], states: states.len() as u32 });
+                recurrent.push(ClosedClass { first: states[0], states: states.len() as u32 });
             }
         }
         recurrent.sort_unstable_by_key(|class| class.first);
@@ -120,7 +120,7 @@ struct Judge<'a> {
     /// Per transition: fires in the component at hand.
     here: Vec<bool>,
     settling: Settling,
-    found: crate::semantics::Candidates,
+    found: Candidates,
 }
 
 impl<'a> Judge<'a> {
@@ -136,7 +136,7 @@ impl<'a> Judge<'a> {
             lost: vec![None; count],
             here: vec![false; count],
             settling: Settling::default(),
-            found: crate::semantics::Candidates::default(),
+            found: Candidates::default(),
         }
     }
 
@@ -255,5 +255,88 @@ impl<'a> Judge<'a> {
             }
         });
         (judged.collect(), self.lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{NetBuilder, Timing};
+    use crate::solve::cases::{built, kanban, philosophers, ring, space};
+    use crate::solve::witness::replay;
+
+    fn verdicts(program: &Program) -> Verdicts {
+        space(program).verdicts(program).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_ring_is_live_and_reversible() {
+        for program in [ring(4, 3), kanban(1)] {
+            let found = verdicts(&program);
+            assert!(found.is_live() && found.reversible);
+            assert_eq!((found.recurrent.len(), found.lost.iter().all(Option::is_none)), (1, true));
+        }
+    }
+
+    #[test]
+    fn philosophers_starve_and_the_path_shows_how() {
+        let program = philosophers(5);
+        let space = space(&program);
+        let [dead] = *space.dead() else { panic!("one deadlock") };
+        let path = space.path_to(&program, dead).unwrap();
+        let mut marking = program.initial.clone();
+        replay(&program, &path, &mut marking).unwrap();
+        let waiting: Vec<&str> = (0..program.places())
+            .filter(|&place| marking[place] > 0)
+            .map(|place| program.place_names[place].as_str())
+            .collect();
+        assert_eq!((path.len(), waiting), (5, vec!["wait0", "wait1", "wait2", "wait3", "wait4"]));
+        let found = space.verdicts(&program).unwrap().unwrap();
+        assert_eq!(found.recurrent, [ClosedClass { first: dead, states: 1 }]);
+        assert_eq!((found.home_states(), found.reversible), (1, false));
+        assert!(found.liveness.iter().all(|&liveness| liveness == Liveness::Repeated));
+        assert!(found.lost.iter().all(|&lost| lost == Some(dead)));
+    }
+
+    /// `once` leads from a first loop of `spin` to a choice of two closed classes: `left` with a loop through an immediate
+    /// transition, `right` dead. `never` needs a token that does not exist.
+    #[test]
+    fn every_level_of_liveness() {
+        let mut b = NetBuilder::new("");
+        let ids = ["a", "b", "c", "d", "e", "f", "none"];
+        let places: Vec<_> = ids.iter().map(|&id| b.place(id, u32::from(id == "a"))).collect();
+        let timed = Timing::exponential(1.0);
+        let now = |weight| Timing::immediate(weight, 1);
+        let moves = [
+            ("spin", 0, 1, timed.clone()),
+            ("spun", 1, 0, now(1.0)),
+            ("once", 0, 2, timed.clone()),
+            ("left", 2, 3, now(1.0)),
+            ("right", 2, 4, now(2.0)),
+            ("turn", 3, 5, timed.clone()),
+            ("turned", 5, 3, now(1.0)),
+            ("never", 6, 0, timed),
+        ];
+        for (id, from, to, timing) in moves {
+            let t = b.transition(id, timing);
+            b.input(places[from], t, 1.0);
+            b.output(t, places[to], 1.0);
+        }
+        let program = built(b);
+        let space = space(&program);
+        let found = space.verdicts(&program).unwrap().unwrap();
+        let levels: Vec<u8> = found.liveness.iter().map(|liveness| liveness.level()).collect();
+        // spin comes back to where it was, so it can fire for ever; turn only where left was chosen
+        assert_eq!(levels, [3, 3, 1, 1, 1, 3, 3, 0]);
+        assert_eq!(found.recurrent.iter().map(|class| class.states).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!((found.home_states(), space.dead().len()), (0, 1));
+    }
+
+    #[test]
+    fn a_partial_state_space_has_no_verdicts() {
+        let program = ring(5, 20);
+        let limits = crate::solve::Limits { states: 100, ..crate::solve::Limits::default() };
+        let partial = crate::solve::explore(&program, None, &limits, &crate::watch::Unwatched).unwrap();
+        assert_eq!(partial.verdicts(&program).unwrap(), None);
     }
 }

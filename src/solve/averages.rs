@@ -1,0 +1,111 @@
+//! Averages over the states of a net: tokens with their distributions, throughputs, expressions.
+
+use crate::compile::Program;
+use crate::solve::explore_error::ExploreError;
+use crate::solve::space::StateSpace;
+
+/// Averages under given probabilities of the states.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Averages {
+    /// Per counter: mean tokens.
+    pub tokens: Vec<f64>,
+    /// Per place: probability of holding 0, 1, ... tokens of all classes, up to its bound; empty for bounds above 100,000.
+    pub distributions: Vec<Vec<f64>>,
+    /// Per transition: firings \[1/s\].
+    pub throughputs: Vec<f64>,
+}
+
+/// Largest bound of a place whose distribution is kept.
+const LARGEST_BOUND: u64 = 100_000;
+
+/// A sum that keeps what rounding takes away, after Neumaier.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    value: f64,
+    lost: f64,
+}
+
+impl Sum {
+    fn add(&mut self, term: f64) {
+        let sum = self.value + term;
+        self.lost += if self.value.abs() >= term.abs() {
+            (self.value - sum) + term
+        } else {
+            (term - sum) + self.value
+        };
+        self.value = sum;
+    }
+
+    fn get(self) -> f64 {
+        self.value + self.lost
+    }
+}
+
+impl StateSpace {
+    /// Averages where state `i` has the probability `probabilities[i]`. As exact as these are; one look at every state.
+    ///
+    /// # Errors
+    ///
+    /// As [`explore`](crate::solve::explore).
+    pub fn averages(&self, program: &Program, probabilities: &[f64]) -> Result<Averages, ExploreError> {
+        let mut tokens = vec![Sum::default(); program.counters()];
+        let bounds = self.peaks().iter().map(|peak| peak.tokens);
+        let widths = bounds.map(|bound| if bound > LARGEST_BOUND { 0 } else { bound as usize + 1 });
+        let mut distributions: Vec<Vec<Sum>> =
+            widths.map(|width| vec![Sum::default(); width]).collect();
+        let mut marking = program.initial.clone();
+        for (state, &probability) in probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+            self.marking(state, &mut marking);
+            for (sum, &count) in tokens.iter_mut().zip(&marking).filter(|(_, count)| **count > 0) {
+                sum.add(probability * f64::from(count));
+            }
+            for (place, sums) in distributions.iter_mut().enumerate() {
+                if let Some(sum) = sums.get_mut(program.tokens_in(place, &marking) as usize) {
+                    sum.add(probability);
+                }
+            }
+        }
+        let mut throughputs = vec![Sum::default(); program.transitions()];
+        self.for_each_firing(program, probabilities, &mut |firing| {
+            throughputs[firing.transition as usize].add(firing.flow);
+        })?;
+        let values = |sums: Vec<Sum>| sums.into_iter().map(Sum::get).collect::<Vec<f64>>();
+        Ok(Averages {
+            tokens: values(tokens),
+            distributions: distributions.into_iter().map(values).collect(),
+            throughputs: values(throughputs),
+        })
+    }
+
+    /// Per state, the mean time until it is left \[s\]; infinite where nothing leads away.
+    pub fn sojourns(&self) -> Vec<f64> {
+        let rates = &self.partial_chain().rates;
+        (0..self.states()).map(|state| 1.0 / rates.row(state).iter().map(|&(_, rate)| rate).sum::<f64>()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::cases::{queue, space};
+
+    #[test]
+    fn a_queue_in_its_steady_state() {
+        let program = queue(2, 2.0, 4.0);
+        let space = space(&program);
+        // geometric with ratio 1/2: 4/7, 2/7, 1/7
+        let averages = space.averages(&program, &[4.0 / 7.0, 2.0 / 7.0, 1.0 / 7.0]).unwrap();
+        assert!((averages.tokens[0] - 4.0 / 7.0).abs() < 1e-15);
+        assert_eq!(averages.distributions, [[4.0 / 7.0, 2.0 / 7.0, 1.0 / 7.0]]);
+        assert!(averages.throughputs.iter().all(|x| (x - 12.0 / 7.0).abs() < 1e-15));
+        assert_eq!(space.sojourns(), [1.0 / 2.0, 1.0 / 6.0, 1.0 / 4.0]);
+    }
+
+    #[test]
+    fn small_terms_are_not_lost() {
+        let mut sum = Sum::default();
+        sum.add(1.0);
+        (0..1_000_000).for_each(|_| sum.add(1e-17));
+        assert!((sum.get() - (1.0 + 1e-11)).abs() < 1e-16);
+    }
+}
