@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 14] = [
+const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("units", &[]),
     ("rng", &[]),
     ("net", &[]),
@@ -26,6 +26,7 @@ const MAY_IMPORT: [(&str, &[&str]); 14] = [
     ("compile", &["net"]),
     ("semantics", &["compile", "net"]),
     ("sim", &["semantics", "compile", "net", "rng", "estimate"]),
+    ("solve", &["semantics", "compile", "net"]),
     ("mapreduce", &["net", "units"]),
     ("report", &["sim", "estimate", "mapreduce", "units"]),
     ("error", &["net", "compile", "formats", "sim"]),
