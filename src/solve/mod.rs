@@ -1,38 +1,57 @@
-//! Exact answers from all markings of a net: its state space, verdicts with witnesses, and its Markov chain.
+//! Exact answers: all markings of a net, verdicts with witnesses, and the numerical solution of its Markov chain.
 //!
 //! ```text
-//! Program ──explore──▶ StateSpace ──▶ verdicts, exports
-//!                          └──▶ Chain
+//! Program ──explore──▶ StateSpace ──▶ verdicts, witnesses, exports
+//!                          │
+//!                          └──▶ Chain ──▶ steady state, transient, passage time ──▶ Averages
 //! ```
 //!
 //! [`explore`] finds every tangible marking, eliminates the vanishing ones and gives the [`Chain`]. What enabling and firing mean
-//! is in [`semantics`](crate::semantics), as for the simulators.
+//! is in [`semantics`](crate::semantics), as for the simulators. The chain's own solvers know nothing of nets: they get a
+//! [`Chain`] and give numbers with a residual or an error bound. Methods, sources and accuracy: docs/solve.md.
 
+mod absorb;
 mod averages;
 #[cfg(test)]
 mod cases;
 mod chain;
 mod components;
 mod coverability;
+mod elimination;
 mod explore_error;
 mod export;
 mod growth;
+mod linear;
+mod lu;
+mod passage;
+mod poisson;
 mod reach;
+mod recurrence;
+mod reward;
 mod space;
+mod steady;
 mod store;
+mod sweep;
+mod transient;
 mod vanish;
 mod verdict;
 mod witness;
 
+pub use absorb::{AbsorbError, Absorption, absorption};
 pub use averages::Averages;
-pub use chain::Chain;
+pub use chain::{Chain, ChainProblem};
 pub use coverability::{Cover, Coverability, CoverabilityError, Ignored, OMEGA, Pump, coverability};
 pub use explore_error::{ExploreError, Incomplete, Unbounded};
 pub use export::{
     DrawError, Drawing, reachability_dot, write_matrix_market, write_prism_labels, write_prism_states,
     write_prism_transitions,
 };
+pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
+pub use passage::{Passage, PassageError, PassageMoments, PassageSettings, passage};
 pub use reach::{Limits, explore};
+pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
 pub use space::{FiringFlow, Peak, StateSpace};
-pub use verdict::{Liveness, ClosedClass, Verdicts};
+pub use steady::{RecurrentClass, Steady, SteadyError, steady_state};
+pub use transient::{Transient, TransientError, TransientSettings, transient};
+pub use verdict::{ClosedClass, Liveness, Verdicts};
 pub use witness::{ReplayError, replay};
