@@ -51,7 +51,7 @@ pub(crate) enum Command {
     /// Simulate a net: time to a goal, mean tokens, throughputs, rewards
     Simulate(Box<SimulateArgs>),
     /// Find all markings of a net: deadlocks, bounds, liveness, exact numbers
-    Solve(SolveArgs),
+    Solve(Box<SolveArgs>),
     /// Write the net of a MapReduce job on a GPU cluster
     SpnGc(SpnGcArgs),
     /// Estimate how long a MapReduce job on a GPU cluster takes
@@ -213,9 +213,30 @@ pub(crate) struct SimulateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Without --goal, --at and --steady: the time to the dead marking where every run ends in one, else the long run.
+
+Examples:
+    tailspn solve net.xml                                       states, verdicts, the long run
+    tailspn solve net.xml --goal '#(done) >= 3' --at 10,20      distribution of the time to a goal
+    tailspn solve net.xml --measure 'busy=#(server) > 0' --json
+    tailspn solve net.xml --export-prism net --export-dot graph.dot
+")]
 pub(crate) struct SolveArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
+    /// Distribution of the time to a goal: an expression that is not 0 there, or `dead` (nothing can fire)
+    #[arg(long, value_name = "EXPR", help_heading = "Question")]
+    pub(crate) goal: Option<String>,
+    /// Averages at these model times, in seconds, and with --goal how likely it is reached by then
+    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
+    pub(crate) at: Vec<f64>,
+    /// Averages in the long run, also where there is a goal
+    #[arg(long, help_heading = "Question")]
+    pub(crate) steady: bool,
+    /// The mean of an expression, such as the probability that it holds; may be repeated
+    #[arg(long, value_name = "NAME=EXPR", value_parser = values::named, help_heading = "Question")]
+    pub(crate) measure: Vec<(String, String)>,
     /// Most states [default: 50 million]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_states: Option<u64>,
@@ -225,9 +246,23 @@ pub(crate) struct SolveArgs {
     /// Wall time after which the search for states ends with what it has, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
-    /// Print JSON (described in docs/json.md)
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+    /// Write the reachability graph for Graphviz
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) export_dot: Option<PathBuf>,
+    /// Show vanishing markings there too
+    #[arg(long, requires = "export_dot", help_heading = "Output")]
+    pub(crate) draw_vanishing: bool,
+    /// Write the generator of the Markov chain as Matrix Market
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) export_mtx: Option<PathBuf>,
+    /// Write the Markov chain as PREFIX.sta, PREFIX.tra and PREFIX.lab for PRISM
+    #[arg(long, value_name = "PREFIX", help_heading = "Output")]
+    pub(crate) export_prism: Option<PathBuf>,
+    /// Replace files that exist
     #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    pub(crate) force: bool,
 }
 
 /// What a simulation is asked.

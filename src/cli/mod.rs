@@ -15,6 +15,7 @@ mod question;
 mod shell;
 mod simulate;
 mod solve;
+mod solve_files;
 mod spn_gc;
 mod steady;
 mod values;

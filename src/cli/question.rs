@@ -47,6 +47,13 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
     Ok(Asked { question, goal: goal_words, snapshots: at.into_iter().map(|(_, text)| text).collect() })
 }
 
+/// An expression over a net, given by an option.
+pub(crate) fn expression(net: &Net, option: &str, text: &str) -> Result<Code, Failure> {
+    let mut parser = Parser { net, notes: Vec::new() };
+    let code = parser.code(option, text);
+    code.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
+}
+
 /// Whether averages are asked for, which go on after nothing can fire any more.
 fn wants_averages(args: &QuestionArgs) -> bool {
     args.tokens || args.throughput || !args.reward.is_empty() || !args.impulse.is_empty() || !args.at.is_empty()

@@ -1,20 +1,30 @@
 //! `solve`: all markings of a net, and what follows from them.
 
 use tailspn::compile::{Code, Program};
-use tailspn::report::{SolveReport, Subject, json, solve_report, solve_text};
-use tailspn::solve::{ExploreError, Limits, StateSpace, Unbounded, explore};
+use tailspn::net::Net;
+use tailspn::report::{
+    NumberRow, SolveReport, Subject, average_section, json, passage_section, solve_csv, solve_report, solve_text,
+    steady_section, time_section,
+};
+use tailspn::solve::{
+    Chain, ExploreError, LinearSettings, Limits, PassageSettings, StateSpace, TransientSettings, Unbounded, Verdicts,
+    explore, passage, steady_state, transient,
+};
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
+use crate::cli::question::expression;
+use crate::cli::solve_files;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Solves the net.
 pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
+    let asked = Asked::parse(&loaded.net, args)?;
     let program = compile_net(&loaded.net)?;
     let subject = Subject {
         net: loaded.net.name(),
@@ -23,6 +33,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
         transitions: &program.transition_names,
         ..Subject::default()
     };
+    solve_files::may_write_all(args)?;
     catch_interrupt(terminal);
     let space = match find_states(&program, None, args, terminal) {
         Ok(space) => space,
@@ -32,16 +43,44 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
         Err(error) => return Err(failure(&error)),
     };
     let verdicts = space.verdicts(&program).map_err(|error| failure(&error))?;
-    let report = solve_report(&space, verdicts.as_ref(), &program, &subject).map_err(|error| failure(&error))?;
+    let mut report = solve_report(&space, verdicts.as_ref(), &program, &subject).map_err(|error| failure(&error))?;
+    let numbers = match (&verdicts, space.complete()) {
+        (Some(verdicts), Ok(chain)) => {
+            let question = Numbers { space: &space, chain, program: &program, asked: &asked, args, terminal };
+            question.fill(&mut report, verdicts)
+        }
+        _ => Ok(()),
+    };
+    // what was found is shown even where a number could not be
     terminal.data(&text_of(&report, args, terminal)?)?;
+    numbers?;
     match space.stopped() {
         Some(_) if interrupted() => Ok(Exit::Interrupted),
-        Some(incomplete) => Err(Failure::new(
-            Exit::Refused,
-            Note::problem(incomplete.to_string())
-                .with_help("--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states"),
-        )),
-        None => Ok(Exit::Success),
+        Some(incomplete) => {
+            let help = "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
+            Err(Failure::new(Exit::Refused, Note::problem(incomplete.to_string()).with_help(help)))
+        }
+        None => {
+            solve_files::write_all(&space, &program, args)?;
+            Ok(Exit::Success)
+        }
+    }
+}
+
+/// What was asked, as expressions of the net.
+struct Asked {
+    goal: Option<Code>,
+    measures: Vec<(String, Code)>,
+}
+
+impl Asked {
+    fn parse(net: &Net, args: &SolveArgs) -> Result<Self, Failure> {
+        let goal = args.goal.as_deref().filter(|goal| *goal != "dead");
+        let measures = args.measure.iter().map(|(name, text)| Ok((name.clone(), expression(net, "--measure", text)?)));
+        Ok(Self {
+            goal: goal.map(|text| expression(net, "--goal", text)).transpose()?,
+            measures: measures.collect::<Result<_, Failure>>()?,
+        })
     }
 }
 
@@ -59,6 +98,102 @@ fn find_states(
     };
     let progress = Progress::new(terminal.shows_progress(), "states");
     explore(program, goal, &limits, &progress)
+}
+
+/// The numbers of a complete chain.
+struct Numbers<'a> {
+    space: &'a StateSpace,
+    chain: &'a Chain,
+    program: &'a Program,
+    asked: &'a Asked,
+    args: &'a SolveArgs,
+    terminal: &'a Terminal,
+}
+
+impl Numbers<'_> {
+    /// The time to the goal where one is given or every run ends in a dead marking; else the long run. Both on request.
+    fn fill(&self, report: &mut SolveReport, verdicts: &Verdicts) -> Result<(), Failure> {
+        let dead_end = verdicts.recurrent.len() == self.space.dead().len();
+        let wants_dead = self.args.goal.as_deref() == Some("dead");
+        if let Some(goal) = &self.asked.goal {
+            self.goal(report, goal)?;
+        } else if wants_dead || (dead_end && !self.args.steady) {
+            self.dead(report)?;
+        }
+        if self.args.steady && !self.space.dead().is_empty() {
+            return Err(dead_run(self.space.dead().len()));
+        }
+        if self.args.steady || (report.passage.is_none() && self.args.at.is_empty()) {
+            self.steady(report)?;
+        }
+        self.times(report)
+    }
+
+    fn goal(&self, report: &mut SolveReport, goal: &Code) -> Result<(), Failure> {
+        let space = find_states(self.program, Some(goal), self.args, self.terminal).map_err(|error| failure(&error))?;
+        let chain = space.complete().map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
+        self.passage(report, &space, chain, space.goals(), self.args.goal.as_deref().unwrap_or_default())
+    }
+
+    fn dead(&self, report: &mut SolveReport) -> Result<(), Failure> {
+        self.passage(report, self.space, self.chain, self.space.dead(), "the dead marking")
+    }
+
+    fn passage(
+        &self,
+        report: &mut SolveReport,
+        space: &StateSpace,
+        chain: &Chain,
+        ends: &[u32],
+        goal: &str,
+    ) -> Result<(), Failure> {
+        let mut targets = vec![false; space.states()];
+        ends.iter().for_each(|&state| targets[state as usize] = true);
+        let section = passage(chain, &targets, &PassageSettings::default())
+            .and_then(|mut passage| passage_section(goal, space.states(), &mut passage, &self.args.at));
+        report.passage = Some(section.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?);
+        Ok(())
+    }
+
+    fn steady(&self, report: &mut SolveReport) -> Result<(), Failure> {
+        let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Refused, error.to_string());
+        let steady = steady_state(self.chain, &LinearSettings::default()).map_err(|error| refused(&error))?;
+        let averages = self.averages(&steady.probabilities)?;
+        report.steady = Some(steady_section(self.space, self.program, &steady, averages));
+        Ok(())
+    }
+
+    fn times(&self, report: &mut SolveReport) -> Result<(), Failure> {
+        if self.args.at.is_empty() {
+            return Ok(());
+        }
+        let found = transient(self.chain, &self.args.at, &TransientSettings::default())
+            .map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
+        for (at, probabilities) in found.probabilities.iter().enumerate() {
+            let averages = self.averages(probabilities)?;
+            report.at.push(time_section(&found, at, averages));
+        }
+        Ok(())
+    }
+
+    fn averages(&self, probabilities: &[f64]) -> Result<tailspn::report::AverageSection, Failure> {
+        let averages = self.space.averages(self.program, probabilities).map_err(|error| failure(&error))?;
+        let mut measures = Vec::new();
+        for (name, code) in &self.asked.measures {
+            let values = self.space.values(code, &format!("measure `{name}`"));
+            let values = values.map_err(|fault| Failure::plain(Exit::Model, fault.to_string()))?;
+            let value = tailspn::solve::expected(probabilities, &values);
+            measures.push(NumberRow { name: name.clone(), unit: "", value });
+        }
+        Ok(average_section(self.program, &averages, measures))
+    }
+}
+
+/// The long run was asked for, but nothing goes on for ever.
+fn dead_run(dead: usize) -> Failure {
+    let message = format!("the net can stop for good in {dead} dead markings, so that it has no steady state of its own");
+    let help = "without --steady, the time to the dead marking is shown where every run ends there, else the long-run averages";
+    Failure::new(Exit::Refused, Note::problem(message).with_help(help))
 }
 
 /// Tells why there are infinitely many markings.
@@ -85,8 +220,11 @@ fn failure(error: &ExploreError) -> Failure {
 
 /// The report as it was asked for.
 fn text_of(report: &SolveReport, args: &SolveArgs, terminal: &Terminal) -> Result<String, Failure> {
-    if args.json {
-        json("solution", report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))
+    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
+    if args.print.json {
+        json("solution", report).map_err(|error| failed(&error))
+    } else if args.print.csv {
+        solve_csv(report).map_err(|error| failed(&error))
     } else {
         Ok(solve_text(report, &terminal.look()))
     }

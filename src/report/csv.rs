@@ -5,6 +5,8 @@
 use crate::report::distribution::Distribution;
 use crate::report::job::JobReport;
 use crate::report::quantity::Quantity;
+use crate::report::solve::SolveReport;
+use crate::report::solve_numbers::AverageSection;
 use crate::report::steady::SteadyReport;
 use crate::report::summary::SimulationReport;
 
@@ -60,6 +62,17 @@ impl Rows {
         }
         self.number(measure, "min", time.unit, &time.min.to_string())?;
         self.number(measure, "max", time.unit, &time.max.to_string())
+    }
+
+    fn averages(&mut self, when: &str, averages: &AverageSection) -> Result<(), CsvError> {
+        let sections =
+            [("tokens", &averages.tokens), ("throughput", &averages.throughputs), ("measure", &averages.measures)];
+        for (measure, numbers) in sections {
+            for row in numbers {
+                self.number(measure, &format!("{}{when}", row.name), row.unit, &row.value.to_string())?;
+            }
+        }
+        Ok(())
     }
 
     fn finish(self) -> Result<String, CsvError> {
@@ -120,6 +133,52 @@ pub fn steady_csv(report: &SteadyReport) -> Result<String, CsvError> {
         for row in named {
             rows.quantity(measure, &row.name, row.unit, &row.quantity)?;
         }
+    }
+    rows.finish()
+}
+
+/// The CSV of a solution: states, bounds, deadlocks, liveness, passage time, averages.
+///
+/// # Errors
+///
+/// [`CsvError`], which no report of this crate causes.
+pub fn solve_csv(report: &SolveReport) -> Result<String, CsvError> {
+    let mut rows = Rows::new()?;
+    rows.number("partial", "", "", &u8::from(report.partial).to_string())?;
+    if let Some(space) = &report.state_space {
+        rows.number("states", "tangible", "", &space.tangible.to_string())?;
+        rows.number("states", "vanishing", "", &space.vanishing.to_string())?;
+        rows.number("edges", "", "", &space.edges.to_string())?;
+    }
+    for place in report.unbounded.iter().flat_map(|row| &row.places) {
+        rows.number("bound", place, "tokens", "inf")?;
+    }
+    for row in &report.bounds {
+        rows.number("bound", &row.name, "tokens", &row.bound.to_string())?;
+    }
+    if let Some(row) = &report.deadlocks {
+        rows.number("deadlocks", "", "", &row.count.to_string())?;
+    }
+    for row in &report.liveness {
+        rows.number("liveness", &row.name, "", &row.level.to_string())?;
+    }
+    if let Some(time) = &report.passage {
+        rows.number("goal_probability", "", "", &time.probability.to_string())?;
+        for (name, value) in [("mean", time.mean_s), ("sd", time.sd_s)] {
+            value.map_or(Ok(()), |value| rows.number("passage_time", name, "s", &value.to_string()))?;
+        }
+        for point in &time.quantiles {
+            rows.number("passage_time", &quantile_name(point.p), "s", &point.value.to_string())?;
+        }
+        for point in &time.cdf {
+            rows.number("passage_cdf", &format!("{} s", point.time_s), "", &point.probability.to_string())?;
+        }
+    }
+    if let Some(steady) = &report.steady {
+        rows.averages("", &steady.averages)?;
+    }
+    for section in &report.at {
+        rows.averages(&format!(" at {} s", section.time_s), &section.averages)?;
     }
     rows.finish()
 }

@@ -28,13 +28,15 @@ mod number;
 mod picture;
 mod quantity;
 mod solve;
+mod solve_numbers;
+mod solve_numbers_text;
 mod solve_text;
 mod steady;
 mod summary;
 mod table;
 mod text;
 
-pub use csv::{CsvError, job_csv, simulation_csv, steady_csv};
+pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, json};
@@ -44,6 +46,10 @@ pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
 pub use solve::{
     BoundRow, DeadlockRow, LivenessRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, solve_report,
+};
+pub use solve_numbers::{
+    AverageSection, CdfPoint, DistributionRow, NumberRow, PassageSection, StateRow, SteadySection, TimeSection,
+    average_section, passage_section, steady_section, time_section,
 };
 pub use solve_text::solve_text;
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};

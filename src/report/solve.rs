@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::compile::Program;
+use crate::report::solve_numbers::{PassageSection, SteadySection, TimeSection};
 use crate::report::summary::{NetSummary, Subject};
 use crate::solve::{ExploreError, Liveness, StateSpace, Unbounded, Verdicts};
 
@@ -29,6 +30,12 @@ pub struct SolveReport {
     pub verdicts: Option<VerdictRow>,
     /// Per transition, how live it is.
     pub liveness: Vec<LivenessRow>,
+    /// The long run.
+    pub steady: Option<SteadySection>,
+    /// At the times that were asked for.
+    pub at: Vec<TimeSection>,
+    /// The time to the goal.
+    pub passage: Option<PassageSection>,
     /// Version of this crate.
     pub version: &'static str,
 }
@@ -134,6 +141,9 @@ impl SolveReport {
             deadlocks: None,
             verdicts: None,
             liveness: Vec::new(),
+            steady: None,
+            at: Vec::new(),
+            passage: None,
             version: env!("CARGO_PKG_VERSION"),
         }
     }
@@ -206,7 +216,7 @@ fn deadlocks(space: &StateSpace, program: &Program) -> Result<Option<DeadlockRow
 }
 
 /// The counters of a state that hold tokens, with their names.
-fn marked(space: &StateSpace, program: &Program, state: u32) -> Vec<(String, u32)> {
+pub(super) fn marked(space: &StateSpace, program: &Program, state: u32) -> Vec<(String, u32)> {
     let mut marking = vec![0; program.counters()];
     space.marking(state as usize, &mut marking);
     let classes = program.classes();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::report::look::Look;
 use crate::report::number::{count, counted, duration};
 use crate::report::solve::{DeadlockRow, SolveReport, StateSpaceRow, VerdictRow};
+use crate::report::solve_numbers_text::{passage_text, steady_text, times_text};
 use crate::report::table::{Align, Table};
 use crate::report::text::net_title;
 
@@ -35,7 +36,13 @@ pub fn solve_text(report: &SolveReport, look: &Look) -> String {
     }
     text += &bounds(report, look);
     text += &liveness(report, look);
-    text
+    if let Some(passage) = &report.passage {
+        text += &passage_text(passage, look);
+    }
+    if let Some(steady) = &report.steady {
+        text += &steady_text(steady, look);
+    }
+    text + &times_text(&report.at, look)
 }
 
 fn state_space(space: &StateSpaceRow) -> String {

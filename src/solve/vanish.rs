@@ -14,7 +14,7 @@ use crate::solve::components::components;
 use crate::solve::explore_error::ExploreError;
 
 /// Most markings that zero time may lead through from one marking.
-pub(crate) const MOST_VANISHING: usize = 1_000_000;
+pub(crate) const MOST_VANISHING: usize = 200_000;
 /// Most markings of a loop of immediate transitions.
 const MOST_LOOPING: usize = 2_000;
 

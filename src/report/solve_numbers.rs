@@ -1,0 +1,211 @@
+//! The numbers of a net's Markov chain: steady state, given times, passage time.
+
+use serde::Serialize;
+
+use crate::compile::Program;
+use crate::report::distribution::QUANTILES;
+use crate::report::job::QuantilePoint;
+use crate::report::solve::marked;
+use crate::solve::{Averages, LinearOutcome, Passage, PassageError, StateSpace, Steady, Transient};
+
+/// States that are listed one by one.
+const MOST_STATES: usize = 200;
+
+/// A number and what it is of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NumberRow {
+    /// What it is of.
+    pub name: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The number.
+    pub value: f64,
+}
+
+/// How many tokens a place holds, and how likely.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DistributionRow {
+    /// The place.
+    pub name: String,
+    /// Probability of 0, 1, ... tokens; empty for very large bounds.
+    pub probabilities: Vec<f64>,
+}
+
+/// One tangible state.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StateRow {
+    /// Its number.
+    pub state: usize,
+    /// Marked places with their tokens.
+    pub marking: Vec<(String, u32)>,
+    /// Its probability.
+    pub probability: f64,
+    /// Mean time until it is left \[s\]; none where it never is.
+    pub sojourn_s: Option<f64>,
+}
+
+/// Averages of places and transitions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AverageSection {
+    /// Mean tokens per place and class.
+    pub tokens: Vec<NumberRow>,
+    /// Per place, how likely each number of tokens is.
+    pub distributions: Vec<DistributionRow>,
+    /// Firings per second of each transition.
+    pub throughputs: Vec<NumberRow>,
+    /// Means of the expressions that were asked for.
+    pub measures: Vec<NumberRow>,
+}
+
+/// The long run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SteadySection {
+    /// How it was solved.
+    pub method: &'static str,
+    /// Share of the flow between states that does not balance.
+    pub residual: f64,
+    /// Relative error of the probabilities, as far as the method tells.
+    pub error: f64,
+    /// Probability of each recurrent class.
+    pub class_probabilities: Vec<f64>,
+    /// Averages.
+    #[serde(flatten)]
+    pub averages: AverageSection,
+    /// The states one by one, where there are not more than 200.
+    pub states: Vec<StateRow>,
+}
+
+/// A given time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeSection {
+    /// When \[s\].
+    pub time_s: f64,
+    /// Bound of the error of each probability.
+    pub error: f64,
+    /// Averages then.
+    #[serde(flatten)]
+    pub averages: AverageSection,
+}
+
+/// A probability at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CdfPoint {
+    /// When \[s\].
+    pub time_s: f64,
+    /// Probability of having reached the goal by then.
+    pub probability: f64,
+}
+
+/// The time to a goal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PassageSection {
+    /// The goal in words.
+    pub goal: String,
+    /// States before the goal and at it.
+    pub states: usize,
+    /// Probability of ever reaching it; the other numbers are of the runs that do.
+    pub probability: f64,
+    /// Mean \[s\]; none where the goal is out of reach.
+    pub mean_s: Option<f64>,
+    /// Standard deviation \[s\].
+    pub sd_s: Option<f64>,
+    /// How mean and deviation were found.
+    pub method: Option<&'static str>,
+    /// Quantiles \[s\], of all runs.
+    pub quantiles: Vec<QuantilePoint>,
+    /// The distribution function at the times that were asked for.
+    pub cdf: Vec<CdfPoint>,
+    /// Bound of the error of the distribution function.
+    pub cdf_error: f64,
+}
+
+/// Averages with their names; `measures` are means of expressions that were asked for.
+pub fn average_section(program: &Program, averages: &Averages, measures: Vec<NumberRow>) -> AverageSection {
+    let classes = program.classes();
+    let counter = |i: usize| match classes {
+        1 => program.place_names[i].clone(),
+        _ => format!("{} {}", program.place_names[i / classes], program.class_names[i % classes]),
+    };
+    let number = |name: String, unit, value| NumberRow { name, unit, value };
+    let tokens = averages.tokens.iter().enumerate().map(|(i, &value)| number(counter(i), "tokens", value));
+    let throughputs = program.transition_names.iter().zip(&averages.throughputs);
+    let distributions = program.place_names.iter().zip(&averages.distributions);
+    AverageSection {
+        tokens: tokens.collect(),
+        distributions: distributions
+            .map(|(name, probabilities)| DistributionRow { name: name.clone(), probabilities: probabilities.clone() })
+            .collect(),
+        throughputs: throughputs.map(|(name, &value)| number(name.clone(), "1/s", value)).collect(),
+        measures,
+    }
+}
+
+/// The long run.
+pub fn steady_section(space: &StateSpace, program: &Program, steady: &Steady, averages: AverageSection) -> SteadySection {
+    let outcomes = steady.classes.iter().map(|class| class.outcome).chain([steady.absorption]);
+    let worst = outcomes.reduce(|a, b| LinearOutcome {
+        method: a.method.max(b.method),
+        sweeps: a.sweeps.max(b.sweeps),
+        residual: a.residual.max(b.residual),
+        error: a.error.max(b.error),
+    });
+    let states = if space.states() <= MOST_STATES { states(space, program, &steady.probabilities) } else { Vec::new() };
+    SteadySection {
+        method: worst.map_or("substitution", |outcome| outcome.method.name()),
+        residual: steady.residual,
+        error: worst.map_or(0.0, |outcome| outcome.error),
+        class_probabilities: steady.classes.iter().map(|class| class.probability).collect(),
+        averages,
+        states,
+    }
+}
+
+fn states(space: &StateSpace, program: &Program, probabilities: &[f64]) -> Vec<StateRow> {
+    let rows = probabilities.iter().zip(space.sojourns()).enumerate();
+    rows.map(|(state, (&probability, sojourn))| StateRow {
+        state,
+        marking: marked(space, program, state as u32),
+        probability,
+        sojourn_s: sojourn.is_finite().then_some(sojourn),
+    })
+    .collect()
+}
+
+/// A given time.
+pub fn time_section(transient: &Transient, at: usize, averages: AverageSection) -> TimeSection {
+    TimeSection { time_s: transient.times[at], error: transient.error, averages }
+}
+
+/// The time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\].
+///
+/// # Errors
+///
+/// As [`Passage::cdf`] and [`Passage::moments_if_reached`].
+pub fn passage_section(
+    goal: &str,
+    states: usize,
+    passage: &mut Passage<'_>,
+    times: &[f64],
+) -> Result<PassageSection, PassageError> {
+    let probability = passage.probability();
+    let moments = if probability > 0.0 { Some(passage.moments_if_reached()?) } else { None };
+    let mut quantiles = Vec::new();
+    for p in QUANTILES.into_iter().filter(|&p| p < probability) {
+        quantiles.push(QuantilePoint { p, value: passage.quantile(p)? });
+    }
+    let mut cdf = Vec::new();
+    for &time_s in times {
+        cdf.push(CdfPoint { time_s, probability: passage.cdf(time_s)? });
+    }
+    Ok(PassageSection {
+        goal: goal.to_owned(),
+        states,
+        probability,
+        mean_s: moments.map(|moments| moments.mean),
+        sd_s: moments.map(|moments| moments.variance.sqrt()),
+        method: moments.map(|moments| moments.outcome.method.name()),
+        quantiles,
+        cdf,
+        cdf_error: passage.error(),
+    })
+}
