@@ -7,20 +7,28 @@
 mod absorb;
 mod chain;
 mod elimination;
+mod grid;
+mod law_tree;
 mod linear;
 mod lu;
 mod passage;
+mod phase_grid;
+mod phases;
 mod poisson;
 mod recurrence;
 mod reward;
+mod series_parallel;
 mod steady;
 mod sweep;
 mod transient;
 
 pub use absorb::{AbsorbError, Absorption, absorption};
 pub use chain::{Chain, ChainProblem};
+pub use grid::{Bounded, CompletionTime, GridError, GridSettings};
 pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
 pub use passage::{Passage, PassageError, PassageMoments, PassageSettings, passage};
+pub use phases::{Expanded, PhaseObstacle, expand_phases};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
+pub use series_parallel::{SeriesParallelError, completion_time};
 pub use steady::{RecurrentClass, Steady, SteadyError, steady_state};
 pub use transient::{Transient, TransientError, TransientSettings, transient};

@@ -4,7 +4,7 @@
 //! p(t) = Σ_n Poisson(n; qt) v_n,   v_{n+1} = v_n (I + Q/q),   ∫₀ᵗ p = 1/q Σ_n P(more than n jumps) v_n
 //! ```
 //!
-//! with `q` the largest rate of leaving a state \[Jensen1953\] \[Stewart1994, 8.2\]. All terms are non-negative: nothing
+//! with `q` the largest rate of leaving a state \[Jensen1953\] \[Stewart1994\]. All terms are non-negative: nothing
 //! cancels. One pass over `n` serves all times.
 
 use crate::compile::Csr;
