@@ -30,7 +30,9 @@ impl Default for GridSettings {
 #[non_exhaustive]
 pub enum GridError {
     /// Settings that make no grid.
-    #[error("a grid of {steps} steps that leaves out {beyond}; there must be 16 to 2^24 steps, and between 0 and 0.1 left out")]
+    #[error(
+        "a grid of {steps} steps that leaves out {beyond}; there must be 16 to 2^24 steps, and between 0 and 0.1 left out"
+    )]
     Settings {
         /// Steps.
         steps: usize,
@@ -97,7 +99,7 @@ pub struct CompletionTime {
 impl CompletionTime {
     pub(crate) fn of(table: &LawTable, root: LawId, settings: &GridSettings) -> Result<Self, GridError> {
         let GridSettings { steps, beyond } = *settings;
-        if !(16..=1 << 24).contains(&steps) || !(beyond > 0.0 && beyond < 0.1) {
+        if !((16..=1 << 24).contains(&steps) && beyond > 0.0 && beyond < 0.1) {
             return Err(GridError::Settings { steps, beyond });
         }
         let parts = table.parts_of(root);
@@ -124,7 +126,7 @@ impl CompletionTime {
 
     /// Probability of being complete at `time` \[s\].
     pub fn cdf(&self, time: f64) -> Bounded {
-        if !(time >= 0.0) {
+        if time.is_nan() || time < 0.0 {
             return Bounded { lower: 0.0, value: 0.0, upper: 0.0 };
         }
         let at = time / self.step;
@@ -303,7 +305,9 @@ impl Grid<'_> {
                 _ => general.push(part),
             }
         }
-        let Some((&last, before)) = general.split_last() else { return (phases(row.0, row.1, self.steps, self.step), None) };
+        let Some((&last, before)) = general.split_last() else {
+            return (phases(row.0, row.1, self.steps, self.step), None);
+        };
         let mut sum: Option<Cdf> = None;
         for &part in before {
             self.with(part, |cdf| {

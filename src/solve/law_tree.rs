@@ -65,7 +65,9 @@ impl LawTable {
         let phases = |stages| Law::Phases { fixed: 0.0, stages };
         Some(match delay {
             Delay::Deterministic { delay } => self.add(Law::Phases { fixed: *delay, stages: Vec::new() }),
-            Delay::Uniform { low, high } if low == high => self.add(Law::Phases { fixed: *low, stages: Vec::new() }),
+            Delay::Uniform { low, high } if high - low <= 0.0 => {
+                self.add(Law::Phases { fixed: *low, stages: Vec::new() })
+            }
             Delay::Uniform { low, high } => self.add(Law::Uniform { low: *low, high: *high }),
             Delay::Erlang { stages, mean } => {
                 self.add(phases(vec![vec![(1.0, f64::from(*stages) / mean)]; *stages as usize]))
@@ -170,21 +172,20 @@ impl LawTable {
         needed[root] = true;
         for id in (0..=root).rev() {
             if needed[id] {
-                self.children(id).for_each(|child| needed[child] = true);
+                self.children(id).into_iter().for_each(|child| needed[child] = true);
             }
         }
         (0..=root).filter(|&id| needed[id]).collect()
     }
 
     /// The direct parts of a law.
-    pub(crate) fn children(&self, id: LawId) -> impl Iterator<Item = LawId> + '_ {
-        let (sum, last, either): (&[LawId], &[(LawId, u32)], &[(f64, LawId)]) = match &self.laws[id] {
-            Law::Sum(parts) => (parts, &[], &[]),
-            Law::Last(parts) => (&[], parts, &[]),
-            Law::Either(parts) => (&[], &[], parts),
-            Law::Phases { .. } | Law::Uniform { .. } => (&[], &[], &[]),
-        };
-        sum.iter().copied().chain(last.iter().map(|part| part.0)).chain(either.iter().map(|part| part.1))
+    fn children(&self, id: LawId) -> Vec<LawId> {
+        match &self.laws[id] {
+            Law::Sum(parts) => parts.clone(),
+            Law::Last(parts) => parts.iter().map(|part| part.0).collect(),
+            Law::Either(parts) => parts.iter().map(|part| part.1).collect(),
+            Law::Phases { .. } | Law::Uniform { .. } => Vec::new(),
+        }
     }
 
     /// The slowest rate of any stage \[1/s\]; infinite where there is none.
@@ -226,7 +227,7 @@ impl LawTable {
                 Law::Phases { fixed, .. } => *fixed,
                 Law::Uniform { high, .. } => *high,
                 Law::Sum(parts) => parts.iter().map(|part| value[part]).sum(),
-                Law::Last(_) | Law::Either(_) => self.children(id).map(|part| value[&part]).fold(0.0, f64::max),
+                Law::Last(_) | Law::Either(_) => self.children(id).iter().map(|part| value[part]).fold(0.0, f64::max),
             };
             value.insert(id, root);
         }

@@ -42,16 +42,15 @@ impl Cdf {
             return;
         }
         let by = fixed / step;
-        // one more where it is not a whole number of steps, or so near to one that rounding decides
-        let whole = by.floor();
-        let exact = by == whole && whole * step == fixed;
-        let (least, most) = (whole as usize, if exact { whole as usize } else { whole as usize + 1 });
+        // where rounding decides whether it is a whole number of steps, either side of it
+        let near = (by - by.round()).abs() < 1e-9;
+        let (least, most) = if near { (by.round() - 1.0, by.round() + 1.0) } else { (by.floor(), by.ceil()) };
         let shifted = |values: &[f64], by: usize| {
             let none = std::iter::repeat_n(0.0, by.min(values.len()));
             none.chain(values.iter().copied()).take(values.len()).collect::<Vec<_>>()
         };
-        self.lower = shifted(&self.lower, most + usize::from(!exact && by - whole > 1.0 - 1e-9));
-        self.upper = shifted(&self.upper, least.saturating_sub(usize::from(!exact && by - whole < 1e-9)));
+        self.lower = shifted(&self.lower, most as usize);
+        self.upper = shifted(&self.upper, least.max(0.0) as usize);
     }
 
     /// The law of this time and an exponential stage after it.
@@ -81,7 +80,8 @@ impl Cdf {
 pub(crate) fn phases(fixed: f64, stages: &[Stage], steps: usize, step: f64) -> Cdf {
     let fast = |stage: &&Stage| stage.iter().any(|(_, rate)| rate * step > FAST);
     let (late, row): (Vec<&Stage>, Vec<&Stage>) = stages.iter().partition(fast);
-    let mut cdf = if row.is_empty() { at_once(fixed, steps, step) } else { Row::of(&row, step).follow(fixed, steps, step) };
+    let mut cdf =
+        if row.is_empty() { at_once(fixed, steps, step) } else { Row::of(&row, step).follow(fixed, steps, step) };
     late.into_iter().for_each(|stage| cdf.then_stage(stage, step));
     cdf
 }
@@ -108,8 +108,13 @@ impl Row {
         let mut first = 0;
         for (i, stage) in stages.iter().enumerate() {
             let after = first + stage.len();
-            let ahead: Vec<(usize, f64)> =
-                stages.get(i + 1).map_or(&[][..], |next| &next[..]).iter().enumerate().map(|(j, s)| (after + j, s.0)).collect();
+            let ahead: Vec<(usize, f64)> = stages
+                .get(i + 1)
+                .map_or(&[][..], |next| &next[..])
+                .iter()
+                .enumerate()
+                .map(|(j, s)| (after + j, s.0))
+                .collect();
             for &(probability, rate) in *stage {
                 row.start.push(if i == 0 { probability } else { 0.0 });
                 row.rates.push(rate);

@@ -77,7 +77,9 @@ pub enum PhaseObstacle {
 
 fn advice(law: &str) -> &'static str {
     match law {
-        "deterministic" => "simulate it, or take an Erlang law of many stages (k stages have a relative spread of 1/√k)",
+        "deterministic" => {
+            "simulate it, or take an Erlang law of many stages (k stages have a relative spread of 1/√k)"
+        }
         _ => "simulate it",
     }
 }
@@ -215,8 +217,7 @@ impl<'a> Draft<'a> {
     /// served which are in no place.
     fn erlang_servers(&mut self, own: &Own, stages: u32, rate: f64) -> Result<(), PhaseObstacle> {
         let inputs = self.sole_inputs(own)?;
-        let places: Vec<PlaceId> =
-            (1..stages).map(|j| self.hidden_place(own, &format!("after{j}"), None)).collect();
+        let places: Vec<PlaceId> = (1..stages).map(|j| self.hidden_place(own, &format!("after{j}"), None)).collect();
         let begun = sum(places.iter().map(|&place| tokens(place)).collect());
         let degree = inputs.iter().map(|input| {
             let held = Expr::Leaf(Leaf::Tokens(input.place, Some(input.class)));
@@ -236,7 +237,8 @@ impl<'a> Draft<'a> {
         let first = self.hidden_transition(own, "stage1", first);
         for input in &inputs {
             // with nobody in the first stage, more tokens are needed than there can be
-            let more = binary(BinaryOp::Multiply, input.weight.clone(), binary(BinaryOp::Add, begun.clone(), 1.0.into()));
+            let more =
+                binary(BinaryOp::Multiply, input.weight.clone(), binary(BinaryOp::Add, begun.clone(), 1.0.into()));
             let none = binary(BinaryOp::LessOrEqual, waiting.clone(), 0.0.into());
             let needed = Expr::Call(Function::If, vec![none, NEVER_HELD.into(), more]);
             self.arc(ArcKind::Test, input.place, input.class, first, needed);
@@ -281,9 +283,9 @@ impl<'a> Draft<'a> {
         let mine = self.net.arcs().iter().filter(|arc| arc.transition == own.id);
         for arc in mine.filter(|arc| arc.kind != ArcKind::Output) {
             for term in &arc.weights {
-                let earlier = conditions.iter_mut().find(|c| {
-                    arc.kind == ArcKind::Input && c.taken && (c.place, c.class) == (arc.place, term.class)
-                });
+                let earlier = conditions
+                    .iter_mut()
+                    .find(|c| arc.kind == ArcKind::Input && c.taken && (c.place, c.class) == (arc.place, term.class));
                 match (earlier, arc.kind) {
                     (Some(c), ArcKind::Input) => {
                         c.weight = binary(BinaryOp::Add, rounded(c.weight.clone()), rounded(term.weight.clone()));
@@ -671,7 +673,10 @@ mod tests {
         let fixed = refused(Law::Deterministic { delay: 1.0 }, Servers::Single, false);
         assert!(fixed[0].contains("take an Erlang law of many stages"), "{fixed:?}");
         let tail = refused(Law::LogNormal { mean: 1.0, cv: 1.0 }, Servers::Single, false);
-        assert_eq!(tail, ["the delay of transition `t` is lognormal, which no finite number of phases has; simulate it"]);
+        assert_eq!(
+            tail,
+            ["the delay of transition `t` is lognormal, which no finite number of phases has; simulate it"]
+        );
         assert!(refused(erlang(2, 1.0), Servers::Infinite, true)[0].contains("which delay began last"));
         assert!(refused(hyperexponential(), Servers::Infinite, false)[0].contains("several servers"));
     }
