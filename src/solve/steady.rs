@@ -274,7 +274,7 @@ mod tests {
         assert_eq!([0, 4, 5].map(|s| steady.probabilities[s]), [0.0; 3]);
         // starting inside a class
         let inside = Chain { initial: vec![(2, 0.5), (3, 0.5)], ..chain };
-        let steady = super::steady_state(&inside, &LinearSettings::default()).unwrap();
+        let steady = steady_state(&inside, &LinearSettings::default()).unwrap();
         assert_relative_eq!(steady.probabilities[3], 0.5, max_relative = 1e-15);
     }
 
