@@ -1,0 +1,58 @@
+//! Joins the shared WGSL files with a kernel. naga checks all of them in tests, with no device.
+
+macro_rules! shared {
+    ($name:literal) => {
+        include_str!(concat!("../../../shaders/shared/", $name, ".wgsl"))
+    };
+}
+
+macro_rules! kernel {
+    ($name:literal) => {
+        include_str!(concat!("../../../shaders/", $name, ".wgsl"))
+    };
+}
+
+const PRODUCT_WORDS: &str = shared!("product_words");
+const PRODUCT_INT64: &str = shared!("product_int64");
+/// What every kernel needs: products, pairs, Philox, variates.
+const ARITHMETIC: [&str; 4] = [shared!("pair"), shared!("philox"), shared!("exponential"), shared!("address")];
+const LAW: &str = shared!("law");
+
+/// Invocations in one workgroup.
+pub(crate) const WORKGROUP: u32 = 64;
+
+fn join(int64: bool, parts: &[&str]) -> String {
+    let product = if int64 { PRODUCT_INT64 } else { PRODUCT_WORDS };
+    let mut all = vec![product];
+    all.extend(ARITHMETIC);
+    all.extend(parts);
+    all.join("\n").replace("WORKGROUP", &WORKGROUP.to_string())
+}
+
+/// Where the slots of a schedule are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slots {
+    /// So many, each invocation has its own.
+    Private(u32),
+    /// In a buffer.
+    Memory,
+}
+
+/// The schedule kernel.
+pub(crate) fn schedule(int64: bool, slots: Slots) -> String {
+    let access = match slots {
+        Slots::Private(count) => kernel!("slots_private").replace("SLOT_COUNT", &count.max(1).to_string()),
+        Slots::Memory => kernel!("slots_memory").to_owned(),
+    };
+    join(int64, &[LAW, &kernel!("schedule").replace("//SLOTS", &access)])
+}
+
+/// The reduction of a column.
+pub(crate) fn reduce(int64: bool) -> String {
+    join(int64, &[kernel!("reduce")])
+}
+
+/// The self-test.
+pub(crate) fn self_test(int64: bool) -> String {
+    join(int64, &[kernel!("self_test")])
+}
