@@ -9,6 +9,7 @@
 //!   a fault in between loses the chunk, and counts nothing of it.
 //! * [`GpuError`] says what happened and what to do.
 
+mod code;
 mod columns;
 mod device;
 mod engine;
@@ -17,6 +18,10 @@ mod execute;
 mod law;
 mod layout;
 mod pair;
+mod race;
+mod race_code;
+mod race_forms;
+mod race_layout;
 mod schedule;
 mod schedule_code;
 mod self_test;
@@ -30,4 +35,6 @@ pub use execute::GpuTimes;
 
 pub(crate) use device::Wanted;
 pub(crate) use engine::{DeviceEngine, DeviceFault};
+pub(crate) use race::GpuRace;
+pub(crate) use race_forms::Form;
 pub(crate) use schedule::GpuSchedule;
