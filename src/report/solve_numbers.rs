@@ -141,7 +141,12 @@ pub fn average_section(program: &Program, averages: &Averages, measures: Vec<Num
 }
 
 /// The long run.
-pub fn steady_section(space: &StateSpace, program: &Program, steady: &Steady, averages: AverageSection) -> SteadySection {
+pub fn steady_section(
+    space: &StateSpace,
+    program: &Program,
+    steady: &Steady,
+    averages: AverageSection,
+) -> SteadySection {
     let outcomes = steady.classes.iter().map(|class| class.outcome).chain([steady.absorption]);
     let worst = outcomes.reduce(|a, b| LinearOutcome {
         method: a.method.max(b.method),

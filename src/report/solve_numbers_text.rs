@@ -20,8 +20,12 @@ pub(super) fn steady_text(steady: &SteadySection, look: &Look) -> String {
     }
     text += &averages(&steady.averages, look);
     if !steady.states.is_empty() {
-        let columns =
-            [("state", Align::Right), ("probability", Align::Right), ("sojourn [s]", Align::Right), ("marking", Align::Left)];
+        let columns = [
+            ("state", Align::Right),
+            ("probability", Align::Right),
+            ("sojourn [s]", Align::Right),
+            ("marking", Align::Left),
+        ];
         let mut table = Table::new(columns);
         for row in &steady.states {
             let marking: Vec<String> = row
@@ -51,8 +55,11 @@ fn averages(section: &AverageSection, look: &Look) -> String {
     if !section.measures.is_empty() {
         text += &numbers(&section.measures, "measure", "mean");
     }
-    let mut table =
-        Table::new([("place", Align::Left), ("mean tokens", Align::Right), ("probability of 0, 1, ... tokens", Align::Left)]);
+    let mut table = Table::new([
+        ("place", Align::Left),
+        ("mean tokens", Align::Right),
+        ("probability of 0, 1, ... tokens", Align::Left),
+    ]);
     let classes = section.tokens.len() / section.distributions.len().max(1);
     for (i, row) in section.tokens.iter().enumerate() {
         let distribution = section.distributions.get(i / classes.max(1)).filter(|_| i.is_multiple_of(classes.max(1)));

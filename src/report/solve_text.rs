@@ -106,12 +106,7 @@ fn classes(verdicts: &VerdictRow) -> String {
     let sizes = &verdicts.recurrent_classes;
     let shown: Vec<String> = sizes.iter().take(MOST_CLASSES).map(|&states| count(states.into())).collect();
     let more = if sizes.len() > MOST_CLASSES { ", ..." } else { "" };
-    let _ = writeln!(
-        text,
-        "  recurrent classes  {}, of {}{more} states",
-        count(sizes.len() as u128),
-        shown.join(", ")
-    );
+    let _ = writeln!(text, "  recurrent classes  {}, of {}{more} states", count(sizes.len() as u128), shown.join(", "));
     text
 }
 
@@ -131,7 +126,8 @@ fn liveness(report: &SolveReport, look: &Look) -> String {
     if report.liveness.is_empty() {
         return String::new();
     }
-    let mut table = Table::new([("transition", Align::Left), ("can fire", Align::Left), ("never again after", Align::Left)]);
+    let mut table =
+        Table::new([("transition", Align::Left), ("can fire", Align::Left), ("never again after", Align::Left)]);
     for row in &report.liveness {
         let word = match row.level {
             0 => "never",

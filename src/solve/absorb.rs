@@ -50,7 +50,7 @@ pub enum AbsorbError {
 /// ```
 ///
 /// Exact to rounding by elimination or substitution, else to the reported estimate. The total time spent anywhere is
-/// the mean of the passage time. Source: \[Stewart1994, 1.4\].
+/// the mean of the passage time. Source: \[Stewart1994\].
 ///
 /// # Errors
 ///

@@ -28,11 +28,7 @@ struct Sum {
 impl Sum {
     fn add(&mut self, term: f64) {
         let sum = self.value + term;
-        self.lost += if self.value.abs() >= term.abs() {
-            (self.value - sum) + term
-        } else {
-            (term - sum) + self.value
-        };
+        self.lost += if self.value.abs() >= term.abs() { (self.value - sum) + term } else { (term - sum) + self.value };
         self.value = sum;
     }
 
@@ -51,8 +47,7 @@ impl StateSpace {
         let mut tokens = vec![Sum::default(); program.counters()];
         let bounds = self.peaks().iter().map(|peak| peak.tokens);
         let widths = bounds.map(|bound| if bound > LARGEST_BOUND { 0 } else { bound as usize + 1 });
-        let mut distributions: Vec<Vec<Sum>> =
-            widths.map(|width| vec![Sum::default(); width]).collect();
+        let mut distributions: Vec<Vec<Sum>> = widths.map(|width| vec![Sum::default(); width]).collect();
         let mut marking = program.initial.clone();
         for (state, &probability) in probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
             self.marking(state, &mut marking);

@@ -195,6 +195,11 @@ impl Incoming {
         Self { offsets, from, rate }
     }
 
+    /// Number of rates.
+    pub(crate) fn count(&self) -> usize {
+        self.rate.len()
+    }
+
     /// Sum of `values` of the predecessors of `state`, each times its rate.
     #[inline(always)]
     pub(crate) fn flow_into(&self, state: usize, values: &[f64]) -> f64 {

@@ -40,7 +40,9 @@ impl Ignored {
 #[non_exhaustive]
 pub enum CoverabilityError {
     /// Arc weights that depend on the marking: more tokens may then disable a transition or change less.
-    #[error("arcs of transition `{transition}` have weights that depend on the marking, so that there is no coverability graph")]
+    #[error(
+        "arcs of transition `{transition}` have weights that depend on the marking, so that there is no coverability graph"
+    )]
     MarkingDependentArc {
         /// Id of the transition.
         transition: String,
@@ -142,7 +144,9 @@ pub fn coverability(program: &Program, limit: usize) -> Result<Coverability, Cov
 
 fn ignored(program: &Program) -> Vec<Ignored> {
     let depends = program.firing.iter().any(|firing| match firing {
-        Firing::Immediate { weight: value, .. } | Firing::Exponential { rate: value, .. } => value.as_constant().is_none(),
+        Firing::Immediate { weight: value, .. } | Firing::Exponential { rate: value, .. } => {
+            value.as_constant().is_none()
+        }
         Firing::General { .. } => false,
     });
     let found = [

@@ -161,9 +161,8 @@ impl Artist<'_> {
     fn zero_time(&mut self) -> Result<(), DrawError> {
         let program = self.rules.program;
         let count = self.settling.len();
-        let fresh: Vec<bool> = (0..count)
-            .map(|i| !self.settling.is_end(i) && self.vanishing.insert(self.settling.marking(i)).1)
-            .collect();
+        let fresh: Vec<bool> =
+            (0..count).map(|i| !self.settling.is_end(i) && self.vanishing.insert(self.settling.marking(i)).1).collect();
         if self.space.states() + self.vanishing.len() > self.drawing.limit {
             return Err(DrawError::TooLarge { limit: self.drawing.limit });
         }
@@ -175,8 +174,7 @@ impl Artist<'_> {
                 let to = self.name(step.to as usize);
                 let transition = escaped(&program.transition_names[step.transition as usize]);
                 let probability = step.probability;
-                let _ =
-                    writeln!(self.text, "  {name} -> {to} [style=dashed, label=\"{transition} {probability}\"];");
+                let _ = writeln!(self.text, "  {name} -> {to} [style=dashed, label=\"{transition} {probability}\"];");
             }
         }
         Ok(())

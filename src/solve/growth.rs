@@ -97,9 +97,8 @@ fn is_compared(rules: &Rules<'_>, grows: &[bool]) -> bool {
         })
         || program.dynamic.items().iter().any(|arc| growing(arc.counter) || reads(&arc.weight))
         || program.firing.iter().any(|firing| match firing {
-            Firing::Immediate { weight: Value::Code(code), .. } | Firing::Exponential { rate: Value::Code(code), .. } => {
-                reads(code)
-            }
+            Firing::Immediate { weight: Value::Code(code), .. }
+            | Firing::Exponential { rate: Value::Code(code), .. } => reads(code),
             _ => false,
         })
         || rules.goal.is_some_and(reads)

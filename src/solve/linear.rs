@@ -7,6 +7,7 @@ use crate::compile::Csr;
 use crate::solve::chain::Incoming;
 use crate::solve::elimination::{Budget, Elimination};
 use crate::solve::lu::SparseLu;
+use crate::solve::recurrence::Components;
 use crate::solve::sweep::{self, Stop, Sweeps};
 
 /// How systems of linear equations are solved.
@@ -103,6 +104,17 @@ pub enum LinearError {
         /// What was asked for.
         tolerance: f64,
     },
+    /// Groups of states that hardly ever meet: sweeps cannot tell how much time each gets. Ask for elimination.
+    #[error(
+        "{groups} groups among {states} states meet less than once in 1e9 steps, and Gauss-Seidel cannot tell their shares; \
+         ask for elimination"
+    )]
+    WeaklyCoupled {
+        /// States of the part.
+        states: usize,
+        /// Groups that would be recurrent classes of their own.
+        groups: usize,
+    },
     /// The direct method that was asked for needs too much time or memory. Ask for Gauss-Seidel.
     #[error("{} of {states} states needs too much time or memory; ask for Gauss-Seidel", .method.name())]
     TooLarge {
@@ -168,6 +180,7 @@ impl Part {
             Factors::Elimination(factors) => (factors.steady(), None),
             Factors::Lu(lu) => (lu.steady(), None),
             Factors::None => {
+                self.check_coupling()?;
                 let mut x = vec![1.0 / states as f64; states];
                 let sweeps = sweep::steady(&self.incoming, &self.exit, &mut x, self.stop());
                 (x, Some(sweeps))
@@ -178,6 +191,16 @@ impl Part {
         let residual = if flow > 0.0 { wrong / flow } else { 0.0 };
         let outcome = self.outcome(&x, sweeps, residual)?;
         Ok((x, outcome))
+    }
+
+    /// Whether the part stays together without the rates that are too small for sweeps to see.
+    fn check_coupling(&self) -> Result<(), LinearError> {
+        let strong = Csr::from_rows((0..self.rates.rows()).map(|i| {
+            let least = self.exit[i] * WEAK;
+            self.rates.row(i).iter().copied().filter(move |&(_, rate)| rate >= least)
+        }));
+        let groups = Components::of(&strong).recurrent(&strong).len();
+        if groups > 1 { Err(LinearError::WeaklyCoupled { states: self.rates.rows(), groups }) } else { Ok(()) }
     }
 
     /// Solves `(D − R) x = b`, b not negative.
@@ -249,6 +272,9 @@ impl Part {
         }
     }
 }
+
+/// Share of a state's exit rate below which a rate hardly shows in the changes of sweeps.
+const WEAK: f64 = 1e-9;
 
 /// Difference of both sides of an equation of non-negative terms, relative to them.
 fn unbalanced(left: f64, right: f64) -> f64 {

@@ -20,14 +20,19 @@ mod coverability;
 mod elimination;
 mod explore_error;
 mod export;
+mod grid;
 mod growth;
+mod law_tree;
 mod linear;
 mod lu;
 mod passage;
+mod phase_grid;
+mod phases;
 mod poisson;
 mod reach;
 mod recurrence;
 mod reward;
+mod series_parallel;
 mod space;
 mod steady;
 mod store;
@@ -46,10 +51,13 @@ pub use export::{
     DrawError, Drawing, reachability_dot, write_matrix_market, write_prism_labels, write_prism_states,
     write_prism_transitions,
 };
+pub use grid::{Bounded, CompletionTime, GridError, GridSettings};
 pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
 pub use passage::{Passage, PassageError, PassageMoments, PassageSettings, passage};
+pub use phases::{Expanded, PhaseObstacle, expand_phases};
 pub use reach::{Limits, explore};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
+pub use series_parallel::{SeriesParallelError, completion_time};
 pub use space::{FiringFlow, Peak, StateSpace};
 pub use steady::{RecurrentClass, Steady, SteadyError, steady_state};
 pub use transient::{Transient, TransientError, TransientSettings, transient};

@@ -342,13 +342,14 @@ impl Passage<'_> {
         }
         let (settings, needed) = (self.settings.transient, self.walk.jumps.rate * time);
         let too_many = PassageError::TooManyJumps { needed, time, limit: settings.jumps };
-        if needed > 1e9 {
+        if self.walk.jumps.is_hopeless(needed, &settings) && !self.walk.over {
+            return Err(too_many);
+        }
+        if needed > settings.jumps as f64 {
             self.walk.go_to(settings.jumps, &self.into, &settings);
-            if !self.walk.over {
-                return Err(too_many);
-            }
-            // all are there or lost long before
-            return Ok(PoissonWindow { first: self.walk.arrived.len(), weights: vec![1.0] });
+            // where all are there or lost long before, any later number of jumps says the same
+            let first = self.walk.arrived.len();
+            return if self.walk.over { Ok(PoissonWindow { first, weights: vec![1.0] }) } else { Err(too_many) };
         }
         let window = PoissonWindow::new(needed, 0.5 * settings.error);
         self.walk.go_to((window.last() as u64).min(settings.jumps), &self.into, &settings);
@@ -446,10 +447,10 @@ mod tests {
     #[test]
     fn a_queue_empties_in_its_mean_busy_period() {
         // from 1 to 0 in M/M/1/K: the sum of ρ^i / μ for i < K
-        let (birth, death, last) = (1.0, 1.5, 12);
+        let (birth, death, last) = (1.0_f64, 1.5, 12);
         let chain = Chain { initial: vec![(1, 1.0)], ..birth_death(last, birth, death) };
         let time = time_to(&chain, &[0]);
-        let exact: f64 = (0..last as i32).map(|i| (birth / death as f64).powi(i) / death).sum();
+        let exact: f64 = (0..last as i32).map(|i| (birth / death).powi(i) / death).sum();
         let moments = time.moments().unwrap();
         assert_relative_eq!(moments.mean, exact, max_relative = 1e-13);
         let (raw, _) = time.raw_moments(3).unwrap();

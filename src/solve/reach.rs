@@ -211,13 +211,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Fires everything that can fire in a state, and adds its row to the chain.
-    fn leave(
-        &mut self,
-        state: u32,
-        marking: &[u32],
-        next: &mut [u32],
-        row: &mut Vec<(u32, f64)>,
-    ) -> Result<(), Halt> {
+    fn leave(&mut self, state: u32, marking: &[u32], next: &mut [u32], row: &mut Vec<(u32, f64)>) -> Result<(), Halt> {
         let program = self.rules.program;
         row.clear();
         if self.rules.is_goal(marking)? {
@@ -493,10 +487,8 @@ mod tests {
         let t = b.transition("t", Timing::exponential(1.0));
         b.input(p, t, 1.0);
         let mut program = compile(&b.build().unwrap()).unwrap();
-        program.firing[0] = Firing::Exponential {
-            rate: crate::compile::Value::Constant(-1.0),
-            servers: crate::net::Servers::Single,
-        };
+        program.firing[0] =
+            Firing::Exponential { rate: crate::compile::Value::Constant(-1.0), servers: crate::net::Servers::Single };
         let error = explore(&program, None, &Limits::default(), &Unwatched).unwrap_err();
         assert!(matches!(error, ExploreError::Fault(Fault::BadValue { what: "rate", value: -1.0, .. })), "{error}");
     }

@@ -1,6 +1,6 @@
 //! Gauss-Seidel sweeps over the states of a part of a chain, and when to stop them.
 //!
-//! Each sweep replaces the value of each state by what its neighbours' newest values give \[Stewart1994, 3.2\]. The error
+//! Each sweep replaces the value of each state by what its neighbours' newest values give \[Stewart1994\]. The error
 //! that is left is estimated from how fast the changes shrink; the residual is computed by the caller. Where changes do not
 //! shrink (a periodic part in an unlucky order) only a share of each step is taken, which always converges.
 
@@ -148,13 +148,13 @@ mod tests {
         }
     }
 
-    /// Without damping the values 0 and 1 would change places for ever: in this order every state sees old values only.
+    /// Without damping the values would wander round for ever: in this order all states but one see old values only.
     #[test]
     fn a_periodic_circle_in_the_unlucky_order_converges() {
         let n = 7_u32;
         let circle: Vec<_> = (0..n).map(|i| ((i + 1) % n, i, 1.0)).collect();
         let chain = chain_of(n as usize, &circle);
-        let mut x: Vec<f64> = (0..n).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect();
+        let mut x: Vec<f64> = (1..=n).map(f64::from).collect();
         let sweeps = steady(&Incoming::of(&chain.rates), &chain.exit_rates(), &mut x, STOP);
         assert!(sweeps.converged, "{sweeps:?}");
         assert!(x.iter().all(|v| (v - 1.0 / 7.0).abs() < 1e-12), "{x:?}");

@@ -4,7 +4,7 @@
 //! p(t) = Σ_n Poisson(n; qt) v_n,   v_{n+1} = v_n (I + Q/q),   ∫₀ᵗ p = 1/q Σ_n P(more than n jumps) v_n
 //! ```
 //!
-//! with `q` the largest rate of leaving a state \[Jensen1953\] \[Stewart1994, 8.2\]. All terms are non-negative: nothing
+//! with `q` the largest rate of leaving a state \[Jensen1953\] \[Stewart1994\]. All terms are non-negative: nothing
 //! cancels. One pass over `n` serves all times.
 
 use crate::compile::Csr;
@@ -99,6 +99,12 @@ impl Uniformised {
         Self { incoming: Incoming::of(rates), stay, rate }
     }
 
+    /// Whether `needed` jumps are more than allowed, with no prospect of settling before in reasonable time.
+    pub(crate) fn is_hopeless(&self, needed: f64, settings: &TransientSettings) -> bool {
+        let allowed = settings.jumps as f64;
+        needed > allowed && (needed > MOST_JUMPS || allowed * self.incoming.count() as f64 > WORK_TO_SETTLE)
+    }
+
     /// One jump: the probabilities after it. Returns the sum of absolute changes.
     pub(crate) fn jump(&self, before: &[f64], after: &mut [f64]) -> f64 {
         let mut change = 0.0;
@@ -110,6 +116,12 @@ impl Uniformised {
         change
     }
 }
+
+/// Most jumps for which weights are made.
+const MOST_JUMPS: f64 = 1e9;
+
+/// Multiplications that may be spent on the chance that a chain settles before the jumps are used up: a minute.
+const WORK_TO_SETTLE: f64 = 3e10;
 
 /// Rounding of one jump, relative to the probabilities: a few operations for each.
 pub(crate) const ROUNDING_OF_A_JUMP: f64 = 4.0 * f64::EPSILON;
@@ -156,16 +168,16 @@ pub(crate) fn walk(
 
 /// The windows of these times, half of the error being theirs.
 pub(crate) fn windows(
-    rate: f64,
+    chain: &Uniformised,
     times: &[f64],
     settings: &TransientSettings,
 ) -> Result<Vec<PoissonWindow>, TransientError> {
     if let Some(&time) = times.iter().find(|t| !(t.is_finite() && **t >= 0.0)) {
         return Err(TransientError::Time { time });
     }
-    let most = 1e9;
-    if let Some(&time) = times.iter().find(|t| rate * **t > most) {
-        return Err(TransientError::TooManyJumps { needed: rate * time, time, limit: settings.jumps });
+    let rate = chain.rate;
+    if times.iter().any(|t| chain.is_hopeless(rate * t, settings)) {
+        return Err(too_many(rate, times, settings));
     }
     Ok(times.iter().map(|t| PoissonWindow::new(rate * t, 0.25 * settings.error)).collect())
 }
@@ -198,7 +210,7 @@ pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings) -> 
     }
     chain.check()?;
     let jumps = Uniformised::of(&chain.rates, &chain.exit_rates());
-    let windows = windows(jumps.rate, times, settings)?;
+    let windows = windows(&jumps, times, settings)?;
     let above: Vec<Vec<f64>> = windows.iter().map(PoissonWindow::above).collect();
     let mut probabilities = vec![vec![0.0; chain.states()]; times.len()];
     let mut stays = probabilities.clone();

@@ -36,12 +36,7 @@ impl Rules<'_> {
 
     /// Whether an immediate transition of `groups` can fire in `marking`, which is no goal; `found` is room to work in.
     #[inline]
-    pub(crate) fn is_vanishing(
-        &self,
-        marking: &[u32],
-        groups: &[u32],
-        found: &mut Candidates,
-    ) -> Result<bool, Fault> {
+    pub(crate) fn is_vanishing(&self, marking: &[u32], groups: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
         if groups.is_empty() || self.is_goal(marking)? {
             return Ok(false);
         }
@@ -140,11 +135,7 @@ impl Settling {
     fn add(&mut self, marking: &[u32], before: (u32, u32)) -> u32 {
         let (markings, counters) = (&mut self.markings, self.counters);
         let row = |i: u32| i as usize * counters..(i as usize + 1) * counters;
-        let entry = self.table.entry(
-            hash(marking),
-            |&i| markings[row(i)] == *marking,
-            |&i| hash(&markings[row(i)]),
-        );
+        let entry = self.table.entry(hash(marking), |&i| markings[row(i)] == *marking, |&i| hash(&markings[row(i)]));
         match entry {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {

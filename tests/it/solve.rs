@@ -15,7 +15,7 @@ use tailspn::net::Net;
 use tailspn::rng::philox4x32_10;
 use tailspn::semantics::{Candidates, find_candidates, fire, rate};
 use tailspn::solve::{
-    ExploreError, LinearSettings, Limits, PassageSettings, StateSpace, expected, explore, passage, replay, steady_state,
+    ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, expected, explore, passage, replay, steady_state,
 };
 use tailspn::watch::Unwatched;
 
