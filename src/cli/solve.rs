@@ -1,14 +1,14 @@
 //! `solve`: all markings of a net, and what follows from them.
 
 use tailspn::compile::{Code, Program};
-use tailspn::net::Net;
+use tailspn::net::{Delay, Net, Timing};
 use tailspn::report::{
-    NumberRow, SolveReport, Subject, average_section, json, passage_section, solve_csv, solve_report, solve_text,
-    steady_section, time_section,
+    Hidden, NumberRow, SolveReport, Subject, average_section, json, passage_section, solve_csv, solve_report,
+    solve_text, steady_section, time_section,
 };
 use tailspn::solve::{
     Chain, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings, Unbounded, Verdicts,
-    explore, passage, steady_state, transient,
+    coverability, expand_phases, explore, passage, steady_state, transient,
 };
 
 use crate::cli::args::SolveArgs;
@@ -20,14 +20,18 @@ use crate::cli::question::expression;
 use crate::cli::solve_files;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
+/// Most markings of a coverability graph.
+const COVERABILITY: usize = 20_000;
+
 /// Solves the net.
 pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
-    let asked = Asked::parse(&loaded.net, args)?;
-    let program = compile_net(&loaded.net)?;
+    let (net, hidden) = with_phases(loaded.net)?;
+    let asked = Asked::parse(&net, args)?;
+    let program = compile_net(&net)?;
     let subject = Subject {
-        net: loaded.net.name(),
+        net: net.name(),
         places: &program.place_names,
         classes: &program.class_names,
         transitions: &program.transition_names,
@@ -38,7 +42,10 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     let space = match find_states(&program, None, args, terminal) {
         Ok(space) => space,
         Err(ExploreError::Unbounded(unbounded)) => {
-            return unbounded_net(&program, &subject, &unbounded, args, terminal);
+            let graph = coverability(&program, COVERABILITY).ok();
+            let report = SolveReport::of_unbounded(&program, &subject, &unbounded, graph.as_ref()).without(&hidden);
+            terminal.data(&text_of(&report, args, terminal)?)?;
+            return Err(Failure::plain(Exit::Refused, unbounded.to_string()));
         }
         Err(error) => return Err(failure(&error)),
     };
@@ -51,6 +58,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
         }
         _ => Ok(()),
     };
+    let report = report.without(&hidden);
     // what was found is shown even where a number could not be
     terminal.data(&text_of(&report, args, terminal)?)?;
     numbers?;
@@ -65,6 +73,21 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
             Ok(Exit::Success)
         }
     }
+}
+
+/// The net with its Erlang and hyperexponential delays as phases, and what that adds.
+fn with_phases(net: Net) -> Result<(Net, Hidden), Failure> {
+    let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
+    if !net.transitions().iter().any(|transition| is_general(&transition.timing)) {
+        return Ok((net, Hidden::default()));
+    }
+    let expanded = expand_phases(&net).map_err(|obstacles| Failure {
+        exit: Exit::Refused,
+        notes: obstacles.iter().map(|obstacle| Note::problem(obstacle.to_string())).collect(),
+    })?;
+    let places = expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect();
+    let transitions = expanded.hidden_transitions.iter().map(|&id| expanded.net.transition(id).id.clone()).collect();
+    Ok((expanded.net, Hidden { places, transitions }))
 }
 
 /// What was asked, as expressions of the net.
@@ -195,19 +218,6 @@ fn dead_run(dead: usize) -> Failure {
         format!("the net can stop for good in {dead} dead markings, so that it has no steady state of its own");
     let help = "without --steady, the time to the dead marking is shown where every run ends there, else the long-run averages";
     Failure::new(Exit::Refused, Note::problem(message).with_help(help))
-}
-
-/// Tells why there are infinitely many markings.
-fn unbounded_net(
-    program: &Program,
-    subject: &Subject<'_>,
-    unbounded: &Unbounded,
-    args: &SolveArgs,
-    terminal: &Terminal,
-) -> Result<Exit, Failure> {
-    let report = SolveReport::of_unbounded(program, subject, unbounded);
-    terminal.data(&text_of(&report, args, terminal)?)?;
-    Err(Failure::plain(Exit::Refused, unbounded.to_string()))
 }
 
 /// Why there is no state space, for the person who asked.

@@ -1,11 +1,13 @@
 //! What all markings of a net show: how many there are, verdicts with their witnesses.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::compile::Program;
 use crate::report::solve_numbers::{PassageSection, SteadySection, TimeSection};
 use crate::report::summary::{NetSummary, Subject};
-use crate::solve::{ExploreError, Liveness, StateSpace, Unbounded, Verdicts};
+use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
 
 /// Everything that a solution of a net found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,6 +72,20 @@ pub struct UnboundedRow {
     pub prefix: Vec<String>,
     /// Transitions that can be repeated for ever.
     pub cycle: Vec<String>,
+    /// What the coverability graph says of all places; none where there is no such graph.
+    pub coverability: Option<CoverabilityRow>,
+}
+
+/// Which places are unbounded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CoverabilityRow {
+    /// Markings of the graph.
+    pub markings: usize,
+    /// Unbounded places, in the order of the net.
+    pub unbounded: Vec<String>,
+    /// What the graph leaves out: with nothing, `unbounded` is exact; else all other places are bounded, but some of these may
+    /// be too.
+    pub ignored: Vec<&'static str>,
 }
 
 /// The most tokens of a place.
@@ -118,10 +134,66 @@ pub struct LivenessRow {
     pub lost_after: Option<Vec<String>>,
 }
 
+/// Places and transitions that a net got for its solution only, such as those of phases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// Ids of the places.
+    pub places: BTreeSet<String>,
+    /// Ids of the transitions.
+    pub transitions: BTreeSet<String>,
+}
+
 impl SolveReport {
+    /// The report without what is hidden; whether the net is live is then about the rest.
+    #[must_use]
+    pub fn without(mut self, hidden: &Hidden) -> Self {
+        let place = |name: &str| {
+            let own = name.rsplit_once(' ').map_or(name, |(place, _)| place);
+            !hidden.places.contains(name) && !hidden.places.contains(own)
+        };
+        let transition = |name: &String| !hidden.transitions.contains(name);
+        self.bounds.retain(|row| place(&row.name));
+        self.bounds.iter_mut().for_each(|row| row.path.retain(transition));
+        self.liveness.retain(|row| transition(&row.name));
+        self.liveness.iter_mut().filter_map(|row| row.lost_after.as_mut()).for_each(|path| path.retain(transition));
+        if let Some(row) = &mut self.deadlocks {
+            row.marking.retain(|(name, _)| place(name));
+            row.path.retain(transition);
+        }
+        if let Some(row) = &mut self.verdicts {
+            row.live = self.liveness.iter().all(|row| row.level == Liveness::Live.level());
+        }
+        if let Some(row) = &mut self.unbounded {
+            [&mut row.prefix, &mut row.cycle].into_iter().for_each(|path| path.retain(transition));
+        }
+        if let Some(steady) = &mut self.steady {
+            steady.states.iter_mut().for_each(|row| row.marking.retain(|(name, _)| place(name)));
+        }
+        let steady = self.steady.iter_mut().map(|section| &mut section.averages);
+        for averages in steady.chain(self.at.iter_mut().map(|section| &mut section.averages)) {
+            averages.tokens.retain(|row| place(&row.name));
+            averages.distributions.retain(|row| place(&row.name));
+            averages.throughputs.retain(|row| transition(&row.name));
+        }
+        self.net.places -= hidden.places.len().min(self.net.places);
+        self.net.transitions -= hidden.transitions.len().min(self.net.transitions);
+        self
+    }
+
     /// A report on a net without a finite state space.
-    pub fn of_unbounded(program: &Program, subject: &Subject<'_>, unbounded: &Unbounded) -> Self {
+    pub fn of_unbounded(
+        program: &Program,
+        subject: &Subject<'_>,
+        unbounded: &Unbounded,
+        coverability: Option<&Coverability>,
+    ) -> Self {
+        let place = |pump: &Pump| program.place_names[pump.place as usize].clone();
         let row = UnboundedRow {
+            coverability: coverability.map(|graph| CoverabilityRow {
+                markings: graph.nodes(),
+                unbounded: graph.unbounded.iter().map(place).collect(),
+                ignored: graph.ignored.iter().map(|ignored| ignored.words()).collect(),
+            }),
             places: unbounded.places.clone(),
             prefix: names(program, &unbounded.prefix),
             cycle: names(program, &unbounded.cycle),

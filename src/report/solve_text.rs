@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::report::look::Look;
 use crate::report::number::{count, counted, duration};
-use crate::report::solve::{DeadlockRow, SolveReport, StateSpaceRow, VerdictRow};
+use crate::report::solve::{DeadlockRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow};
 use crate::report::solve_numbers_text::{passage_text, steady_text, times_text};
 use crate::report::table::{Align, Table};
 use crate::report::text::net_title;
@@ -25,6 +25,7 @@ pub fn solve_text(report: &SolveReport, look: &Look) -> String {
         let _ = writeln!(text, "  unbounded places   {}", unbounded.places.join(", "));
         let _ = writeln!(text, "  after              {}", steps(&unbounded.prefix));
         let _ = writeln!(text, "  repeat             {}", steps(&unbounded.cycle));
+        text += &coverability(unbounded);
     }
     if let Some(space) = &report.state_space {
         text.push('\n');
@@ -43,6 +44,17 @@ pub fn solve_text(report: &SolveReport, look: &Look) -> String {
         text += &steady_text(steady, look);
     }
     text + &times_text(&report.at, look)
+}
+
+/// Which places are unbounded in all, and how sure that is.
+fn coverability(unbounded: &UnboundedRow) -> String {
+    let Some(graph) = &unbounded.coverability else { return String::new() };
+    let places = graph.unbounded.join(", ");
+    if graph.ignored.is_empty() {
+        return format!("  in all             {places}; every other place is bounded\n");
+    }
+    let ignored = graph.ignored.join(", ");
+    format!("  at most            {places}; every other place is bounded\n                     ({ignored} left out)\n")
 }
 
 fn state_space(space: &StateSpaceRow) -> String {

@@ -39,6 +39,8 @@ macro_rules! assert_shown {
             (r"\((portable|avx2|avx512)\)", "([vector])"),
             (r"\d+ threads?, [\d.]+ (µs|ms|s|min)", "[threads], [wall]"),
             (r"(seed \d+), [\d.]+ (µs|ms|s|min)", "$1, [wall]"),
+            (r"in all, [\d.]+ (µs|ms|s|min)", "in all, [wall]"),
+            (r#""bytes": \d+"#, r#""bytes": "[bytes]""#),
             (r"time cost: [\d.]+ (µs|ms|s|min) for a job of ([\d.]+ s), [\d.e-]+ % of it", "time cost: [wall] for a job of $2, [ratio] of it"),
             (r#""(wall_s|estimate_s|ratio)": [\d.e-]+"#, r#""$1": "[wall]""#),
             (r#""threads": \d+"#, r#""threads": "[threads]""#),
@@ -299,4 +301,34 @@ fn nets_are_read_from_standard_input() {
     let net = std::fs::File::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("models/textbook/mm1k.xml")).unwrap();
     let output = tool(&["check", "-"]).stdin(net).output().unwrap();
     assert!(output.status.success(), "{}", show(&output));
+}
+
+#[test]
+fn solve_shows_states_verdicts_and_the_long_run() {
+    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--at", "5", "--steady", "--measure", "full=#(queue) >= 5"]));
+}
+
+#[test]
+fn solve_shows_the_time_to_a_goal() {
+    assert_shown!(shown(&["solve", "models/textbook/forkjoin_retry.xml", "--at", "2,5", "--json"]));
+    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--goal", "#(queue) >= 5", "--csv"]));
+}
+
+#[test]
+fn solve_keeps_what_it_found_when_a_limit_ends_it() {
+    assert_shown!(shown(&["solve", "models/textbook/kanban.xml", "--max-states", "20"]));
+}
+
+#[test]
+fn solve_writes_files_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (dot, mtx, prism) = (path("g.dot"), path("g.mtx"), path("g"));
+    let all = ["solve", "models/textbook/tandem_blocking.xml", "--export-dot", &dot, "--draw-vanishing"];
+    data(&[&all[..], &["--export-mtx", &mtx, "--export-prism", &prism]].concat());
+    let files = ["g.dot", "g.mtx", "g.sta", "g.tra", "g.lab"];
+    let texts = files.map(|name| format!("--- {name}\n{}", std::fs::read_to_string(path(name)).unwrap()));
+    assert_shown!(texts.concat());
+    let again = tool(&all).output().unwrap();
+    assert_eq!(again.status.code(), Some(7), "an existing file is not replaced");
 }

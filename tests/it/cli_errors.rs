@@ -212,3 +212,20 @@ fn quiet_says_nothing_but_results_and_errors() {
     let output = tool(&["simulate", "no-such-net.xml", "--quiet"]).output().unwrap();
     assert!(output.status.code() == Some(7) && !output.stderr.is_empty(), "{}", show(&output));
 }
+
+#[test]
+fn nets_without_a_state_space() {
+    assert_shown!(shown(&["solve", "tests/data/cli/explosion.xml"]));
+    assert_shown!(shown(&["solve", "tests/data/cli/loop.xml"]));
+}
+
+#[test]
+fn a_steady_state_of_a_net_that_stops() {
+    assert_shown!(shown(&["solve", "-q", "models/textbook/forkjoin_retry.xml", "--steady", "--csv"]));
+}
+
+#[test]
+fn bad_questions_to_solve() {
+    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--goal=#(nope) > 1", "--measure=a=1 +"]));
+    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--max-memory=much"]));
+}
