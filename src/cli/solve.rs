@@ -3,7 +3,7 @@
 use tailspn::compile::{Code, Program};
 use tailspn::net::{Delay, Net, Timing};
 use tailspn::report::{
-    Hidden, NumberRow, SolveReport, Subject, average_section, json, passage_section, solve_csv, solve_report,
+    Hidden, NumberRow, SolveReport, Subject, average_section, counted, json, passage_section, solve_csv, solve_report,
     solve_text, steady_section, time_section,
 };
 use tailspn::solve::{

@@ -45,7 +45,8 @@ pub use number::{count, counted, duration, plain, within};
 pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
 pub use solve::{
-    BoundRow, CoverabilityRow, DeadlockRow, Hidden, LivenessRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, solve_report,
+    BoundRow, CoverabilityRow, DeadlockRow, Hidden, LivenessRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow,
+    solve_report,
 };
 pub use solve_numbers::{
     AverageSection, CdfPoint, DistributionRow, NumberRow, PassageSection, StateRow, SteadySection, TimeSection,

@@ -123,10 +123,9 @@ mod tests {
                 lists[v].iter().for_each(|&w| reaches[v][w] = true);
             }
             for k in 0..12 {
-                for v in 0..12 {
-                    for w in 0..12 {
-                        reaches[v][w] |= reaches[v][k] && reaches[k][w];
-                    }
+                let through = reaches[k];
+                for row in reaches.iter_mut().filter(|row| row[k]) {
+                    row.iter_mut().zip(through).for_each(|(reach, more)| *reach |= more);
                 }
             }
             let found = of_lists(&lists);

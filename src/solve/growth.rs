@@ -34,7 +34,7 @@ impl Growth {
         state: u32,
         marking: &[u32],
     ) -> Result<Option<Unbounded>, ExploreError> {
-        if self.failures >= PATIENCE || (state >= EAGER && state % RARELY != 0) {
+        if self.failures >= PATIENCE || (state >= EAGER && !state.is_multiple_of(RARELY)) {
             return Ok(None);
         }
         self.scratch.resize(marking.len(), 0);

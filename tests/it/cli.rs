@@ -305,7 +305,15 @@ fn nets_are_read_from_standard_input() {
 
 #[test]
 fn solve_shows_states_verdicts_and_the_long_run() {
-    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--at", "5", "--steady", "--measure", "full=#(queue) >= 5"]));
+    assert_shown!(shown(&[
+        "solve",
+        "models/textbook/mm1k.xml",
+        "--at",
+        "5",
+        "--steady",
+        "--measure",
+        "full=#(queue) >= 5"
+    ]));
 }
 
 #[test]
