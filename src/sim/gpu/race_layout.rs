@@ -94,6 +94,10 @@ impl Constants {
         let _ = writeln!(self.0, "const {name} = {value}u;");
     }
 
+    pub(crate) fn signed(&mut self, name: &str, value: i32) {
+        let _ = writeln!(self.0, "const {name} = {value}i;");
+    }
+
     pub(crate) fn flag(&mut self, name: &str, value: bool) {
         let _ = writeln!(self.0, "const {name} = {value};");
     }
