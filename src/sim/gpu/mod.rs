@@ -9,8 +9,12 @@
 //!   a fault in between loses the chunk, and counts nothing of it.
 //! * [`GpuError`] says what happened and what to do.
 
+#[cfg_attr(not(test), expect(dead_code, reason = "the race kernel runs expressions"))]
+mod code;
 mod columns;
 mod device;
+#[cfg(test)]
+mod double;
 mod engine;
 mod error;
 mod execute;

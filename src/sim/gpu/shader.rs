@@ -17,6 +17,12 @@ const PRODUCT_INT64: &str = shared!("product_int64");
 /// What every kernel needs: products, pairs, Philox, variates.
 const ARITHMETIC: [&str; 4] = [shared!("pair"), shared!("philox"), shared!("exponential"), shared!("address")];
 const LAW: &str = shared!("law");
+#[cfg(test)]
+const DOUBLE: &str = shared!("double");
+#[cfg(test)]
+const CODE: &str = shared!("code");
+#[cfg(test)]
+const DIRECT_LAW: &str = shared!("direct_law");
 
 /// Invocations in one workgroup.
 pub(crate) const WORKGROUP: u32 = 64;
@@ -55,4 +61,16 @@ pub(crate) fn reduce(int64: bool) -> String {
 /// The self-test.
 pub(crate) fn self_test(int64: bool) -> String {
     join(int64, &[kernel!("self_test")])
+}
+
+/// Every function of binary64 numbers and of the direct form, for tests.
+#[cfg(test)]
+pub(crate) fn double_test(int64: bool) -> String {
+    join(int64, &[DOUBLE, DIRECT_LAW, kernel!("tests/double")])
+}
+
+/// Marking expressions with at most `depth` numbers on the stack, for tests.
+#[cfg(test)]
+pub(crate) fn code_test(int64: bool, depth: u32) -> String {
+    join(int64, &[DOUBLE, CODE, kernel!("tests/code")]).replace("CODE_STACK", &depth.max(1).to_string())
 }
