@@ -114,9 +114,8 @@ fn exponential_scale(rate: vec2<u32>) -> vec2<u32> {
     return vec2<u32>(word_of_double(scaled_mean(mean, shift)), u32(shift));
 }
 
-fn look_at_served(u: u32, row: u32) {
+fn look_at_served(u: u32, row: u32, busy: u32) {
     let item = tables[row + 8u];
-    let busy = served(tables[row], tables[row + 5u]);
     if busy == held(item) && u != fired {
         return;
     }
@@ -136,9 +135,9 @@ fn look_at_served(u: u32, row: u32) {
     }
 }
 
-fn look_at_marking(u: u32, row: u32) {
+fn look_at_marking(u: u32, row: u32, busy: u32) {
     let item = tables[row + 8u];
-    let value = rate(tables[row], tables[row + 5u], tables[row + 6u]);
+    let value = rate(busy, tables[row + 6u]);
     if all(value == held_pair(item)) && u != fired {
         return;
     }
@@ -152,8 +151,7 @@ fn look_at_marking(u: u32, row: u32) {
 }
 
 // a clock for each enabling that is served: items of a crowd are the clocks that run, those put aside, then both
-fn look_at_general(u: u32, row: u32) {
-    let busy = served(tables[row], tables[row + 5u]);
+fn look_at_general(u: u32, row: u32, busy: u32) {
     let item = tables[row + 8u];
     let room = tables[row + 9u];
     var running = held(item);
@@ -209,21 +207,24 @@ fn look_at_general(u: u32, row: u32) {
 fn look_at(u: u32) {
     let row = TIMED_ROWS + TIMER_WORDS * u;
     let kind = tables[row + 1u];
+    if kind == TIMER_NONE {
+        return;
+    }
+    let busy = served(tables[row], tables[row + 5u]);
     if kind == TIMER_PLAIN {
-        let enabled = is_enabled(tables[row]);
-        if enabled != runs(u) {
-            if enabled {
+        if (busy > 0u) != runs(u) {
+            if busy > 0u {
                 restart(u, row, tables[row + 3u], tables[row + 4u]);
             } else {
                 set_clock(u, STOPPED);
             }
         }
     } else if HAS_SERVED && kind == TIMER_SERVED {
-        look_at_served(u, row);
+        look_at_served(u, row, busy);
     } else if HAS_MARKING_RATES && kind == TIMER_MARKING {
-        look_at_marking(u, row);
+        look_at_marking(u, row, busy);
     } else if HAS_GENERAL && kind == TIMER_GENERAL {
-        look_at_general(u, row);
+        look_at_general(u, row, busy);
     }
 }
 
@@ -253,7 +254,4 @@ fn race() {
     set_clock(u, STOPPED);
     fired = u;
     fire_timed(tables[TIMED_ROWS + TIMER_WORDS * u], time);
-    if phase == RACE {
-        fired = NO_TRANSITION;
-    }
 }

@@ -14,7 +14,8 @@ fn read(path: &Path) -> String {
 }
 
 fn functions(source: &str) -> BTreeSet<&str> {
-    let declared = source.match_indices("fn ").filter(|(at, _)| *at == 0 || !source[..*at].ends_with(char::is_alphanumeric));
+    let declared =
+        source.match_indices("fn ").filter(|(at, _)| *at == 0 || !source[..*at].ends_with(char::is_alphanumeric));
     let names = declared.map(|(at, _)| source[at + 3..].split(|c: char| !c.is_alphanumeric() && c != '_').next());
     names.flatten().filter(|name| !name.is_empty()).collect()
 }
@@ -84,10 +85,7 @@ fn structs_have_the_same_layout_on_both_sides() {
     mirror!(&reduce, ReduceRun { limit, begin, end, share, histogram, padding });
     mirror!(&reduce, Partial { squares, sum, min, max, count, padding });
     let race = parse(&race_shaders()[0]);
-    mirror!(
-        &race,
-        RaceRun { key, first, count, lanes, steps, horizon, last_tick, warm_up, max_firings, padding }
-    );
+    mirror!(&race, RaceRun { key, first, count, lanes, steps, horizon, last_tick, warm_up, max_firings, padding });
 }
 
 /// The race kernel for a net with everything in it, and for one with nothing, in both forms.
