@@ -1,0 +1,81 @@
+//! The net as a graph: which rows a transition needs and fills, and the other way round, whatever the weights.
+
+use crate::compile::{Csr, Term};
+use crate::structure::incidence::{Incidence, OpenKind};
+
+/// Neighbours of rows and transitions. A test is a need and a fill of the same row: it leaves what it needs. An arc of
+/// open weight counts as an arc; inhibitors do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Per transition: rows that it takes from or tests.
+    pub needs: Csr<u32>,
+    /// Per transition: rows that it puts into or tests.
+    pub fills: Csr<u32>,
+    /// Per row: transitions that need it.
+    pub consumers: Csr<u32>,
+    /// Per row: transitions that fill it.
+    pub producers: Csr<u32>,
+}
+
+impl Flow {
+    /// The graph of a net.
+    pub fn of(incidence: &Incidence) -> Self {
+        let transitions = incidence.transitions.len();
+        let mut needs: Vec<Vec<u32>> = Vec::with_capacity(transitions);
+        let mut fills: Vec<Vec<u32>> = Vec::with_capacity(transitions);
+        for t in 0..transitions {
+            let rows = |csr: &Csr<_>| csr.row(t).iter().map(|term: &Term| term.counter).collect::<Vec<_>>();
+            let tests = rows(&incidence.tests);
+            needs.push([rows(&incidence.backward), tests.clone()].concat());
+            fills.push([rows(&incidence.forward), tests].concat());
+        }
+        for entry in &incidence.open {
+            let (t, row) = (entry.transition as usize, entry.row);
+            match entry.kind {
+                OpenKind::Input => needs[t].push(row),
+                OpenKind::Output => fills[t].push(row),
+                OpenKind::Test => {
+                    needs[t].push(row);
+                    fills[t].push(row);
+                }
+                OpenKind::Inhibitor => {}
+            }
+        }
+        for list in needs.iter_mut().chain(&mut fills) {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let consumers = turned(&needs, incidence.rows.len());
+        let producers = turned(&fills, incidence.rows.len());
+        Self { needs: Csr::from_rows(needs), fills: Csr::from_rows(fills), consumers, producers }
+    }
+
+    /// The graph with all arcs turned round: its siphons are the traps of this one.
+    pub fn reversed(&self) -> Self {
+        Self {
+            needs: self.fills.clone(),
+            fills: self.needs.clone(),
+            consumers: self.producers.clone(),
+            producers: self.consumers.clone(),
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.consumers.rows()
+    }
+
+    /// Number of transitions.
+    pub fn transitions(&self) -> usize {
+        self.needs.rows()
+    }
+}
+
+/// For each of `size` items, the lists that hold it.
+fn turned(lists: &[Vec<u32>], size: usize) -> Csr<u32> {
+    let mut turned = vec![Vec::new(); size];
+    for (list, items) in (0..).zip(lists) {
+        items.iter().for_each(|&item| turned[item as usize].push(list));
+    }
+    Csr::from_rows(turned)
+}
