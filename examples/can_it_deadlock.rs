@@ -22,7 +22,8 @@ fn net(orders: [[usize; 2]; 2]) -> Result<Net, Box<dyn Error>> {
         let has_one = b.place(format!("has_one_{kind}"), 0);
         let runs = b.place(format!("runs_{kind}"), 0);
         let steps = [("first", 2.0), ("second", 2.0), ("ends", 0.5)];
-        let [take, take_more, end] = steps.map(|(step, rate)| b.transition(format!("{step}_{kind}"), Timing::exponential(rate)));
+        let [take, take_more, end] =
+            steps.map(|(step, rate)| b.transition(format!("{step}_{kind}"), Timing::exponential(rate)));
         b.input(idle, take, 1.0);
         b.input(resources[first], take, 1.0);
         b.output(take, has_one, 1.0);
@@ -44,7 +45,8 @@ fn structure(orders: [[usize; 2]; 2]) -> Result<Structure, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     for (words, orders) in [("opposite orders", [[0, 1], [1, 0]]), ("the same order", [[0, 1], [0, 1]])] {
         let found = structure(orders)?;
-        let names = |rows: &[u32]| rows.iter().map(|&row| found.incidence.rows[row as usize].as_str()).collect::<Vec<_>>();
+        let names =
+            |rows: &[u32]| rows.iter().map(|&row| found.incidence.rows[row as usize].as_str()).collect::<Vec<_>>();
         println!("{words}:");
         let bounds = found.bounds.as_ref().ok_or("bounds were asked for")?;
         for (name, bound) in found.incidence.rows.iter().zip(&bounds.rows) {

@@ -61,6 +61,12 @@ pub fn structure_csv(report: &StructureReport) -> Result<String, CsvError> {
             rows.write([section, "", verdict.name, "", value])?;
         }
     }
+    if let Some(found) = &report.deadlock {
+        let verdicts = [("property", found.property), ("deadlock_free", found.deadlock_free), ("live", found.live)];
+        for (name, holds) in verdicts {
+            rows.write(["deadlock", "", name, "", holds.map_or("", |holds| if holds { "1" } else { "0" })])?;
+        }
+    }
     let matrices = &report.matrices;
     rows.matrix("forward", &matrices.forward, report)?;
     rows.matrix("backward", &matrices.backward, report)?;

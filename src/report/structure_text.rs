@@ -14,17 +14,19 @@ pub struct Extent {
     pub list: usize,
     /// Columns of a matrix; a wider one is left out. Default 16.
     pub columns: usize,
+    /// Terms of a sum in a table; a longer one is only counted. Default 6.
+    pub terms: usize,
 }
 
 impl Default for Extent {
     fn default() -> Self {
-        Self { list: 30, columns: 16 }
+        Self { list: 30, columns: 16, terms: 6 }
     }
 }
 
 impl Extent {
     /// Everything.
-    pub const WHOLE: Self = Self { list: usize::MAX, columns: usize::MAX };
+    pub const WHOLE: Self = Self { list: usize::MAX, columns: usize::MAX, terms: usize::MAX };
 }
 
 /// Which sections are shown.
@@ -256,6 +258,9 @@ fn bound_table(bounds: &[BoundRow], cut: Option<&str>, extent: Extent, look: &Lo
         let most = bound.most.map_or_else(|| "-".to_owned(), |most| most.to_string());
         let operator = if bound.source == Some("invariant") { "=" } else { look.either("≤", "<=") };
         let because = match (&bound.sum, bound.source) {
+            (Some(sum), _) if bound.weights.len() > extent.terms => {
+                format!("a sum over {} places {operator} {sum}", bound.weights.len())
+            }
             (Some(sum), _) => format!("{} {operator} {sum}", sum_text(&bound.weights)),
             (None, Some("capacity")) => "its capacity".to_owned(),
             (None, Some(_)) => "the marking equation, in floating point".to_owned(),

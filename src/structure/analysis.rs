@@ -131,7 +131,10 @@ pub fn analyse(program: &Program, wanted: Wanted, limits: &Limits, stopped: &dyn
     let throughputs = wanted.throughputs.then(|| {
         let none = vec![false; extended.rows.len()];
         let bounded = bounded.as_ref().map_or(&none, |cover| &cover.members);
-        throughput_bounds(&extended, program, bounded, &budget())
+        // an open arc may feed what else could not go on
+        let repeats = extended.open.is_empty().then(|| transition_cover(&extended, Relation::OneSided, &budget()));
+        let repeats = repeats.and_then(Result::ok).filter(|cover| cover.proved);
+        throughput_bounds(&extended, program, bounded, repeats.as_ref().map(|cover| &*cover.members), &budget())
     });
     Structure {
         classes: NetClass::ALL.map(|class| (class, breaks(&flow, class))).to_vec(),

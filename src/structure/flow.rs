@@ -3,7 +3,8 @@
 use crate::compile::{Csr, Term};
 use crate::structure::incidence::{Incidence, OpenKind};
 
-/// Neighbours of rows and transitions. A test is a need and a fill of the same row: it leaves what it needs. An arc of
+/// Neighbours of rows and transitions. A test is a need and a fill of the same row,
+/// since it leaves what it needs, unless the transition takes it by an input. An arc of
 /// open weight counts as an arc; inhibitors do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
@@ -24,10 +25,16 @@ impl Flow {
         let mut needs: Vec<Vec<u32>> = Vec::with_capacity(transitions);
         let mut fills: Vec<Vec<u32>> = Vec::with_capacity(transitions);
         for t in 0..transitions {
-            let rows = |csr: &Csr<_>| csr.row(t).iter().map(|term: &Term| term.counter).collect::<Vec<_>>();
-            let tests = rows(&incidence.tests);
-            needs.push([rows(&incidence.backward), tests.clone()].concat());
-            fills.push([rows(&incidence.forward), tests].concat());
+            let rows = |csr: &Csr<Term>| csr.row(t).iter().map(|term| term.counter).collect::<Vec<_>>();
+            let taken = |row: u32| {
+                let inputs = incidence.backward.row(t).iter();
+                inputs.filter(|term| term.counter == row).map(|term| term.weight).sum::<u32>()
+            };
+            // of what it tests, a transition leaves what it does not take
+            let left = incidence.tests.row(t).iter().filter(|test| test.weight > taken(test.counter));
+            let left = left.map(|test| test.counter).collect();
+            needs.push([rows(&incidence.backward), rows(&incidence.tests)].concat());
+            fills.push([rows(&incidence.forward), left].concat());
         }
         for entry in &incidence.open {
             let (t, row) = (entry.transition as usize, entry.row);

@@ -24,13 +24,13 @@ impl Default for Limits {
 #[non_exhaustive]
 pub enum Cut {
     /// More rows than allowed: allow more, or use the basis, which never explodes.
-    #[error("stopped at the limit of {limit} rows")]
+    #[error("stopped at the limit of rows, {limit}")]
     Rows {
         /// Most rows at once.
         limit: usize,
     },
     /// More siphons or traps than allowed: allow more.
-    #[error("stopped at the limit of {limit} sets")]
+    #[error("stopped at the limit of sets, {limit}")]
     Sets {
         /// Most sets.
         limit: usize,

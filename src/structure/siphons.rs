@@ -119,7 +119,17 @@ impl<'f> Search<'f> {
     }
 
     fn run(&mut self, found: &mut Vec<Vec<u32>>, limits: &Limits, budget: &Budget<'_>) -> Result<(), Cut> {
-        let mut parts = vec![Part { within: Vec::new(), without: Vec::new() }];
+        // what nothing fills is a siphon by itself, and in no other minimal one
+        let unfilled = |row: &u32| self.flow.producers.row(*row as usize).is_empty();
+        let without: Vec<u32> = (0..number(self.flow.rows())).filter(unfilled).collect();
+        for &row in &without {
+            if found.len() >= limits.max_sets {
+                return Err(Cut::Sets { limit: limits.max_sets });
+            }
+            budget.check()?;
+            found.push(vec![row]);
+        }
+        let mut parts = vec![Part { within: Vec::new(), without }];
         while let Some(part) = parts.pop() {
             budget.check()?;
             let all = 0..number(self.flow.rows());

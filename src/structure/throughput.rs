@@ -39,15 +39,21 @@ pub struct Throughputs {
 /// rates that depend on the marking, or other delays than exponential ones, are not restricted by themselves.
 /// Source: \[Chiola1993\].
 ///
-/// `bounded` says for each row whether its tokens are bounded.
+/// `bounded` says for each row whether its tokens are bounded; `repeats` for each transition whether it can fire for ever,
+/// where that is known: the bound of one that cannot is 0.
 pub fn throughput_bounds(
     incidence: &Incidence,
     program: &Program,
     bounded: &[bool],
+    repeats: Option<&[bool]>,
     budget: &Budget<'_>,
 ) -> Throughputs {
     let mut bounds = Vec::new();
     for &t in &program.timed {
+        if repeats.is_some_and(|repeats| !repeats[t as usize]) {
+            bounds.push(ThroughputBound { transition: t, most: Some(0.0) });
+            continue;
+        }
         match bound(incidence, program, bounded, t, budget) {
             Ok(most) => bounds.push(ThroughputBound { transition: t, most }),
             Err(cut) => return Throughputs { bounds, cut: Some(cut) },
@@ -77,7 +83,7 @@ fn bound(
     }
     add_choices(&mut problem, incidence, program, &rates);
     match solve(&mut problem, &[], budget)? {
-        Solved::Best(value, _) => Ok(Some(value)),
+        Solved::Best(value, _) => Ok(Some(value.max(0.0))),
         Solved::Unbounded => Ok(None),
         Solved::Infeasible => Err(Cut::Numerical { reason: "no mean tokens fit the marking equation".to_owned() }),
     }
