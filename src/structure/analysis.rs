@@ -99,29 +99,8 @@ pub fn analyse(program: &Program, wanted: Wanted, limits: &Limits, stopped: &dyn
     let covers = covers(&incidence, place_flows.as_ref(), transition_flows.as_ref(), &budget);
     let siphons = wanted.siphons.then(|| minimal_siphons(&flow, limits, &budget()));
     let is_marked = |rows: &[u32]| rows.iter().any(|&row| incidence.initial[row as usize] > 0);
-    let deadlock = siphons.as_ref().map(|siphons| {
-        let has_rooms = extended.rows.len() > incidence.rows.len();
-        let with_rooms = has_rooms.then(|| minimal_siphons(&extended_flow, limits, &budget()));
-        let rank = place_basis(&extended, &budget()).rank;
-        let whole = |cover: Result<Cover, Cut>| cover.ok().map(|cover| cover.is_whole());
-        let covered = if has_rooms {
-            whole(place_cover(&extended, Relation::Equal, &budget())).zip(whole(transition_cover(
-                &extended,
-                Relation::Equal,
-                &budget(),
-            )))
-        } else {
-            whole(covers.conservative.clone()).zip(whole(covers.consistent.clone()))
-        };
-        deadlock(&Known {
-            extended: &extended,
-            flow: &extended_flow,
-            program,
-            no_room: &no_room,
-            siphons: with_rooms.as_ref().unwrap_or(siphons),
-            rank: rank.zip(covered).map(|(rank, (conservative, consistent))| (conservative, consistent, rank)),
-        })
-    });
+    let nets = Nets { incidence: &incidence, extended: &extended, flow: &extended_flow, program, no_room: &no_room };
+    let deadlock = siphons.as_ref().map(|siphons| nets.deadlock(siphons, &covers, limits, &budget));
     let bounded = place_cover(&extended, Relation::OneSided, &budget());
     let no_flows = Flows { vectors: Vec::new(), cut: None, excluded: Vec::new() };
     let bounds = wanted.bounds.then(|| {
@@ -158,6 +137,48 @@ pub fn analyse(program: &Program, wanted: Wanted, limits: &Limits, stopped: &dyn
         deadlock,
         incidence,
         extended,
+    }
+}
+
+/// A net, and the same net with free rooms.
+struct Nets<'a> {
+    incidence: &'a Incidence,
+    extended: &'a Incidence,
+    /// Of the extended net.
+    flow: &'a Flow,
+    program: &'a Program,
+    no_room: &'a [u32],
+}
+
+impl Nets<'_> {
+    /// Deadlocks and liveness of the extended net, from siphons and covers of the net itself where both are the same.
+    fn deadlock<'b>(
+        &self,
+        siphons: &Sets,
+        covers: &Covers,
+        limits: &Limits,
+        budget: &dyn Fn() -> Budget<'b>,
+    ) -> Deadlock {
+        let extended = self.extended;
+        let has_rooms = extended.rows.len() > self.incidence.rows.len();
+        let with_rooms = has_rooms.then(|| minimal_siphons(self.flow, limits, &budget()));
+        let whole = |cover: Result<Cover, Cut>| cover.ok().map(|cover| cover.is_whole());
+        let (conservative, consistent) = if has_rooms {
+            let places = place_cover(extended, Relation::Equal, &budget());
+            (whole(places), whole(transition_cover(extended, Relation::Equal, &budget())))
+        } else {
+            (whole(covers.conservative.clone()), whole(covers.consistent.clone()))
+        };
+        let rank = place_basis(extended, &budget()).rank;
+        let rank = rank.zip(conservative).zip(consistent).map(|((rank, p), t)| (p, t, rank));
+        deadlock(&Known {
+            extended,
+            flow: self.flow,
+            program: self.program,
+            no_room: self.no_room,
+            siphons: with_rooms.as_ref().unwrap_or(siphons),
+            rank,
+        })
     }
 }
 

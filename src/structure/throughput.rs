@@ -78,8 +78,8 @@ fn bound(
     let rates: Vec<Variable> =
         (0..transitions).map(|u| problem.add_var(f64::from(u8::from(u == t as usize)), free)).collect();
     add_balance(&mut problem, incidence, bounded, [&means, &firings, &rates]);
-    for u in 0..transitions {
-        add_service(&mut problem, incidence, program, u, &means, rates[u]);
+    for (u, &rate) in rates.iter().enumerate() {
+        add_service(&mut problem, incidence, program, u, &means, rate);
     }
     add_choices(&mut problem, incidence, program, &rates);
     match solve(&mut problem, &[], budget)? {
@@ -163,7 +163,7 @@ fn add_service(
 
 /// Immediates that are always enabled together fire in the proportions of their weights.
 fn add_choices(problem: &mut Problem, incidence: &Incidence, program: &Program, rates: &[Variable]) {
-    let key = |t: usize| -> Option<(Vec<(u32, u32)>, Vec<(u32, u32)>, u32, f64)> {
+    let key = |t: usize| {
         let Firing::Immediate { weight, priority } = &program.firing[t] else { return None };
         let weight = weight.as_constant().filter(|&weight| weight > 0.0)?;
         let plain = incidence.inhibition.row(t).is_empty() && program.rooms.row(t).is_empty() && program.is_static(t);

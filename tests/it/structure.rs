@@ -16,6 +16,9 @@ use tailspn::structure::{
     place_semiflows, transition_cover, transition_semiflows,
 };
 
+/// Inputs and outputs of a transition, as they are put together.
+type Lists = (Vec<(usize, u32)>, Vec<(usize, u32)>);
+
 /// Inputs and outputs of a transition: place and weight.
 type Arcs<'a> = (&'a [(usize, u32)], &'a [(usize, u32)]);
 
@@ -88,13 +91,11 @@ fn to_program(b: &NetBuilder) -> Program {
 
 /// The change of each place by each transition.
 fn matrix(program: &Program) -> Vec<Vec<i128>> {
-    let mut matrix = vec![vec![0; program.transitions()]; program.counters()];
-    for t in 0..program.transitions() {
-        for change in program.changes.row(t) {
-            matrix[change.counter as usize][t] = i128::from(change.by);
-        }
-    }
-    matrix
+    let change = |p: usize, t: usize| {
+        let found = program.changes.row(t).iter().find(|change| change.counter as usize == p);
+        found.map_or(0, |change| i128::from(change.by))
+    };
+    (0..program.counters()).map(|p| (0..program.transitions()).map(|t| change(p, t)).collect()).collect()
 }
 
 fn transposed(matrix: &[Vec<i128>], columns: usize) -> Vec<Vec<i128>> {
@@ -187,9 +188,8 @@ fn a_basis_has_as_many_vectors_as_the_rank_leaves() {
         assert_eq!(basis.rank, Some(independent.len()));
         assert_eq!(basis.flows.vectors.len(), matrix.len() - independent.len());
         for vector in &basis.flows.vectors {
-            for t in 0..net.transitions() {
-                assert_eq!(vector.iter().map(|&(p, w)| w * matrix[p as usize][t]).sum::<i128>(), 0);
-            }
+            let sum = |t: usize| vector.iter().map(|&(p, w)| w * matrix[p as usize][t]).sum::<i128>();
+            assert!((0..net.transitions()).all(|t| sum(t) == 0));
         }
     }
 }
@@ -239,7 +239,7 @@ fn a_lock_has_its_weighted_invariant() {
 fn weights_that_do_not_fit_are_an_error_and_the_rest_is_kept() {
     let mut tokens = vec![0; 131];
     tokens.extend([1, 0]);
-    let mut arcs: Vec<(Vec<(usize, u32)>, Vec<(usize, u32)>)> = vec![(vec![(131, 1)], vec![(132, 1)])];
+    let mut arcs: Vec<Lists> = vec![(vec![(131, 1)], vec![(132, 1)])];
     arcs.extend((0..130).map(|i| (vec![(i, 1)], vec![(i + 1, 2)])));
     let arcs: Vec<Arcs> = arcs.iter().map(|(a, b)| (a.as_slice(), b.as_slice())).collect();
     let incidence = Incidence::of(&program(&tokens, &arcs));
@@ -251,7 +251,7 @@ fn weights_that_do_not_fit_are_an_error_and_the_rest_is_kept() {
 
 /// `n` choices between two ways, one after the other: 2^n T-semiflows.
 fn choices(n: usize) -> Program {
-    let mut arcs: Vec<(Vec<(usize, u32)>, Vec<(usize, u32)>)> = Vec::new();
+    let mut arcs: Vec<Lists> = Vec::new();
     for i in 0..n {
         for _ in 0..2 {
             arcs.push((vec![(i, 1)], vec![((i + 1) % n, 1)]));
@@ -356,7 +356,7 @@ fn minimal_siphons_and_traps_are_those_of_brute_force() {
 #[test]
 fn a_limit_of_sets_keeps_those_found() {
     // ten separate circuits
-    let arcs: Vec<(Vec<(usize, u32)>, Vec<(usize, u32)>)> = (0..10).map(|i| (vec![(i, 1)], vec![(i, 1)])).collect();
+    let arcs: Vec<Lists> = (0..10).map(|i| (vec![(i, 1)], vec![(i, 1)])).collect();
     let arcs: Vec<Arcs> = arcs.iter().map(|(a, b)| (a.as_slice(), b.as_slice())).collect();
     let flow = Flow::of(&Incidence::of(&program(&[0; 10], &arcs)));
     let limits = Limits { max_sets: 4, ..Limits::default() };
@@ -597,7 +597,7 @@ fn verdicts_hold_on_full_walks_of_rings() {
     for i in 0..1200 {
         let n = 2 + dice.roll(4) as usize;
         let tokens: Vec<u32> = (0..n).map(|_| u32::from(dice.roll(3) == 0)).collect();
-        let mut arcs: Vec<(Vec<(usize, u32)>, Vec<(usize, u32)>)> = Vec::new();
+        let mut arcs: Vec<Lists> = Vec::new();
         if i % 3 == 0 {
             // a marked graph: each place from one transition to another
             arcs = vec![Default::default(); 1 + dice.roll(n as u64) as usize];
@@ -680,7 +680,7 @@ fn philosophers_have_a_siphon_without_a_trap() {
 fn a_marked_graph_with_many_circuits_is_live_without_listing_them() {
     // 40 stages, each a fork and a join: 2^40 circuits
     let n = 40;
-    let mut arcs: Vec<(Vec<(usize, u32)>, Vec<(usize, u32)>)> = Vec::new();
+    let mut arcs: Vec<Lists> = Vec::new();
     for i in 0..n {
         let (a, b) = (2 * i, 2 * i + 1);
         let (c, d) = (2 * ((i + 1) % n), 2 * ((i + 1) % n) + 1);
@@ -823,8 +823,8 @@ fn real_nets_neither_hang_nor_exceed_their_bounds() {
 
 fn job(maps: u64, reduces: u64) -> Net {
     let means_s = [3.0, 0.5, 5.6, 4.0, 0.7, 1.2, 1.9, 3.3, 8.2];
-    let mut plan = Plan::default();
-    plan.phases = Some(GivenPhases { means_s, maps: Some(maps), reduces: Some(reduces) });
+    let phases = Some(GivenPhases { means_s, maps: Some(maps), reduces: Some(reduces) });
+    let plan = Plan { phases, ..Plan::default() };
     let phases = phase_times(&plan, &mut || 0.5).unwrap();
     job_net(&plan, &phases).unwrap().net
 }
