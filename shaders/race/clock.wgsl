@@ -93,24 +93,25 @@ fn restart(u: u32, row: u32, mantissa: u32, shift: u32) {
     set_clock(u, plus(now, narrow(e, mantissa, shift)));
 }
 
-fn scaled_mean(mean: vec2<u32>, shift: u32) -> vec2<u32> {
-    return double_round_half_away(double_scaled(mean, shift - 27u - TICK_EXPONENT));
+fn scaled_mean(mean: vec2<u32>, shift: i32) -> vec2<u32> {
+    return double_round_half_away(double_scaled(mean, shift - 27 - TICK_EXPONENT));
 }
 
 // scale of an exponential delay with this rate: mantissa and shift, as src/sim/clock.rs has it
 fn exponential_scale(rate: vec2<u32>) -> vec2<u32> {
     let mean = double_quotient(DOUBLE_ONE, rate);
-    if !double_is_finite(mean) || !double_less(DOUBLE_ZERO, mean) {
+    // a subnormal mean is left to the CPU, as an infinite one is
+    if !double_is_finite(mean) || double_less(mean, DOUBLE_LEAST_NORMAL) {
         fault();
         return vec2<u32>(0u, 0u);
     }
     // top bit set, unless rounding takes it beyond a word or the shift is bounded
-    var shift = 58u + TICK_EXPONENT - double_exponent(mean);
+    var shift = 58 + TICK_EXPONENT - (double_exponent(mean) - 1023);
     if double_less(DOUBLE_WORD_MAX, scaled_mean(mean, shift)) {
-        shift -= 1u;
+        shift -= 1;
     }
-    shift = u32(min(i32(shift), 63));
-    return vec2<u32>(word_of_double(scaled_mean(mean, shift)), shift);
+    shift = min(shift, 63);
+    return vec2<u32>(word_of_double(scaled_mean(mean, shift)), u32(shift));
 }
 
 fn look_at_served(u: u32, row: u32) {

@@ -88,7 +88,7 @@ fn race() {
     let mine = select(words.xy, words.zw, event_half == 1u);
     event += event_half;
     event_half = 1u - event_half;
-    let to = plus(now, delay(exponential(mine.x), total));
+    let to = plus(now, delay(exponential(mine.x), total, DIRECT_BASE));
     if less(run.last_tick, to) {
         end_late();
         return;

@@ -53,6 +53,9 @@ const DONE = 4u;
 const MAX_IMMEDIATE_FIRINGS = 1000000u;
 const MAX_FIRINGS_AT_ONCE = vec2<u32>(16777216u, 0u);
 const ONE = vec2<u32>(1u, 0u);
+// 2^32 - 1, and the least number that is not subnormal, as binary64 numbers
+const DOUBLE_WORD_MAX = vec2<u32>(0xffe00000u, 0x41efffffu);
+const DOUBLE_LEAST_NORMAL = vec2<u32>(0u, 0x00100000u);
 
 var<private> lane: u32;
 var<private> phase: u32;
@@ -125,7 +128,7 @@ fn is_goal() -> bool {
         if !double_is_finite(value) {
             fault();
         }
-        return !double_equal(value, DOUBLE_ZERO);
+        return !double_is_zero(value);
     }
     return false;
 }

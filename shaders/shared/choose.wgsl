@@ -1,4 +1,5 @@
-// Which immediate transition fires: highest priority, then by weight. Twin: src/semantics/choose.rs.
+// Which immediate transition fires: highest priority, then by weight.
+// Twin: src/semantics/choose.rs (find_candidates, pick)
 // A kernel that uses this defines `tables`, `fault` and `choice_word(group)`; enabled.wgsl comes before it.
 // Members of a group stand in the order of falling priority: transition, priority, weight, code of the weight.
 
@@ -68,7 +69,7 @@ fn pick(group: u32, begin: u32, found: Candidates) -> u32 {
         return found.first;
     }
     var total = found.total;
-    var scale = 0u;
+    var scale = 0;
     if HAS_WEIGHT_CODES {
         if !found.constant {
             scale = weight_scale(found.exact, found.count);
@@ -100,16 +101,16 @@ fn pick(group: u32, begin: u32, found: Candidates) -> u32 {
     return last;
 }
 
-// the power of two by which weights of this sum are multiplied, as two's complement
-fn weight_scale(total: vec2<u32>, count: u32) -> u32 {
+// the power of two by which weights of this sum are multiplied
+fn weight_scale(total: vec2<u32>, count: u32) -> i32 {
     let room = double_difference(DOUBLE_WORD_MAX, double_of_word(count));
     let scale = double_quotient(room, total);
     if !double_is_finite(total) || !double_is_finite(scale) {
         fault();
     }
-    return double_exponent(scale);
+    return double_exponent(scale) - 1023;
 }
 
-fn integer_weight(weight: vec2<u32>, scale: u32) -> u32 {
+fn integer_weight(weight: vec2<u32>, scale: i32) -> u32 {
     return max(word_of_double(double_round_half_away(double_scaled(weight, scale))), 1u);
 }

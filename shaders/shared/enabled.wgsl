@@ -1,4 +1,5 @@
-// When a transition is enabled, how often, and at which rate. Twin: src/semantics/enabled.rs.
+// When a transition is enabled, how often, and at which rate.
+// Twin: src/semantics/enabled.rs (is_enabled, static_enabled, dynamic_enabled, enabling_degree, served, rate, arc_weight)
 //
 // A kernel that uses this defines `tokens_of(counter)`, `tables`, `fault()`, and the constants of the net that
 // src/sim/gpu/race_code.rs writes; rows of transitions are laid out there.

@@ -7,7 +7,7 @@
 use crate::compile::{Code, Firing, Program};
 use crate::net::ArcKind;
 use crate::sim::clock::Clock;
-use crate::sim::gpu::code;
+use crate::sim::gpu::code::DeviceCode;
 use crate::sim::gpu::pair::pair;
 use crate::sim::gpu::race_layout::{Columns, Constants, Items, Observed};
 use crate::sim::question::{Goal, Question};
@@ -30,7 +30,7 @@ pub(crate) struct RaceCode {
     /// Whether any code is run.
     pub(crate) has_code: bool,
     /// Deepest stack of a code.
-    pub(crate) stack: usize,
+    pub(crate) stack: u32,
     /// Loop iterations of the costliest step so far, the form aside.
     pub(crate) loops: Loops,
 }
@@ -97,15 +97,15 @@ impl RaceCode {
 
     /// Appends a code; gives its position. `what` names it in an obstacle.
     pub(crate) fn code(&mut self, code: &Code, what: &str) -> u32 {
-        match code::encode(code) {
+        match DeviceCode::of(code) {
             Ok(encoded) => {
                 self.has_code = true;
-                self.stack = self.stack.max(encoded.stack);
-                self.loops.code = self.loops.code.max(encoded.loops);
+                self.stack = self.stack.max(encoded.depth);
+                self.loops.code = self.loops.code.max(u64::from(encoded.loops));
                 self.list(encoded.words).0
             }
-            Err(why) => {
-                self.obstacles.push(format!("{what}: {why}"));
+            Err(reasons) => {
+                self.obstacles.extend(reasons.iter().map(|why| format!("{what}: {why}")));
                 0
             }
         }
@@ -129,9 +129,7 @@ impl RaceCode {
                 }
             },
         }
-        for (name, value) in
-            [("GOAL_DEAD", dead), ("GOAL_HORIZON", horizon), ("GOAL_TERMS", terms), ("GOAL_CODE", code)]
-        {
+        for (name, value) in [("GOAL_DEAD", dead), ("GOAL_HORIZON", horizon), ("GOAL_TERMS", terms), ("GOAL_CODE", code)] {
             self.constants.word(name, value);
         }
         self.constants.word("GOAL_KIND", kind);
@@ -164,8 +162,7 @@ impl RaceCode {
                 self.list(program.changes.row(t).iter().flat_map(|change| [change.counter, change.by.cast_unsigned()]));
             let affects = self.list(program.affects.row(t).iter().map(|&u| timed_places[u as usize]));
             let groups = self.list(program.affects_groups.row(t).iter().copied());
-            for (i, (begin, end)) in [ranges, rooms, dynamic, inputs, changes, affects, groups].into_iter().enumerate()
-            {
+            for (i, (begin, end)) in [ranges, rooms, dynamic, inputs, changes, affects, groups].into_iter().enumerate() {
                 row[2 * i] = begin;
                 row[2 * i + 1] = end;
             }
@@ -278,8 +275,7 @@ impl RaceCode {
                 words.extend([t, *priority, constant, code]);
             }
             let count = words.len() as u64 / 4;
-            let passes =
-                if has_codes { 3 * (self.loops.enabled + 2 * self.loops.code) } else { 2 * self.loops.enabled };
+            let passes = if has_codes { 3 * (self.loops.enabled + 2 * self.loops.code) } else { 2 * self.loops.enabled };
             self.loops.choose = self.loops.choose.max(count * (passes + 2));
             let (begin, end) = self.list(words);
             rows.extend([begin, end]);
@@ -313,8 +309,8 @@ impl RaceCode {
         self.constants.word("TICK_LOW", low);
         self.constants.word("TICK_HIGH", high);
         let counters = program.counters() as u64;
-        self.loops.pass =
-            u64::from(observed.rewards) * (1 + self.loops.code) + u64::from(observed.snapshots) * (1 + self.loops.code);
+        self.loops.pass = u64::from(observed.rewards) * (1 + self.loops.code)
+            + u64::from(observed.snapshots) * (1 + self.loops.code);
         self.loops.whole = counters * if observed.tokens { 3 } else { 1 }
             + program.groups.rows() as u64 * 2
             + u64::from(observed.groups) * 2

@@ -78,8 +78,8 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
     }
     let at = code.list(rows).0;
     code.constants.word("TIMED_ROWS", at);
-    code.constants.word("RATE_EXPONENT", law.exponent.cast_unsigned());
-    code.constants.word("DIRECT_BASE", law.base.cast_unsigned());
+    code.constants.signed("RATE_EXPONENT", law.exponent);
+    code.constants.signed("DIRECT_BASE", law.base);
     code.constants.flag("HAS_OTHER_SHARES", others);
     let look = code.loops.enabled + 1 + code.loops.code;
     let begin = code.loops.whole + 4 * timed as u64;
@@ -105,7 +105,7 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
     }
     let at = code.list(rows).0;
     code.constants.word("TIMED_ROWS", at);
-    code.constants.word("TICK_EXPONENT", clock.engine_exponent().cast_unsigned());
+    code.constants.signed("TICK_EXPONENT", clock.engine_exponent());
     code.constants.word("NO_SCALE", NONE);
     code.constants.flag("HAS_SERVED", kinds[Timer::SERVED as usize]);
     code.constants.flag("HAS_MARKING_RATES", kinds[Timer::MARKING as usize]);

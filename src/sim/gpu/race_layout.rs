@@ -94,6 +94,10 @@ impl Constants {
         let _ = writeln!(self.0, "const {name} = {value}u;");
     }
 
+    pub(crate) fn signed(&mut self, name: &str, value: i32) {
+        let _ = writeln!(self.0, "const {name} = {value}i;");
+    }
+
     pub(crate) fn flag(&mut self, name: &str, value: bool) {
         let _ = writeln!(self.0, "const {name} = {value};");
     }
@@ -129,13 +133,7 @@ impl Items {
     }
 
     /// The items of what is observed.
-    pub(crate) fn observe(
-        &mut self,
-        program: &Program,
-        observed: Observed,
-        columns: Columns,
-        constants: &mut Constants,
-    ) {
+    pub(crate) fn observe(&mut self, program: &Program, observed: Observed, columns: Columns, constants: &mut Constants) {
         let (counters, transitions) = (program.counters() as u32, program.transitions() as u32);
         self.named("SEEN", 4 * observed.groups, constants);
         self.named("AREAS", if observed.tokens { 4 * counters } else { 0 }, constants);

@@ -60,11 +60,7 @@ pub(crate) fn race(int64: bool, form: Form, code: &RaceCode) -> String {
         Form::Clock => kernel!("race/clock").to_owned(),
     };
     let stack = code.stack.to_string();
-    let doubles = if code.has_code {
-        [DOUBLE, CODE].join("\n").replace("CODE_STACK", &stack)
-    } else {
-        kernel!("no_code").to_owned()
-    };
+    let doubles = if code.has_code { [DOUBLE, CODE].join("\n").replace("CODE_STACK", &stack).replace("codes[", "tables[") } else { kernel!("no_code").to_owned() };
     let game = [shared!("enabled"), shared!("fire"), shared!("choose"), kernel!("race/game"), kernel!("race/observe")];
     join(int64, &[code.constants.text(), &doubles, LAW, &game.join("\n"), &engine])
 }
@@ -77,4 +73,16 @@ pub(crate) fn reduce(int64: bool) -> String {
 /// The self-test.
 pub(crate) fn self_test(int64: bool) -> String {
     join(int64, &[kernel!("self_test")])
+}
+
+/// Every function of binary64 numbers and of the direct form, for tests.
+#[cfg(test)]
+pub(crate) fn double_test(int64: bool) -> String {
+    join(int64, &[DOUBLE, DIRECT_LAW, kernel!("tests/double")])
+}
+
+/// Marking expressions with at most `depth` numbers on the stack, for tests.
+#[cfg(test)]
+pub(crate) fn code_test(int64: bool, depth: u32) -> String {
+    join(int64, &[DOUBLE, CODE, kernel!("tests/code")]).replace("CODE_STACK", &depth.max(1).to_string())
 }
