@@ -56,4 +56,5 @@ pub mod report;
 pub mod rng;
 pub mod semantics;
 pub mod sim;
+pub mod structure;
 pub mod units;

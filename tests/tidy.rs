@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 14] = [
+const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("units", &[]),
     ("rng", &[]),
     ("net", &[]),
@@ -25,9 +25,10 @@ const MAY_IMPORT: [(&str, &[&str]); 14] = [
     ("formats", &["net"]),
     ("compile", &["net"]),
     ("semantics", &["compile", "net"]),
+    ("structure", &["semantics", "compile", "net"]),
     ("sim", &["semantics", "compile", "net", "rng", "estimate"]),
     ("mapreduce", &["net", "units"]),
-    ("report", &["sim", "estimate", "mapreduce", "units"]),
+    ("report", &["sim", "structure", "estimate", "mapreduce", "units"]),
     ("error", &["net", "compile", "formats", "sim"]),
     ("cli", &[]),
     ("lib", &[]),

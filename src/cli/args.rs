@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Simulate a net: time to a goal, mean tokens, throughputs, rewards
     Simulate(Box<SimulateArgs>),
+    /// Show what a net's structure says without simulating it: invariants, siphons, bounds, deadlocks
+    Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster
     SpnGc(SpnGcArgs),
     /// Estimate how long a MapReduce job on a GPU cluster takes
@@ -261,6 +263,53 @@ pub(crate) enum Engine {
     Direct,
     /// The direct form, a block of replications side by side
     Lockstep,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+What each verdict means, and when it stops being true, is in docs/structure.md.
+
+Examples:
+    tailspn structure net.xml
+    tailspn structure net.xml --only bounds,siphons
+    tailspn structure net.xml --json --max-time 1m
+")]
+pub(crate) struct StructureArgs {
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
+    /// Show these parts only; may be repeated or separated by commas
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    pub(crate) only: Vec<StructurePart>,
+    /// Rows that the search for invariants may hold at once
+    #[arg(long, value_name = "N", default_value = "100_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_rows: u64,
+    /// Siphons, and traps, that are looked for
+    #[arg(long, value_name = "N", default_value = "10_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_sets: u64,
+    /// Wall time of each analysis, such as 30s or 5m
+    #[arg(long, value_name = "WALL", default_value = "10s", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
+    pub(crate) max_time: Duration,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+    /// Print long lists and wide matrices to their end
+    #[arg(long, help_heading = "Output")]
+    pub(crate) all: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StructurePart {
+    /// Class and properties
+    Class,
+    /// Incidence matrices, marking, enabled transitions
+    Matrices,
+    /// P- and T-invariants
+    Invariants,
+    /// Most tokens in each place
+    Bounds,
+    /// Most firings per second of each transition
+    Throughputs,
+    /// Siphons, traps, deadlocks and liveness
+    Siphons,
 }
 
 /// A plan of a job.

@@ -16,6 +16,7 @@ mod shell;
 mod simulate;
 mod spn_gc;
 mod steady;
+mod structure;
 mod values;
 mod watch;
 
@@ -41,6 +42,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(args) => check::run(args, &terminal),
         Command::Convert(args) => convert::run(args, &terminal),
         Command::Simulate(args) => simulate::run(args, &terminal),
+        Command::Structure(args) => structure::run(args, &terminal),
         Command::SpnGc(args) => spn_gc::run(args, &terminal),
         Command::Estimate(args) => estimate::run(args, &terminal),
         Command::Completions(args) => shell::completions(args, &terminal),

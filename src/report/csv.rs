@@ -13,6 +13,12 @@ use crate::report::summary::SimulationReport;
 #[error("the report cannot be written as CSV: {0}")]
 pub struct CsvError(String);
 
+impl CsvError {
+    pub(super) fn new(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
+
 const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "level", "samples"];
 
 /// Collects rows.

@@ -3,6 +3,7 @@
 //! ```text
 //! Run ───────────────▶ SimulationReport ─┐
 //! BatchAverages ─────▶ SteadyReport ─────┼──▶ text │ JSON │ CSV
+//! Structure ─────────▶ StructureReport ──┤
 //! Plan, phases, Run ─▶ JobReport ────────┘
 //! ```
 //!
@@ -12,6 +13,7 @@
 //! | mean, spread, quantiles and histogram of a time | [`Distribution`] |
 //! | what a simulation of a net found | [`SimulationReport`] |
 //! | what long runs show of the steady state | [`SteadyReport`] |
+//! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
 //!
@@ -27,6 +29,9 @@ mod number;
 mod picture;
 mod quantity;
 mod steady;
+mod structure;
+mod structure_csv;
+mod structure_text;
 mod summary;
 mod table;
 mod text;
@@ -40,6 +45,12 @@ pub use number::{count, counted, duration, plain, within};
 pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
+pub use structure::{
+    BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, SetRow, SetRows, StructureReport,
+    ThroughputRow, Verdict, Weight, structure_report,
+};
+pub use structure_csv::structure_csv;
+pub use structure_text::{Extent, Sections, structure_text};
 pub use summary::{
     EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,
     Subject, simulation_report,

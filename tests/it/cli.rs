@@ -300,3 +300,40 @@ fn nets_are_read_from_standard_input() {
     let output = tool(&["check", "-"]).stdin(net).output().unwrap();
     assert!(output.status.success(), "{}", show(&output));
 }
+
+#[test]
+fn help_of_structure() {
+    assert_shown!(data(&["structure", "--help"]));
+}
+
+#[test]
+fn shows_the_structure_of_a_net() {
+    assert_shown!(shown(&["structure", "models/textbook/kanban.xml"]));
+}
+
+#[test]
+fn shows_the_structure_of_a_net_with_inhibitors_and_weights() {
+    assert_shown!(shown(&["structure", "models/textbook/readers_writers.xml", "--only", "class,invariants,bounds"]));
+    assert_shown!(shown(&["structure", "models/textbook/inhibitor.xml", "--only=siphons"]));
+}
+
+#[test]
+fn shows_the_structure_as_json() {
+    assert_shown!(shown(&[
+        "structure",
+        "models/textbook/machine_repair.xml",
+        "--json",
+        "--only=invariants,bounds,siphons"
+    ]));
+}
+
+#[test]
+fn shows_the_structure_as_csv() {
+    assert_shown!(shown(&["structure", "models/textbook/tandem_blocking.xml", "--csv"]));
+}
+
+#[test]
+fn says_that_a_limit_cut_the_structure_short() {
+    let args = ["structure", "models/textbook/kanban.xml", "--only=invariants,siphons", "--max-rows=3", "--max-sets=1"];
+    assert_shown!(shown(&args));
+}

@@ -13,3 +13,4 @@ mod models;
 mod pipe_semantics;
 mod random_net;
 mod slots;
+mod structure;
