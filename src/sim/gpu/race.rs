@@ -78,7 +78,8 @@ impl<'a> GpuRace<'a> {
         }
         if loops > u64::from(gpu.loop_budget) {
             let budget = gpu.loop_budget;
-            code.obstacles.push(format!("a step takes up to {loops} loop iterations, and the device stops at {budget}"));
+            code.obstacles
+                .push(format!("a step takes up to {loops} loop iterations, and the device stops at {budget}"));
         }
         if !code.obstacles.is_empty() {
             return Err(DeviceFault::DoesNotFit(code.obstacles));
@@ -127,7 +128,8 @@ impl<'a> GpuRace<'a> {
         }
         let binding = self.gpu.facts.largest_binding.min(self.gpu.facts.largest_buffer);
         let most = (binding / (4 * self.items)).min(u64::from(u32::MAX) / self.items).min(MOST_LANES);
-        let mut lanes = wanted.next_multiple_of(u64::from(WORKGROUP)).min(most / u64::from(WORKGROUP) * u64::from(WORKGROUP));
+        let mut lanes =
+            wanted.next_multiple_of(u64::from(WORKGROUP)).min(most / u64::from(WORKGROUP) * u64::from(WORKGROUP));
         while lanes > self.lanes {
             match self.gpu.storage(4 * self.items * lanes) {
                 Ok(state) => (self.state, self.lanes) = (state, lanes),

@@ -129,7 +129,9 @@ impl RaceCode {
                 }
             },
         }
-        for (name, value) in [("GOAL_DEAD", dead), ("GOAL_HORIZON", horizon), ("GOAL_TERMS", terms), ("GOAL_CODE", code)] {
+        for (name, value) in
+            [("GOAL_DEAD", dead), ("GOAL_HORIZON", horizon), ("GOAL_TERMS", terms), ("GOAL_CODE", code)]
+        {
             self.constants.word(name, value);
         }
         self.constants.word("GOAL_KIND", kind);
@@ -162,7 +164,8 @@ impl RaceCode {
                 self.list(program.changes.row(t).iter().flat_map(|change| [change.counter, change.by.cast_unsigned()]));
             let affects = self.list(program.affects.row(t).iter().map(|&u| timed_places[u as usize]));
             let groups = self.list(program.affects_groups.row(t).iter().copied());
-            for (i, (begin, end)) in [ranges, rooms, dynamic, inputs, changes, affects, groups].into_iter().enumerate() {
+            for (i, (begin, end)) in [ranges, rooms, dynamic, inputs, changes, affects, groups].into_iter().enumerate()
+            {
                 row[2 * i] = begin;
                 row[2 * i + 1] = end;
             }
@@ -275,7 +278,8 @@ impl RaceCode {
                 words.extend([t, *priority, constant, code]);
             }
             let count = words.len() as u64 / 4;
-            let passes = if has_codes { 3 * (self.loops.enabled + 2 * self.loops.code) } else { 2 * self.loops.enabled };
+            let passes =
+                if has_codes { 3 * (self.loops.enabled + 2 * self.loops.code) } else { 2 * self.loops.enabled };
             self.loops.choose = self.loops.choose.max(count * (passes + 2));
             let (begin, end) = self.list(words);
             rows.extend([begin, end]);
@@ -309,8 +313,8 @@ impl RaceCode {
         self.constants.word("TICK_LOW", low);
         self.constants.word("TICK_HIGH", high);
         let counters = program.counters() as u64;
-        self.loops.pass = u64::from(observed.rewards) * (1 + self.loops.code)
-            + u64::from(observed.snapshots) * (1 + self.loops.code);
+        self.loops.pass =
+            u64::from(observed.rewards) * (1 + self.loops.code) + u64::from(observed.snapshots) * (1 + self.loops.code);
         self.loops.whole = counters * if observed.tokens { 3 } else { 1 }
             + program.groups.rows() as u64 * 2
             + u64::from(observed.groups) * 2

@@ -129,7 +129,13 @@ impl Items {
     }
 
     /// The items of what is observed.
-    pub(crate) fn observe(&mut self, program: &Program, observed: Observed, columns: Columns, constants: &mut Constants) {
+    pub(crate) fn observe(
+        &mut self,
+        program: &Program,
+        observed: Observed,
+        columns: Columns,
+        constants: &mut Constants,
+    ) {
         let (counters, transitions) = (program.counters() as u32, program.transitions() as u32);
         self.named("SEEN", 4 * observed.groups, constants);
         self.named("AREAS", if observed.tokens { 4 * counters } else { 0 }, constants);

@@ -60,7 +60,11 @@ pub(crate) fn race(int64: bool, form: Form, code: &RaceCode) -> String {
         Form::Clock => kernel!("race/clock").to_owned(),
     };
     let stack = code.stack.to_string();
-    let doubles = if code.has_code { [DOUBLE, CODE].join("\n").replace("CODE_STACK", &stack) } else { kernel!("no_code").to_owned() };
+    let doubles = if code.has_code {
+        [DOUBLE, CODE].join("\n").replace("CODE_STACK", &stack)
+    } else {
+        kernel!("no_code").to_owned()
+    };
     let game = [shared!("enabled"), shared!("fire"), shared!("choose"), kernel!("race/game"), kernel!("race/observe")];
     join(int64, &[code.constants.text(), &doubles, LAW, &game.join("\n"), &engine])
 }
