@@ -57,4 +57,5 @@ pub mod rng;
 pub mod semantics;
 pub mod sim;
 pub mod structure;
+pub mod solve;
 pub mod units;

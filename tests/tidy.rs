@@ -27,6 +27,7 @@ const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("semantics", &["compile", "net"]),
     ("structure", &["semantics", "compile", "net"]),
     ("sim", &["semantics", "compile", "net", "rng", "estimate"]),
+    ("solve", &["semantics", "compile", "net"]),
     ("mapreduce", &["net", "units"]),
     ("report", &["sim", "structure", "estimate", "mapreduce", "units"]),
     ("error", &["net", "compile", "formats", "sim"]),

@@ -1,0 +1,281 @@
+//! The continuous-time Markov chain that a state space gives the numerical solvers, and its checks.
+//!
+//! Owns no algorithm: incoming rates for sweeps over columns are the only thing that is derived here.
+
+use crate::compile::Csr;
+
+/// A continuous-time Markov chain with finitely many states, numbered from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain {
+    /// Per state: successors and rates \[1/s\], each above 0 and finite; sorted by state, no state twice, no self loop.
+    pub rates: Csr<(u32, f64)>,
+    /// States in which it may start and their probabilities, sorted by state; they sum to 1.
+    pub initial: Vec<(u32, f64)>,
+}
+
+/// Why something is no Markov chain. The maker of the chain is wrong, not its user.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChainProblem {
+    /// A rate that is 0, negative, infinite or not a number. Leave out rates of 0.
+    #[error("the rate from state {from} to state {to} is {rate:e} /s; it must be finite and above 0")]
+    Rate {
+        /// From.
+        from: u32,
+        /// To.
+        to: u32,
+        /// The rate \[1/s\].
+        rate: f64,
+    },
+    /// A successor that does not exist, comes twice or out of order, or is the state itself.
+    #[error("the successors of state {from} are not other states in rising order: {to}")]
+    Successor {
+        /// From.
+        from: u32,
+        /// The successor.
+        to: u32,
+    },
+    /// The initial probabilities are not probabilities of states in rising order.
+    #[error("the initial probabilities are wrong at state {state}: {probability:e}")]
+    Initial {
+        /// The state.
+        state: u32,
+        /// Its probability.
+        probability: f64,
+    },
+    /// The initial probabilities do not sum to 1 within 1e-9.
+    #[error("the initial probabilities sum to {total}, not to 1")]
+    InitialSum {
+        /// Their sum.
+        total: f64,
+    },
+    /// The rates out of one state sum to more than any number.
+    #[error("the rates out of state {from} sum to more than 1e308 /s")]
+    TotalRate {
+        /// The state.
+        from: u32,
+    },
+}
+
+/// Largest deviation of the sum of the initial probabilities from 1.
+const INITIAL_SUM_ERROR: f64 = 1e-9;
+
+impl Chain {
+    /// Number of states.
+    pub fn states(&self) -> usize {
+        self.rates.rows()
+    }
+
+    /// Rate of leaving a state \[1/s\]; 0 for an absorbing one.
+    pub fn exit_rate(&self, state: usize) -> f64 {
+        self.rates.row(state).iter().map(|&(_, rate)| rate).sum()
+    }
+
+    /// Rate of leaving each state \[1/s\].
+    pub fn exit_rates(&self) -> Vec<f64> {
+        (0..self.states()).map(|state| self.exit_rate(state)).collect()
+    }
+
+    /// Whether this is a Markov chain: what the solvers rely on.
+    ///
+    /// # Errors
+    ///
+    /// The first problem, by state.
+    pub fn check(&self) -> Result<(), ChainProblem> {
+        for (from, row) in (0_u32..).zip((0..self.states()).map(|state| self.rates.row(state))) {
+            let mut before = None;
+            for &(to, rate) in row {
+                if to == from || to as usize >= self.states() || before.is_some_and(|b| b >= to) {
+                    return Err(ChainProblem::Successor { from, to });
+                }
+                if !(rate.is_finite() && rate > 0.0) {
+                    return Err(ChainProblem::Rate { from, to, rate });
+                }
+                before = Some(to);
+            }
+            if !self.exit_rate(from as usize).is_finite() {
+                return Err(ChainProblem::TotalRate { from });
+            }
+        }
+        let mut before = None;
+        for &(state, probability) in &self.initial {
+            let fine = (state as usize) < self.states() && before.is_none_or(|b| b < state);
+            if !(fine && (0.0..=1.0 + INITIAL_SUM_ERROR).contains(&probability)) {
+                return Err(ChainProblem::Initial { state, probability });
+            }
+            before = Some(state);
+        }
+        let total: f64 = self.initial.iter().map(|&(_, p)| p).sum();
+        if (total - 1.0).abs() > INITIAL_SUM_ERROR {
+            return Err(ChainProblem::InitialSum { total });
+        }
+        Ok(())
+    }
+
+    /// The initial probability of every state, scaled to sum to 1.
+    pub(crate) fn initial_vector(&self) -> Vec<f64> {
+        let mut vector = vec![0.0; self.states()];
+        let total: f64 = self.initial.iter().map(|&(_, p)| p).sum();
+        for &(state, p) in &self.initial {
+            vector[state as usize] = p / total;
+        }
+        vector
+    }
+
+    /// States that can be reached from an initial one with a probability above 0; `stop` says at which to go no further.
+    pub(crate) fn reachable(&self, stop: impl Fn(usize) -> bool) -> Vec<bool> {
+        let mut seen = vec![false; self.states()];
+        let mut open: Vec<u32> = Vec::new();
+        for &(state, p) in &self.initial {
+            if p > 0.0 && !seen[state as usize] {
+                seen[state as usize] = true;
+                open.push(state);
+            }
+        }
+        while let Some(state) = open.pop() {
+            if stop(state as usize) {
+                continue;
+            }
+            for &(to, _) in self.rates.row(state as usize) {
+                if !seen[to as usize] {
+                    seen[to as usize] = true;
+                    open.push(to);
+                }
+            }
+        }
+        seen
+    }
+
+    /// The part of the chain on the states of `local` (rising), which are numbered anew: rates among them, and per state
+    /// the rate of leaving the part.
+    pub(crate) fn restricted(&self, local: &[u32], number: &[u32]) -> (Csr<(u32, f64)>, Vec<f64>) {
+        let mut leaving = Vec::with_capacity(local.len());
+        let rows = Csr::from_rows(local.iter().map(|&state| {
+            let row = self.rates.row(state as usize).iter();
+            let outside = row.clone().filter(|(to, _)| number[*to as usize] == OUTSIDE);
+            leaving.push(outside.map(|&(_, rate)| rate).sum());
+            row.filter(|(to, _)| number[*to as usize] != OUTSIDE)
+                .map(|&(to, rate)| (number[to as usize], rate))
+                .collect::<Vec<_>>()
+        }));
+        (rows, leaving)
+    }
+}
+
+/// Number of a state that is not in a part of the chain.
+pub(crate) const OUTSIDE: u32 = u32::MAX;
+
+/// Rates by where they lead: per state its predecessors, in rising order.
+#[derive(Clone, Debug)]
+pub(crate) struct Incoming {
+    offsets: Vec<usize>,
+    from: Vec<u32>,
+    rate: Vec<f64>,
+}
+
+impl Incoming {
+    /// Rates of `rows` by their second state. 12 bytes for each.
+    pub(crate) fn of(rows: &Csr<(u32, f64)>) -> Self {
+        let mut offsets = vec![0_usize; rows.rows() + 1];
+        for &(to, _) in rows.items() {
+            offsets[to as usize + 1] += 1;
+        }
+        for i in 1..offsets.len() {
+            offsets[i] += offsets[i - 1];
+        }
+        let mut next = offsets.clone();
+        let (mut from, mut rate) = (vec![0; rows.items().len()], vec![0.0; rows.items().len()]);
+        for state in 0..rows.rows() {
+            for &(to, r) in rows.row(state) {
+                let at = &mut next[to as usize];
+                (from[*at], rate[*at]) = (u32::try_from(state).expect("states are numbered in 32 bits"), r);
+                *at += 1;
+            }
+        }
+        Self { offsets, from, rate }
+    }
+
+    /// Number of rates.
+    pub(crate) fn count(&self) -> usize {
+        self.rate.len()
+    }
+
+    /// Sum of `values` of the predecessors of `state`, each times its rate.
+    #[inline(always)]
+    pub(crate) fn flow_into(&self, state: usize, values: &[f64]) -> f64 {
+        let range = self.offsets[state]..self.offsets[state + 1];
+        self.from[range.clone()].iter().zip(&self.rate[range]).map(|(&from, rate)| values[from as usize] * rate).sum()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The chain with these rates (from, to, rate) that starts in state 0.
+    pub(crate) fn chain_of(states: usize, rates: &[(u32, u32, f64)]) -> Chain {
+        let mut rows = vec![Vec::new(); states];
+        for &(from, to, rate) in rates {
+            rows[from as usize].push((to, rate));
+        }
+        rows.iter_mut().for_each(|row| row.sort_by_key(|&(to, _)| to));
+        Chain { rates: Csr::from_rows(rows), initial: vec![(0, 1.0)] }
+    }
+
+    /// Births at `birth`, deaths at `death`, states 0 to `last`.
+    pub(crate) fn birth_death(last: u32, birth: f64, death: f64) -> Chain {
+        let up = (0..last).map(|i| (i, i + 1, birth));
+        let down = (1..=last).map(|i| (i, i - 1, death));
+        chain_of(last as usize + 1, &up.chain(down).collect::<Vec<_>>())
+    }
+
+    /// A chain of `states` states with about `degree` successors each, rates spread over `decades` powers of ten; a
+    /// circle through all states makes it irreducible.
+    pub(crate) fn random_chain(states: u32, degree: u32, decades: f64, seed: u64) -> Chain {
+        let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+        let mut uniform = move || {
+            word ^= word << 13;
+            word ^= word >> 7;
+            word ^= word << 17;
+            (word >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut rows = vec![std::collections::BTreeMap::new(); states as usize];
+        for from in 0..states {
+            rows[from as usize].insert((from + 1) % states, 10_f64.powf(decades * (uniform() - 0.5)));
+            for _ in 1..degree {
+                let to = (uniform() * f64::from(states)) as u32;
+                rows[from as usize].insert(to, 10_f64.powf(decades * (uniform() - 0.5)));
+            }
+            rows[from as usize].remove(&from);
+        }
+        Chain { rates: Csr::from_rows(rows), initial: vec![(0, 1.0)] }
+    }
+
+    #[test]
+    fn what_is_no_chain_is_refused() {
+        assert_eq!(birth_death(4, 1.0, 2.0).check(), Ok(()));
+        let with = |rates: &[(u32, u32, f64)]| chain_of(2, rates).check().unwrap_err();
+        assert!(matches!(with(&[(0, 1, 0.0)]), ChainProblem::Rate { from: 0, to: 1, .. }));
+        assert!(matches!(with(&[(0, 1, f64::NAN)]), ChainProblem::Rate { .. }));
+        assert!(matches!(with(&[(1, 1, 1.0)]), ChainProblem::Successor { from: 1, to: 1 }));
+        assert!(matches!(with(&[(0, 2, 1.0)]), ChainProblem::Successor { from: 0, to: 2 }));
+        assert!(matches!(with(&[(0, 1, 1.0), (0, 1, 1.0)]), ChainProblem::Successor { .. }));
+        let start = |initial: Vec<(u32, f64)>| Chain { initial, ..birth_death(1, 1.0, 1.0) }.check().unwrap_err();
+        assert!(matches!(start(vec![(0, 0.5)]), ChainProblem::InitialSum { .. }));
+        assert!(matches!(start(vec![(0, -0.5), (1, 1.5)]), ChainProblem::Initial { .. }));
+        assert!(matches!(start(vec![(7, 1.0)]), ChainProblem::Initial { state: 7, .. }));
+        assert!(matches!(start(vec![]), ChainProblem::InitialSum { .. }));
+    }
+
+    #[test]
+    fn incoming_rates_are_the_transpose() {
+        let chain = random_chain(50, 4, 3.0, 1);
+        let incoming = Incoming::of(&chain.rates);
+        let values: Vec<f64> = (0..50).map(f64::from).collect();
+        for state in 0..50 {
+            let row = |from: u32| chain.rates.row(from as usize).iter().find(|(to, _)| *to == state);
+            let sum: f64 = (0..50).filter_map(|from| row(from).map(|(_, rate)| f64::from(from) * rate)).sum();
+            assert!((incoming.flow_into(state as usize, &values) - sum).abs() <= 1e-12 * sum);
+        }
+    }
+}

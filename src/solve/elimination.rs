@@ -1,0 +1,426 @@
+//! Elimination of states without subtraction: the direct solver of irreducible and of absorbing parts of a chain.
+//!
+//! State `k` is taken out by letting its predecessors go straight to its successors,
+//!
+//! ```text
+//! s_k  = slack_k + Σ_j q_kj          slack: the rate out of the part
+//! q_ij ← q_ij + q_ik q_kj / s_k      slack_i ← slack_i + q_ik slack_k / s_k
+//! ```
+//!
+//! which is Gaussian elimination of `D − R` whose diagonal is recomputed as a sum. No number is ever subtracted, so each
+//! result is right to about n times the rounding of one operation, however far the rates lie apart and however weakly
+//! groups of states are coupled \[Grassmann1985\] \[OCinneide1993\]. Sparse: the next state is one with the least product of
+//! predecessors and successors \[Markowitz1957\]; what is left when that fills up is eliminated as a dense matrix.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::compile::Csr;
+
+/// What an elimination may cost before it is given up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// Rates looked at while the matrix is sparse.
+    pub(crate) work: u64,
+    /// Rates kept (16 bytes each).
+    pub(crate) kept: usize,
+    /// States of the dense rest.
+    pub(crate) dense: usize,
+}
+
+impl Budget {
+    /// A few seconds and some 300 MB.
+    pub(crate) const SOME: Self = Self { work: 100_000_000, kept: 20_000_000, dense: 1_500 };
+    /// As much as a person who asks for it will wait for.
+    pub(crate) const MUCH: Self = Self { work: 20_000_000_000, kept: 200_000_000, dense: 10_000 };
+}
+
+/// The factors of `D − R` of a part of a chain.
+#[derive(Clone, Debug)]
+pub(crate) struct Elimination {
+    /// States in the order of elimination, and what leaves each at that time.
+    order: Vec<u32>,
+    pivots: Vec<f64>,
+    /// Per eliminated state, rates to and from those that are left.
+    out: Rows,
+    into: Rows,
+    /// The states left, and their rates as a matrix, eliminated from the last to the first.
+    core: Vec<u32>,
+    dense: Vec<f64>,
+    core_pivots: Vec<f64>,
+}
+
+/// Rows in one flat array that grows.
+#[derive(Clone, Debug)]
+struct Rows {
+    ends: Vec<usize>,
+    items: Vec<(u32, f64)>,
+}
+
+impl Rows {
+    fn new() -> Self {
+        Self { ends: vec![0], items: Vec::new() }
+    }
+
+    fn row(&self, i: usize) -> &[(u32, f64)] {
+        &self.items[self.ends[i]..self.ends[i + 1]]
+    }
+
+    fn close(&mut self) {
+        self.ends.push(self.items.len());
+    }
+}
+
+/// The chain that is left while states are taken out.
+struct Rest {
+    rows: Vec<Vec<(u32, f64)>>,
+    /// Predecessors, in no order.
+    columns: Vec<Vec<u32>>,
+    slack: Vec<f64>,
+    key: Vec<u64>,
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    merged: Vec<(u32, f64)>,
+    /// Rates looked at so far.
+    work: u64,
+}
+
+/// Key of a state that was taken out.
+const GONE: u64 = u64::MAX;
+
+impl Elimination {
+    /// Factors the part with these rates among its states and `slack` out of it; `None` where that is over the budget.
+    /// Without slack the part must be irreducible.
+    pub(crate) fn of(rates: &Csr<(u32, f64)>, slack: &[f64], budget: Budget) -> Option<Self> {
+        let mut rest = Rest::of(rates, slack);
+        let mut factors = Self {
+            order: Vec::new(),
+            pivots: Vec::new(),
+            out: Rows::new(),
+            into: Rows::new(),
+            core: Vec::new(),
+            dense: Vec::new(),
+            core_pivots: Vec::new(),
+        };
+        let mut left = rates.rows() as u64;
+        while let Some((product, state)) = rest.next() {
+            if product > left * left / 16 && left as usize <= budget.dense {
+                break;
+            }
+            if rest.work > budget.work || factors.out.items.len() + factors.into.items.len() > budget.kept {
+                return None;
+            }
+            factors.take_out(&mut rest, state);
+            left -= 1;
+        }
+        factors.eliminate_core(&rest);
+        Some(factors)
+    }
+
+    fn take_out(&mut self, rest: &mut Rest, state: u32) {
+        let row = std::mem::take(&mut rest.rows[state as usize]);
+        let before = std::mem::take(&mut rest.columns[state as usize]);
+        let slack = rest.slack[state as usize];
+        let pivot = slack + row.iter().map(|&(_, q)| q).sum::<f64>();
+        rest.key[state as usize] = GONE;
+        for &(to, _) in &row {
+            let column = &mut rest.columns[to as usize];
+            let at = column.iter().position(|&i| i == state).expect("columns mirror rows");
+            column.swap_remove(at);
+        }
+        for &from in &before {
+            let rate = rest.bypass(from, state, &row, pivot);
+            rest.slack[from as usize] += rate * slack / pivot;
+            self.into.items.push((from, rate));
+        }
+        for &(to, _) in &row {
+            rest.push(to);
+        }
+        for &from in &before {
+            rest.push(from);
+        }
+        self.out.items.extend(row);
+        self.out.close();
+        self.into.close();
+        self.order.push(state);
+        self.pivots.push(pivot);
+    }
+
+    fn eliminate_core(&mut self, rest: &Rest) {
+        self.core = (0_u32..).zip(&rest.key).filter(|(_, key)| **key != GONE).map(|(state, _)| state).collect();
+        let n = self.core.len();
+        let mut number = vec![0; rest.key.len()];
+        for (i, &state) in self.core.iter().enumerate() {
+            number[state as usize] = i;
+        }
+        self.dense = vec![0.0; n * n];
+        for (i, &state) in self.core.iter().enumerate() {
+            for &(to, q) in &rest.rows[state as usize] {
+                self.dense[i * n + number[to as usize]] = q;
+            }
+        }
+        let mut slack: Vec<f64> = self.core.iter().map(|&state| rest.slack[state as usize]).collect();
+        self.core_pivots = vec![0.0; n];
+        for k in (0..n).rev() {
+            let (above, own) = self.dense.split_at_mut(k * n);
+            let own = &own[..k];
+            let pivot = slack[k] + own.iter().sum::<f64>();
+            self.core_pivots[k] = pivot;
+            for i in 0..k {
+                let row = &mut above[i * n..(i + 1) * n];
+                let factor = row[k] / pivot;
+                if factor > 0.0 {
+                    slack[i] += factor * slack[k];
+                    for (j, (q, via)) in row[..k].iter_mut().zip(own).enumerate() {
+                        if j != i {
+                            *q += factor * via;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The steady state of the irreducible part, summing to 1. Exact to rounding in each entry.
+    pub(crate) fn steady(&self) -> Vec<f64> {
+        let mut y = vec![0.0; self.order.len() + self.core.len()];
+        match self.core.first() {
+            Some(&first) => y[first as usize] = 1.0,
+            None => {
+                if let Some(&last) = self.order.last() {
+                    y[last as usize] = 1.0;
+                }
+            }
+        }
+        let skipped = usize::from(self.core.is_empty());
+        for k in 1..self.core.len() {
+            let flow = self.core_flow(&y, k);
+            put(&mut y, self.core[k], flow / self.core_pivots[k]);
+        }
+        for k in (0..self.order.len().saturating_sub(skipped)).rev() {
+            let flow: f64 = self.into.row(k).iter().map(|&(from, q)| y[from as usize] * q).sum();
+            put(&mut y, self.order[k], flow / self.pivots[k]);
+        }
+        let total: f64 = y.iter().sum();
+        y.iter_mut().for_each(|v| *v /= total);
+        y
+    }
+
+    /// Solves `(D − R) x = b` in place, for a part with slack.
+    pub(crate) fn solve_right(&self, x: &mut [f64]) {
+        let n = self.core.len();
+        for (k, &state) in self.order.iter().enumerate() {
+            let own = x[state as usize] / self.pivots[k];
+            for &(from, q) in self.into.row(k) {
+                x[from as usize] += q * own;
+            }
+        }
+        for k in (0..n).rev() {
+            let own = x[self.core[k] as usize] / self.core_pivots[k];
+            for i in 0..k {
+                x[self.core[i] as usize] += self.dense[i * n + k] * own;
+            }
+        }
+        for k in 0..n {
+            let ahead: f64 = (0..k).map(|j| self.dense[k * n + j] * x[self.core[j] as usize]).sum();
+            x[self.core[k] as usize] = (x[self.core[k] as usize] + ahead) / self.core_pivots[k];
+        }
+        for (k, &state) in self.order.iter().enumerate().rev() {
+            let ahead: f64 = self.out.row(k).iter().map(|&(to, q)| q * x[to as usize]).sum();
+            x[state as usize] = (x[state as usize] + ahead) / self.pivots[k];
+        }
+    }
+
+    /// Solves `y (D − R) = c` in place, for a part with slack.
+    pub(crate) fn solve_left(&self, y: &mut [f64]) {
+        let n = self.core.len();
+        for (k, &state) in self.order.iter().enumerate() {
+            let own = y[state as usize] / self.pivots[k];
+            for &(to, q) in self.out.row(k) {
+                y[to as usize] += q * own;
+            }
+        }
+        for k in (0..n).rev() {
+            let own = y[self.core[k] as usize] / self.core_pivots[k];
+            for j in 0..k {
+                y[self.core[j] as usize] += self.dense[k * n + j] * own;
+            }
+        }
+        for k in 0..n {
+            let flow = self.core_flow(y, k);
+            y[self.core[k] as usize] = (y[self.core[k] as usize] + flow) / self.core_pivots[k];
+        }
+        for (k, &state) in self.order.iter().enumerate().rev() {
+            let flow: f64 = self.into.row(k).iter().map(|&(from, q)| y[from as usize] * q).sum();
+            y[state as usize] = (y[state as usize] + flow) / self.pivots[k];
+        }
+    }
+
+    /// What flows into state `k` of the core from those before it.
+    fn core_flow(&self, y: &[f64], k: usize) -> f64 {
+        let n = self.core.len();
+        (0..k).map(|i| y[self.core[i] as usize] * self.dense[i * n + k]).sum()
+    }
+}
+
+/// Above this, all values of a steady state are scaled down; those that become 0 are too small for the result anyway.
+const LARGE: f64 = 1e250;
+
+/// Sets the value of a state; what was put before keeps its ratio to it.
+fn put(y: &mut [f64], state: u32, value: f64) {
+    y[state as usize] = value;
+    if value > LARGE {
+        y.iter_mut().for_each(|v| *v /= LARGE);
+    }
+}
+
+impl Rest {
+    fn of(rates: &Csr<(u32, f64)>, slack: &[f64]) -> Self {
+        let n = rates.rows();
+        let mut columns = vec![Vec::new(); n];
+        for (from, row) in (0_u32..).zip((0..n).map(|i| rates.row(i))) {
+            for &(to, _) in row {
+                columns[to as usize].push(from);
+            }
+        }
+        let mut rest = Self {
+            rows: (0..n).map(|i| rates.row(i).to_vec()).collect(),
+            columns,
+            slack: slack.to_vec(),
+            key: vec![0; n],
+            queue: BinaryHeap::with_capacity(n),
+            merged: Vec::new(),
+            work: 0,
+        };
+        for state in 0..u32::try_from(n).expect("states are numbered in 32 bits") {
+            rest.push(state);
+        }
+        rest
+    }
+
+    /// Queues `state` with what taking it out costs now.
+    fn push(&mut self, state: u32) {
+        let product = self.rows[state as usize].len() as u64 * self.columns[state as usize].len() as u64;
+        self.key[state as usize] = product;
+        self.queue.push(Reverse((product, state)));
+    }
+
+    /// The cheapest state to take out; it stays at the top of the queue's order until its key changes.
+    fn next(&mut self) -> Option<(u64, u32)> {
+        while let Some(Reverse((product, state))) = self.queue.pop() {
+            if self.key[state as usize] == product {
+                return Some((product, state));
+            }
+        }
+        None
+    }
+
+    /// Replaces the rate from `from` to `gone` by rates to the successors of `gone`; returns it.
+    fn bypass(&mut self, from: u32, gone: u32, row: &[(u32, f64)], pivot: f64) -> f64 {
+        let own = std::mem::take(&mut self.rows[from as usize]);
+        let at = own.binary_search_by_key(&gone, |&(to, _)| to).expect("rows mirror columns");
+        let rate = own[at].1;
+        let factor = rate / pivot;
+        self.merged.clear();
+        let (mut a, mut b) = (0, 0);
+        while a < own.len() || b < row.len() {
+            let left = own.get(a).map_or(u32::MAX, |&(to, _)| to);
+            let right = row.get(b).map_or(u32::MAX, |&(to, _)| to);
+            if left < right {
+                if left != gone {
+                    self.merged.push(own[a]);
+                }
+                a += 1;
+            } else if left == right {
+                self.merged.push((left, own[a].1 + factor * row[b].1));
+                (a, b) = (a + 1, b + 1);
+            } else {
+                if right != from {
+                    self.merged.push((right, factor * row[b].1));
+                    self.columns[right as usize].push(from);
+                }
+                b += 1;
+            }
+        }
+        self.work += self.merged.len() as u64;
+        self.rows[from as usize] = self.merged.clone();
+        rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::chain::tests::{birth_death, random_chain};
+
+    fn factors(rates: &Csr<(u32, f64)>, slack: &[f64], dense: usize) -> Elimination {
+        Elimination::of(rates, slack, Budget { dense, ..Budget::SOME }).unwrap()
+    }
+
+    #[test]
+    fn sparse_and_dense_elimination_give_the_same_steady_state() {
+        let chain = random_chain(120, 4, 6.0, 3);
+        let none = vec![0.0; 120];
+        let sparse = factors(&chain.rates, &none, 0).steady();
+        let mixed = factors(&chain.rates, &none, 1_000);
+        assert!(mixed.core.len() > 10 && !mixed.order.is_empty(), "{}", mixed.core.len());
+        for (a, b) in sparse.iter().zip(mixed.steady()) {
+            assert!((a - b).abs() <= 1e-13 * a, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn both_systems_are_solved() {
+        let chain = random_chain(80, 3, 4.0, 5);
+        let slack: Vec<f64> = (0..80).map(|i| if i % 9 == 0 { 0.3 } else { 0.0 }).collect();
+        let b: Vec<f64> = (0..80).map(|i| 1.0 + f64::from(i % 5)).collect();
+        for dense in [0, 1_000] {
+            let factors = factors(&chain.rates, &slack, dense);
+            let (mut x, mut y) = (b.clone(), b.clone());
+            factors.solve_right(&mut x);
+            factors.solve_left(&mut y);
+            let mut columns: Vec<f64> = (0..80).map(|i| y[i] * (slack[i] + chain.exit_rate(i))).collect();
+            for i in 0..80 {
+                let ahead: f64 = chain.rates.row(i).iter().map(|&(to, q)| q * x[to as usize]).sum();
+                let diagonal = (slack[i] + chain.exit_rate(i)) * x[i];
+                assert!((diagonal - ahead - b[i]).abs() < 1e-12 * diagonal);
+                chain.rates.row(i).iter().for_each(|&(to, q)| columns[to as usize] -= y[i] * q);
+            }
+            let worst = columns.iter().zip(&b).map(|(c, b)| (c - b).abs()).fold(0.0, f64::max);
+            assert!(worst < 1e-9, "{worst}");
+            // what goes in comes out: y · slack = sum of b
+            let out: f64 = y.iter().zip(&slack).map(|(y, s)| y * s).sum();
+            assert!((out - b.iter().sum::<f64>()).abs() < 1e-12 * out);
+        }
+    }
+
+    #[test]
+    fn too_much_fill_is_given_up() {
+        let chain = random_chain(3_000, 8, 1.0, 1);
+        let none = vec![0.0; 3_000];
+        assert!(Elimination::of(&chain.rates, &none, Budget { work: 10_000_000, kept: 1 << 30, dense: 100 }).is_none());
+    }
+
+    /// The shares of the states span 3,500 powers of ten, in either direction.
+    #[test]
+    fn shares_beyond_the_range_of_numbers_are_0() {
+        for (birth, death, most) in [(1.0, 1.5, 0), (1.5, 1.0, 20_000)] {
+            let chain = birth_death(20_000, birth, death);
+            for dense in [0, 500] {
+                let pi = factors(&chain.rates, &vec![0.0; 20_001], dense).steady();
+                assert!((pi[most] - 1.0 / 3.0).abs() < 1e-12, "{birth} {dense}: {}", pi[most]);
+                assert_eq!(pi[20_000 - most], 0.0);
+            }
+        }
+    }
+
+    #[test]
+    fn birth_and_death_fill_nothing() {
+        let chain = birth_death(1_000, 1.0, 2.0);
+        let factors = factors(&chain.rates, &vec![0.0; 1_001], 0);
+        assert!(factors.out.items.len() <= 1_000 && factors.into.items.len() <= 1_000);
+        let pi = factors.steady();
+        for i in 0..1_000 {
+            assert!((pi[i + 1] / pi[i] - 0.5).abs() < 1e-12 || pi[i + 1] < 1e-300);
+        }
+    }
+}

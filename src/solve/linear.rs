@@ -1,0 +1,283 @@
+//! Which method solves a part of a chain, with what outcome: elimination, Gauss-Seidel sweeps or sparse LU.
+//!
+//! Owns the settings that all stationary questions share. The solution itself is checked: the residual is computed from
+//! it and the chain, not taken from the method.
+
+use crate::compile::Csr;
+use crate::solve::chain::Incoming;
+use crate::solve::elimination::{Budget, Elimination};
+use crate::solve::lu::SparseLu;
+use crate::solve::recurrence::Components;
+use crate::solve::sweep::{self, Stop, Sweeps};
+
+/// How systems of linear equations are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinearMethod {
+    /// Elimination where it takes seconds at most, else Gauss-Seidel.
+    #[default]
+    Auto,
+    /// One state after the other, each from those that were solved before: no method is needed.
+    Substitution,
+    /// Elimination without subtraction: exact to rounding, whatever the rates \[Grassmann1985\].
+    Elimination,
+    /// Gauss-Seidel sweeps: for millions of states; the error is an estimate \[Stewart1994\].
+    GaussSeidel,
+    /// Sparse LU of the crate faer: a witness for the others.
+    SparseLu,
+}
+
+impl LinearMethod {
+    /// The method in words, for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "automatic choice",
+            Self::Substitution => "substitution",
+            Self::Elimination => "elimination (GTH)",
+            Self::GaussSeidel => "Gauss-Seidel",
+            Self::SparseLu => "sparse LU",
+        }
+    }
+}
+
+/// Settings of steady states, absorption and moments of passage times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinearSettings {
+    /// The method. Default [`LinearMethod::Auto`].
+    pub method: LinearMethod,
+    /// Relative error, as it is estimated, at which sweeps stop. Default 1e-12.
+    pub tolerance: f64,
+    /// Most sweeps. Default 20,000.
+    pub sweeps: u32,
+}
+
+impl Default for LinearSettings {
+    fn default() -> Self {
+        Self { method: LinearMethod::Auto, tolerance: 1e-12, sweeps: 20_000 }
+    }
+}
+
+/// How a system was solved, and how well.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinearOutcome {
+    /// The method that was used; the last of [`LinearMethod`]'s list where parts of the chain differ.
+    pub method: LinearMethod,
+    /// Gauss-Seidel sweeps; 0 for the direct methods.
+    pub sweeps: u32,
+    /// Largest share of what flows into a state (or of a system's equation) that does not balance.
+    pub residual: f64,
+    /// Relative error of the solution: estimated for sweeps, about n times 1e-16 for elimination.
+    pub error: f64,
+}
+
+impl LinearOutcome {
+    /// Nothing had to be solved.
+    pub(crate) const NONE: Self = Self { method: LinearMethod::Substitution, sweeps: 0, residual: 0.0, error: 0.0 };
+
+    /// Both outcomes as one: the worse of each figure.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            method: self.method.max(other.method),
+            sweeps: self.sweeps.max(other.sweeps),
+            residual: self.residual.max(other.residual),
+            error: self.error.max(other.error),
+        }
+    }
+}
+
+/// Why a system of linear equations was not solved.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinearError {
+    /// The sweeps converge too slowly: the chain is stiff or its parts are weakly coupled. Allow more sweeps or a larger
+    /// error, or ask for elimination.
+    #[error(
+        "after {sweeps} Gauss-Seidel sweeps over {states} states the error is still about {error:e}, above {tolerance:e}; \
+         allow more sweeps or a larger error, or ask for elimination"
+    )]
+    NotConverged {
+        /// States of the part.
+        states: usize,
+        /// Sweeps done.
+        sweeps: u32,
+        /// Estimated relative error.
+        error: f64,
+        /// What was asked for.
+        tolerance: f64,
+    },
+    /// Groups of states that hardly ever meet: sweeps cannot tell how much time each gets. Ask for elimination.
+    #[error(
+        "{groups} groups among {states} states meet less than once in 1e9 steps, and Gauss-Seidel cannot tell their shares; \
+         ask for elimination"
+    )]
+    WeaklyCoupled {
+        /// States of the part.
+        states: usize,
+        /// Groups that would be recurrent classes of their own.
+        groups: usize,
+    },
+    /// The direct method that was asked for needs too much time or memory. Ask for Gauss-Seidel.
+    #[error("{} of {states} states needs too much time or memory; ask for Gauss-Seidel", .method.name())]
+    TooLarge {
+        /// The method.
+        method: LinearMethod,
+        /// States of the part.
+        states: usize,
+    },
+    /// Numbers left the range of floating point: rates differ by more than 1e300. Rescale them.
+    #[error("the solution of {states} states is not finite: rates differ too much")]
+    NotFinite {
+        /// States of the part.
+        states: usize,
+    },
+}
+
+/// A part of a chain, ready to be solved as often as needed.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) rates: Csr<(u32, f64)>,
+    incoming: Incoming,
+    /// Rate of leaving each state, to inside and outside.
+    pub(crate) exit: Vec<f64>,
+    factors: Factors,
+    settings: LinearSettings,
+}
+
+#[derive(Clone, Debug)]
+enum Factors {
+    Elimination(Elimination),
+    Lu(SparseLu),
+    None,
+}
+
+impl Part {
+    /// The part with these rates among its states, and `slack` out of it; without slack it must be irreducible.
+    pub(crate) fn new(rates: Csr<(u32, f64)>, slack: &[f64], settings: LinearSettings) -> Result<Self, LinearError> {
+        let states = rates.rows();
+        let exit: Vec<f64> =
+            (0..states).map(|i| slack[i] + rates.row(i).iter().map(|&(_, q)| q).sum::<f64>()).collect();
+        let too_large = LinearError::TooLarge { method: settings.method, states };
+        let factors = match settings.method {
+            LinearMethod::Auto => {
+                Elimination::of(&rates, slack, Budget::SOME).map_or(Factors::None, Factors::Elimination)
+            }
+            LinearMethod::Elimination | LinearMethod::Substitution => {
+                Factors::Elimination(Elimination::of(&rates, slack, Budget::MUCH).ok_or(too_large)?)
+            }
+            LinearMethod::GaussSeidel => Factors::None,
+            LinearMethod::SparseLu => Factors::Lu(SparseLu::of(&rates, &exit, slack).ok_or(too_large)?),
+        };
+        Ok(Self { incoming: Incoming::of(&rates), rates, exit, factors, settings })
+    }
+
+    fn stop(&self) -> Stop {
+        Stop { tolerance: self.settings.tolerance, sweeps: self.settings.sweeps }
+    }
+
+    /// The steady state of an irreducible part.
+    pub(crate) fn steady(&self) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
+        let states = self.rates.rows();
+        let (x, sweeps) = match &self.factors {
+            Factors::Elimination(factors) => (factors.steady(), None),
+            Factors::Lu(lu) => (lu.steady(), None),
+            Factors::None => {
+                self.check_coupling()?;
+                let mut x = vec![1.0 / states as f64; states];
+                let sweeps = sweep::steady(&self.incoming, &self.exit, &mut x, self.stop());
+                (x, Some(sweeps))
+            }
+        };
+        let flow: f64 = x.iter().zip(&self.exit).map(|(v, d)| v * d).sum();
+        let wrong: f64 = (0..states).map(|j| (self.incoming.flow_into(j, &x) - x[j] * self.exit[j]).abs()).sum();
+        let residual = if flow > 0.0 { wrong / flow } else { 0.0 };
+        let outcome = self.outcome(&x, sweeps, residual)?;
+        Ok((x, outcome))
+    }
+
+    /// Whether the part stays together without the rates that are too small for sweeps to see.
+    fn check_coupling(&self) -> Result<(), LinearError> {
+        let strong = Csr::from_rows((0..self.rates.rows()).map(|i| {
+            let least = self.exit[i] * WEAK;
+            self.rates.row(i).iter().copied().filter(move |&(_, rate)| rate >= least)
+        }));
+        let groups = Components::of(&strong).recurrent(&strong).len();
+        if groups > 1 { Err(LinearError::WeaklyCoupled { states: self.rates.rows(), groups }) } else { Ok(()) }
+    }
+
+    /// Solves `(D − R) x = b`, b not negative.
+    pub(crate) fn right(&self, b: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
+        let mut x = b.to_vec();
+        let sweeps = match &self.factors {
+            Factors::Elimination(factors) => {
+                factors.solve_right(&mut x);
+                None
+            }
+            Factors::Lu(lu) => {
+                lu.solve_right(&mut x);
+                None
+            }
+            Factors::None => {
+                x.fill(0.0);
+                Some(sweep::right(&self.rates, &self.exit, b, &mut x, self.stop()))
+            }
+        };
+        let balance = |i: usize| {
+            let ahead: f64 = self.rates.row(i).iter().map(|&(to, q)| q * x[to as usize]).sum();
+            unbalanced(x[i] * self.exit[i], b[i] + ahead)
+        };
+        let residual = (0..x.len()).map(balance).fold(0.0, f64::max);
+        let outcome = self.outcome(&x, sweeps, residual)?;
+        Ok((x, outcome))
+    }
+
+    /// Solves `y (D − R) = c`, c not negative.
+    pub(crate) fn left(&self, c: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
+        let mut y = c.to_vec();
+        let sweeps = match &self.factors {
+            Factors::Elimination(factors) => {
+                factors.solve_left(&mut y);
+                None
+            }
+            Factors::Lu(lu) => {
+                lu.solve_left(&mut y);
+                None
+            }
+            Factors::None => {
+                y.fill(0.0);
+                Some(sweep::left(&self.incoming, &self.exit, c, &mut y, self.stop()))
+            }
+        };
+        let balance = |j: usize| unbalanced(y[j] * self.exit[j], c[j] + self.incoming.flow_into(j, &y));
+        let residual = (0..y.len()).map(balance).fold(0.0, f64::max);
+        let outcome = self.outcome(&y, sweeps, residual)?;
+        Ok((y, outcome))
+    }
+
+    fn outcome(&self, x: &[f64], sweeps: Option<Sweeps>, residual: f64) -> Result<LinearOutcome, LinearError> {
+        let states = x.len();
+        if !x.iter().all(|v| v.is_finite()) {
+            return Err(LinearError::NotFinite { states });
+        }
+        let rounding = f64::EPSILON * states as f64;
+        let method = match &self.factors {
+            Factors::Elimination(_) => LinearMethod::Elimination,
+            Factors::Lu(_) => LinearMethod::SparseLu,
+            Factors::None => LinearMethod::GaussSeidel,
+        };
+        match sweeps {
+            Some(Sweeps { converged: false, count, error }) => {
+                Err(LinearError::NotConverged { states, sweeps: count, error, tolerance: self.settings.tolerance })
+            }
+            Some(Sweeps { count, error, .. }) => Ok(LinearOutcome { method, sweeps: count, residual, error }),
+            None => Ok(LinearOutcome { method, sweeps: 0, residual, error: rounding }),
+        }
+    }
+}
+
+/// Share of a state's exit rate below which a rate hardly shows in the changes of sweeps.
+const WEAK: f64 = 1e-9;
+
+/// Difference of both sides of an equation of non-negative terms, relative to them.
+fn unbalanced(left: f64, right: f64) -> f64 {
+    let size = left.max(right);
+    if size > 0.0 { (left - right).abs() / size } else { 0.0 }
+}

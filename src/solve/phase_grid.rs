@@ -1,0 +1,191 @@
+//! One law on a grid of times: exponential stages exactly at the grid points, and a stage after a law that is known at
+//! the grid points only.
+
+use crate::solve::law_tree::Stage;
+
+/// Bounds of a distribution function at the grid points 0, 1, … steps.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cdf {
+    pub(crate) lower: Vec<f64>,
+    pub(crate) upper: Vec<f64>,
+}
+
+/// Rates times the step above which a stage is not followed inside a step: it is put after the others.
+const FAST: f64 = 20.0;
+
+/// Entries of a step's matrix below this are left out.
+const SMALL: f64 = 1e-19;
+
+/// Probabilities below this are 0.
+const NOTHING: f64 = 1e-30;
+
+impl Cdf {
+    /// The law with exactly these values.
+    pub(crate) fn of(steps: usize, at: impl Fn(usize) -> f64) -> Self {
+        let lower: Vec<f64> = (0..=steps).map(at).collect();
+        Self { upper: lower.clone(), lower }
+    }
+
+    /// The latest of this and `count` times that.
+    pub(crate) fn multiply(&mut self, other: &Self, count: u32) {
+        let power = |p: f64| if count == 1 { p } else { p.powf(f64::from(count)) };
+        self.lower.iter_mut().zip(&other.lower).for_each(|(own, p)| *own *= power(*p));
+        self.upper.iter_mut().zip(&other.upper).for_each(|(own, p)| *own *= power(*p));
+    }
+
+    /// Adds a share of that law.
+    pub(crate) fn add(&mut self, other: &Self, share: f64) {
+        self.lower.iter_mut().zip(&other.lower).for_each(|(own, p)| *own += share * p);
+        self.upper.iter_mut().zip(&other.upper).for_each(|(own, p)| *own = (*own + share * p).min(1.0));
+    }
+
+    /// The law of a time that is longer by `fixed` \[s\].
+    pub(crate) fn delay(&mut self, fixed: f64, step: f64) {
+        if fixed == 0.0 {
+            return;
+        }
+        let by = fixed / step;
+        // where rounding decides whether it is a whole number of steps, either side of it
+        let near = (by - by.round()).abs() < 1e-9;
+        let (least, most) = if near { (by.round() - 1.0, by.round() + 1.0) } else { (by.floor(), by.ceil()) };
+        let shifted = |values: &[f64], by: usize| {
+            let none = std::iter::repeat_n(0.0, by.min(values.len()));
+            none.chain(values.iter().copied()).take(values.len()).collect::<Vec<_>>()
+        };
+        self.lower = shifted(&self.lower, most as usize);
+        self.upper = shifted(&self.upper, least.max(0.0) as usize);
+    }
+
+    /// The law of this time and an exponential stage after it.
+    ///
+    /// ```text
+    /// H(i) = e^(-μh) H(i-1) + ∫ over the last step of F, μ e^(-μ·)      F between its values at both ends
+    /// ```
+    pub(crate) fn then_stage(&mut self, stage: &Stage, step: f64) {
+        let count = self.lower.len();
+        let (mut lower, mut upper) = (vec![0.0; count], vec![0.0; count]);
+        for &(probability, rate) in stage {
+            let (keep, take) = ((-rate * step).exp(), -(-rate * step).exp_m1());
+            let (mut low, mut high) = (0.0, 0.0);
+            for i in 1..count {
+                low = keep * low + take * self.lower[i - 1];
+                high = keep * high + take * self.upper[i];
+                lower[i] += probability * low;
+                upper[i] += probability * high;
+            }
+        }
+        upper.iter_mut().for_each(|p| *p = p.min(1.0));
+        *self = Self { lower, upper };
+    }
+}
+
+/// A fixed time and stages in a row, from time 0.
+pub(crate) fn phases(fixed: f64, stages: &[Stage], steps: usize, step: f64) -> Cdf {
+    let fast = |stage: &&Stage| stage.iter().any(|(_, rate)| rate * step > FAST);
+    let (late, row): (Vec<&Stage>, Vec<&Stage>) = stages.iter().partition(fast);
+    let mut cdf =
+        if row.is_empty() { at_once(fixed, steps, step) } else { Row::of(&row, step).follow(fixed, steps, step) };
+    late.into_iter().for_each(|stage| cdf.then_stage(stage, step));
+    cdf
+}
+
+/// A time without any chance.
+fn at_once(fixed: f64, steps: usize, step: f64) -> Cdf {
+    let reached = |slack: f64| move |i: usize| f64::from(u8::from(i as f64 * step >= fixed * slack));
+    Cdf { lower: Cdf::of(steps, reached(1.0 + 1e-12)).lower, upper: Cdf::of(steps, reached(1.0 - 1e-12)).upper }
+}
+
+/// Stages in a row as phases: where they start, and where each leads within one step.
+struct Row {
+    start: Vec<f64>,
+    /// Per phase: rate, and where it leads (phase, probability); beyond the last one is the end.
+    rates: Vec<f64>,
+    next: Vec<Vec<(usize, f64)>>,
+    /// Per phase: probability of each phase (from `first` on) a step later.
+    step: Vec<(usize, Vec<f64>)>,
+}
+
+impl Row {
+    fn of(stages: &[&Stage], step: f64) -> Self {
+        let mut row = Self { start: Vec::new(), rates: Vec::new(), next: Vec::new(), step: Vec::new() };
+        let mut first = 0;
+        for (i, stage) in stages.iter().enumerate() {
+            let after = first + stage.len();
+            let ahead: Vec<(usize, f64)> = stages
+                .get(i + 1)
+                .map_or(&[][..], |next| &next[..])
+                .iter()
+                .enumerate()
+                .map(|(j, s)| (after + j, s.0))
+                .collect();
+            for &(probability, rate) in *stage {
+                row.start.push(if i == 0 { probability } else { 0.0 });
+                row.rates.push(rate);
+                row.next.push(ahead.clone());
+            }
+            first = after;
+        }
+        row.step = (0..row.rates.len()).map(|phase| row.after(phase, step)).collect();
+        row
+    }
+
+    /// Where a phase is after `time`, by uniformisation: non-negative terms only.
+    fn after(&self, phase: usize, time: f64) -> (usize, Vec<f64>) {
+        let rate = self.rates.iter().copied().fold(0.0, f64::max);
+        let count = self.rates.len();
+        let (mut now, mut sum) = (vec![0.0; count - phase], vec![0.0; count - phase]);
+        now[0] = 1.0;
+        let mean = rate * time;
+        let mut weight = (-mean).exp();
+        // phases come in order: `reached` bounds where anything can be
+        let mut reached = 1;
+        for n in 1..10_000 {
+            sum[..reached].iter_mut().zip(&now).for_each(|(s, p)| *s += weight * p);
+            weight *= mean / f64::from(n);
+            if f64::from(n) > mean && weight < SMALL {
+                break;
+            }
+            for i in (0..reached).rev() {
+                let leaves = now[i] * (self.rates[phase + i] / rate);
+                now[i] -= leaves;
+                for &(to, probability) in &self.next[phase + i] {
+                    now[to - phase] += leaves * probability;
+                    reached = reached.max(to - phase + 1);
+                }
+            }
+        }
+        while sum.len() > 1 && sum[sum.len() - 1] < SMALL {
+            sum.pop();
+        }
+        // staying is known better than as a sum
+        sum[0] = (-self.rates[phase] * time).exp();
+        (phase, sum)
+    }
+
+    /// The law at the grid points, exact but for rounding.
+    fn follow(&self, fixed: f64, steps: usize, step: f64) -> Cdf {
+        let first = (fixed / step).ceil() as usize;
+        let mut cdf = Cdf::of(steps, |_| 0.0);
+        let rest = (first as f64 * step - fixed).max(0.0);
+        let mut now = vec![0.0; self.start.len()];
+        for (phase, p) in self.start.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+            let (from, row) = self.after(phase, rest);
+            now[from..].iter_mut().zip(&row).for_each(|(n, q)| *n += p * q);
+        }
+        let mut next = vec![0.0; now.len()];
+        for i in first..=steps {
+            let done = 1.0 - now.iter().sum::<f64>();
+            let rounding = f64::EPSILON * (16.0 + (i - first) as f64);
+            cdf.lower[i] = (done - rounding).clamp(0.0, 1.0);
+            cdf.upper[i] = (done + rounding).clamp(0.0, 1.0);
+            next.fill(0.0);
+            for ((from, row), p) in self.step.iter().zip(&now) {
+                next[*from..].iter_mut().zip(row).for_each(|(n, q)| *n += p * q);
+            }
+            // numbers too small to be normal would take a hundred times as long
+            next.iter_mut().filter(|n| **n < NOTHING).for_each(|n| *n = 0.0);
+            std::mem::swap(&mut now, &mut next);
+        }
+        cdf
+    }
+}

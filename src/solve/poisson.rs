@@ -1,0 +1,146 @@
+//! Poisson probabilities for uniformisation, with a bound of what is left out.
+//!
+//! The weights grow from the mode by ratios and are scaled to sum to 1, as by Fox and Glynn \[FoxGlynn1988\]; where to stop
+//! is decided by the geometric bound of each tail, which needs none of their tables of constants and has no special case for
+//! small means \[Jansen2011\]. Weights below the mode's by up to 1e-300 exist, so nothing underflows for any mean that a
+//! computer can step through.
+
+/// The probabilities of a Poisson law between two numbers, which sum to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PoissonWindow {
+    /// Number of the first weight.
+    pub(crate) first: usize,
+    /// Probabilities from `first` on.
+    pub(crate) weights: Vec<f64>,
+}
+
+impl PoissonWindow {
+    /// The law with this mean (finite, not negative) but for both tails, whose probability together is at most `error`.
+    ///
+    /// The weights are scaled to sum to 1; compared with the true ones their differences sum to at most twice `error`,
+    /// and to the rounding of as many products as a weight is away from the mode, below 1e-12 for means up to 1e7.
+    pub(crate) fn new(mean: f64, error: f64) -> Self {
+        let mode = mean.floor() as usize;
+        let mut weights = Vec::new();
+        let (mut weight, mut n, mut total) = (1.0, mode, 1.0);
+        while n > 0 {
+            // the weights below n sum to less than those of a geometric series with this ratio
+            let ratio = n as f64 / mean;
+            if ratio < 1.0 && weight * ratio / (1.0 - ratio) <= 0.5 * error * total {
+                break;
+            }
+            weight *= ratio;
+            weights.push(weight);
+            total += weight;
+            n -= 1;
+        }
+        let first = n;
+        weights.reverse();
+        weights.push(1.0);
+        (weight, n) = (1.0, mode);
+        loop {
+            let ratio = mean / (n + 1) as f64;
+            if ratio < 1.0 && weight * ratio / (1.0 - ratio) <= 0.5 * error * total {
+                break;
+            }
+            n += 1;
+            weight *= ratio;
+            weights.push(weight);
+            total += weight;
+        }
+        // smallest first: the sum loses nothing
+        let mut ascending = weights.clone();
+        ascending.sort_by(f64::total_cmp);
+        let total: f64 = ascending.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= total);
+        Self { first, weights }
+    }
+
+    /// Number of the last weight.
+    pub(crate) fn last(&self) -> usize {
+        self.first + self.weights.len() - 1
+    }
+
+    /// The probability of `n`; 0 outside the window.
+    #[inline]
+    pub(crate) fn weight(&self, n: usize) -> f64 {
+        n.checked_sub(self.first).and_then(|i| self.weights.get(i)).copied().unwrap_or(0.0)
+    }
+
+    /// The probability of more than `n`, per number from `first` on.
+    pub(crate) fn above(&self) -> Vec<f64> {
+        let mut above = vec![0.0; self.weights.len()];
+        let mut sum = 0.0;
+        for (i, weight) in self.weights.iter().enumerate().rev() {
+            above[i] = sum;
+            sum += weight;
+        }
+        above
+    }
+
+    /// The mean of `values` (numbered from 0) under the law; beyond their end the last one goes on.
+    pub(crate) fn average(&self, values: &[f64]) -> f64 {
+        let Some(&tail) = values.last() else { return 0.0 };
+        let inside = values.get(self.first..).unwrap_or_default();
+        let shared = inside.len().min(self.weights.len());
+        let sum: f64 = inside.iter().zip(&self.weights).map(|(v, w)| v * w).sum();
+        sum + tail * self.weights[shared..].iter().sum::<f64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_means_have_their_closed_form() {
+        for mean in [0.0, 1e-12, 0.3, 1.0, 7.5, 40.0] {
+            let window = PoissonWindow::new(mean, 1e-15);
+            let mut exact = f64::exp(-mean);
+            for n in 0..200 {
+                let error = (window.weight(n) - exact).abs();
+                assert!(error < 1e-15 && (window.weight(n) == 0.0 || error < 2e-13 * exact), "{mean} {n}");
+                exact *= mean / (n + 1) as f64;
+            }
+        }
+    }
+
+    #[test]
+    fn large_means_have_their_moments() {
+        for mean in [1e3, 123_456.7, 1e7] {
+            let window = PoissonWindow::new(mean, 1e-14);
+            let numbers = || (window.first..).map(|n| n as f64);
+            let total: f64 = window.weights.iter().sum();
+            let first: f64 = numbers().zip(&window.weights).map(|(n, w)| (n - mean) * w).sum();
+            let second: f64 = numbers().zip(&window.weights).map(|(n, w)| (n - mean).powi(2) * w).sum();
+            assert!((total - 1.0).abs() < 1e-13 && first.abs() < 1e-9 * mean.sqrt(), "{mean}: {total} {first}");
+            assert!((second / mean - 1.0).abs() < 1e-9, "{mean}: {second}");
+            // the mode has the weight that Stirling's series gives
+            let n = mean.floor();
+            let ln = n * (mean / n).ln() + (n - mean) - 0.5 * (std::f64::consts::TAU * n).ln() - 1.0 / (12.0 * n);
+            assert!((window.weight(n as usize) / ln.exp() - 1.0).abs() < 1e-9, "{mean}");
+            assert!(window.weights.len() < 20 * mean.sqrt() as usize, "{mean}: {}", window.weights.len());
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_below_the_bound() {
+        let (wide, narrow) = (PoissonWindow::new(50.0, 1e-16), PoissonWindow::new(50.0, 1e-3));
+        let inside: f64 = (narrow.first..=narrow.last()).map(|n| wide.weight(n)).sum();
+        assert!(1.0 - inside <= 1e-3 && 1.0 - inside > 1e-4, "{inside}");
+    }
+
+    #[test]
+    fn tails_and_averages_add_up() {
+        let window = PoissonWindow::new(12.0, 1e-15);
+        let above = window.above();
+        for (i, tail) in above.iter().enumerate() {
+            let sum: f64 = window.weights[i + 1..].iter().sum();
+            assert!((tail - sum).abs() < 1e-15);
+        }
+        // values that stay at their last one
+        let values: Vec<f64> = (0..10).map(f64::from).collect();
+        let exact: f64 = (0..100).map(|n| window.weight(n) * n.min(9) as f64).sum();
+        assert!((window.average(&values) - exact).abs() < 1e-14);
+    }
+}

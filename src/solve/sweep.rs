@@ -1,0 +1,170 @@
+//! Gauss-Seidel sweeps over the states of a part of a chain, and when to stop them.
+//!
+//! Each sweep replaces the value of each state by what its neighbours' newest values give \[Stewart1994\]. The error
+//! that is left is estimated from how fast the changes shrink; the residual is computed by the caller. Where changes do not
+//! shrink (a periodic part in an unlucky order) only a share of each step is taken, which always converges.
+
+use crate::compile::Csr;
+use crate::solve::chain::Incoming;
+
+/// What sweeps ended with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sweeps {
+    /// How many.
+    pub(crate) count: u32,
+    /// Estimated error of the solution relative to the sum of its values.
+    pub(crate) error: f64,
+    /// Whether `error` is below what was asked for.
+    pub(crate) converged: bool,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop {
+    /// Estimated relative error to reach.
+    pub(crate) tolerance: f64,
+    /// Most sweeps.
+    pub(crate) sweeps: u32,
+}
+
+/// Sweeps from whose changes the rate of convergence is taken.
+const WINDOW: u32 = 10;
+/// Changes below this are mostly rounding: the rate of convergence is not taken from them.
+const ROUNDING: f64 = 1e-13;
+/// Share of a step that is taken where full steps do not converge.
+const DAMPED: f64 = 0.9;
+/// Sweeps after which steps are damped if changes have not become smaller.
+const PATIENCE: u32 = 50;
+
+/// Follows the changes from sweep to sweep.
+struct Progress {
+    stop: Stop,
+    count: u32,
+    before: f64,
+    ratio: f64,
+    step: f64,
+}
+
+impl Progress {
+    fn new(stop: Stop) -> Self {
+        Self { stop, count: 0, before: f64::INFINITY, ratio: 1.0, step: 1.0 }
+    }
+
+    /// Takes in a sweep's change, relative to the sum of values; gives the outcome at the end.
+    fn after(&mut self, change: f64) -> Option<Sweeps> {
+        self.count += 1;
+        if change == 0.0 {
+            return Some(Sweeps { count: self.count, error: 0.0, converged: true });
+        }
+        if self.count.is_multiple_of(WINDOW) {
+            if change > ROUNDING && self.before.is_finite() {
+                self.ratio = (change / self.before).powf(1.0 / f64::from(WINDOW));
+            }
+            self.before = change;
+            if self.count >= PATIENCE && self.ratio > 1.0 - 1e-9 && change > 1e-6 {
+                self.step = DAMPED;
+            }
+            let error = if self.ratio < 1.0 { change * self.ratio / (1.0 - self.ratio) } else { f64::INFINITY };
+            let error = error.max(f64::EPSILON);
+            let converged = error <= self.stop.tolerance;
+            if converged || self.count >= self.stop.sweeps || change < f64::EPSILON / 16.0 {
+                return Some(Sweeps { count: self.count, error, converged });
+            }
+        }
+        None
+    }
+}
+
+/// Sweeps `x_j = flow into j / exit_j` from the values in `x`; a steady state up to a factor. At the end `x` sums to 1.
+pub(crate) fn steady(incoming: &Incoming, exit: &[f64], x: &mut [f64], stop: Stop) -> Sweeps {
+    let mut progress = Progress::new(stop);
+    loop {
+        let (mut change, mut total) = (0.0, 0.0);
+        let step = progress.step;
+        for state in 0..x.len() {
+            let new = incoming.flow_into(state, x) / exit[state];
+            let new = if step < 1.0 { x[state] + step * (new - x[state]) } else { new };
+            change += (new - x[state]).abs();
+            total += new;
+            x[state] = new;
+        }
+        x.iter_mut().for_each(|v| *v /= total);
+        if let Some(outcome) = progress.after(change / total) {
+            return outcome;
+        }
+    }
+}
+
+/// Solves `(D − R) x = b` by sweeps from the last state to the first.
+pub(crate) fn right(rates: &Csr<(u32, f64)>, exit: &[f64], b: &[f64], x: &mut [f64], stop: Stop) -> Sweeps {
+    let mut progress = Progress::new(stop);
+    loop {
+        let (mut change, mut total) = (0.0, 0.0);
+        for state in (0..x.len()).rev() {
+            let ahead: f64 = rates.row(state).iter().map(|&(to, q)| q * x[to as usize]).sum();
+            let new = (b[state] + ahead) / exit[state];
+            change += (new - x[state]).abs();
+            total += new;
+            x[state] = new;
+        }
+        if let Some(outcome) = progress.after(if total > 0.0 { change / total } else { 0.0 }) {
+            return outcome;
+        }
+    }
+}
+
+/// Solves `y (D − R) = c` by sweeps from the first state to the last.
+pub(crate) fn left(incoming: &Incoming, exit: &[f64], c: &[f64], y: &mut [f64], stop: Stop) -> Sweeps {
+    let mut progress = Progress::new(stop);
+    loop {
+        let (mut change, mut total) = (0.0, 0.0);
+        for state in 0..y.len() {
+            let new = (c[state] + incoming.flow_into(state, y)) / exit[state];
+            change += (new - y[state]).abs();
+            total += new;
+            y[state] = new;
+        }
+        if let Some(outcome) = progress.after(if total > 0.0 { change / total } else { 0.0 }) {
+            return outcome;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::chain::tests::{birth_death, chain_of};
+
+    const STOP: Stop = Stop { tolerance: 1e-13, sweeps: 10_000 };
+
+    #[test]
+    fn a_queue_converges_to_its_geometric_law() {
+        let chain = birth_death(20, 1.0, 2.0);
+        let mut x = vec![1.0 / 21.0; 21];
+        let sweeps = steady(&Incoming::of(&chain.rates), &chain.exit_rates(), &mut x, STOP);
+        assert!(sweeps.converged && sweeps.count < 1_000, "{sweeps:?}");
+        for i in 0..20 {
+            assert!((x[i + 1] / x[i] - 0.5).abs() < 1e-7, "{i}");
+        }
+    }
+
+    /// Without damping the values would wander round for ever: in this order all states but one see old values only.
+    #[test]
+    fn a_periodic_circle_in_the_unlucky_order_converges() {
+        let n = 7_u32;
+        let circle: Vec<_> = (0..n).map(|i| ((i + 1) % n, i, 1.0)).collect();
+        let chain = chain_of(n as usize, &circle);
+        let mut x: Vec<f64> = (1..=n).map(f64::from).collect();
+        let sweeps = steady(&Incoming::of(&chain.rates), &chain.exit_rates(), &mut x, STOP);
+        assert!(sweeps.converged, "{sweeps:?}");
+        assert!(x.iter().all(|v| (v - 1.0 / 7.0).abs() < 1e-12), "{x:?}");
+    }
+
+    #[test]
+    fn too_few_sweeps_are_no_convergence() {
+        let chain = birth_death(200, 1.0, 1.0);
+        let mut x: Vec<f64> = (0..201).map(f64::from).collect();
+        let few = Stop { sweeps: 100, ..STOP };
+        assert!(!steady(&Incoming::of(&chain.rates), &chain.exit_rates(), &mut x, few).converged);
+    }
+}
