@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod convert;
+mod detectors;
 mod estimate;
 mod exit;
 mod load;
@@ -18,6 +19,7 @@ mod spn_gc;
 mod steady;
 mod values;
 mod watch;
+mod whatif;
 
 use std::process::ExitCode;
 
@@ -43,6 +45,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Simulate(args) => simulate::run(args, &terminal),
         Command::SpnGc(args) => spn_gc::run(args, &terminal),
         Command::Estimate(args) => estimate::run(args, &terminal),
+        Command::Whatif(args) => whatif::run(args, &terminal),
+        Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Completions(args) => shell::completions(args, &terminal),
         Command::Man => shell::man(&terminal),
     };

@@ -3,7 +3,8 @@
 //! ```text
 //! Run ───────────────▶ SimulationReport ─┐
 //! BatchAverages ─────▶ SteadyReport ─────┼──▶ text │ JSON │ CSV
-//! Plan, phases, Run ─▶ JobReport ────────┘
+//! Plan, phases, Run ─▶ JobReport ────────┤
+//! Comparison ────────▶ WhatIfReport ─────┘
 //! ```
 //!
 //! | question | file |
@@ -13,6 +14,7 @@
 //! | what a simulation of a net found | [`SimulationReport`] |
 //! | what long runs show of the steady state | [`SteadyReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
+//! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
 //!
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
@@ -30,6 +32,8 @@ mod steady;
 mod summary;
 mod table;
 mod text;
+mod whatif;
+mod whatif_plot;
 
 pub use csv::{CsvError, job_csv, simulation_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
@@ -46,3 +50,8 @@ pub use summary::{
 };
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};
+pub use whatif::{
+    ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
+    detectors_text, what_if_csv, what_if_report, what_if_text,
+};
+pub use whatif_plot::{PlotError, what_if_svg};

@@ -1,0 +1,83 @@
+//! What a straggler is: longer than a factor times the usual time, and how well that time must be known.
+
+use crate::estimate::EstimateError;
+use crate::estimate::quantile_of_sorted;
+
+/// The usual time of a task: a quantile of its times in homogeneous runs, in their unit. \[Phan2018, 6.1\]
+///
+/// # Errors
+///
+/// [`EstimateError`] without a time, for times that are not finite, and for quantiles outside \[0, 1\].
+///
+/// ```
+/// # use tailspn::cluster::truth::usual_time;
+/// assert_eq!(usual_time(&mut [31.0, 29.0, 30.0], 0.5), Ok(30.0));
+/// ```
+pub fn usual_time(times: &mut [f64], quantile: f64) -> Result<f64, EstimateError> {
+    times.sort_unstable_by(f64::total_cmp);
+    quantile_of_sorted(times, quantile)
+}
+
+/// Whether a task is a straggler: it took longer than `factor` times its usual time. \[Phan2018, 6.1\]: 1.2.
+pub fn is_straggler(time: f64, usual: f64, factor: f64) -> bool {
+    time > factor * usual
+}
+
+/// The largest error of a guessed usual time, as a share of it, with which no task can be taken for what it is not; none
+/// where no guess is good enough. \[Phan2018, Eqs. 11 and 12\]
+///
+/// ```text
+/// ε_guess ≤ min( s_min (1 − ε_setting) / 1.2 − 1, (0.2 − ε_setting) / 1.2 )
+/// ```
+///
+/// `slowest_normal` is the factor (1.2), `least_slowdown` s_min, `setting` ε_setting. The paper's condition
+/// ε_setting ≤ (s_min − 1)/(s_min + 1), in [`settings_separable`], is necessary and not sufficient: s_min = 1.333 and
+/// ε = 0.1 fulfil it, and the bound is negative.
+///
+/// ```
+/// # use tailspn::cluster::truth::{guess_error_bound, settings_separable};
+/// assert!((guess_error_bound(2.0, 0.1, 1.2).unwrap() - 0.1 / 1.2).abs() < 1e-12);
+/// assert!(settings_separable(1.333, 0.1));
+/// assert_eq!(guess_error_bound(1.333, 0.1, 1.2), None);
+/// ```
+pub fn guess_error_bound(least_slowdown: f64, setting: f64, slowest_normal: f64) -> Option<f64> {
+    let seen = least_slowdown * (1.0 - setting) / slowest_normal - 1.0;
+    let spared = (slowest_normal - 1.0 - setting) / slowest_normal;
+    let bound = seen.min(spared);
+    (bound >= 0.0).then_some(bound)
+}
+
+/// Whether the times of normal tasks and of stragglers do not overlap: T (1 + ε) ≤ s_min T (1 − ε). \[Phan2018, 6.1\]
+pub fn settings_separable(least_slowdown: f64, setting: f64) -> bool {
+    setting <= (least_slowdown - 1.0) / (least_slowdown + 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_straggler_is_longer_than_the_factor() {
+        assert!(is_straggler(12.1, 10.0, 1.2) && !is_straggler(12.0, 10.0, 1.2) && !is_straggler(0.0, 0.0, 1.2));
+    }
+
+    #[test]
+    fn usual_time_needs_times() {
+        assert!(usual_time(&mut [], 0.5).is_err());
+        assert_eq!(usual_time(&mut [4.0, 1.0, 2.0, 3.0], 1.0), Ok(4.0));
+    }
+
+    #[test]
+    fn bound_keeps_both_inequalities() {
+        for least in [1.3, 1.5, 2.0, 4.0] {
+            for setting in [0.0, 0.05, 0.1, 0.15, 0.2] {
+                if let Some(guess) = guess_error_bound(least, setting, 1.2) {
+                    assert!(1.2 * (1.0 + guess) <= least * (1.0 - setting) + 1e-12, "{least} {setting}");
+                    assert!(1.0 + setting <= 1.2 * (1.0 - guess) + 1e-12, "{least} {setting}");
+                    assert!(settings_separable(least, setting));
+                }
+            }
+        }
+        assert_eq!(guess_error_bound(4.0, 0.25, 1.2), None);
+    }
+}
