@@ -144,7 +144,7 @@ impl Experiment {
 /// # Errors
 ///
 /// [`ExperimentError::Run`].
-pub(super) fn homogeneous_times(plan: &Plan, seed: u64) -> Result<Vec<Vec<f64>>, ExperimentError> {
+pub fn homogeneous_times(plan: &Plan, seed: u64) -> Result<Vec<Vec<f64>>, ExperimentError> {
     let world = World::homogeneous(plan, seed);
     let nobody = PolicyPlan::default();
     let policy = Policy::new(&nobody, &world);

@@ -90,9 +90,6 @@ impl Simulator<'_> {
 
     /// What the master knows of the running attempts of a category.
     fn see(&mut self, category: usize) {
-        for node in 0..self.nodes.len() {
-            self.advance(node);
-        }
         self.seen.clear();
         self.speeds.clear();
         self.speeds.resize(self.nodes.len(), NodeSpeed::default());
@@ -104,8 +101,9 @@ impl Simulator<'_> {
             }
             let node = &self.nodes[attempt.node as usize];
             let state = &self.tasks[attempt.task as usize];
-            let elapsed_s = (node.reported_at - attempt.start).max(0.0);
-            let score = if elapsed_s > 0.0 { attempt.score(node.reported_work) } else { 0.0 };
+            let (reported_at, work) = node.report(self.now, self.world.heartbeat);
+            let elapsed_s = (reported_at - attempt.start).max(0.0);
+            let score = if elapsed_s > 0.0 { attempt.score(work) } else { 0.0 };
             if let Some(speed) = task_speed(score, spec.size, elapsed_s) {
                 let speeds = &mut self.speeds[attempt.node as usize];
                 speeds.sum += speed;

@@ -14,13 +14,14 @@
 //! | question | file |
 //! |---|---|
 //! | the settings of a what-if, and what is wrong with one | [`Plan`], `plan_check` |
-//! | one replication | `simulator` (events), `placing` (slots), `looking` (detectors), `node` (contention, reports, energy) |
+//! | one replication | `simulator` (events), `placing` (slots), `looking` (detectors), `mishaps` (slow-downs, failures), `node` (contention, reports, energy) |
 //! | the detectors | [`detect`] |
 //! | what a detector is worth | [`metrics`] |
 //! | what a straggler is | [`truth`] |
 //! | progress, rates, thresholds; power; first-order time and energy | [`formulas`], [`energy`], [`first_order`] |
 //! | many replications of many policies, side by side, and what follows | [`Experiment`], [`compare()`], [`Advice`] |
 //! | variants of policies | [`Sweep`] |
+//! | the experiments of the paper, and its numbers | [`phan`] |
 //!
 //! Guarantees: the same seed gives the same numbers on any number of threads; all policies see the same work of each
 //! attempt, the same input and the same slow-downs and failures (common random numbers).
@@ -29,6 +30,7 @@ mod advice;
 mod compare;
 mod ensemble;
 mod looking;
+mod mishaps;
 mod next_event;
 mod node;
 mod outcome;
@@ -40,16 +42,20 @@ mod simulator;
 mod sweep;
 mod world;
 
+#[cfg(test)]
+mod simulator_tests;
+
 pub mod detect;
 pub mod energy;
 pub mod first_order;
 pub mod formulas;
 pub mod metrics;
+pub mod phan;
 pub mod truth;
 
 pub use advice::Advice;
 pub use compare::{Change, Comparison, PolicySummary, Tail, compare};
-pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications};
+pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications, homogeneous_times};
 pub use outcome::{Outcome, RunFault};
 pub use plan::{
     ClusterPlan, Failure, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown, Truth,

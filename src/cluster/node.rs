@@ -89,17 +89,22 @@ impl Node {
         if span <= 0.0 {
             return;
         }
-        if self.up {
-            let report =
-                if heartbeat > 0.0 { ((to - self.phase) / heartbeat).floor() * heartbeat + self.phase } else { to };
-            if report > self.now {
-                self.reported_work = self.work + (report - self.now) * self.rate;
-                self.reported_at = report;
-            }
-        }
+        (self.reported_at, self.reported_work) = self.report(to, heartbeat);
         self.work += span * self.rate;
         self.energy += span * self.power;
         self.now = to;
+    }
+
+    /// When the last report came up to `at`, and the work in it. Nothing is changed: a look leaves no trace in later numbers.
+    pub(super) fn report(&self, at: f64, heartbeat: f64) -> (f64, f64) {
+        if !self.up {
+            return (self.reported_at, self.reported_work);
+        }
+        let last = if heartbeat > 0.0 { ((at - self.phase) / heartbeat).floor() * heartbeat + self.phase } else { at };
+        if last > self.now {
+            return (last, self.work + (last - self.now) * self.rate);
+        }
+        (self.reported_at, self.reported_work)
     }
 
     /// Follows a change of what is busy here: rate and power from now on.

@@ -159,6 +159,7 @@ impl Plan {
         for (i, policy) in self.policy.iter().enumerate() {
             to.section = format!("policy[{i}].");
             check_policy(policy, sound.as_ref(), &mut to);
+            to.section = format!("policy[{i}].");
             if self.policy[..i].iter().any(|other| other.title() == policy.title()) {
                 to.add("name", PlanFault::SameName { name: policy.title() });
             }

@@ -17,10 +17,6 @@ use crate::cluster::outcome::Outcome;
 use crate::cluster::outcome::RunFault;
 use crate::cluster::policy::Policy;
 use crate::cluster::world::World;
-use crate::rng::Address;
-use crate::rng::FRACTION_BITS;
-use crate::rng::Purpose;
-use crate::rng::exponential;
 
 /// Events on nodes for each task and node, after which a run is given up.
 const MOST_EVENTS: u64 = 10_000;
@@ -248,34 +244,6 @@ impl<'w> Simulator<'w> {
         self.set_look_timer(policy);
     }
 
-    /// Words of a node's life; sample 0 is its lot, odd ones are slow-downs, even ones failures.
-    fn node_words(&self, node: usize, sample: u32) -> [u32; 4] {
-        Address { purpose: Purpose::Node, owner: node as u32, sample }.words(self.world.key, self.replication)
-    }
-
-    fn exponential_time(&self, node: usize, sample: u32, mean: f64) -> f64 {
-        mean * f64::from(exponential(self.node_words(node, sample)[0])) / f64::from(1_u32 << FRACTION_BITS)
-    }
-
-    /// Draws when the node's slow-down begins or, where it is slow, ends.
-    fn draw_slowdown(&mut self, node: usize) {
-        let slowdown = &self.world.slowdown;
-        let Some(between) = slowdown.mean_between_s else { return };
-        let state = &self.nodes[node];
-        let mean = if state.slowness > 1.0 { slowdown.mean_lasting_s } else { between };
-        let next = self.now + self.exponential_time(node, 2 * state.slowdowns_drawn + 1, mean);
-        self.nodes[node].next_slowdown = next;
-        self.nodes[node].slowdowns_drawn += 1;
-    }
-
-    /// Draws when the node fails next.
-    fn draw_failure(&mut self, node: usize) {
-        let Some(between) = self.world.failure.mean_between_s else { return };
-        let next = self.now + self.exponential_time(node, 2 * self.nodes[node].failures_drawn + 2, between);
-        self.nodes[node].next_failure = next;
-        self.nodes[node].failures_drawn += 1;
-    }
-
     fn set_arrival_timer(&mut self) {
         let coming = self.jobs.iter().zip(&self.world.jobs).filter(|(job, _)| !job.here);
         let next = coming.map(|(_, spec)| spec.arrival).fold(f64::INFINITY, f64::min);
@@ -296,9 +264,7 @@ impl<'w> Simulator<'w> {
         self.advance(node);
         let state = &mut self.nodes[node];
         if state.next_slowdown <= self.now {
-            let slow = self.world.slowdown.factor;
-            state.slowness = if state.slowness > 1.0 { 1.0 } else { slow.max(1.0 + f64::EPSILON) };
-            self.draw_slowdown(node);
+            self.slow_down_or_recover(node);
         } else if state.expiry <= self.now {
             state.expiry = f64::INFINITY;
             self.lose_tasks(node);
@@ -312,47 +278,6 @@ impl<'w> Simulator<'w> {
             self.finish(first, policy);
         }
         self.follow(node);
-    }
-
-    fn fail_or_return(&mut self, node: usize, policy: &Policy<'_>) {
-        let failure = &self.world.failure;
-        let now = self.now;
-        let state = &mut self.nodes[node];
-        if state.up {
-            state.up = false;
-            state.next_failure = now + failure.repair_s;
-            state.expiry = now + failure.expiry_s.min(failure.repair_s);
-            return self.follow(node);
-        }
-        state.expiry = f64::INFINITY;
-        self.lose_tasks(node);
-        self.nodes[node].up = true;
-        self.draw_failure(node);
-        self.follow(node);
-        self.place_everywhere(policy);
-    }
-
-    /// Everything that ran on a node is lost.
-    fn lose_tasks(&mut self, node: usize) {
-        let lost: Vec<u32> =
-            self.running.iter().copied().filter(|&a| self.attempts[a as usize].node as usize == node).collect();
-        for number in lost {
-            let task = self.attempts[number as usize].task as usize;
-            self.outcome.wasted_s += self.release(number);
-            let state = &mut self.tasks[task];
-            if state.copy == number {
-                state.copy = NOBODY;
-            } else {
-                (state.original, state.copy) = (state.copy, NOBODY);
-            }
-            (state.requested, state.detected) = (f64::NAN, f64::NAN);
-            if state.original == NOBODY {
-                state.status = Status::Waiting;
-                let tasks = &mut self.categories[self.world.tasks[task].category as usize];
-                tasks.waiting += 1;
-                tasks.again.push(task as u32);
-            }
-        }
     }
 
     /// A task has ended: its other attempt is killed, its slots are free, and what waited for it may go on.
@@ -437,7 +362,7 @@ impl<'w> Simulator<'w> {
     }
 
     /// Takes an attempt from its node; gives the time that it held its slot \[s\].
-    fn release(&mut self, number: u32) -> f64 {
+    pub(super) fn release(&mut self, number: u32) -> f64 {
         let attempt = self.attempts[number as usize];
         let node = &mut self.nodes[attempt.node as usize];
         if attempt.on_copy_slot {

@@ -23,6 +23,22 @@ pub fn is_straggler(time: f64, usual: f64, factor: f64) -> bool {
     time > factor * usual
 }
 
+/// Share of times in homogeneous runs that are above `factor` times the task's own usual time: what
+/// \[Phan2018, Table 5\] counts for several quantiles. One list of times per task; each is sorted.
+///
+/// # Errors
+///
+/// Those of [`usual_time`].
+pub fn share_of_stragglers(times: &mut [Vec<f64>], quantile: f64, factor: f64) -> Result<f64, EstimateError> {
+    let (mut slow, mut all) = (0, 0);
+    for list in times {
+        let usual = usual_time(list, quantile)?;
+        slow += list.iter().filter(|&&time| is_straggler(time, usual, factor)).count();
+        all += list.len();
+    }
+    Ok(slow as f64 / f64::max(all as f64, 1.0))
+}
+
 /// The largest error of a guessed usual time, as a share of it, with which no task can be taken for what it is not; none
 /// where no guess is good enough. \[Phan2018, Eqs. 11 and 12\]
 ///
@@ -65,6 +81,14 @@ mod tests {
     fn usual_time_needs_times() {
         assert!(usual_time(&mut [], 0.5).is_err());
         assert_eq!(usual_time(&mut [4.0, 1.0, 2.0, 3.0], 1.0), Ok(4.0));
+    }
+
+    #[test]
+    fn stragglers_are_counted_task_by_task() {
+        // usual times 10 and 100; only the 13 is above its own 12
+        let mut times = [vec![10.0, 13.0, 9.0], vec![100.0, 110.0, 90.0]];
+        assert_eq!(share_of_stragglers(&mut times, 0.5, 1.2), Ok(1.0 / 6.0));
+        assert_eq!(share_of_stragglers(&mut times, 1.0, 1.2), Ok(0.0));
     }
 
     #[test]

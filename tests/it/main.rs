@@ -10,6 +10,7 @@ mod degenerate;
 mod laws;
 mod measure;
 mod models;
+mod phan2018;
 mod pipe_semantics;
 mod random_net;
 mod slots;
