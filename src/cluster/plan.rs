@@ -279,16 +279,11 @@ impl Default for PolicyPlan {
 }
 
 impl PolicyPlan {
-    /// No speculation, and the three detectors of the paper with shared slots.
+    /// No speculation, and the three detectors of the paper; copies take what tasks leave idle.
     fn usual() -> Vec<Self> {
-        let shared = |detector: DetectorPlan| Self {
-            detector,
-            slots: SlotShare::Shared,
-            watch: Watching::FromLag,
-            ..Self::default()
-        };
+        let early = |detector: DetectorPlan| Self { detector, watch: Watching::FromLag, ..Self::default() };
         let mut all = vec![Self::default()];
-        all.extend(["default", "hierarchical", "late"].into_iter().filter_map(DetectorPlan::named).map(shared));
+        all.extend(["default", "hierarchical", "late"].into_iter().filter_map(DetectorPlan::named).map(early));
         all
     }
 

@@ -14,3 +14,5 @@ mod phan2018;
 mod pipe_semantics;
 mod random_net;
 mod slots;
+#[cfg(feature = "cli")]
+mod whatif;
