@@ -69,6 +69,23 @@ fn bucket_range(bucket: usize) -> (u64, u64) {
 }
 
 impl TickHistogram {
+    /// Buckets that there are for 64-bit values.
+    #[cfg(feature = "gpu")]
+    pub(crate) const BUCKETS: usize = (u64::BITS - PRECISION_BITS + 1) as usize * OCTAVE;
+
+    /// First bucket, and the one after the last, of the whole octaves from `min` to `max`.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn octaves(min: u64, max: u64) -> (usize, usize) {
+        (bucket_of(min) / OCTAVE * OCTAVE, (bucket_of(max) / OCTAVE + 1) * OCTAVE)
+    }
+
+    /// From the counts of the octaves that [`Self::octaves`] names for these extremes.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn from_counts(first: usize, counts: &[u32], min: u64, max: u64) -> Self {
+        let counts: Vec<u64> = counts.iter().map(|&count| u64::from(count)).collect();
+        Self { count: counts.iter().sum(), min, max, first, counts }
+    }
+
     /// Adds one sample \[ticks\].
     #[inline]
     pub fn push(&mut self, ticks: u64) {

@@ -76,6 +76,14 @@ impl Moments {
         self.max = self.max.max(ticks);
     }
 
+    /// From the words of exact sums, lowest first: what a graphics card leaves behind.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn from_words(count: u64, sum: [u32; 4], squares: [u32; 6], min: u64, max: u64) -> Self {
+        let join = |words: &[u32]| words.iter().rev().fold(0_u128, |value, &word| value << 32 | u128::from(word));
+        let high = u64::from(squares[5]) << 32 | u64::from(squares[4]);
+        Self { count, sum: join(&sum), squares: Wide { low: join(&squares[..4]), high }, min, max }
+    }
+
     /// Adds all samples of `other`. Commutative and associative to the bit.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;

@@ -19,7 +19,7 @@ fn chain(b: &mut NetBuilder, name: &str, from: PlaceId, laws: &[Timing]) -> Plac
 
 /// A fork into tasks, each of which is slow with some probability, and a join: exponential throughout, or with other
 /// laws among them.
-pub(super) fn straggling_tasks(tasks: u32, with_laws: bool) -> Program {
+pub(super) fn straggling_tasks(tasks: u32, others: &[Law]) -> Program {
     let mut b = NetBuilder::new("straggling tasks");
     let start = b.place("start", 1);
     let fork = b.transition("fork", Timing::exponential(0.5));
@@ -34,9 +34,7 @@ pub(super) fn straggling_tasks(tasks: u32, with_laws: bool) -> Program {
             b.input(waiting, choose, 1.0);
             b.output(choose, chosen, 1.0);
             let mut laws = vec![Timing::exponential(1.0 / mean), Timing::exponential(3.0)];
-            if with_laws {
-                laws.extend(other_laws().into_iter().map(Timing::general));
-            }
+            laws.extend(others.iter().cloned().map(Timing::general));
             let last = chain(&mut b, &format!("{kind}_{j}"), chosen, &laws);
             let finish = b.transition(format!("finish_{kind}{j}"), Timing::exponential(1.0));
             b.input(last, finish, 1.0);
@@ -50,7 +48,8 @@ pub(super) fn straggling_tasks(tasks: u32, with_laws: bool) -> Program {
     compile(&b.build().unwrap()).unwrap()
 }
 
-fn other_laws() -> Vec<Law> {
+/// Every law whose delays are integers all the way.
+pub(super) fn integer_laws() -> Vec<Law> {
     vec![
         Law::Deterministic { delay: 0.5 },
         Law::Uniform { low: 0.1, high: 0.7 },
@@ -58,11 +57,18 @@ fn other_laws() -> Vec<Law> {
         Law::Hyperexponential {
             branches: vec![Branch { probability: 0.9, mean: 1.0 }, Branch { probability: 0.1, mean: 9.0 }],
         },
+        Law::Empirical { samples: vec![0.3, 0.4, 2.0] },
+    ]
+}
+
+/// Every law but the exponential one.
+fn other_laws() -> Vec<Law> {
+    let floats = [
         Law::LogNormal { mean: 1.0, cv: 0.5 },
         Law::Weibull { shape: 0.7, scale: 1.0 },
         Law::Pareto { shape: 2.5, scale: 1.0 },
-        Law::Empirical { samples: vec![0.3, 0.4, 2.0] },
-    ]
+    ];
+    integer_laws().into_iter().chain(floats).collect()
 }
 
 /// Kanban-like: `n` tokens in each of two loops that meet in a shared machine; inhibitor, capacity and several servers.
@@ -111,8 +117,8 @@ fn engine(engine: EngineChoice, replications: u64) -> Ensemble {
 /// the schedule engine.
 #[test]
 fn schedule_and_clock_form_agree_bit_for_bit() {
-    for with_laws in [false, true] {
-        let program = straggling_tasks(5, with_laws);
+    for laws in [Vec::new(), other_laws()] {
+        let program = straggling_tasks(5, &laws);
         let group = |name: &str, starts: &str| {
             let names = program.transition_names.iter().zip(0..);
             let transitions = names.filter(|(n, _)| n.starts_with(starts)).map(|(_, t)| t).collect();
@@ -129,7 +135,7 @@ fn schedule_and_clock_form_agree_bit_for_bit() {
 
 #[test]
 fn a_goal_at_final_places_is_the_same_for_both() {
-    let program = straggling_tasks(3, false);
+    let program = straggling_tasks(3, &[]);
     let done = program.place_names.iter().position(|name| name == "done").unwrap();
     let mut b = NetBuilder::new("");
     for name in &program.place_names {
@@ -149,7 +155,7 @@ fn a_goal_at_final_places_is_the_same_for_both() {
 /// Runs the same on 1 and on 2 threads, in one run and in two that start in the middle of a block.
 #[test]
 fn same_seed_same_bits_however_the_work_is_cut() {
-    let program = straggling_tasks(4, true);
+    let program = straggling_tasks(4, &other_laws());
     for choice in [EngineChoice::Schedule, EngineChoice::Clock] {
         for question in [Question::default(), Question { tokens: true, ..Question::default() }] {
             if choice == EngineChoice::Schedule && question.tokens {
@@ -171,7 +177,7 @@ fn same_seed_same_bits_however_the_work_is_cut() {
 #[test]
 fn every_vector_level_gives_the_same_bits() {
     use crate::sim::{Clock, Engine, Schedule};
-    let program = straggling_tasks(6, true);
+    let program = straggling_tasks(6, &other_laws());
     let plan = plan_schedule(&program).unwrap();
     let question = Question::default();
     let clock = Clock::choose(&program, None);

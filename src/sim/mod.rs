@@ -19,6 +19,8 @@ mod clock;
 #[cfg(test)]
 mod conformance;
 mod cpu;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod question;
 mod race;
 mod run;

@@ -106,6 +106,26 @@ impl Samples {
         }
     }
 
+    /// Accumulators of the same kinds with nothing in them.
+    #[cfg(feature = "gpu")]
+    pub(in crate::sim) fn emptied(&self) -> Self {
+        let floats = |like: &[FloatMoments]| vec![FloatMoments::default(); like.len()];
+        Self {
+            clock: self.clock,
+            replications: 0,
+            endings: [0; 4],
+            firings: 0,
+            passage: Moments::default(),
+            passage_histogram: TickHistogram::default(),
+            passage_times: Vec::new(),
+            groups: vec![GroupTimes::default(); self.groups.len()],
+            tokens: floats(&self.tokens),
+            throughput: floats(&self.throughput),
+            rewards: floats(&self.rewards),
+            snapshots: floats(&self.snapshots),
+        }
+    }
+
     /// How many replications ended so.
     pub fn ended(&self, ending: Ending) -> u64 {
         self.endings[ending as usize]

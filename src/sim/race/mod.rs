@@ -20,7 +20,11 @@ pub(crate) use clock::ClockForm;
 pub(crate) use direct::DirectForm;
 pub use direct_law::{DirectLaw, DirectObstacle};
 pub(crate) use lockstep::LockstepForm;
+#[cfg(feature = "gpu")]
+pub(crate) use guards::Guards;
 pub(crate) use observe::{Areas, Observer};
+#[cfg(feature = "gpu")]
+pub(crate) use observe::writes;
 
 use crate::compile::Program;
 use crate::sim::clock::Clock;

@@ -20,7 +20,7 @@ use normal::{normal, unit_exponential};
 
 /// How words become a delay. Times are in engine ticks.
 #[derive(Clone, Debug, PartialEq)]
-enum Transform {
+pub(in crate::sim) enum Transform {
     Never,
     Exponential(Scale),
     Deterministic(u128),
@@ -42,7 +42,7 @@ enum Transform {
 
 /// A law that needs `f64`; times are in engine ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum FloatLaw {
+pub(in crate::sim) enum FloatLaw {
     /// `exp(mu + sigma * z)`.
     LogNormal { mu: f64, sigma: f64 },
     /// `scale * E^power`.
@@ -114,6 +114,18 @@ impl Sampler {
             Firing::Exponential { rate, .. } => rate.as_constant().map(|rate| Self::exponential(rate, clock)),
             Firing::General { law, .. } => Some(Self::general(law, clock)),
         }
+    }
+
+    /// Exponential with a scale.
+    #[cfg(feature = "gpu")]
+    pub(in crate::sim) fn scaled(scale: Scale) -> Self {
+        Self { transform: Transform::Exponential(scale), words: 1 }
+    }
+
+    /// How words become a delay.
+    #[cfg(feature = "gpu")]
+    pub(in crate::sim) fn transform(&self) -> &Transform {
+        &self.transform
     }
 
     /// How many words one draw takes.

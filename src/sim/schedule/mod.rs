@@ -23,7 +23,7 @@ const MAX_BRANCHES: usize = 255;
 
 /// How the delays of a step are made.
 #[derive(Clone, Debug)]
-enum Draw {
+pub(in crate::sim) enum Draw {
     /// No delay.
     None,
     /// Scaled unit variates, all lanes at once.
@@ -32,17 +32,29 @@ enum Draw {
     Sampled(Sampler),
 }
 
+impl Draw {
+    /// What makes the delays, if there are any.
+    #[cfg(feature = "gpu")]
+    pub(in crate::sim) fn sampler(&self) -> Option<Sampler> {
+        match self {
+            Self::None => None,
+            Self::Exponential(scale) => Some(Sampler::scaled(*scale)),
+            Self::Sampled(sampler) => Some(sampler.clone()),
+        }
+    }
+}
+
 /// A step bound to a clock and a question.
 #[derive(Clone, Debug)]
-struct Bound {
-    step: Step,
-    draw: Draw,
+pub(in crate::sim) struct Bound {
+    pub(in crate::sim) step: Step,
+    pub(in crate::sim) draw: Draw,
     /// Groups of the question that the transition belongs to.
-    groups: Vec<u32>,
+    pub(in crate::sim) groups: Vec<u32>,
     /// Whether its firing may be the one that reaches the goal.
-    ends: bool,
+    pub(in crate::sim) ends: bool,
     /// Whether its firings are counted one by one, because it does not fire in every replication.
-    counted: bool,
+    pub(in crate::sim) counted: bool,
     /// The time stays in the one slot that is read, and nothing else happens to it.
     in_place: bool,
 }
@@ -50,16 +62,16 @@ struct Bound {
 /// The schedule engine for one program and question.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    steps: Vec<Bound>,
+    pub(in crate::sim) steps: Vec<Bound>,
     /// Owner of the random word and cumulative weights of each choice.
-    choices: Vec<(u32, Vec<u32>)>,
-    slots: usize,
-    groups: usize,
-    key: [u32; 2],
-    horizon: u64,
+    pub(in crate::sim) choices: Vec<(u32, Vec<u32>)>,
+    pub(in crate::sim) slots: usize,
+    pub(in crate::sim) groups: usize,
+    pub(in crate::sim) key: [u32; 2],
+    pub(in crate::sim) horizon: u64,
     /// Firings of the transitions that fire in every replication.
-    sure_firings: u64,
-    keep: bool,
+    pub(in crate::sim) sure_firings: u64,
+    pub(in crate::sim) keep: bool,
     level: Level,
 }
 

@@ -1,0 +1,48 @@
+// Delays in ticks from random words.
+// Twin: src/sim/sampler/mod.rs (apply, share), src/sim/clock.rs (narrow)
+// Reads `tables`, an array of words that the kernel binds. src/sim/gpu/law.rs writes laws in this form.
+
+const EXPONENTIAL = 1u; // a: mantissa, b: shift
+const DETERMINISTIC = 2u; // a, b: ticks
+const UNIFORM = 3u; // tables[a ..]: low, width
+const HYPEREXPONENTIAL = 4u; // tables[a ..]: b times last word of the branch, mantissa, shift
+const EMPIRICAL = 5u; // tables[a ..]: b times ticks
+const ERLANG = 6u; // a: mantissa, b: shift, stages above its 8 bits
+
+// floor(e * mantissa / 2^shift), at most NEVER; a shift below 0 is never
+fn narrow(e: u32, mantissa: u32, shift: u32) -> vec2<u32> {
+    let ticks = least(shifted_right(full_product(e, mantissa), shift & 63u), NEVER);
+    return select(ticks, NEVER, shift > 63u);
+}
+
+// floor(word * width / 2^32)
+fn share(word: u32, width: vec2<u32>) -> vec2<u32> {
+    return plus(full_product(word, width.y), vec2<u32>(high_product(word, width.x), 0u));
+}
+
+fn table_pair(at: u32) -> vec2<u32> {
+    return vec2<u32>(tables[at], tables[at + 1u]);
+}
+
+// the delay made from the words of one draw; an Erlang delay is the sum over its stages instead
+fn apply(law: u32, a: u32, b: u32, first: u32, second: u32) -> vec2<u32> {
+    if law == EXPONENTIAL {
+        return narrow(exponential(first), a, b);
+    }
+    if law == DETERMINISTIC {
+        return vec2<u32>(a, b);
+    }
+    if law == UNIFORM {
+        return least(plus(table_pair(a), share(first, table_pair(a + 2u))), NEVER);
+    }
+    if law == EMPIRICAL {
+        return table_pair(a + 2u * high_product(first, b));
+    }
+    // the first branch whose last word is not below the first word
+    var branch = 0u;
+    for (var i = 0u; i + 1u < b; i += 1u) {
+        branch += select(0u, 1u, first > tables[a + 3u * i]);
+    }
+    let at = a + 3u * branch;
+    return narrow(exponential(second), tables[at + 1u], tables[at + 2u]);
+}

@@ -1,0 +1,215 @@
+//! Adapters: which there are, which one is taken, and opening one as a device that has passed its self-test.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::sim::gpu::error::GpuError;
+use crate::sim::gpu::self_test;
+
+/// What is known of an adapter without opening it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdapterFacts {
+    /// Name that the driver gives.
+    pub name: String,
+    /// Programming interface: `vulkan`, `metal` or `dx12`.
+    pub interface: String,
+    /// Driver and its version.
+    pub driver: String,
+    /// `discrete`, `integrated`, `virtual`, `software` or `other`.
+    pub kind: &'static str,
+    /// Whether it calculates with 64-bit integers.
+    pub int64: bool,
+    /// Largest buffer \[bytes\].
+    pub largest_buffer: u64,
+    /// Largest part of a buffer that a shader may see \[bytes\].
+    pub largest_binding: u64,
+    /// Largest number of workgroups in one dimension of a dispatch.
+    pub workgroups: u32,
+    /// Invocations in one workgroup.
+    pub workgroup_size: u32,
+}
+
+impl AdapterFacts {
+    /// Whether it is a program that plays a card.
+    pub fn is_software(&self) -> bool {
+        self.kind == "software"
+    }
+
+    fn of(adapter: &wgpu::Adapter) -> Self {
+        let (info, limits) = (adapter.get_info(), adapter.limits());
+        let kind = match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => "discrete",
+            wgpu::DeviceType::IntegratedGpu => "integrated",
+            wgpu::DeviceType::VirtualGpu => "virtual",
+            wgpu::DeviceType::Cpu => "software",
+            wgpu::DeviceType::Other => "other",
+        };
+        Self {
+            name: info.name,
+            interface: format!("{:?}", info.backend).to_lowercase(),
+            driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
+            kind,
+            int64: adapter.features().contains(wgpu::Features::SHADER_INT64),
+            largest_buffer: limits.max_buffer_size,
+            largest_binding: limits.max_storage_buffer_binding_size,
+            workgroups: limits.max_compute_workgroups_per_dimension,
+            workgroup_size: limits.max_compute_invocations_per_workgroup,
+        }
+    }
+
+    /// Order of preference, best first.
+    fn rank(&self) -> u8 {
+        match self.kind {
+            "discrete" => 0,
+            "virtual" => 1,
+            "integrated" => 2,
+            "other" => 3,
+            _ => 4,
+        }
+    }
+}
+
+/// Which adapter is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted<'a> {
+    /// The best card; no software adapter.
+    Card,
+    /// The best there is, a software adapter if there is nothing else.
+    Any,
+    /// The first whose name contains this, whatever the case; software adapters too.
+    Named(&'a str),
+}
+
+/// All adapters, best first.
+pub fn adapters() -> Vec<AdapterFacts> {
+    all_adapters().iter().map(AdapterFacts::of).collect()
+}
+
+fn all_adapters() -> Vec<wgpu::Adapter> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let mut found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    found.retain(|adapter| adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS));
+    found.sort_by_key(|adapter| AdapterFacts::of(adapter).rank());
+    found
+}
+
+/// An opened device that has passed its self-test.
+#[derive(Debug)]
+pub struct Gpu {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    /// What it is.
+    pub facts: AdapterFacts,
+    /// Whether shaders use 64-bit integers for products.
+    pub(crate) int64: bool,
+    /// Loop iterations that one invocation may do in one dispatch.
+    pub(crate) loop_budget: u32,
+    lost: Arc<Mutex<Option<String>>>,
+}
+
+impl Gpu {
+    /// Opens the adapter that is wanted and tests it.
+    pub(crate) fn open(wanted: Wanted<'_>) -> Result<Self, GpuError> {
+        let adapter = choose(all_adapters(), wanted)?;
+        let mut gpu = Self::open_untested(&adapter, true)?;
+        gpu.loop_budget = self_test::run(&gpu)?;
+        Ok(gpu)
+    }
+
+    /// The same without the use of 64-bit integers, for comparing both.
+    #[cfg(test)]
+    pub(crate) fn open_without_int64(wanted: Wanted<'_>) -> Result<Self, GpuError> {
+        let adapter = choose(all_adapters(), wanted)?;
+        let mut gpu = Self::open_untested(&adapter, false)?;
+        gpu.loop_budget = self_test::run(&gpu)?;
+        Ok(gpu)
+    }
+
+    fn open_untested(adapter: &wgpu::Adapter, int64: bool) -> Result<Self, GpuError> {
+        let facts = AdapterFacts::of(adapter);
+        let int64 = int64 && facts.int64;
+        let features = if int64 { wgpu::Features::SHADER_INT64 } else { wgpu::Features::empty() };
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("tailspn"),
+            required_features: features,
+            required_limits: adapter.limits(),
+            memory_hints: wgpu::MemoryHints::Performance,
+            ..Default::default()
+        };
+        let opened = pollster::block_on(adapter.request_device(&descriptor));
+        let (device, queue) =
+            opened.map_err(|error| GpuError::Refused { adapter: facts.name.clone(), message: error.to_string() })?;
+        let lost = Arc::new(Mutex::new(None));
+        let noted = Arc::clone(&lost);
+        device.set_device_lost_callback(move |reason, message| {
+            let text = if message.is_empty() { format!("{reason:?}") } else { message };
+            *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        });
+        // what no scope catches would end the process; it is noted instead, and the next wait reports it
+        let noted = Arc::clone(&lost);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+        }));
+        Ok(Self { device, queue, facts, int64, loop_budget: u32::MAX, lost })
+    }
+
+    /// What the driver said when the device went away, if it did.
+    pub(crate) fn lost(&self) -> Option<String> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn choose(found: Vec<wgpu::Adapter>, wanted: Wanted<'_>) -> Result<wgpu::Adapter, GpuError> {
+    let facts: Vec<AdapterFacts> = found.iter().map(AdapterFacts::of).collect();
+    let at = choose_from(&facts, wanted)?;
+    found.into_iter().nth(at).ok_or(GpuError::NoAdapter)
+}
+
+/// Position of the adapter that is wanted among those that there are, best first.
+fn choose_from(facts: &[AdapterFacts], wanted: Wanted<'_>) -> Result<usize, GpuError> {
+    let Some(best) = facts.first() else { return Err(GpuError::NoAdapter) };
+    match wanted {
+        Wanted::Any => Ok(0),
+        Wanted::Card if best.is_software() => Err(GpuError::OnlySoftware { found: best.name.clone() }),
+        Wanted::Card => Ok(0),
+        Wanted::Named(name) => {
+            let lower = name.to_lowercase();
+            facts.iter().position(|facts| facts.name.to_lowercase().contains(&lower)).ok_or_else(|| {
+                let available = facts.iter().map(|facts| facts.name.clone()).collect();
+                GpuError::NoSuchAdapter { name: name.to_owned(), available }
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(name: &str, kind: &'static str) -> AdapterFacts {
+        AdapterFacts {
+            name: name.into(),
+            interface: "vulkan".into(),
+            driver: String::new(),
+            kind,
+            int64: true,
+            largest_buffer: 1 << 31,
+            largest_binding: 1 << 27,
+            workgroups: 65_535,
+            workgroup_size: 1024,
+        }
+    }
+
+    #[test]
+    fn a_software_adapter_is_taken_only_when_asked_for() {
+        let software = [facts("llvmpipe (LLVM)", "software")];
+        assert_eq!(choose_from(&[], Wanted::Card), Err(GpuError::NoAdapter));
+        assert!(matches!(choose_from(&software, Wanted::Card), Err(GpuError::OnlySoftware { .. })));
+        assert_eq!(choose_from(&software, Wanted::Any), Ok(0));
+        assert_eq!(choose_from(&software, Wanted::Named("LLVMpipe")), Ok(0));
+        let both = [facts("Card 9000", "discrete"), facts("llvmpipe", "software")];
+        assert_eq!(choose_from(&both, Wanted::Card), Ok(0));
+        assert_eq!(choose_from(&both, Wanted::Named("llvm")), Ok(1));
+        let refused = choose_from(&both, Wanted::Named("Voodoo")).unwrap_err();
+        assert_eq!(refused.to_string(), "no adapter is called `Voodoo`; there are: Card 9000, llvmpipe");
+    }
+}

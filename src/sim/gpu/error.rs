@@ -1,0 +1,78 @@
+//! What can go wrong between a graphics card and us.
+
+/// Why the GPU cannot run, or could not go on. Nothing of the chunk in which it happened is counted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GpuError {
+    /// The system shows no adapter at all. Install a driver, or run on the CPU.
+    #[error(
+        "no graphics adapter was found: install its Vulkan driver (for tests without a card: mesa-vulkan-drivers), or use the CPU"
+    )]
+    NoAdapter,
+    /// Only software adapters are there, and none was asked for by name.
+    #[error(
+        "only a software adapter is there ({found}), which is slower than the CPU itself; name it with --adapter to use it anyway"
+    )]
+    OnlySoftware {
+        /// Its name.
+        found: String,
+    },
+    /// No adapter has the name that was asked for.
+    #[error("no adapter is called `{name}`; there are: {}", available.join(", "))]
+    NoSuchAdapter {
+        /// The name.
+        name: String,
+        /// What there is.
+        available: Vec<String>,
+    },
+    /// The driver does not open the device.
+    #[error("the adapter `{adapter}` could not be opened: {message}")]
+    Refused {
+        /// Name of the adapter.
+        adapter: String,
+        /// What the driver says.
+        message: String,
+    },
+    /// The device calculates wrongly. Update its driver.
+    #[error(
+        "the adapter `{adapter}` failed its self-test ({what}): its driver miscompiles; update the driver or use the CPU"
+    )]
+    SelfTest {
+        /// Name of the adapter.
+        adapter: String,
+        /// What came out wrong.
+        what: String,
+    },
+    /// A shader was not accepted, which is a fault of this program or of the driver.
+    #[error("the shader {shader} was not accepted: {message}")]
+    Shader {
+        /// Name of the shader.
+        shader: &'static str,
+        /// What the compiler says.
+        message: String,
+    },
+    /// A command was not accepted, which is a fault of this program.
+    #[error("the device refused a command: {message}")]
+    Validation {
+        /// What the validation says.
+        message: String,
+    },
+    /// The device has no memory for a buffer, not even a small one.
+    #[error("the device has no room for {bytes} bytes; close other programs that use it, or use the CPU")]
+    OutOfMemory {
+        /// Size of the buffer that did not fit \[bytes\].
+        bytes: u64,
+    },
+    /// The device went away, or the driver reset it.
+    #[error("the device was lost: {message}")]
+    Lost {
+        /// What the driver says.
+        message: String,
+    },
+    /// The device did not answer in time.
+    #[error("the device did not finish its work within {seconds} s")]
+    Timeout {
+        /// How long it was waited for.
+        seconds: u64,
+    },
+}

@@ -1,0 +1,58 @@
+//! The structs that host and shaders share. Each mirrors the WGSL struct of the same name, field by field; a test compares
+//! the offsets with those that naga finds in the shaders.
+
+use bytemuck::{Pod, Zeroable};
+
+/// Parameters of one dispatch of `shaders/schedule.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct ScheduleRun {
+    pub(crate) key: [u32; 2],
+    pub(crate) first_quad: [u32; 2],
+    pub(crate) quads: u32,
+    pub(crate) stride: u32,
+    pub(crate) begin: u32,
+    pub(crate) end: u32,
+    pub(crate) horizon: [u32; 2],
+    pub(crate) padding: [u32; 2],
+}
+
+/// Parameters of one dispatch of `shaders/race/game.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct RaceRun {
+    pub(crate) key: [u32; 2],
+    pub(crate) first: [u32; 2],
+    pub(crate) count: u32,
+    pub(crate) lanes: u32,
+    pub(crate) steps: u32,
+    pub(crate) horizon: u32,
+    pub(crate) last_tick: [u32; 2],
+    pub(crate) warm_up: [u32; 2],
+    pub(crate) max_firings: [u32; 2],
+    pub(crate) padding: [u32; 2],
+}
+
+/// Parameters of one dispatch of `shaders/reduce.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct ReduceRun {
+    pub(crate) limit: [u32; 2],
+    pub(crate) begin: u32,
+    pub(crate) end: u32,
+    pub(crate) share: u32,
+    pub(crate) histogram: u32,
+    pub(crate) padding: [u32; 2],
+}
+
+/// Exact moments of one workgroup's share of a column.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Partial {
+    pub(crate) squares: [u32; 6],
+    pub(crate) sum: [u32; 4],
+    pub(crate) min: [u32; 2],
+    pub(crate) max: [u32; 2],
+    pub(crate) count: u32,
+    pub(crate) padding: u32,
+}

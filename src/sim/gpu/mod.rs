@@ -1,0 +1,42 @@
+//! Replications on a graphics card: compute shaders through wgpu.
+//!
+//! Every engine here has a twin on the CPU and gives its numbers: draws, clocks, markings and results are integers, and
+//! equal bit for bit, replication by replication. So a run may begin on one and go on on the other, and nobody can tell
+//! from the numbers. The WGSL is in `shaders/`; a file of `shaders/shared/` names the Rust file that it is the twin of.
+//!
+//! * [`adapters`] lists what there is; a device is opened only after a self-test with known answers.
+//! * A chunk of replications is dispatched in parts of about 60 ms, reduced there, and added when it is complete:
+//!   a fault in between loses the chunk, and counts nothing of it.
+//! * [`GpuError`] says what happened and what to do.
+
+mod code;
+mod columns;
+mod device;
+#[cfg(test)]
+mod double;
+mod engine;
+mod error;
+mod execute;
+mod law;
+mod layout;
+mod pair;
+mod race;
+mod race_code;
+mod race_forms;
+mod race_layout;
+mod schedule;
+mod schedule_code;
+mod self_test;
+mod shader;
+#[cfg(test)]
+mod tests;
+
+pub use device::{AdapterFacts, Gpu, adapters};
+pub use error::GpuError;
+pub use execute::GpuTimes;
+
+pub(crate) use device::Wanted;
+pub(crate) use engine::{DeviceEngine, DeviceFault};
+pub(crate) use race::GpuRace;
+pub(crate) use race_forms::Form;
+pub(crate) use schedule::GpuSchedule;
