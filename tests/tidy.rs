@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 ///
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
+/// `cluster` simulates tasks on nodes, without a net.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
 const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("units", &[]),
@@ -29,7 +30,8 @@ const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("sim", &["semantics", "compile", "net", "rng", "estimate"]),
     ("solve", &["semantics", "compile", "net"]),
     ("mapreduce", &["net", "units"]),
-    ("report", &["sim", "structure", "estimate", "mapreduce", "units"]),
+    ("cluster", &["rng", "estimate"]),
+    ("report", &["sim", "structure", "solve", "estimate", "mapreduce", "cluster", "units"]),
     ("error", &["net", "compile", "formats", "sim"]),
     ("cli", &[]),
     ("lib", &[]),

@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod convert;
+mod detectors;
 mod estimate;
 mod exit;
 mod load;
@@ -19,6 +20,7 @@ mod steady;
 mod structure;
 mod values;
 mod watch;
+mod whatif;
 
 use std::process::ExitCode;
 
@@ -45,6 +47,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Structure(args) => structure::run(args, &terminal),
         Command::SpnGc(args) => spn_gc::run(args, &terminal),
         Command::Estimate(args) => estimate::run(args, &terminal),
+        Command::Whatif(args) => whatif::run(args, &terminal),
+        Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Completions(args) => shell::completions(args, &terminal),
         Command::Man => shell::man(&terminal),
     };

@@ -22,10 +22,10 @@ impl CsvError {
 const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "level", "samples"];
 
 /// Collects rows.
-struct Rows(csv::Writer<Vec<u8>>);
+pub(super) struct Rows(csv::Writer<Vec<u8>>);
 
 impl Rows {
-    fn new() -> Result<Self, CsvError> {
+    pub(super) fn new() -> Result<Self, CsvError> {
         let mut rows = Self(csv::Writer::from_writer(Vec::new()));
         rows.write(HEADER.map(str::to_owned))?;
         Ok(rows)
@@ -35,7 +35,13 @@ impl Rows {
         self.0.write_record(&cells).map_err(|error| CsvError(error.to_string()))
     }
 
-    fn quantity(&mut self, measure: &str, name: &str, unit: &str, quantity: &Quantity) -> Result<(), CsvError> {
+    pub(super) fn quantity(
+        &mut self,
+        measure: &str,
+        name: &str,
+        unit: &str,
+        quantity: &Quantity,
+    ) -> Result<(), CsvError> {
         let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         self.write([
             measure.to_owned(),
@@ -49,7 +55,7 @@ impl Rows {
         ])
     }
 
-    fn number(&mut self, measure: &str, name: &str, unit: &str, value: &str) -> Result<(), CsvError> {
+    pub(super) fn number(&mut self, measure: &str, name: &str, unit: &str, value: &str) -> Result<(), CsvError> {
         let cells = [measure, name, unit, value, "", "", "", ""];
         self.write(cells.map(str::to_owned))
     }
@@ -68,7 +74,7 @@ impl Rows {
         self.number(measure, "max", time.unit, &time.max.to_string())
     }
 
-    fn finish(self) -> Result<String, CsvError> {
+    pub(super) fn finish(self) -> Result<String, CsvError> {
         let bytes = self.0.into_inner().map_err(|error| CsvError(error.to_string()))?;
         String::from_utf8(bytes).map_err(|error| CsvError(error.to_string()))
     }

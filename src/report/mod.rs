@@ -4,7 +4,8 @@
 //! Run ───────────────▶ SimulationReport ─┐
 //! BatchAverages ─────▶ SteadyReport ─────┼──▶ text │ JSON │ CSV
 //! Structure ─────────▶ StructureReport ──┤
-//! Plan, phases, Run ─▶ JobReport ────────┘
+//! Plan, phases, Run ─▶ JobReport ────────┤
+//! Comparison ────────▶ WhatIfReport ─────┘
 //! ```
 //!
 //! | question | file |
@@ -15,6 +16,7 @@
 //! | what long runs show of the steady state | [`SteadyReport`] |
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
+//! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
 //!
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
@@ -35,6 +37,8 @@ mod structure_text;
 mod summary;
 mod table;
 mod text;
+mod whatif;
+mod whatif_plot;
 
 pub use csv::{CsvError, job_csv, simulation_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
@@ -57,3 +61,8 @@ pub use summary::{
 };
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};
+pub use whatif::{
+    ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
+    detectors_text, what_if_csv, what_if_report, what_if_text,
+};
+pub use whatif_plot::{PlotError, what_if_svg};

@@ -10,7 +10,10 @@ mod degenerate;
 mod laws;
 mod measure;
 mod models;
+mod phan2018;
 mod pipe_semantics;
 mod random_net;
 mod slots;
 mod structure;
+#[cfg(feature = "cli")]
+mod whatif;
