@@ -46,6 +46,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
+pub mod cluster;
 pub mod compile;
 pub mod error;
 pub mod estimate;
@@ -57,5 +58,6 @@ pub mod rng;
 pub mod semantics;
 pub mod sim;
 pub mod solve;
+pub mod structure;
 pub mod units;
 pub mod watch;

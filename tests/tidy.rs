@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 ///
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
+/// `cluster` simulates tasks on nodes, without a net.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 16] = [
+const MAY_IMPORT: [(&str, &[&str]); 18] = [
     ("units", &[]),
     ("rng", &[]),
     ("net", &[]),
@@ -26,10 +27,12 @@ const MAY_IMPORT: [(&str, &[&str]); 16] = [
     ("compile", &["net"]),
     ("semantics", &["compile", "net"]),
     ("watch", &[]),
+    ("structure", &["semantics", "compile", "net"]),
     ("sim", &["semantics", "compile", "net", "rng", "estimate", "watch"]),
     ("solve", &["semantics", "compile", "net", "watch"]),
     ("mapreduce", &["net", "units"]),
-    ("report", &["sim", "solve", "compile", "estimate", "mapreduce", "units"]),
+    ("cluster", &["rng", "estimate"]),
+    ("report", &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "units"]),
     ("error", &["net", "compile", "formats", "sim"]),
     ("cli", &[]),
     ("lib", &[]),

@@ -93,29 +93,29 @@ fn restart(u: u32, row: u32, mantissa: u32, shift: u32) {
     set_clock(u, plus(now, narrow(e, mantissa, shift)));
 }
 
-fn scaled_mean(mean: vec2<u32>, shift: u32) -> vec2<u32> {
-    return double_round_half_away(double_scaled(mean, shift - 27u - TICK_EXPONENT));
+fn scaled_mean(mean: vec2<u32>, shift: i32) -> vec2<u32> {
+    return double_round_half_away(double_scaled(mean, shift - 27 - TICK_EXPONENT));
 }
 
 // scale of an exponential delay with this rate: mantissa and shift, as src/sim/clock.rs has it
 fn exponential_scale(rate: vec2<u32>) -> vec2<u32> {
     let mean = double_quotient(DOUBLE_ONE, rate);
-    if !double_is_finite(mean) || !double_less(DOUBLE_ZERO, mean) {
+    // a subnormal mean is left to the CPU, as an infinite one is
+    if !double_is_finite(mean) || double_less(mean, DOUBLE_LEAST_NORMAL) {
         fault();
         return vec2<u32>(0u, 0u);
     }
     // top bit set, unless rounding takes it beyond a word or the shift is bounded
-    var shift = 58u + TICK_EXPONENT - double_exponent(mean);
+    var shift = 58 + TICK_EXPONENT - (double_exponent(mean) - 1023);
     if double_less(DOUBLE_WORD_MAX, scaled_mean(mean, shift)) {
-        shift -= 1u;
+        shift -= 1;
     }
-    shift = u32(min(i32(shift), 63));
-    return vec2<u32>(word_of_double(scaled_mean(mean, shift)), shift);
+    shift = min(shift, 63);
+    return vec2<u32>(word_of_double(scaled_mean(mean, shift)), u32(shift));
 }
 
-fn look_at_served(u: u32, row: u32) {
+fn look_at_served(u: u32, row: u32, busy: u32) {
     let item = tables[row + 8u];
-    let busy = served(tables[row], tables[row + 5u]);
     if busy == held(item) && u != fired {
         return;
     }
@@ -135,9 +135,9 @@ fn look_at_served(u: u32, row: u32) {
     }
 }
 
-fn look_at_marking(u: u32, row: u32) {
+fn look_at_marking(u: u32, row: u32, busy: u32) {
     let item = tables[row + 8u];
-    let value = rate(tables[row], tables[row + 5u], tables[row + 6u]);
+    let value = rate(busy, tables[row + 6u]);
     if all(value == held_pair(item)) && u != fired {
         return;
     }
@@ -151,8 +151,7 @@ fn look_at_marking(u: u32, row: u32) {
 }
 
 // a clock for each enabling that is served: items of a crowd are the clocks that run, those put aside, then both
-fn look_at_general(u: u32, row: u32) {
-    let busy = served(tables[row], tables[row + 5u]);
+fn look_at_general(u: u32, row: u32, busy: u32) {
     let item = tables[row + 8u];
     let room = tables[row + 9u];
     var running = held(item);
@@ -208,21 +207,24 @@ fn look_at_general(u: u32, row: u32) {
 fn look_at(u: u32) {
     let row = TIMED_ROWS + TIMER_WORDS * u;
     let kind = tables[row + 1u];
+    if kind == TIMER_NONE {
+        return;
+    }
+    let busy = served(tables[row], tables[row + 5u]);
     if kind == TIMER_PLAIN {
-        let enabled = is_enabled(tables[row]);
-        if enabled != runs(u) {
-            if enabled {
+        if (busy > 0u) != runs(u) {
+            if busy > 0u {
                 restart(u, row, tables[row + 3u], tables[row + 4u]);
             } else {
                 set_clock(u, STOPPED);
             }
         }
     } else if HAS_SERVED && kind == TIMER_SERVED {
-        look_at_served(u, row);
+        look_at_served(u, row, busy);
     } else if HAS_MARKING_RATES && kind == TIMER_MARKING {
-        look_at_marking(u, row);
+        look_at_marking(u, row, busy);
     } else if HAS_GENERAL && kind == TIMER_GENERAL {
-        look_at_general(u, row);
+        look_at_general(u, row, busy);
     }
 }
 
@@ -252,7 +254,4 @@ fn race() {
     set_clock(u, STOPPED);
     fired = u;
     fire_timed(tables[TIMED_ROWS + TIMER_WORDS * u], time);
-    if phase == RACE {
-        fired = NO_TRANSITION;
-    }
 }

@@ -3,7 +3,6 @@
 // Rows of timed transitions: transition, kind, units of one server (2 words), servers, code of the rate.
 
 const SHARE_PLAIN = 0u;
-const SHARE_SERVED = 1u;
 const SHARE_MARKING = 2u;
 const MOST_UNITS = vec2<u32>(0u, 0x40000000u);
 
@@ -19,34 +18,25 @@ fn begin_form() {
     }
 }
 
-// units of a transition whose units are not just on or off; `others` is the sum of all others
-fn other_units(row: u32, share: u32, others: vec2<u32>) -> vec2<u32> {
-    let t = tables[row];
-    var own: vec2<u32>;
-    if share == SHARE_SERVED {
-        own = product(vec2<u32>(tables[row + 2u], tables[row + 3u]), served(t, tables[row + 4u]));
-    } else {
-        own = units(rate(t, tables[row + 4u], tables[row + 5u]), RATE_EXPONENT);
-    }
-    let sum = plus(own, others);
-    if less(sum, own) || less(MOST_UNITS, sum) {
-        fault();
-    }
-    return own;
-}
-
 // brings the units of the u-th timed transition in line with the marking
 fn look_at(u: u32) {
     let row = TIMED_ROWS + 6u * u;
     let share = tables[row + 1u];
     let before = held_pair(UNITS + 2u * u);
-    var own = vec2<u32>(0u, 0u);
+    let busy = served(tables[row], tables[row + 4u]);
+    var own = vec2<u32>(tables[row + 2u], tables[row + 3u]);
     if share == SHARE_PLAIN {
-        if is_enabled(tables[row]) {
-            own = vec2<u32>(tables[row + 2u], tables[row + 3u]);
-        }
+        own = select(own, vec2<u32>(0u, 0u), busy == 0u);
     } else if HAS_OTHER_SHARES {
-        own = other_units(row, share, minus(total, before));
+        if HAS_MARKING_RATES && share == SHARE_MARKING {
+            own = units(rate(busy, tables[row + 5u]), RATE_EXPONENT);
+        } else {
+            own = product(own, busy);
+        }
+        let sum = plus(own, minus(total, before));
+        if less(sum, own) || less(MOST_UNITS, sum) {
+            fault();
+        }
     }
     if any(own != before) {
         hold_pair(UNITS + 2u * u, own);
@@ -88,7 +78,7 @@ fn race() {
     let mine = select(words.xy, words.zw, event_half == 1u);
     event += event_half;
     event_half = 1u - event_half;
-    let to = plus(now, delay(exponential(mine.x), total));
+    let to = plus(now, delay(exponential(mine.x), total, DIRECT_BASE));
     if less(run.last_tick, to) {
         end_late();
         return;

@@ -4,10 +4,11 @@
 // every firing is in private variables while a dispatch runs, and in state between dispatches. A dispatch takes every
 // lane through a bounded number of steps of a small machine:
 //
-//   IDLE -> BEGIN -> SETTLE* -> LOOK* -> RACE <-> (SETTLE* -> LOOK*) ... -> IDLE with the next replication, or DONE
+//   IDLE -> SETTLE* -> LOOK* -> RACE -> LOOK* or SETTLE* ... -> END -> IDLE with the next replication, or DONE
 //
-// SETTLE looks at one group of immediate transitions, LOOK at 32 timed ones, RACE fires one timed transition. A lane takes
-// the next replication that nobody has from `control`, so that lanes are busy until the last ones.
+// SETTLE looks at one group of immediate transitions, LOOK at some timed ones, RACE chooses one to fire. A lane takes the
+// next replication that nobody has from `control`, so that lanes are busy until the last ones. Each costly thing (an
+// enabling test, a firing, an expression) stands in as few places as possible, because drivers copy what they call.
 // Mirror of the structs: src/sim/gpu/layout.rs. Items, rows and constants: src/sim/gpu/race_code.rs.
 
 struct RaceRun {
@@ -48,11 +49,17 @@ const IDLE = 0u;
 const SETTLE = 1u;
 const LOOK = 2u;
 const RACE = 3u;
-const DONE = 4u;
+const END = 4u;
+const DONE = 5u;
+// timed transitions that one LOOK looks at
+const LOOKS = 32u;
 
 const MAX_IMMEDIATE_FIRINGS = 1000000u;
 const MAX_FIRINGS_AT_ONCE = vec2<u32>(16777216u, 0u);
 const ONE = vec2<u32>(1u, 0u);
+// 2^32 - 1, and the least number that is not subnormal, as binary64 numbers
+const DOUBLE_WORD_MAX = vec2<u32>(0xffe00000u, 0x41efffffu);
+const DOUBLE_LEAST_NORMAL = vec2<u32>(0u, 0x00100000u);
 
 var<private> lane: u32;
 var<private> phase: u32;
@@ -63,12 +70,21 @@ var<private> replication: vec2<u32>;
 var<private> now: vec2<u32>;
 var<private> firings: vec2<u32>;
 var<private> firings_before: vec2<u32>;
+// how it ends, once it does
+var<private> ending: u32;
+// up to when time passes in this step, and what fires then
+var<private> until: vec2<u32>;
+var<private> firing: u32;
+var<private> checks_goal: bool;
 // groups to look at
 var<private> waiting: u32;
 var<private> in_a_row: u32;
 // words of TOUCHED that may have bits: begin .. end
 var<private> touched_begin: u32;
 var<private> touched_end: u32;
+// timed transitions to look at in a list: tables[look_begin .. look_end]
+var<private> look_begin: u32;
+var<private> look_end: u32;
 // of the form: events or nothing, and the total rate
 var<private> event: u32;
 var<private> event_half: u32;
@@ -125,18 +141,25 @@ fn is_goal() -> bool {
         if !double_is_finite(value) {
             fault();
         }
-        return !double_equal(value, DOUBLE_ZERO);
+        return !double_is_zero(value);
     }
     return false;
 }
 
-fn end(ending: u32, time: vec2<u32>) {
-    let_pass(now, time);
-    finish(time);
-    results[number] = select(NEVER, time, ending == ENDING_GOAL);
+// the replication ends so, at `time`
+fn end(how: u32, time: vec2<u32>) {
+    ending = how;
+    until = time;
+    phase = END;
+}
+
+// all that is to be noted about a replication that has ended; time has passed to its end
+fn record() {
+    finish(until);
+    results[number] = select(NEVER, until, ending == ENDING_GOAL);
     results[run.count + number] = firings;
     if HAS_END_COLUMN {
-        results[END_COLUMN * run.count + number] = time;
+        results[END_COLUMN * run.count + number] = until;
     }
     atomicAdd(&control[ENDED], 1u);
     atomicAdd(&control[ENDINGS + ending], 1u);
@@ -196,25 +219,11 @@ fn begin() {
     }
     touched_begin = 0u;
     touched_end = TIMED_WORDS;
+    look_begin = 0u;
+    look_end = 0u;
     fired = NO_TRANSITION;
-    if is_goal() {
-        end(ENDING_GOAL, now);
-        return;
-    }
+    checks_goal = true;
     phase = select(LOOK, SETTLE, GROUPS > 0u);
-}
-
-// fires t; whether the goal is reached
-fn fire_one(t: u32) -> bool {
-    observe_firing(t);
-    fire(t);
-    firings = plus(firings, ONE);
-    if GOAL_KIND == GOAL_TERMS || GOAL_KIND == GOAL_CODE {
-        if (tables[row_of(t) + 14u] & MAY_REACH) != 0u {
-            return is_goal();
-        }
-    }
-    return false;
 }
 
 // notes what a firing of t can influence
@@ -243,46 +252,32 @@ fn spread(t: u32) {
 
 // lets time pass to `to` and fires the timed transition t
 fn fire_timed(t: u32, to: vec2<u32>) {
-    let_pass(now, to);
     if any(to != now) {
-        now = to;
         firings_before = firings;
     } else if less(MAX_FIRINGS_AT_ONCE, minus(firings, firings_before)) {
         fault();
     }
-    if fire_one(t) {
-        end(ENDING_GOAL, now);
-        return;
-    }
+    until = to;
+    firing = t;
+}
+
+// what a firing of t leads to
+fn go_on(t: u32, timed: bool) {
     let row = row_of(t);
-    if tables[row + 12u] < tables[row + 13u] {
-        spread(t);
-        in_a_row = 0u;
-        phase = SETTLE;
+    if timed && tables[row + 12u] == tables[row + 13u] {
+        look_begin = tables[row + 10u];
+        look_end = tables[row + 11u];
+        phase = LOOK;
         return;
     }
-    let last = tables[row + 11u];
-    for (var at = tables[row + 10u]; at < last; at += 1u) {
-        look_at(tables[at]);
+    if timed {
+        in_a_row = 0u;
     }
+    spread(t);
+    phase = SETTLE;
 }
 
-// which immediate transition of a group fires, if any
-fn choose(group: u32) -> u32 {
-    let row = GROUP_ROWS + 2u * group;
-    let begin = tables[row];
-    let end = tables[row + 1u];
-    if begin == end {
-        return NO_TRANSITION;
-    }
-    let found = find_candidates(begin, end);
-    if found.count == 0u {
-        return NO_TRANSITION;
-    }
-    return pick(group, begin, found);
-}
-
-// one group of immediate transitions
+// one group of immediate transitions: which of them fires, if any
 fn settle() {
     if waiting == 0u {
         phase = LOOK;
@@ -291,36 +286,43 @@ fn settle() {
     waiting -= 1u;
     let g = held(PENDING + waiting);
     hold(WAITING + (g >> 5u), held(WAITING + (g >> 5u)) & ~(1u << (g & 31u)));
-    let t = choose(g);
+    let row = GROUP_ROWS + 2u * g;
+    let t = pick(g, tables[row], tables[row + 1u]);
     if t == NO_TRANSITION {
         return;
     }
     in_a_row += 1u;
     if in_a_row > MAX_IMMEDIATE_FIRINGS {
         fault();
-        return;
     }
-    if fire_one(t) {
-        end(ENDING_GOAL, now);
-        return;
-    }
-    spread(t);
+    firing = t;
 }
 
-// one word of timed transitions that may have been influenced
+// timed transitions that may have been influenced: those of a list, or of one word of marks
 fn look() {
-    if touched_begin < touched_end {
-        let w = touched_begin;
-        var bits = held(TOUCHED + w);
-        hold(TOUCHED + w, 0u);
+    var bits = 0u;
+    var first = 0u;
+    if look_begin >= look_end && touched_begin < touched_end {
+        first = 32u * touched_begin;
+        bits = held(TOUCHED + touched_begin);
+        hold(TOUCHED + touched_begin, 0u);
         touched_begin += 1u;
-        for (var i = 0u; i < 32u && bits != 0u; i += 1u) {
-            let u = countTrailingZeros(bits);
-            bits &= bits - 1u;
-            look_at(32u * w + u);
-        }
     }
-    if touched_begin >= touched_end {
+    for (var i = 0u; i < LOOKS; i += 1u) {
+        var u = NO_TRANSITION;
+        if look_begin < look_end {
+            u = tables[look_begin];
+            look_begin += 1u;
+        } else if bits != 0u {
+            u = first + countTrailingZeros(bits);
+            bits &= bits - 1u;
+        }
+        if u == NO_TRANSITION {
+            break;
+        }
+        look_at(u);
+    }
+    if look_begin >= look_end && bits == 0u && touched_begin >= touched_end {
         touched_begin = TIMED_WORDS;
         touched_end = 0u;
         fired = NO_TRANSITION;
@@ -343,6 +345,10 @@ fn load_lane() {
     event_half = held(LANE + 13u);
     total = held_pair(LANE + 14u);
     fired = held(LANE + 16u);
+    look_begin = held(LANE + 17u);
+    look_end = held(LANE + 18u);
+    ending = held(LANE + 19u);
+    until = held_pair(LANE + 20u);
 }
 
 fn store_lane() {
@@ -359,6 +365,10 @@ fn store_lane() {
     hold(LANE + 13u, event_half);
     hold_pair(LANE + 14u, total);
     hold(LANE + 16u, fired);
+    hold(LANE + 17u, look_begin);
+    hold(LANE + 18u, look_end);
+    hold(LANE + 19u, ending);
+    hold_pair(LANE + 20u, until);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -372,16 +382,40 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     for (var step = 0u; step < run.steps; step += 1u) {
-        if phase == RACE {
+        firing = NO_TRANSITION;
+        checks_goal = false;
+        let ends = phase == END;
+        let races = phase == RACE;
+        if races {
             race();
-        } else if phase == SETTLE {
-            settle();
         } else if phase == LOOK {
             look();
+        } else if phase == SETTLE {
+            settle();
         } else if phase == IDLE {
             begin();
-        } else {
+        } else if phase == DONE {
             break;
+        }
+        let fires = firing != NO_TRANSITION;
+        if ends || (races && fires) {
+            let_pass(now, until, ends);
+            now = until;
+        }
+        if ends {
+            record();
+        }
+        if fires {
+            observe_firing(firing);
+            fire(firing);
+            firings = plus(firings, ONE);
+            checks_goal = (tables[row_of(firing) + 14u] & MAY_REACH) != 0u;
+            go_on(firing, races);
+        }
+        if checks_goal {
+            if is_goal() {
+                end(ENDING_GOAL, now);
+            }
         }
         if faulty {
             atomicAdd(&control[FAULTS], 1u);

@@ -45,10 +45,10 @@ fn add_reward(r: u32, more: vec2<u32>) {
     hold_pair(REWARD_SUMS + 2u * r, double_sum(held_pair(REWARD_SUMS + 2u * r), more));
 }
 
-// the marking stays as it is for a while
-fn let_pass(since: vec2<u32>, to: vec2<u32>) {
+// the marking stays as it is for a while, and then something fires, or the replication ends
+fn let_pass(since: vec2<u32>, to: vec2<u32>, ends: bool) {
     if SNAPSHOTS > 0u {
-        take_snapshots(to, false);
+        take_snapshots(to, ends);
     }
     if HAS_RATED {
         if less(run.warm_up, to) {
@@ -123,7 +123,6 @@ fn finish(time: vec2<u32>) {
         results[(GROUP_COLUMNS + 2u * i + 1u) * run.count + number] = held_pair(SEEN + 4u * i + 2u);
     }
     if SNAPSHOTS > 0u {
-        take_snapshots(time, true);
         results[TAKEN_COLUMN * run.count + number] = vec2<u32>(held(TAKEN), 0u);
     }
     for (var r = 0u; r < REWARDS; r += 1u) {

@@ -1,23 +1,25 @@
-// temporary
-fn divided(d: u32) -> u32 {
-    // floor((2^63 - 1) / d), top bit of d set
-    let hi = 0x7fffffffu; let v1 = d >> 16u; let v0 = d & 0xffffu;
-    var q1 = hi / v1; var r = hi - q1 * v1;
-    for (var i = 0u; i < 2u; i += 1u) { if r < 65536u && (q1 >= 65536u || q1 * v0 > ((r << 16u) | 0xffffu)) { q1 -= 1u; r += v1; } }
-    let un21 = (hi << 16u) + 0xffffu - q1 * d;
-    var q0 = un21 / v1; r = un21 - q0 * v1;
-    for (var i = 0u; i < 2u; i += 1u) { if r < 65536u && (q0 >= 65536u || q0 * v0 > ((r << 16u) | 0xffffu)) { q0 -= 1u; r += v1; } }
-    return (q1 << 16u) + q0;
+// Units of rates, delays and choices of the direct form.
+// Twin: src/sim/race/direct_law.rs (units, delay, selection)
+// Totals and units are pairs; a rate is a binary64 number. Needs double.wgsl, no globals.
+
+// units of a rate that is finite and not negative: rate * 2^exponent, rounded, at least 1 of a rate that is not 0
+fn units(rate: vec2<u32>, exponent: i32) -> vec2<u32> {
+    let rounded = pair_of_double(double_round_half_away(double_scaled(rate, exponent)));
+    let positive = double_less(DOUBLE_ZERO, rate);
+    return select(vec2<u32>(0u, 0u), latest(rounded, vec2<u32>(1u, 0u)), positive);
 }
-fn delay(e: u32, total: vec2<u32>) -> vec2<u32> {
-    let zeros = select(32u + countLeadingZeros(total.x), countLeadingZeros(total.y), total.y != 0u);
-    let normal = shifted_left(total, zeros).y;
-    let shift = DIRECT_BASE + 64u - zeros;
-    if i32(shift) < 0 { return NEVER; }
-    if i32(shift) > 63 { return vec2<u32>(0u, 0u); }
-    return least(shifted_right(full_product(e, divided(normal)), shift), NEVER);
+
+// ticks to the next firing for the unit variate e; 0 < total < 2^63
+fn delay(e: u32, total: vec2<u32>, base: i32) -> vec2<u32> {
+    let zeros = leading_zeros(total);
+    let mantissa = reciprocal(shifted_left(total, zeros & 63u).y);
+    let shift = base + 64 - i32(zeros);
+    let ticks = least(shifted_right(full_product(e, mantissa), u32(shift) & 63u), NEVER);
+    let outside = select(vec2<u32>(0u, 0u), NEVER, shift < 0);
+    return select(outside, ticks, shift >= 0 && shift < 64);
 }
-fn selection(w: u32, total: vec2<u32>) -> vec2<u32> {
-    return share(w, total);
+
+// a number below total: floor(word * total / 2^32)
+fn selection(word: u32, total: vec2<u32>) -> vec2<u32> {
+    return plus(full_product(word, total.y), vec2<u32>(high_product(word, total.x), 0u));
 }
-fn units(a: vec2<u32>, b: u32) -> vec2<u32> { return a; }

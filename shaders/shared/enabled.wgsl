@@ -1,4 +1,5 @@
-// When a transition is enabled, how often, and at which rate. Twin: src/semantics/enabled.rs.
+// When a transition is enabled, how often, and at which rate.
+// Twin: src/semantics/enabled.rs (is_enabled, static_enabled, dynamic_enabled, enabling_degree, served, rate, arc_weight)
 //
 // A kernel that uses this defines `tokens_of(counter)`, `tables`, `fault()`, and the constants of the net that
 // src/sim/gpu/race_code.rs writes; rows of transitions are laid out there.
@@ -118,11 +119,8 @@ fn is_enabled(t: u32) -> bool {
     return true;
 }
 
-// how often t could fire at once
+// how often t could fire at once, where it is enabled
 fn enabling_degree(t: u32) -> u32 {
-    if !is_enabled(t) {
-        return 0u;
-    }
     let row = row_of(t);
     var degree = 0xffffffffu;
     let end = tables[row + 7u];
@@ -130,6 +128,7 @@ fn enabling_degree(t: u32) -> u32 {
         degree = min(degree, tokens_of(tables[at]) / tables[at + 1u]);
     }
     if HAS_DYNAMIC {
+        // the weights are those of the enabling test
         let begin = tables[row + 4u];
         let last = tables[row + 5u];
         for (var at = begin; at < last; at += 4u) {
@@ -144,15 +143,17 @@ fn enabling_degree(t: u32) -> u32 {
 
 // how many enablings are served at once; without bound, `servers` is the largest word
 fn served(t: u32, servers: u32) -> u32 {
+    if !is_enabled(t) {
+        return 0u;
+    }
     if servers == 1u {
-        return select(0u, 1u, is_enabled(t));
+        return 1u;
     }
     return min(enabling_degree(t), servers);
 }
 
-// the total rate of a transition whose rate depends on the marking [1/s]
-fn rate(t: u32, servers: u32, code: u32) -> vec2<u32> {
-    let busy = served(t, servers);
+// the total rate [1/s] of so many servers, where the rate depends on the marking
+fn rate(busy: u32, code: u32) -> vec2<u32> {
     if busy == 0u {
         return DOUBLE_ZERO;
     }

@@ -1,4 +1,5 @@
-// -ln u of a word as Q5.27. Twin: src/rng/exponential.rs.
+// -ln u of a word as Q5.27.
+// Twin: src/rng/exponential.rs (exponential)
 
 fn exponential(word: u32) -> u32 {
     let zeros = countLeadingZeros(word);

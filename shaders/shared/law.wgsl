@@ -1,4 +1,5 @@
-// Delays in ticks from random words. Twins: src/sim/sampler/mod.rs, src/sim/clock.rs.
+// Delays in ticks from random words.
+// Twin: src/sim/sampler/mod.rs (apply, share), src/sim/clock.rs (narrow)
 // Reads `tables`, an array of words that the kernel binds. src/sim/gpu/law.rs writes laws in this form.
 
 const EXPONENTIAL = 1u; // a: mantissa, b: shift

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use tailspn::cluster::SlotShare;
 use tailspn::formats::pipe::Reading;
 
 use crate::cli::exit::EXIT_CODES;
@@ -52,10 +53,16 @@ pub(crate) enum Command {
     Simulate(Box<SimulateArgs>),
     /// Find all markings of a net: deadlocks, bounds, liveness, exact numbers
     Solve(Box<SolveArgs>),
+    /// Show what a net's structure says without simulating it: invariants, siphons, bounds, deadlocks
+    Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster
     SpnGc(SpnGcArgs),
     /// Estimate how long a MapReduce job on a GPU cluster takes
     Estimate(EstimateArgs),
+    /// Compare what can be done about stragglers: job time, energy, waste and copies of each policy
+    Whatif(WhatIfArgs),
+    /// List the straggler detectors, where they come from and what each needs
+    Detectors(DetectorsArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print the man page
@@ -318,6 +325,53 @@ pub(crate) enum Engine {
     Lockstep,
 }
 
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+What each verdict means, and when it stops being true, is in docs/structure.md.
+
+Examples:
+    tailspn structure net.xml
+    tailspn structure net.xml --only bounds,siphons
+    tailspn structure net.xml --json --max-time 1m
+")]
+pub(crate) struct StructureArgs {
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
+    /// Show these parts only; may be repeated or separated by commas
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    pub(crate) only: Vec<StructurePart>,
+    /// Rows that the search for invariants may hold at once
+    #[arg(long, value_name = "N", default_value = "100_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_rows: u64,
+    /// Siphons, and traps, that are looked for
+    #[arg(long, value_name = "N", default_value = "10_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_sets: u64,
+    /// Wall time of each analysis, such as 30s or 5m
+    #[arg(long, value_name = "WALL", default_value = "10s", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
+    pub(crate) max_time: Duration,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+    /// Print long lists and wide matrices to their end
+    #[arg(long, help_heading = "Output")]
+    pub(crate) all: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StructurePart {
+    /// Class and properties
+    Class,
+    /// Incidence matrices, marking, enabled transitions
+    Matrices,
+    /// P- and T-invariants
+    Invariants,
+    /// Most tokens in each place
+    Bounds,
+    /// Most firings per second of each transition
+    Throughputs,
+    /// Siphons, traps, deadlocks and liveness
+    Siphons,
+}
+
 /// A plan of a job.
 #[derive(Debug, Args)]
 pub(crate) struct SpnGcArgs {
@@ -383,6 +437,59 @@ pub(crate) enum Method {
     Analytic,
     /// Both; only simulation where there is no formula
     Both,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+All policies see the same random numbers: the same work of each attempt, the same slow-downs.
+
+Examples:
+    tailspn whatif                               20 nodes with 1 to 4 active cores, three detectors
+    tailspn whatif --print-plan > plan.toml      its plan, with a comment on every key
+    tailspn whatif plan.toml --plot plan.svg
+    tailspn whatif --sweep lag=20,60 --sweep reservation=1,0.9,shared
+")]
+pub(crate) struct WhatIfArgs {
+    /// Plan of cluster, jobs and policies; without one, the default plan
+    pub(crate) plan: Option<PathBuf>,
+    /// Replications of each policy
+    #[arg(long, value_name = "N", default_value = "500", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) reps: u64,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Try every detector with several values of `lag` (seconds), `reservation` (share of slots for tasks, or `shared`) or
+    /// `threshold` (the detector's own); may be repeated, for all combinations
+    #[arg(long, value_name = "AXIS=V1,V2,...", value_parser = values::axis, help_heading = "Run")]
+    pub(crate) sweep: Vec<SweepAxis>,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+    /// Also draw the job times and energies
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Replace FILE.svg where it exists
+    #[arg(long, requires = "plot", help_heading = "Output")]
+    pub(crate) force: bool,
+    /// Print the default plan with its comments, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub(crate) print_plan: bool,
+}
+
+/// One axis of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum SweepAxis {
+    /// Lags in seconds.
+    Lag(Vec<f64>),
+    /// Shares of slots for tasks.
+    Reservation(Vec<SlotShare>),
+    /// Values of each detector's own threshold.
+    Threshold(Vec<f64>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DetectorsArgs {
+    /// Print JSON (described in docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod convert;
+mod detectors;
 mod estimate;
 mod exit;
 mod load;
@@ -18,8 +19,10 @@ mod solve;
 mod solve_files;
 mod spn_gc;
 mod steady;
+mod structure;
 mod values;
 mod watch;
+mod whatif;
 
 use std::process::ExitCode;
 
@@ -44,8 +47,11 @@ pub(crate) fn run() -> ExitCode {
         Command::Convert(args) => convert::run(args, &terminal),
         Command::Simulate(args) => simulate::run(args, &terminal),
         Command::Solve(args) => solve::run(args, &terminal),
+        Command::Structure(args) => structure::run(args, &terminal),
         Command::SpnGc(args) => spn_gc::run(args, &terminal),
         Command::Estimate(args) => estimate::run(args, &terminal),
+        Command::Whatif(args) => whatif::run(args, &terminal),
+        Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Completions(args) => shell::completions(args, &terminal),
         Command::Man => shell::man(&terminal),
     };

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use tailspn::cluster::SlotShare;
 use tailspn::formats::pipe::{ReadOptions, Reading};
 
 use crate::cli::args::ReadAs;
+use crate::cli::args::SweepAxis;
 
 /// A whole number: digits, `_` or `,` between them, or a power of ten such as `1e6`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
@@ -136,6 +138,27 @@ pub(crate) fn read_as(text: &str) -> Result<ReadAs, String> {
     Ok(ReadAs { question, reading })
 }
 
+/// `AXIS=V1,V2,...` of a sweep.
+pub(crate) fn axis(text: &str) -> Result<SweepAxis, String> {
+    let expected = || "expected lag=, reservation= or threshold= with values between commas".to_owned();
+    let (name, list) = text.split_once('=').ok_or_else(expected)?;
+    let number = |value: &str| value.trim().parse::<f64>().map_err(|_| expected());
+    match name.trim() {
+        "lag" => list.split(',').map(seconds).collect::<Result<_, _>>().map(SweepAxis::Lag),
+        "reservation" => list.split(',').map(slot_share).collect::<Result<_, _>>().map(SweepAxis::Reservation),
+        "threshold" => list.split(',').map(number).collect::<Result<_, _>>().map(SweepAxis::Threshold),
+        _ => Err(expected()),
+    }
+}
+
+fn slot_share(text: &str) -> Result<SlotShare, String> {
+    if text.trim() == "shared" {
+        return Ok(SlotShare::Shared);
+    }
+    let share = text.trim().parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.map(SlotShare::Tasks).ok_or_else(|| "expected a share of slots for tasks, 0 to 1, or `shared`".to_owned())
+}
+
 /// Nine phase means in seconds.
 pub(crate) fn nine_means(text: &str) -> Result<[f64; 9], String> {
     let numbers: Result<Vec<f64>, String> = text.split(',').map(seconds).collect();
@@ -217,6 +240,17 @@ mod tests {
         assert_eq!(share("0.5%"), Ok(0.005));
         assert_eq!(share("0.95"), Ok(0.95));
         assert!(share("0").is_err() && share("100%").is_err() && share("NaN").is_err());
+    }
+
+    #[test]
+    fn axes_have_values() {
+        assert_eq!(axis("lag=20,60s"), Ok(SweepAxis::Lag(vec![20.0, 60.0])));
+        let shares = vec![SlotShare::Tasks(0.9), SlotShare::Shared];
+        assert_eq!(axis("reservation=0.9,shared"), Ok(SweepAxis::Reservation(shares)));
+        assert_eq!(axis("threshold=0.1"), Ok(SweepAxis::Threshold(vec![0.1])));
+        assert!(
+            axis("lag").is_err() && axis("lag=").is_err() && axis("reservation=2").is_err() && axis("x=1").is_err()
+        );
     }
 
     #[test]

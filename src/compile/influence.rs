@@ -151,6 +151,13 @@ fn choice_weights(program: &Program) -> Vec<u32> {
     scaled
 }
 
+/// The `k` with `2^k <= x < 2^(k+1)` of a positive number, from its bits: a logarithm may round up to the next one.
+pub(crate) fn exponent_of(x: f64) -> i32 {
+    const BIAS: i32 = 1023;
+    let biased = (x.to_bits() >> 52) as i32;
+    if biased > 0 { biased - BIAS } else { x.log2().floor() as i32 }
+}
+
 /// See [`choice_weights`]. Positive weights never become 0.
 pub(crate) fn integer_weights(weights: &[f64]) -> Vec<u32> {
     let total: f64 = weights.iter().sum();
@@ -159,6 +166,6 @@ pub(crate) fn integer_weights(weights: &[f64]) -> Vec<u32> {
     }
     // room for rounding each of the weights up
     let room = f64::from(u32::MAX) - weights.len() as f64;
-    let scale = (room / total).log2().floor().exp2();
+    let scale = f64::from(exponent_of(room / total)).exp2();
     weights.iter().map(|w| if *w > 0.0 { ((w * scale).round() as u32).max(1) } else { 0 }).collect()
 }

@@ -12,7 +12,7 @@ mod schedule;
 
 pub use code::{Code, Op, lower};
 pub use csr::Csr;
-pub(crate) use influence::integer_weights;
+pub(crate) use influence::{exponent_of, integer_weights};
 pub use program::{Change, DynamicArc, Firing, Program, Room, Term, Value};
 pub use schedule::{ChoiceStep, Fold, Put, ScheduleObstacle, SchedulePlan, Step, plan_schedule};
 

@@ -15,13 +15,19 @@ use crate::report::summary::SimulationReport;
 #[error("the report cannot be written as CSV: {0}")]
 pub struct CsvError(String);
 
+impl CsvError {
+    pub(super) fn new(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
+
 const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "level", "samples"];
 
 /// Collects rows.
-struct Rows(csv::Writer<Vec<u8>>);
+pub(super) struct Rows(csv::Writer<Vec<u8>>);
 
 impl Rows {
-    fn new() -> Result<Self, CsvError> {
+    pub(super) fn new() -> Result<Self, CsvError> {
         let mut rows = Self(csv::Writer::from_writer(Vec::new()));
         rows.write(HEADER.map(str::to_owned))?;
         Ok(rows)
@@ -31,7 +37,13 @@ impl Rows {
         self.0.write_record(&cells).map_err(|error| CsvError(error.to_string()))
     }
 
-    fn quantity(&mut self, measure: &str, name: &str, unit: &str, quantity: &Quantity) -> Result<(), CsvError> {
+    pub(super) fn quantity(
+        &mut self,
+        measure: &str,
+        name: &str,
+        unit: &str,
+        quantity: &Quantity,
+    ) -> Result<(), CsvError> {
         let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         self.write([
             measure.to_owned(),
@@ -45,7 +57,7 @@ impl Rows {
         ])
     }
 
-    fn number(&mut self, measure: &str, name: &str, unit: &str, value: &str) -> Result<(), CsvError> {
+    pub(super) fn number(&mut self, measure: &str, name: &str, unit: &str, value: &str) -> Result<(), CsvError> {
         let cells = [measure, name, unit, value, "", "", "", ""];
         self.write(cells.map(str::to_owned))
     }
@@ -75,7 +87,7 @@ impl Rows {
         Ok(())
     }
 
-    fn finish(self) -> Result<String, CsvError> {
+    pub(super) fn finish(self) -> Result<String, CsvError> {
         let bytes = self.0.into_inner().map_err(|error| CsvError(error.to_string()))?;
         String::from_utf8(bytes).map_err(|error| CsvError(error.to_string()))
     }

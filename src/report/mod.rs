@@ -3,8 +3,10 @@
 //! ```text
 //! Run ───────────────▶ SimulationReport ─┐
 //! BatchAverages ─────▶ SteadyReport ─────┼──▶ text │ JSON │ CSV
-//! StateSpace, verdicts ▶ SolveReport ──┤
-//! Plan, phases, Run ─▶ JobReport ────────┘
+//! StateSpace, verdicts ▶ SolveReport ────┤
+//! Structure ─────────▶ StructureReport ──┤
+//! Plan, phases, Run ─▶ JobReport ────────┤
+//! Comparison ────────▶ WhatIfReport ─────┘
 //! ```
 //!
 //! | question | file |
@@ -13,7 +15,9 @@
 //! | mean, spread, quantiles and histogram of a time | [`Distribution`] |
 //! | what a simulation of a net found | [`SimulationReport`] |
 //! | what long runs show of the steady state | [`SteadyReport`] |
+//! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
+//! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
 //!
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
@@ -32,9 +36,14 @@ mod solve_numbers;
 mod solve_numbers_text;
 mod solve_text;
 mod steady;
+mod structure;
+mod structure_csv;
+mod structure_text;
 mod summary;
 mod table;
 mod text;
+mod whatif;
+mod whatif_plot;
 
 pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
@@ -45,8 +54,8 @@ pub use number::{count, counted, duration, plain, within};
 pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
 pub use solve::{
-    BoundRow, CoverabilityRow, DeadlockRow, Hidden, LivenessRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow,
-    solve_report,
+    CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, SolveReport, StateSpaceRow, UnboundedRow,
+    VerdictRow, solve_report,
 };
 pub use solve_numbers::{
     AverageSection, CdfPoint, DistributionRow, NumberRow, PassageSection, StateRow, SteadySection, TimeSection,
@@ -54,9 +63,20 @@ pub use solve_numbers::{
 };
 pub use solve_text::solve_text;
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
+pub use structure::{
+    BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, SetRow, SetRows, StructureReport,
+    ThroughputRow, Verdict, Weight, structure_report,
+};
+pub use structure_csv::structure_csv;
+pub use structure_text::{Extent, Sections, structure_text};
 pub use summary::{
     EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,
     Subject, simulation_report,
 };
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};
+pub use whatif::{
+    ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
+    detectors_text, what_if_csv, what_if_report, what_if_text,
+};
+pub use whatif_plot::{PlotError, what_if_svg};

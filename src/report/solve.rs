@@ -23,11 +23,11 @@ pub struct SolveReport {
     /// The state space.
     pub state_space: Option<StateSpaceRow>,
     /// The most tokens of each place; of a partial state space, lower bounds.
-    pub bounds: Vec<BoundRow>,
+    pub bounds: Vec<MarkingBound>,
     /// Whether no place ever holds more than one token; none where that is not known.
     pub safe: Option<bool>,
     /// Markings in which nothing can fire.
-    pub deadlocks: Option<DeadlockRow>,
+    pub deadlocks: Option<DeadMarkings>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
     /// Per transition, how live it is.
@@ -90,7 +90,7 @@ pub struct CoverabilityRow {
 
 /// The most tokens of a place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct BoundRow {
+pub struct MarkingBound {
     /// The place.
     pub name: String,
     /// Its most tokens, of all classes.
@@ -101,7 +101,7 @@ pub struct BoundRow {
 
 /// Markings in which nothing can fire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DeadlockRow {
+pub struct DeadMarkings {
     /// How many.
     pub count: usize,
     /// The first: its marked places with their tokens.
@@ -268,23 +268,23 @@ fn state_space(space: &StateSpace) -> StateSpaceRow {
     }
 }
 
-fn bounds(space: &StateSpace, program: &Program) -> Result<Vec<BoundRow>, ExploreError> {
+fn bounds(space: &StateSpace, program: &Program) -> Result<Vec<MarkingBound>, ExploreError> {
     let rows = space.peaks().iter().zip(&program.place_names).enumerate();
     rows.map(|(place, (peak, name))| {
         let path = names(program, &space.path_to_peak(program, place)?);
-        Ok(BoundRow { name: name.clone(), bound: peak.tokens, path })
+        Ok(MarkingBound { name: name.clone(), bound: peak.tokens, path })
     })
     .collect()
 }
 
-fn deadlocks(space: &StateSpace, program: &Program) -> Result<Option<DeadlockRow>, ExploreError> {
+fn deadlocks(space: &StateSpace, program: &Program) -> Result<Option<DeadMarkings>, ExploreError> {
     let count = space.dead().len();
     let Some(&first) = space.dead().first() else {
         // of a partial state space, none among those explored says nothing
-        return Ok(space.stopped().is_none().then(|| DeadlockRow { count, marking: Vec::new(), path: Vec::new() }));
+        return Ok(space.stopped().is_none().then(|| DeadMarkings { count, marking: Vec::new(), path: Vec::new() }));
     };
     let path = names(program, &space.path_to(program, first)?);
-    Ok(Some(DeadlockRow { count, marking: marked(space, program, first), path }))
+    Ok(Some(DeadMarkings { count, marking: marked(space, program, first), path }))
 }
 
 /// The counters of a state that hold tokens, with their names.

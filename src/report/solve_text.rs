@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::report::look::Look;
 use crate::report::number::{count, counted, duration};
-use crate::report::solve::{DeadlockRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow};
+use crate::report::solve::{DeadMarkings, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow};
 use crate::report::solve_numbers_text::{passage_text, steady_text, times_text};
 use crate::report::table::{Align, Table};
 use crate::report::text::net_title;
@@ -93,7 +93,7 @@ fn verdicts(report: &SolveReport) -> String {
     text
 }
 
-fn deadlock(deadlocks: Option<&DeadlockRow>) -> String {
+fn deadlock(deadlocks: Option<&DeadMarkings>) -> String {
     match deadlocks {
         None => "  deadlocks          none among the states that were explored\n".to_owned(),
         Some(row) if row.count == 0 => "  deadlocks          none\n".to_owned(),

@@ -22,6 +22,12 @@ pub enum Purpose {
     Event = 2,
     /// A random choice made while a net is built.
     Build = 3,
+    /// One attempt of a task of the cluster simulator, see [`Address::words`]; the owner is the task.
+    Attempt = 4,
+    /// The input of a job of the cluster simulator: sizes and places of the blocks, the same in every replication.
+    Input = 5,
+    /// What happens to a node of the cluster simulator over time; the owner is the node.
+    Node = 6,
 }
 
 /// Where the purpose stands in the last counter word; replications have the 60 bits below it.
@@ -44,6 +50,12 @@ impl Address {
     pub fn block(self, key: [u32; 2], quad: u64) -> [u32; 4] {
         let [low, high] = split(quad);
         philox4x32_10([self.sample, self.owner, low, high | (self.purpose as u32) << PURPOSE_SHIFT], key)
+    }
+
+    /// Four words of one replication alone. A purpose draws either so or by [`Address::block`], never both ways.
+    #[inline(always)]
+    pub fn words(self, key: [u32; 2], replication: u64) -> [u32; 4] {
+        self.block(key, replication)
     }
 
     /// The word of one replication.

@@ -4,7 +4,7 @@
 //! `(e * mantissa) >> shift` for the unit variate `e` (Q5.27) and the transition's own mantissa and shift; a transition
 //! a million times faster than another keeps its 32 bits. Derived, with the error bounds, in docs/accuracy.md.
 
-use crate::compile::{Firing, Program};
+use crate::compile::{Firing, Program, exponent_of};
 use crate::net::Servers;
 use crate::rng::FRACTION_BITS;
 
@@ -171,8 +171,7 @@ impl Scale {
         if mean <= 0.0 {
             return Self { mantissa: 0, shift: 0 };
         }
-        let scaled = mean.log2() - f64::from(exponent) - f64::from(FRACTION_BITS);
-        let mut shift = 31 - scaled.floor() as i32;
+        let mut shift = 31 + FRACTION_BITS.cast_signed() + exponent - exponent_of(mean);
         let at = |shift: i32| (mean * f64::from(shift - FRACTION_BITS.cast_signed() - exponent).exp2()).round();
         if at(shift) > f64::from(u32::MAX) {
             shift -= 1;

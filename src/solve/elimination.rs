@@ -20,7 +20,7 @@ use crate::compile::Csr;
 /// What an elimination may cost before it is given up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// Multiplications while the matrix is sparse.
+    /// Rates looked at while the matrix is sparse.
     pub(crate) work: u64,
     /// Rates kept (16 bytes each).
     pub(crate) kept: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// A few seconds and some 300 MB.
-    pub(crate) const SOME: Self = Self { work: 200_000_000, kept: 20_000_000, dense: 1_500 };
+    pub(crate) const SOME: Self = Self { work: 100_000_000, kept: 20_000_000, dense: 1_500 };
     /// As much as a person who asks for it will wait for.
     pub(crate) const MUCH: Self = Self { work: 20_000_000_000, kept: 200_000_000, dense: 10_000 };
 }
@@ -80,6 +80,8 @@ struct Rest {
     key: Vec<u64>,
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     merged: Vec<(u32, f64)>,
+    /// Rates looked at so far.
+    work: u64,
 }
 
 /// Key of a state that was taken out.
@@ -99,13 +101,12 @@ impl Elimination {
             dense: Vec::new(),
             core_pivots: Vec::new(),
         };
-        let (mut left, mut work) = (rates.rows() as u64, 0);
+        let mut left = rates.rows() as u64;
         while let Some((product, state)) = rest.next() {
             if product > left * left / 16 && left as usize <= budget.dense {
                 break;
             }
-            work += product;
-            if work > budget.work || factors.out.items.len() + factors.into.items.len() > budget.kept {
+            if rest.work > budget.work || factors.out.items.len() + factors.into.items.len() > budget.kept {
                 return None;
             }
             factors.take_out(&mut rest, state);
@@ -191,10 +192,13 @@ impl Elimination {
             }
         }
         let skipped = usize::from(self.core.is_empty());
-        self.core_left(&mut y, 1);
+        for k in 1..self.core.len() {
+            let flow = self.core_flow(&y, k);
+            put(&mut y, self.core[k], flow / self.core_pivots[k]);
+        }
         for k in (0..self.order.len().saturating_sub(skipped)).rev() {
             let flow: f64 = self.into.row(k).iter().map(|&(from, q)| y[from as usize] * q).sum();
-            y[self.order[k] as usize] = flow / self.pivots[k];
+            put(&mut y, self.order[k], flow / self.pivots[k]);
         }
         let total: f64 = y.iter().sum();
         y.iter_mut().for_each(|v| *v /= total);
@@ -241,20 +245,31 @@ impl Elimination {
                 y[self.core[j] as usize] += self.dense[k * n + j] * own;
             }
         }
-        self.core_left(y, 0);
+        for k in 0..n {
+            let flow = self.core_flow(y, k);
+            y[self.core[k] as usize] = (y[self.core[k] as usize] + flow) / self.core_pivots[k];
+        }
         for (k, &state) in self.order.iter().enumerate().rev() {
             let flow: f64 = self.into.row(k).iter().map(|&(from, q)| y[from as usize] * q).sum();
             y[state as usize] = (y[state as usize] + flow) / self.pivots[k];
         }
     }
 
-    /// Puts in the states of the core from the `first` on, each from those before it.
-    fn core_left(&self, y: &mut [f64], first: usize) {
+    /// What flows into state `k` of the core from those before it.
+    fn core_flow(&self, y: &[f64], k: usize) -> f64 {
         let n = self.core.len();
-        for k in first..n {
-            let flow: f64 = (0..k).map(|i| y[self.core[i] as usize] * self.dense[i * n + k]).sum();
-            y[self.core[k] as usize] = (y[self.core[k] as usize] + flow) / self.core_pivots[k];
-        }
+        (0..k).map(|i| y[self.core[i] as usize] * self.dense[i * n + k]).sum()
+    }
+}
+
+/// Above this, all values of a steady state are scaled down; those that become 0 are too small for the result anyway.
+const LARGE: f64 = 1e250;
+
+/// Sets the value of a state; what was put before keeps its ratio to it.
+fn put(y: &mut [f64], state: u32, value: f64) {
+    y[state as usize] = value;
+    if value > LARGE {
+        y.iter_mut().for_each(|v| *v /= LARGE);
     }
 }
 
@@ -274,6 +289,7 @@ impl Rest {
             key: vec![0; n],
             queue: BinaryHeap::with_capacity(n),
             merged: Vec::new(),
+            work: 0,
         };
         for state in 0..u32::try_from(n).expect("states are numbered in 32 bits") {
             rest.push(state);
@@ -325,6 +341,7 @@ impl Rest {
                 b += 1;
             }
         }
+        self.work += self.merged.len() as u64;
         self.rows[from as usize] = self.merged.clone();
         rate
     }
@@ -381,6 +398,19 @@ mod tests {
         let chain = random_chain(3_000, 8, 1.0, 1);
         let none = vec![0.0; 3_000];
         assert!(Elimination::of(&chain.rates, &none, Budget { work: 10_000_000, kept: 1 << 30, dense: 100 }).is_none());
+    }
+
+    /// The shares of the states span 3,500 powers of ten, in either direction.
+    #[test]
+    fn shares_beyond_the_range_of_numbers_are_0() {
+        for (birth, death, most) in [(1.0, 1.5, 0), (1.5, 1.0, 20_000)] {
+            let chain = birth_death(20_000, birth, death);
+            for dense in [0, 500] {
+                let pi = factors(&chain.rates, &vec![0.0; 20_001], dense).steady();
+                assert!((pi[most] - 1.0 / 3.0).abs() < 1e-12, "{birth} {dense}: {}", pi[most]);
+                assert_eq!(pi[20_000 - most], 0.0);
+            }
+        }
     }
 
     #[test]

@@ -16,6 +16,9 @@ const FAST: f64 = 20.0;
 /// Entries of a step's matrix below this are left out.
 const SMALL: f64 = 1e-19;
 
+/// Probabilities below this are 0.
+const NOTHING: f64 = 1e-30;
+
 impl Cdf {
     /// The law with exactly these values.
     pub(crate) fn of(steps: usize, at: impl Fn(usize) -> f64) -> Self {
@@ -179,6 +182,8 @@ impl Row {
             for ((from, row), p) in self.step.iter().zip(&now) {
                 next[*from..].iter_mut().zip(row).for_each(|(n, q)| *n += p * q);
             }
+            // numbers too small to be normal would take a hundred times as long
+            next.iter_mut().filter(|n| **n < NOTHING).for_each(|n| *n = 0.0);
             std::mem::swap(&mut now, &mut next);
         }
         cdf

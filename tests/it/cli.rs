@@ -26,7 +26,7 @@ pub(crate) fn show(output: &Output) -> String {
 }
 
 /// Standard output of a run that must succeed.
-fn data(args: &[&str]) -> String {
+pub(crate) fn data(args: &[&str]) -> String {
     let output = tool(args).output().expect("the tool runs");
     assert!(output.status.success(), "{}", show(&output));
     text(&output.stdout)
@@ -304,39 +304,38 @@ fn nets_are_read_from_standard_input() {
 }
 
 #[test]
-fn solve_shows_states_verdicts_and_the_long_run() {
+fn help_of_structure() {
+    assert_shown!(data(&["structure", "--help"]));
+}
+
+#[test]
+fn shows_the_structure_of_a_net() {
+    assert_shown!(shown(&["structure", "models/textbook/kanban.xml"]));
+}
+
+#[test]
+fn shows_the_structure_of_a_net_with_inhibitors_and_weights() {
+    assert_shown!(shown(&["structure", "models/textbook/readers_writers.xml", "--only", "class,invariants,bounds"]));
+    assert_shown!(shown(&["structure", "models/textbook/inhibitor.xml", "--only=siphons"]));
+}
+
+#[test]
+fn shows_the_structure_as_json() {
     assert_shown!(shown(&[
-        "solve",
-        "models/textbook/mm1k.xml",
-        "--at",
-        "5",
-        "--steady",
-        "--measure",
-        "full=#(queue) >= 5"
+        "structure",
+        "models/textbook/machine_repair.xml",
+        "--json",
+        "--only=invariants,bounds,siphons"
     ]));
 }
 
 #[test]
-fn solve_shows_the_time_to_a_goal() {
-    assert_shown!(shown(&["solve", "models/textbook/forkjoin_retry.xml", "--at", "2,5", "--json"]));
-    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--goal", "#(queue) >= 5", "--csv"]));
+fn shows_the_structure_as_csv() {
+    assert_shown!(shown(&["structure", "models/textbook/tandem_blocking.xml", "--csv"]));
 }
 
 #[test]
-fn solve_keeps_what_it_found_when_a_limit_ends_it() {
-    assert_shown!(shown(&["solve", "models/textbook/kanban.xml", "--max-states", "20"]));
-}
-
-#[test]
-fn solve_writes_files_for_others() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let (dot, mtx, prism) = (path("g.dot"), path("g.mtx"), path("g"));
-    let all = ["solve", "models/textbook/tandem_blocking.xml", "--export-dot", &dot, "--draw-vanishing"];
-    data(&[&all[..], &["--export-mtx", &mtx, "--export-prism", &prism]].concat());
-    let files = ["g.dot", "g.mtx", "g.sta", "g.tra", "g.lab"];
-    let texts = files.map(|name| format!("--- {name}\n{}", std::fs::read_to_string(path(name)).unwrap()));
-    assert_shown!(texts.concat());
-    let again = tool(&all).output().unwrap();
-    assert_eq!(again.status.code(), Some(7), "an existing file is not replaced");
+fn says_that_a_limit_cut_the_structure_short() {
+    let args = ["structure", "models/textbook/kanban.xml", "--only=invariants,siphons", "--max-rows=3", "--max-sets=1"];
+    assert_shown!(shown(&args));
 }

@@ -6,11 +6,17 @@
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_errors;
+#[cfg(feature = "cli")]
+mod cli_solve;
 mod degenerate;
 mod laws;
 mod measure;
 mod models;
+mod phan2018;
 mod pipe_semantics;
 mod random_net;
 mod slots;
 mod solve;
+mod structure;
+#[cfg(feature = "cli")]
+mod whatif;

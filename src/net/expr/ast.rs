@@ -333,8 +333,9 @@ impl Function {
             Self::Floor => x.floor(),
             Self::If => args[if x != 0.0 { 1 } else { 2 }],
             Self::Log => x.ln(),
-            Self::Max => args.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            Self::Min => args.iter().copied().fold(f64::INFINITY, f64::min),
+            // written out, for `f64::max` leaves open which of two zeros it gives
+            Self::Max => args.iter().fold(f64::NEG_INFINITY, |a, &b| if a < b { b } else { a }),
+            Self::Min => args.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a }),
             Self::Pow => x.powf(args[1]),
             Self::Rint => x.round_ties_even(),
             Self::Round => (x + 0.5).floor(),

@@ -12,6 +12,8 @@
 mod code;
 mod columns;
 mod device;
+#[cfg(test)]
+mod double;
 mod engine;
 mod error;
 mod execute;

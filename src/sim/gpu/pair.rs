@@ -42,4 +42,10 @@ pub(crate) mod twin {
     pub(crate) fn full_product(a: u32, b: u32) -> u64 {
         u64::from(a) * u64::from(b)
     }
+    pub(crate) fn leading_zeros(a: u64) -> u32 {
+        a.leading_zeros()
+    }
+    pub(crate) fn reciprocal(divisor: u32) -> u32 {
+        ((u64::MAX >> 1) / u64::from(divisor)) as u32
+    }
 }

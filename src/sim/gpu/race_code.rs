@@ -7,7 +7,7 @@
 use crate::compile::{Code, Firing, Program};
 use crate::net::ArcKind;
 use crate::sim::clock::Clock;
-use crate::sim::gpu::code;
+use crate::sim::gpu::code::DeviceCode;
 use crate::sim::gpu::pair::pair;
 use crate::sim::gpu::race_layout::{Columns, Constants, Items, Observed};
 use crate::sim::question::{Goal, Question};
@@ -30,7 +30,7 @@ pub(crate) struct RaceCode {
     /// Whether any code is run.
     pub(crate) has_code: bool,
     /// Deepest stack of a code.
-    pub(crate) stack: usize,
+    pub(crate) stack: u32,
     /// Loop iterations of the costliest step so far, the form aside.
     pub(crate) loops: Loops,
 }
@@ -97,15 +97,15 @@ impl RaceCode {
 
     /// Appends a code; gives its position. `what` names it in an obstacle.
     pub(crate) fn code(&mut self, code: &Code, what: &str) -> u32 {
-        match code::encode(code) {
+        match DeviceCode::of(code) {
             Ok(encoded) => {
                 self.has_code = true;
-                self.stack = self.stack.max(encoded.stack);
-                self.loops.code = self.loops.code.max(encoded.loops);
+                self.stack = self.stack.max(encoded.depth);
+                self.loops.code = self.loops.code.max(u64::from(encoded.loops));
                 self.list(encoded.words).0
             }
-            Err(why) => {
-                self.obstacles.push(format!("{what}: {why}"));
+            Err(reasons) => {
+                self.obstacles.extend(reasons.iter().map(|why| format!("{what}: {why}")));
                 0
             }
         }

@@ -5,7 +5,7 @@ use crate::net::{Memory, Servers};
 use crate::sim::clock::Clock;
 use crate::sim::gpu::law::{DeviceLaw, NoDeviceLaw};
 use crate::sim::gpu::pair::pair;
-use crate::sim::gpu::race_code::{NONE, RaceCode};
+use crate::sim::gpu::race_code::{Loops, NONE, RaceCode};
 use crate::sim::race::DirectLaw;
 use crate::sim::sampler::{Sampler, exponential_scale};
 
@@ -14,6 +14,9 @@ const MOST_CLOCKS: u32 = 64;
 /// Numbers of servers for which scales are made at least, and at most.
 const LEAST_SCALES: u64 = 64;
 const MOST_SCALES: u64 = 4096;
+
+/// Timed transitions that one step looks at; `LOOKS` of the shader.
+const LOOKS: u64 = 32;
 
 /// Which form a race has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +66,7 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
     code.items.named("UNITS", 2 * timed as u32, &mut code.constants);
     code.items.named("BLOCK_SUMS", 2 * blocks, &mut code.constants);
     let mut rows = Vec::with_capacity(6 * timed);
-    let mut others = false;
+    let (mut others, mut marking) = (false, false);
     for &t in &program.timed {
         let Firing::Exponential { rate, servers } = &program.firing[t as usize] else { continue };
         let at = rate_code(code, program, t, rate);
@@ -73,18 +76,17 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
             (Some(_), _) => 1,
         };
         others |= kind > 0;
+        marking |= kind == 2;
         let [low, high] = pair(rate.as_constant().map_or(0, |rate| law.units(rate)));
         rows.extend([t, kind, low, high, servers_word(*servers), at]);
     }
     let at = code.list(rows).0;
     code.constants.word("TIMED_ROWS", at);
-    code.constants.word("RATE_EXPONENT", law.exponent.cast_unsigned());
-    code.constants.word("DIRECT_BASE", law.base.cast_unsigned());
+    code.constants.signed("RATE_EXPONENT", law.exponent);
+    code.constants.signed("DIRECT_BASE", law.base);
     code.constants.flag("HAS_OTHER_SHARES", others);
-    let look = code.loops.enabled + 1 + code.loops.code;
-    let begin = code.loops.whole + 4 * timed as u64;
-    let race = scan + code.loops.fire + code.loops.pass + code.loops.spread * look;
-    begin.max(race).max(32 * look).max(code.loops.choose + code.loops.fire + code.loops.spread) + code.loops.whole
+    code.constants.flag("HAS_MARKING_RATES", marking);
+    step_loops(code, scan, code.loops.enabled + 1 + code.loops.code, 4 * timed as u64)
 }
 
 fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
@@ -105,16 +107,20 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
     }
     let at = code.list(rows).0;
     code.constants.word("TIMED_ROWS", at);
-    code.constants.word("TICK_EXPONENT", clock.engine_exponent().cast_unsigned());
+    code.constants.signed("TICK_EXPONENT", clock.engine_exponent());
     code.constants.word("NO_SCALE", NONE);
     code.constants.flag("HAS_SERVED", kinds[Timer::SERVED as usize]);
     code.constants.flag("HAS_MARKING_RATES", kinds[Timer::MARKING as usize]);
     code.constants.flag("HAS_GENERAL", kinds[Timer::GENERAL as usize]);
     code.constants.flag("HAS_ERLANG", has_erlang);
-    let look = code.loops.enabled + 1 + code.loops.code + draws + scan;
-    let begin = code.loops.whole + 2 * timed as u64;
-    let race = 2 * scan + code.loops.fire + code.loops.pass + code.loops.spread * look;
-    begin.max(race).max(32 * look).max(code.loops.choose + code.loops.fire + code.loops.spread) + code.loops.whole
+    step_loops(code, 2 * scan, code.loops.enabled + 1 + code.loops.code + draws + scan, 2 * timed as u64)
+}
+
+/// Loop iterations of the costliest step: `scan` to find the next transition, `look` to look at one, `begin` to set all to
+/// nothing.
+fn step_loops(code: &RaceCode, scan: u64, look: u64, begin: u64) -> u64 {
+    let Loops { fire, spread, choose, pass, whole, .. } = code.loops;
+    1 + (scan + pass + fire + spread).max(choose + fire + spread).max(LOOKS * (1 + look)).max(begin + whole)
 }
 
 /// How a timed transition keeps time on a device.

@@ -13,7 +13,7 @@ use crate::compile::Program;
 use crate::sim::question::Question;
 
 /// Words that a lane keeps for itself.
-const LANE_WORDS: u32 = 17;
+const LANE_WORDS: u32 = 22;
 
 /// What a question asks for, as sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,6 +92,10 @@ impl Constants {
     pub(crate) fn word(&mut self, name: &str, value: u32) {
         // writing to a string does not fail
         let _ = writeln!(self.0, "const {name} = {value}u;");
+    }
+
+    pub(crate) fn signed(&mut self, name: &str, value: i32) {
+        let _ = writeln!(self.0, "const {name} = {value}i;");
     }
 
     pub(crate) fn flag(&mut self, name: &str, value: bool) {

@@ -61,7 +61,7 @@ pub(crate) fn race(int64: bool, form: Form, code: &RaceCode) -> String {
     };
     let stack = code.stack.to_string();
     let doubles = if code.has_code {
-        [DOUBLE, CODE].join("\n").replace("CODE_STACK", &stack)
+        [DOUBLE, CODE].join("\n").replace("CODE_STACK", &stack).replace("codes[", "tables[")
     } else {
         kernel!("no_code").to_owned()
     };
@@ -77,4 +77,16 @@ pub(crate) fn reduce(int64: bool) -> String {
 /// The self-test.
 pub(crate) fn self_test(int64: bool) -> String {
     join(int64, &[kernel!("self_test")])
+}
+
+/// Every function of binary64 numbers and of the direct form, for tests.
+#[cfg(test)]
+pub(crate) fn double_test(int64: bool) -> String {
+    join(int64, &[DOUBLE, DIRECT_LAW, kernel!("tests/double")])
+}
+
+/// Marking expressions with at most `depth` numbers on the stack, for tests.
+#[cfg(test)]
+pub(crate) fn code_test(int64: bool, depth: u32) -> String {
+    join(int64, &[DOUBLE, CODE, kernel!("tests/code")]).replace("CODE_STACK", &depth.max(1).to_string())
 }

@@ -1,7 +1,11 @@
 //! Devices against the CPU, bit for bit. They need an adapter: lavapipe will do, none is a failure.
 
+mod code;
+mod direct_law;
+mod double;
 mod race;
 mod schedule;
+mod twins;
 
 use std::sync::Arc;
 
@@ -15,4 +19,27 @@ fn devices() -> Vec<Arc<Gpu>> {
         if int64 { Gpu::open(wanted) } else { Gpu::open_without_int64(wanted) }
     };
     [true, false].map(|int64| Arc::new(open(any(), int64).expect("the tests need an adapter, see README"))).into()
+}
+
+/// Random words for tests: the differences between multiples of the golden ratio, well mixed (SplitMix64).
+struct Words(u64);
+
+impl Words {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`.
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// A number of at most `most` bits, each count of bits being as likely as any other.
+    fn bits(&mut self, most: u64) -> u64 {
+        let bits = 1 + self.below(most);
+        self.next() >> (64 - bits)
+    }
 }

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use crate::compile::{Program, compile, lower};
-use crate::net::{Memory, NetBuilder, Servers, Timing};
+use crate::net::{ClassWeight, Delay, Memory, NetBuilder, Servers, Timing, TokenClass};
 use crate::rng::split;
 use crate::sim::conformance::{integer_laws, straggling_tasks, two_loops};
 use crate::sim::gpu::engine::DeviceFault;
+use crate::sim::gpu::race_code::RaceCode;
+use crate::sim::gpu::race_forms::append;
+use crate::sim::gpu::shader;
 use crate::sim::gpu::tests::devices;
 use crate::sim::gpu::{DeviceEngine, Form, Gpu, GpuRace};
 use crate::sim::race::{ClockForm, DirectForm, Setup};
-use crate::sim::{Clock, Ending, Engine, Goal, Group, Question, Samples};
+use crate::sim::{Clock, Ending, Engine, Goal, Group, Question, Reward, Samples, Snapshot};
 
 const KEY: [u32; 2] = [42, 7];
 
@@ -68,8 +71,8 @@ fn group(program: &Program, starts: &str) -> Group {
     Group { name: starts.into(), transitions }
 }
 
-/// Seen to fail with the other half of a block of words, with a block sum that is not updated, with an inhibitor that is
-/// one token off, and with the second server left out.
+/// Seen to fail with the other half of a block of words, with a block sum that is not updated, with a range of tokens that
+/// is one too short, with the second server left out, and with the last clock of a block taken for the first.
 #[test]
 fn both_forms_equal_the_cpu_bit_for_bit() {
     let program = two_loops(6);
@@ -87,36 +90,62 @@ fn both_forms_equal_the_cpu_bit_for_bit() {
         },
         Question { goal: goal(&program, "#(buffer) >= 3"), max_firings: Some(31), ..Question::default() },
     ];
-    for gpu in devices() {
-        for question in &questions {
-            for form in [Form::Direct, Form::Clock] {
-                let samples = compare(&gpu, &program, question, form, 300);
-                assert!(samples.firings > 5_000);
-            }
+    let gpus = devices();
+    for (i, question) in questions.iter().enumerate() {
+        for (j, form) in [Form::Direct, Form::Clock].into_iter().enumerate() {
+            let samples = compare(&gpus[(i + j) % gpus.len()], &program, question, form, 300);
+            assert!(samples.firings > 5_000);
         }
     }
 }
 
 /// Immediate choices, many groups, and all laws that are integers.
 ///
-/// Seen to fail with a choice's sample number that is not counted, with a group that is looked at twice, and with the
-/// second word of a hyperexponential delay taken for the first.
+/// Seen to fail with the second word of a hyperexponential delay taken for the first.
 #[test]
 fn choices_and_laws_equal_the_cpu_bit_for_bit() {
-    for gpu in devices() {
+    for gpu in &devices()[..1] {
         for (laws, forms) in [(Vec::new(), &[Form::Direct, Form::Clock][..]), (integer_laws(), &[Form::Clock])] {
             let program = straggling_tasks(4, &laws);
             let groups = vec![group(&program, "slow_"), group(&program, "")];
             let question = Question { groups, ..Question::default() };
             for &form in forms {
-                let samples = compare(&gpu, &program, &question, form, 200);
+                let samples = compare(gpu, &program, &question, form, 200);
                 assert_eq!(samples.ended(Ending::Goal), 200);
             }
         }
     }
 }
 
+/// A token that goes round and takes one of three ways each time.
+///
+/// Seen to fail with a choice's sample number that is not counted, and with weights that are not counted off.
+#[test]
+fn repeated_choices_equal_the_cpu_bit_for_bit() {
+    let mut b = NetBuilder::new("");
+    let (home, fork) = (b.place("home", 1), b.place("fork", 0));
+    let go = b.transition("go", Timing::exponential(1.0));
+    b.input(home, go, 1.0);
+    b.output(go, fork, 1.0);
+    for (name, weight) in [("left", 0.5), ("middle", 0.3), ("right", 0.2)] {
+        let way = b.transition(name, Timing::immediate(weight, 1));
+        let taken = b.place(format!("taken_{name}"), 0);
+        b.input(fork, way, 1.0);
+        b.output(way, home, 1.0);
+        b.output(way, taken, 1.0);
+    }
+    let program = compile(&b.build().unwrap()).unwrap();
+    let goal = goal(&program, "#(taken_left) >= 4 && #(taken_middle) >= 3 && #(taken_right) >= 2");
+    let question = Question { goal, ..Question::default() };
+    for (gpu, form) in devices().iter().zip([Form::Clock, Form::Direct]) {
+        let samples = compare(gpu, &program, &question, form, 200);
+        assert!(samples.firings > 4_000);
+    }
+}
+
 /// Several servers and age memory with laws that are not exponential: clocks that are put aside and go on.
+///
+/// Seen to fail with a fresh clock in place of one put aside, and with a clock that has run out left among the others.
 #[test]
 fn crowds_of_clocks_equal_the_cpu_bit_for_bit() {
     let mut b = NetBuilder::new("");
@@ -141,10 +170,112 @@ fn crowds_of_clocks_equal_the_cpu_bit_for_bit() {
     }
     let program = compile(&b.build().unwrap()).unwrap();
     let question = Question { goal: Goal::Horizon, horizon: Some(30.0), ..Question::default() };
-    for gpu in devices() {
-        let samples = compare(&gpu, &program, &question, Form::Clock, 200);
-        assert!(samples.firings > 10_000);
+    let samples = compare(&devices()[1], &program, &question, Form::Clock, 100);
+    assert!(samples.firings > 5_000);
+}
+
+/// Rates, arc weights and weights of immediates that depend on the marking; two token classes; a shared capacity.
+fn expressive() -> NetBuilder {
+    let mut b = NetBuilder::new("expressive");
+    let red = b.add_class(TokenClass { id: "red".into(), enabled: true, colour: [255, 0, 0] });
+    let pool = b.place("pool", 9);
+    let (queue, store) = (b.place("queue", 1), b.place("store", 0));
+    b.place_mut(queue).initial.push(2);
+    b.place_mut(queue).capacity = Some(8);
+    let marking = |b: &NetBuilder, rate: &str, servers: Servers| Timing::Timed {
+        delay: Delay::Exponential { rate: b.expression(rate).unwrap() },
+        servers,
+        memory: Memory::Enabling,
+    };
+    let timing = marking(&b, "0.3 + #(pool) / 7", Servers::Single);
+    let arrive = b.transition("arrive", timing);
+    b.input(pool, arrive, 1.0);
+    b.output(arrive, queue, 1.0);
+    let timing = marking(&b, "if(#(queue, Default) > 3, 2.5, sqrt(#(queue, red) + 1))", Servers::Infinite);
+    let serve = b.transition("serve", timing);
+    b.input(queue, serve, 1.0);
+    b.output(serve, store, 1.0);
+    // red tokens come and go, and share the capacity
+    let paint = b.transition("paint", Timing::exponential(1.1));
+    let arc = b.output(paint, queue, 0.0);
+    b.arc_mut(arc).weights = vec![ClassWeight { class: red, weight: 1.0.into() }];
+    let fade = b.transition("fade", Timing::exponential(0.7));
+    if let Timing::Timed { servers, .. } = &mut b.transition_mut(fade).timing {
+        *servers = Servers::Limited(3);
     }
+    let arc = b.input(queue, fade, 0.0);
+    b.arc_mut(arc).weights = vec![ClassWeight { class: red, weight: 1.0.into() }];
+    // a store of three or more is emptied, in one of two ways
+    for (name, weight, place) in [("return", "1 + #(pool) / 3", pool), ("lose", "0.2", store)] {
+        let weight = b.expression(weight).unwrap();
+        let t = b.transition(name, Timing::Immediate { weight, priority: 2 });
+        let all = b.expression("max(3, #(store, Default))").unwrap();
+        b.input(store, t, all);
+        let back = b.expression(if name == "return" { "max(3, #(store, Default))" } else { "1" }).unwrap();
+        b.output(t, place, back);
+        b.test(store, t, 3.0);
+    }
+    let refill = b.transition("refill", Timing::exponential(0.5));
+    let missing = b.expression("9 - min(9, #(pool, Default))").unwrap();
+    b.inhibitor(pool, refill, 4.0);
+    b.output(refill, pool, missing);
+    b
+}
+
+/// What can be asked for, all at once.
+fn asks_for_everything(b: &NetBuilder) -> Question {
+    let net = b.clone().build().unwrap();
+    let code = |text: &str| lower(&net, &net.expression(text).unwrap());
+    let names = |starts: &str| {
+        let ids = net.transitions().iter().zip(0..).filter(|(t, _)| t.id.starts_with(starts));
+        Group { name: starts.into(), transitions: ids.map(|(_, t)| t).collect() }
+    };
+    Question {
+        goal: Goal::Marking(code("#(store, Default) * 2 + #(queue, red) >= 11")),
+        horizon: Some(15.0),
+        warm_up: 0.75,
+        tokens: true,
+        throughput: true,
+        groups: vec![names("serve"), names("")],
+        rewards: vec![
+            Reward { name: "held".into(), rate: Some(code("#(queue) * 0.1")), impulses: Vec::new() },
+            Reward { name: "worth".into(), rate: None, impulses: vec![(1, code("#(pool) / 3")), (0, code("-1"))] },
+        ],
+        snapshots: [0.0, 1.25, 7.0, 14.9].map(|time| Snapshot { time, value: code("#(pool) / (1 + #(queue))") }).into(),
+        ..Question::default()
+    }
+}
+
+/// Seen to fail with weights of candidates that are all 1, with a reward that is collected in the warm-up, with a capacity
+/// that bounds one class alone, and with a carry too many in a sum of tokens over time.
+#[test]
+fn expressions_classes_and_rewards_equal_the_cpu_bit_for_bit() {
+    let builder = expressive();
+    let program = compile(&builder.clone().build().unwrap()).unwrap();
+    let question = asks_for_everything(&builder);
+    for (gpu, form) in devices().iter().zip([Form::Direct, Form::Clock]) {
+        let samples = compare(gpu, &program, &question, form, 200);
+        assert!(samples.ended(Ending::Goal) > 5 && samples.ended(Ending::Horizon) > 5, "{:?}", samples.endings);
+        assert!(samples.firings > 4_000 && samples.snapshots.iter().all(|values| values.count() > 0));
+    }
+}
+
+/// The race kernel for a net with everything in it, and for one with little, in both forms and with both products.
+pub(super) fn sources() -> Vec<String> {
+    let builder = expressive();
+    let rich = (compile(&builder.clone().build().unwrap()).unwrap(), asks_for_everything(&builder));
+    let plain = (two_loops(2), Question::default());
+    let mut sources = Vec::new();
+    for (program, question) in [rich, plain] {
+        let clock = Clock::choose(&program, question.horizon);
+        for (form, int64) in [(Form::Direct, false), (Form::Clock, true)] {
+            let mut code = RaceCode::new(&program, &question, clock);
+            append(&mut code, &program, clock, form);
+            assert_eq!(code.obstacles, Vec::<String>::new());
+            sources.push(shader::race(int64, form, &code));
+        }
+    }
+    sources
 }
 
 /// A net that is wrong in a marking that it reaches is left to the CPU, which names the fault.

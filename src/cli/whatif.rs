@@ -1,0 +1,116 @@
+//! `whatif`: what would be gained by which policy against stragglers.
+
+use std::path::Path;
+use std::time::Instant;
+
+use tailspn::cluster::{Experiment, Plan, PlanError, PlanProblem, Replications, Sweep, compare};
+use tailspn::report::{WhatIfReport, json, what_if_csv, what_if_report, what_if_svg, what_if_text};
+use tailspn::sim::Watch as _;
+
+use crate::cli::args::{SweepAxis, WhatIfArgs};
+use crate::cli::exit::Exit;
+use crate::cli::load::read_bytes;
+use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+
+/// Compares the policies.
+pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if args.print_plan {
+        terminal.data(Plan::example_toml())?;
+        return Ok(Exit::Success);
+    }
+    if let Some(path) = &args.plot {
+        may_write(path, args.force)?;
+    }
+    let plan = swept(read_plan(args.plan.as_deref())?, &args.sweep)?;
+    let report = replicate(&plan, args, terminal)?;
+    terminal.data(&text_of(&report, args, terminal)?)?;
+    if let Some(path) = &args.plot {
+        let picture = what_if_svg(&report).map_err(|error| internal(&error))?;
+        write_file(path, picture.as_bytes(), args.force)?;
+    }
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+fn internal(error: &dyn std::fmt::Display) -> Failure {
+    Failure::plain(Exit::Internal, error.to_string())
+}
+
+/// The plan in a file; the default one without a file.
+fn read_plan(path: Option<&Path>) -> Result<Plan, Failure> {
+    let Some(path) = path else { return Ok(Plan::default()) };
+    let name = path.display().to_string();
+    let text = String::from_utf8(read_bytes(path)?)
+        .map_err(|_| Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text")))?;
+    let source = Source::new(name, text.as_str());
+    Plan::from_toml(&text).map_err(|error| refused(&source, error))
+}
+
+fn refused(source: &Source, error: PlanError) -> Failure {
+    let place = |note: Note, span: Option<std::ops::Range<usize>>| match span {
+        Some(span) => note.at(source, span),
+        None => note,
+    };
+    let notes = match error {
+        PlanError::Values(problems) => {
+            problems.into_iter().map(|problem| place(Note::problem(problem.to_string()), problem.span)).collect()
+        }
+        PlanError::Text { message, span } => vec![
+            place(Note::problem(message), span)
+                .with_help("`tailspn whatif --print-plan` shows every key with its default"),
+        ],
+        other => vec![Note::problem(other.to_string())],
+    };
+    Failure { exit: Exit::Model, notes }
+}
+
+/// The plan with all variants of its policies.
+fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
+    let mut sweep = Sweep::default();
+    for axis in axes {
+        match axis {
+            SweepAxis::Lag(lags) => sweep.lags_s.extend(lags),
+            SweepAxis::Reservation(slots) => sweep.slots.extend(slots),
+            SweepAxis::Threshold(thresholds) => sweep.thresholds.extend(thresholds),
+        }
+    }
+    let plan = Plan { policy: sweep.expand(&plan.policy), ..plan };
+    let problems = plan.problems();
+    if problems.is_empty() {
+        return Ok(plan);
+    }
+    let told = |problem: &PlanProblem| Note::problem(format!("--sweep: {problem}"));
+    Err(Failure { exit: Exit::Usage, notes: problems.iter().map(told).collect() })
+}
+
+/// Runs the policies until there are enough replications, or it is time to end.
+fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIfReport, Failure> {
+    let started = Instant::now();
+    let seed = args.run.seed.unwrap_or(0);
+    let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Refused, error.to_string());
+    catch_interrupt(terminal);
+    let runs = {
+        let progress = Progress::new(terminal.shows_progress(), "replications");
+        let settings = Replications { count: args.reps, seed, threads: args.run.threads };
+        let experiment = Experiment::new(plan, settings).map_err(|error| refused(&error))?;
+        let mut go_on = |done| {
+            progress.progress(done, args.reps);
+            !progress.stopped() && args.run.max_time.is_none_or(|most| started.elapsed() < most)
+        };
+        experiment.run(&mut go_on).map_err(|error| refused(&error))?
+    };
+    let comparison = compare(&runs, args.run.level).map_err(|error| refused(&error))?;
+    Ok(what_if_report(plan, &comparison, seed, args.reps, started.elapsed()))
+}
+
+/// The report as it was asked for.
+fn text_of(report: &WhatIfReport, args: &WhatIfArgs, terminal: &Terminal) -> Result<String, Failure> {
+    if args.print.json {
+        json("whatif", report).map_err(|error| internal(&error))
+    } else if args.print.csv {
+        what_if_csv(report).map_err(|error| internal(&error))
+    } else {
+        Ok(what_if_text(report, &terminal.look()))
+    }
+}

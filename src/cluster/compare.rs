@@ -1,0 +1,183 @@
+//! Policies side by side: means and tails with intervals, and what each changes against no speculation.
+//!
+//! All policies saw the same random numbers, so that differences are taken replication by replication.
+
+use crate::cluster::detect::DetectorPlan;
+use crate::cluster::ensemble::PolicyRuns;
+use crate::cluster::metrics::Metric;
+use crate::cluster::outcome::Outcome;
+use crate::cluster::plan::PolicyPlan;
+use crate::estimate::CompareError;
+use crate::estimate::Estimate;
+use crate::estimate::EstimateError;
+use crate::estimate::FloatMoments;
+use crate::estimate::Interval;
+use crate::estimate::paired_difference;
+use crate::estimate::paired_ratio;
+use crate::estimate::quantile_interval_of_sorted;
+use crate::estimate::quantile_of_sorted;
+
+/// A quantile of the job time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tail {
+    /// Which, in (0, 1).
+    pub p: f64,
+    /// Its value \[s\].
+    pub value: f64,
+    /// Its interval, or why there is none.
+    pub interval: Result<Interval, EstimateError>,
+}
+
+/// What a policy changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Mean of the policy's value minus that of no speculation, in the unit of the value.
+    pub difference: Estimate,
+    /// Mean over mean; none where the mean of no speculation is not separated from 0.
+    pub ratio: Option<Estimate>,
+}
+
+/// A policy in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicySummary {
+    /// The policy.
+    pub policy: PolicyPlan,
+    /// Mean job time \[s\].
+    pub job_s: Estimate,
+    /// 95 % and 99 % quantile of the job time.
+    pub tails: [Tail; 2],
+    /// Energy of the cluster until the last job ends \[J\].
+    pub energy_j: Estimate,
+    /// Slot-seconds of attempts that were killed or lost \[s\].
+    pub wasted_s: Estimate,
+    /// Copies that were started.
+    pub copies: Estimate,
+    /// Copies that ended before their original.
+    pub won: Estimate,
+    /// What the detector was worth on the maps, in the order of [`Metric::ALL`]; pooled over the replications, with the interval of a
+    /// ratio; none where nothing can be said.
+    pub metrics: [Option<Estimate>; 6],
+    /// Change of the job time \[s\]; none for what the others are compared with.
+    pub job_change: Option<Change>,
+    /// Change of the energy \[J\]; none likewise.
+    pub energy_change: Option<Change>,
+}
+
+/// Policies side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Confidence level of all intervals.
+    pub level: f64,
+    /// Replications of each.
+    pub replications: usize,
+    /// Position of the policy that the others are compared with: the first without a detector, else the first.
+    pub baseline: usize,
+    /// In the order of the plan.
+    pub policies: Vec<PolicySummary>,
+}
+
+/// The quantiles of [`PolicySummary::tails`].
+const TAILS: [f64; 2] = [0.95, 0.99];
+
+/// Compares policies with the first that has no detector, or with the first of all.
+///
+/// # Errors
+///
+/// [`CompareError`] for fewer than two replications and for levels outside (0, 1).
+pub fn compare(runs: &[PolicyRuns], level: f64) -> Result<Comparison, CompareError> {
+    let baseline = runs.iter().position(|run| run.policy.detector == DetectorPlan::None).unwrap_or(0);
+    let base = runs.get(baseline).map_or(&[][..], |run| &run.outcomes[..]);
+    let summary = |(number, run): (usize, &PolicyRuns)| summarize(run, (number != baseline).then_some(base), level);
+    Ok(Comparison {
+        level,
+        replications: base.len(),
+        baseline,
+        policies: runs.iter().enumerate().map(summary).collect::<Result<_, _>>()?,
+    })
+}
+
+/// A value of every outcome.
+fn column(outcomes: &[Outcome], value: impl Fn(&Outcome) -> f64) -> Vec<f64> {
+    outcomes.iter().map(value).collect()
+}
+
+fn summarize(run: &PolicyRuns, base: Option<&[Outcome]>, level: f64) -> Result<PolicySummary, CompareError> {
+    let mean =
+        |value: fn(&Outcome) -> f64| run.outcomes.iter().map(value).collect::<FloatMoments>().mean_estimate(level);
+    let mut sorted = column(&run.outcomes, |outcome| outcome.job_s);
+    sorted.sort_unstable_by(f64::total_cmp);
+    let tail = |p| {
+        let interval = quantile_interval_of_sorted(&sorted, p, level);
+        quantile_of_sorted(&sorted, p).map(|value| Tail { p, value, interval })
+    };
+    let [p95, p99] = TAILS;
+    let change = |value: fn(&Outcome) -> f64| match base {
+        Some(base) => change(&column(base, value), &column(&run.outcomes, value), level).map(Some),
+        None => Ok(None),
+    };
+    Ok(PolicySummary {
+        policy: run.policy.clone(),
+        job_s: mean(|outcome| outcome.job_s)?,
+        tails: [tail(p95)?, tail(p99)?],
+        energy_j: mean(|outcome| outcome.energy_j)?,
+        wasted_s: mean(|outcome| outcome.wasted_s)?,
+        copies: mean(|outcome| f64::from(outcome.copies))?,
+        won: mean(|outcome| f64::from(outcome.won))?,
+        metrics: Metric::ALL.map(|metric| pooled(&run.outcomes, metric, level)),
+        job_change: change(|outcome| outcome.job_s)?,
+        energy_change: change(|outcome| outcome.energy_j)?,
+    })
+}
+
+fn change(base: &[f64], variant: &[f64], level: f64) -> Result<Change, CompareError> {
+    let difference = paired_difference(base, variant, level)?;
+    Ok(Change { difference, ratio: paired_ratio(base, variant, level).ok() })
+}
+
+/// A metric of the maps of all replications: the sum above over the sum below, with the interval of a ratio.
+fn pooled(outcomes: &[Outcome], metric: Metric, level: f64) -> Option<Estimate> {
+    let (above, below): (Vec<f64>, Vec<f64>) = outcomes.iter().map(|outcome| outcome.maps.parts(metric)).unzip();
+    paired_ratio(&below, &above, level).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::metrics::Tally;
+
+    fn runs(name: &str, detector: DetectorPlan, times: [f64; 4]) -> PolicyRuns {
+        let outcome = |job_s| Outcome {
+            job_s,
+            energy_j: 10.0 * job_s,
+            maps: Tally { true_positives: 3, false_alarms: 1, stragglers: 6, tasks: 12, ..Tally::default() },
+            ..Outcome::default()
+        };
+        let policy = PolicyPlan { name: Some(name.to_owned()), detector, ..PolicyPlan::default() };
+        PolicyRuns { policy, outcomes: times.map(outcome).to_vec() }
+    }
+
+    #[test]
+    fn changes_are_taken_pair_by_pair() {
+        let late = DetectorPlan::named("late").unwrap();
+        let all =
+            [runs("late", late, [8.0, 18.0, 28.0, 38.0]), runs("none", DetectorPlan::None, [10.0, 20.0, 30.0, 40.0])];
+        let found = compare(&all, 0.95).unwrap();
+        assert_eq!((found.baseline, found.replications), (1, 4));
+        let change = found.policies[0].job_change.as_ref().unwrap();
+        assert_eq!((change.difference.value, change.difference.half_width), (-2.0, 0.0));
+        assert_eq!(found.policies[0].energy_change.as_ref().unwrap().difference.value, -20.0);
+        assert_eq!(found.policies[1].job_change, None);
+        let precision = found.policies[0].metrics[0].unwrap();
+        assert_eq!((precision.value, precision.half_width), (0.75, 0.0));
+        assert_eq!(found.policies[0].metrics[1].unwrap().value, 0.5);
+        assert_eq!(found.policies[0].metrics[4], None);
+        assert_eq!(found.policies[0].tails[0].p, 0.95);
+    }
+
+    #[test]
+    fn one_replication_is_too_few() {
+        let mut one = runs("none", DetectorPlan::None, [1.0; 4]);
+        one.outcomes.truncate(1);
+        assert!(matches!(compare(&[one], 0.95), Err(CompareError::Estimate(_))));
+    }
+}

@@ -1,0 +1,92 @@
+//! Which detectors there are, from where, and what each needs to know.
+
+use crate::cluster::detect::by_score::ByScore;
+use crate::cluster::detect::hadoop2::Hadoop2;
+use crate::cluster::detect::hierarchical::Hierarchical;
+use crate::cluster::detect::late::Late;
+use crate::cluster::detect::mantri::Mantri;
+use crate::cluster::detect::plan::DetectorPlan;
+use crate::cluster::detect::spark::Spark;
+
+/// A detector, in words.
+#[derive(Clone, Copy, Debug)]
+pub struct CatalogueEntry {
+    /// Its name in plans.
+    pub name: &'static str,
+    /// When a task is flagged.
+    pub rule: &'static str,
+    /// What it must know.
+    pub needs: &'static str,
+    /// Key in docs/references.md.
+    pub source: &'static str,
+    /// With its default settings.
+    pub settings: fn() -> DetectorPlan,
+}
+
+/// All of them.
+pub const CATALOGUE: [CatalogueEntry; 8] = [
+    CatalogueEntry { name: "none", rule: "never", needs: "nothing", source: "", settings: || DetectorPlan::None },
+    CatalogueEntry {
+        name: "clone",
+        rule: "always: every task is started twice, and nobody looks",
+        needs: "nothing",
+        source: "Ananthanarayanan2013",
+        settings: || DetectorPlan::Clone,
+    },
+    CatalogueEntry {
+        name: "default",
+        rule: "progress score < mean score - 0.2",
+        needs: "progress scores",
+        source: "Dean2004",
+        settings: || DetectorPlan::Default(ByScore::default()),
+    },
+    CatalogueEntry {
+        name: "late",
+        rule: "progress rate < mean - 1.0 SD of the running tasks' rates",
+        needs: "progress scores, start times",
+        source: "Zaharia2008",
+        settings: || DetectorPlan::Late(Late::default()),
+    },
+    CatalogueEntry {
+        name: "hierarchical",
+        rule: "flagged by default (or late), on a node below 0.9 of the mean speed",
+        needs: "progress scores, start times, input sizes, who runs where",
+        source: "Phan2018",
+        settings: || DetectorPlan::Hierarchical(Hierarchical::default()),
+    },
+    CatalogueEntry {
+        name: "hadoop2",
+        rule: "one a look: a new attempt of mean length would end earlier, by most",
+        needs: "progress scores, start times, times of finished tasks",
+        source: "Hadoop2014",
+        settings: || DetectorPlan::Hadoop2(Hadoop2::default()),
+    },
+    CatalogueEntry {
+        name: "spark",
+        rule: "age > 3 medians after 90 % are done, unless it processes fast enough",
+        needs: "start times, times of finished tasks, bytes processed",
+        source: "Spark2024",
+        settings: || DetectorPlan::Spark(Spark::default()),
+    },
+    CatalogueEntry {
+        name: "mantri",
+        rule: "P(time left > 2 new attempts) > 0.25",
+        needs: "progress scores, start times, times of finished tasks",
+        source: "Ananthanarayanan2010",
+        settings: || DetectorPlan::Mantri(Mantri::default()),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_plans() {
+        for entry in &CATALOGUE {
+            assert_eq!((entry.settings)().name(), entry.name);
+            assert_eq!(DetectorPlan::named(entry.name), Some((entry.settings)()));
+        }
+        assert_eq!(DetectorPlan::named("nobody"), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! Hadoop 2 and 3 as shipped: one task a look, the one that a copy would beat by most. \[Hadoop2014\]
+//!
+//! Follows `DefaultSpeculator` with `LegacyTaskRuntimeEstimator`. There, the threshold "mean plus σ of finished tasks" only says whether
+//! enough tasks have finished; a task is then taken when a new attempt of mean length would end before it.
+
+use crate::cluster::detect::view::Detector;
+use crate::cluster::detect::view::Flag;
+use crate::cluster::detect::view::View;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The rule, with the names of Hadoop's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hadoop2 {
+    /// Share of the tasks that have finished before anything is flagged, 0 to 1. Default 0.05; at least one.
+    pub min_finished: f64,
+    /// Fewest copies allowed at a time. Default 10.
+    pub min_copies: u32,
+    /// Copies allowed at a time, as a share of all tasks. Default 0.01.
+    pub share_of_tasks: f64,
+    /// Copies allowed at a time, as a share of the running tasks. Default 0.1.
+    pub share_of_running: f64,
+    /// Time between two looks \[s\], > 0. Default 1.
+    pub interval_s: f64,
+    /// Time to the next look after a task was flagged \[s\], >= 0. Default 15.
+    pub pause_s: f64,
+}
+
+impl Default for Hadoop2 {
+    fn default() -> Self {
+        Self {
+            min_finished: 0.05,
+            min_copies: 10,
+            share_of_tasks: 0.01,
+            share_of_running: 0.1,
+            interval_s: 1.0,
+            pause_s: 15.0,
+        }
+    }
+}
+
+/// Least progress that the estimate divides by.
+const LEAST_PROGRESS: f64 = 1e-4;
+
+impl Detector for Hadoop2 {
+    fn interval_s(&self) -> f64 {
+        self.interval_s
+    }
+
+    fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>) {
+        if view.last_request_s.is_some_and(|last| view.now_s - last < self.pause_s) {
+            return;
+        }
+        let finished = view.finished.count();
+        let Some(mean) = view.finished.mean_s().filter(|_| finished as f64 >= self.min_finished * view.tasks as f64)
+        else {
+            return;
+        };
+        let copies = view.running.iter().filter(|task| task.is_copy).count();
+        let running = view.running.len() - copies;
+        let allowed = f64::from(self.min_copies)
+            .max((self.share_of_tasks * view.tasks as f64).floor())
+            .max((self.share_of_running * running as f64).floor());
+        if copies as f64 >= allowed {
+            return;
+        }
+        let mut best: Option<Flag> = None;
+        for (position, task) in view.running.iter().enumerate().filter(|(_, task)| task.open) {
+            let end = task.start_s + task.elapsed_s / task.score.max(LEAST_PROGRESS);
+            let urgency = end - (view.now_s + mean);
+            if end >= view.now_s && urgency > 0.0 && best.is_none_or(|best| urgency > best.urgency) {
+                best = Some(Flag { position, urgency });
+            }
+        }
+        flags.extend(best);
+    }
+}

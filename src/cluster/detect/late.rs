@@ -1,0 +1,71 @@
+//! LATE: progress rate below a threshold of the running tasks' rates; the longest time to the end first. \[Zaharia2008\]
+
+use crate::cluster::detect::view::Detector;
+use crate::cluster::detect::view::Flag;
+use crate::cluster::detect::view::RunningTask;
+use crate::cluster::detect::view::View;
+use crate::cluster::formulas::LateForm;
+use crate::cluster::formulas::late_threshold;
+use crate::cluster::formulas::mean_and_deviation;
+use crate::cluster::formulas::progress_rate;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The rule, as \[Phan2018, Eqs. 7 to 10\] state it, in either reading.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Late {
+    /// α, the slow task threshold, > 0. Default 1.
+    pub threshold: f64,
+    /// How the threshold is read. Default `mean_minus_sd`.
+    pub form: LateForm,
+    /// Youngest age at which a task may be flagged \[s\], >= 0. Default 0; \[Zaharia2008\] waits for a minute.
+    pub min_age_s: f64,
+    /// Most copies at a time, as a share of the slots in use, above 0 to 1. Default 1: no cap; \[Zaharia2008\] has 0.1.
+    pub cap: f64,
+    /// Time between two looks \[s\], > 0. Default 1.
+    pub interval_s: f64,
+}
+
+impl Default for Late {
+    fn default() -> Self {
+        Self { threshold: 1.0, form: LateForm::MeanMinusSd, min_age_s: 0.0, cap: 1.0, interval_s: 1.0 }
+    }
+}
+
+/// Rate of a task that has been reported.
+fn rate(task: &RunningTask) -> Option<f64> {
+    progress_rate(task.score, task.elapsed_s)
+}
+
+impl Late {
+    /// How many more tasks may get a copy.
+    fn room(&self, view: &View<'_>) -> usize {
+        let copies = view.running.iter().filter(|task| task.is_copy).count();
+        ((self.cap * view.running.len() as f64).floor() as usize).saturating_sub(copies)
+    }
+}
+
+impl Detector for Late {
+    fn interval_s(&self) -> f64 {
+        self.interval_s
+    }
+
+    fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>) {
+        let rates = view.running.iter().filter(|task| !task.is_copy).filter_map(rate);
+        let Some((mean, deviation)) = mean_and_deviation(rates) else { return };
+        let threshold = late_threshold(self.form, mean, deviation, self.threshold);
+        for (position, task) in view.running.iter().enumerate() {
+            let old_enough = view.now_s - task.start_s >= self.min_age_s;
+            if let Some(rate) = rate(task).filter(|rate| task.open && old_enough && *rate < threshold) {
+                // the time to the end; a task that has not moved is the worst
+                flags.push(Flag { position, urgency: if rate > 0.0 { (1.0 - task.score) / rate } else { f64::MAX } });
+            }
+        }
+        let room = if self.cap < 1.0 { self.room(view) } else { usize::MAX };
+        if flags.len() > room {
+            flags.sort_by(|a, b| b.urgency.total_cmp(&a.urgency));
+            flags.truncate(room);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The settings of a detector, as a plan has them.
+
+use crate::cluster::detect::by_score::ByScore;
+use crate::cluster::detect::catalogue::CATALOGUE;
+use crate::cluster::detect::hadoop2::Hadoop2;
+use crate::cluster::detect::hierarchical::Base;
+use crate::cluster::detect::hierarchical::Hierarchical;
+use crate::cluster::detect::late::Late;
+use crate::cluster::detect::mantri::Mantri;
+use crate::cluster::detect::spark::Spark;
+use crate::cluster::detect::view::Detector;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Who looks for stragglers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum DetectorPlan {
+    /// Nobody.
+    #[default]
+    None,
+    /// Nobody; every task gets a copy at its start. \[Ananthanarayanan2013\]
+    Clone,
+    /// Progress score.
+    Default(ByScore),
+    /// Progress rate.
+    Late(Late),
+    /// Slow nodes on top of another detector.
+    Hierarchical(Hierarchical),
+    /// Hadoop 2 and 3 as shipped.
+    Hadoop2(Hadoop2),
+    /// Spark.
+    Spark(Spark),
+    /// Where a copy saves resources.
+    Mantri(Mantri),
+}
+
+impl DetectorPlan {
+    /// The detector of that name with its default settings; none where there is no such name.
+    pub fn named(name: &str) -> Option<Self> {
+        CATALOGUE.iter().find(|entry| entry.name == name).map(|entry| (entry.settings)())
+    }
+
+    /// Its name in plans.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Clone => "clone",
+            Self::Default(_) => "default",
+            Self::Late(_) => "late",
+            Self::Hierarchical(_) => "hierarchical",
+            Self::Hadoop2(_) => "hadoop2",
+            Self::Spark(_) => "spark",
+            Self::Mantri(_) => "mantri",
+        }
+    }
+
+    /// The rule; none for those that do not look.
+    pub fn detector(&self) -> Option<&dyn Detector> {
+        match self {
+            Self::None | Self::Clone => None,
+            Self::Default(detector) => Some(detector),
+            Self::Late(detector) => Some(detector),
+            Self::Hierarchical(detector) => Some(detector),
+            Self::Hadoop2(detector) => Some(detector),
+            Self::Spark(detector) => Some(detector),
+            Self::Mantri(detector) => Some(detector),
+        }
+    }
+
+    /// The number that decides how eager it is, for sweeps: its name, and where it is kept.
+    pub fn threshold(&mut self) -> Option<(&'static str, &mut f64)> {
+        match self {
+            Self::None | Self::Clone => None,
+            Self::Default(detector) => Some(("gap", &mut detector.gap)),
+            Self::Late(detector) => Some(("threshold", &mut detector.threshold)),
+            Self::Hierarchical(Hierarchical { on: Base::Default(detector), .. }) => Some(("gap", &mut detector.gap)),
+            Self::Hierarchical(Hierarchical { on: Base::Late(detector), .. }) => {
+                Some(("threshold", &mut detector.threshold))
+            }
+            Self::Hadoop2(detector) => Some(("pause_s", &mut detector.pause_s)),
+            Self::Spark(detector) => Some(("multiplier", &mut detector.multiplier)),
+            Self::Mantri(detector) => Some(("probability", &mut detector.probability)),
+        }
+    }
+}

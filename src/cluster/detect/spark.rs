@@ -1,0 +1,70 @@
+//! Spark: running longer than a multiple of the median of finished tasks, once most have finished. \[Spark2024\]
+
+use crate::cluster::detect::view::Detector;
+use crate::cluster::detect::view::Flag;
+use crate::cluster::detect::view::View;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The rule, with the names of Spark's settings; the defaults are those of Spark 4.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spark {
+    /// How many times the median is too long, > 0. Default 3; 1.5 before Spark 4.
+    pub multiplier: f64,
+    /// Share of the tasks that have finished before anything is flagged, 0 to 1. Default 0.9; 0.75 before Spark 4.
+    pub quantile: f64,
+    /// Time between two looks \[s\], > 0. Default 0.1.
+    pub interval_s: f64,
+    /// Shortest time that is too long \[s\], >= 0. Default 0.1.
+    pub min_runtime_s: f64,
+    /// Sparing tasks that process their input fast enough. Default on.
+    pub efficiency: Efficiency,
+}
+
+/// Which slow tasks are spared because they process their input fast enough.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Efficiency {
+    /// Whether any is. Default true.
+    pub enabled: bool,
+    /// A task slower than this share of the mean speed of finished tasks is flagged, > 0. Default 0.75.
+    pub rate_multiplier: f64,
+    /// So is one that runs longer than this many times what is too long, > 0. Default 2.
+    pub long_factor: f64,
+}
+
+impl Default for Spark {
+    fn default() -> Self {
+        let efficiency = Efficiency::default();
+        Self { multiplier: 3.0, quantile: 0.9, interval_s: 0.1, min_runtime_s: 0.1, efficiency }
+    }
+}
+
+impl Default for Efficiency {
+    fn default() -> Self {
+        Self { enabled: true, rate_multiplier: 0.75, long_factor: 2.0 }
+    }
+}
+
+impl Detector for Spark {
+    fn interval_s(&self) -> f64 {
+        self.interval_s
+    }
+
+    fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>) {
+        let finished = view.finished.count();
+        let enough = (self.quantile * view.tasks as f64).floor().max(1.0);
+        let Some(median) = view.finished.median_s().filter(|_| finished as f64 >= enough) else { return };
+        let too_long = (self.multiplier * median).max(self.min_runtime_s);
+        let mean_speed = view.finished.speed_sum / finished as f64;
+        for (position, task) in view.running.iter().enumerate().filter(|(_, task)| task.open) {
+            let age = view.now_s - task.start_s;
+            let slow = || task.score * task.size < self.efficiency.rate_multiplier * mean_speed * age;
+            let inefficient = !self.efficiency.enabled || age > self.efficiency.long_factor * too_long || slow();
+            if age > too_long && inefficient {
+                flags.push(Flag { position, urgency: age });
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What a detector sees of a category of tasks, and the trait of detectors.
+
+/// Maps or reduces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Category {
+    /// Map tasks.
+    Map,
+    /// Reduce tasks that have all their input.
+    Reduce,
+}
+
+/// A running attempt, as its node last reported it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunningTask {
+    /// The task, numbered over all jobs.
+    pub task: u32,
+    /// Its node.
+    pub node: u32,
+    /// When it began \[s\].
+    pub start_s: f64,
+    /// Its age at the last report \[s\]; 0 before the first.
+    pub elapsed_s: f64,
+    /// Progress score in that report, 0 to 1.
+    pub score: f64,
+    /// Size of its input, 1 for the mean of a job without skew.
+    pub size: f64,
+    /// Whether it is a copy.
+    pub is_copy: bool,
+    /// Whether it could be flagged: an original without a copy.
+    pub open: bool,
+}
+
+/// What the finished tasks of the category took, original or copy, whichever won.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finished {
+    /// Their times, ascending \[s\].
+    pub times_s: Vec<f64>,
+    /// Sum of size over time \[1/s\].
+    pub speed_sum: f64,
+}
+
+impl Finished {
+    /// How many have finished.
+    pub fn count(&self) -> usize {
+        self.times_s.len()
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.times_s.clear();
+        self.speed_sum = 0.0;
+    }
+
+    /// One more.
+    pub(crate) fn push(&mut self, time_s: f64, size: f64) {
+        let at = self.times_s.partition_point(|&other| other < time_s);
+        self.times_s.insert(at, time_s);
+        if time_s > 0.0 {
+            self.speed_sum += size / time_s;
+        }
+    }
+
+    /// Mean time \[s\]; none without one.
+    pub fn mean_s(&self) -> Option<f64> {
+        let count = self.count() as f64;
+        (count > 0.0).then(|| self.times_s.iter().sum::<f64>() / count)
+    }
+
+    /// Median time, the mean of the middle two of an even number \[s\]; none without one.
+    pub fn median_s(&self) -> Option<f64> {
+        let (low, high) = (self.count().checked_sub(1)? / 2, self.count() / 2);
+        Some(0.5 * (self.times_s[low] + self.times_s[high]))
+    }
+}
+
+/// How fast the attempts on a node are. \[Phan2018, 5.5\]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NodeSpeed {
+    /// Sum of their speeds, score times size over age \[1/s\].
+    pub sum: f64,
+    /// How many have been reported.
+    pub tasks: u32,
+}
+
+impl NodeSpeed {
+    /// Perf_N, the mean speed \[1/s\]; none without a task.
+    pub fn mean(&self) -> Option<f64> {
+        (self.tasks > 0).then(|| self.sum / f64::from(self.tasks))
+    }
+}
+
+/// A category of tasks of a job at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The moment \[s\].
+    pub now_s: f64,
+    /// Maps or reduces.
+    pub category: Category,
+    /// Tasks of the category, started or not.
+    pub tasks: usize,
+    /// Running attempts in the order in which they began.
+    pub running: &'a [RunningTask],
+    /// What finished.
+    pub finished: &'a Finished,
+    /// Speeds on each node of the cluster, of attempts of this category that have been reported.
+    pub nodes: &'a [NodeSpeed],
+    /// When a copy was last asked for in this category \[s\]; none before the first.
+    pub last_request_s: Option<f64>,
+}
+
+/// A task that is flagged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flag {
+    /// Position in [`View::running`].
+    pub position: usize,
+    /// Who gets a copy first: the higher; the earlier one among equals.
+    pub urgency: f64,
+}
+
+/// A rule that tells stragglers from what can be seen of running tasks. It is deterministic and has no memory.
+pub trait Detector: std::fmt::Debug + Send + Sync {
+    /// Seconds between two looks \[s\].
+    fn interval_s(&self) -> f64;
+
+    /// Flags tasks that are [open](RunningTask::open); `flags` is empty before.
+    fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finished_times_stay_in_order() {
+        let mut finished = Finished::default();
+        assert_eq!((finished.mean_s(), finished.median_s()), (None, None));
+        for time in [3.0, 1.0, 2.0] {
+            finished.push(time, 1.0);
+        }
+        assert_eq!(finished.times_s, [1.0, 2.0, 3.0]);
+        assert_eq!((finished.mean_s(), finished.median_s()), (Some(2.0), Some(2.0)));
+        finished.push(10.0, 5.0);
+        assert_eq!(finished.median_s(), Some(2.5));
+        assert!((finished.speed_sum - (1.0 / 3.0 + 1.0 + 0.5 + 0.5)).abs() < 1e-12);
+    }
+}

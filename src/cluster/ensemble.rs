@@ -1,0 +1,163 @@
+//! Many replications of all policies, on all cores; before them, what each task usually takes.
+
+use std::num::NonZeroUsize;
+
+use rayon::prelude::*;
+
+use crate::cluster::outcome::Outcome;
+use crate::cluster::outcome::RunFault;
+use crate::cluster::plan::Plan;
+use crate::cluster::plan::PolicyPlan;
+use crate::cluster::policy::Policy;
+use crate::cluster::simulator::Simulator;
+use crate::cluster::truth::usual_time;
+use crate::cluster::world::World;
+use crate::estimate::EstimateError;
+
+/// Replications that are run between two looks at whether to go on.
+const ROUND: u64 = 64;
+
+/// Number of the first homogeneous run; those of the experiment begin at 0, so that they share no noise.
+const HOMOGENEOUS: u64 = 1 << 40;
+
+/// How many replications, of which seed, on how many threads.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Replications {
+    /// How many, at most.
+    pub count: u64,
+    /// Seed of the whole experiment.
+    pub seed: u64,
+    /// Threads; none is one per core.
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// Why there are no outcomes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// A run does not end.
+    #[error("policy `{policy}`, replication {replication}: {fault}")]
+    Run {
+        /// Name of the policy.
+        policy: String,
+        /// Number of the replication.
+        replication: u64,
+        /// What happened.
+        fault: RunFault,
+    },
+    /// The usual times cannot be found.
+    #[error("the usual times of the tasks: {0}")]
+    Usual(#[from] EstimateError),
+    /// Threads cannot be started.
+    #[error("cannot start threads: {0}")]
+    Threads(String),
+}
+
+/// The outcomes of a policy, replication by replication.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyRuns {
+    /// The policy.
+    pub policy: PolicyPlan,
+    /// One per replication, in order; the same replication of another policy has the same random numbers.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// A world with its usual times, ready for replications.
+#[derive(Debug)]
+pub struct Experiment {
+    world: World,
+    usual: Vec<f64>,
+    factor: f64,
+    policies: Vec<PolicyPlan>,
+    settings: Replications,
+}
+
+impl Experiment {
+    /// Prepares a plan that has been checked: draws the input and runs the homogeneous cluster.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError`].
+    pub fn new(plan: &Plan, settings: Replications) -> Result<Self, ExperimentError> {
+        let times = homogeneous_times(plan, settings.seed)?;
+        let usual = times.into_iter().map(|mut times| usual_time(&mut times, plan.truth.quantile));
+        Ok(Self {
+            world: World::new(plan, settings.seed),
+            usual: usual.collect::<Result<_, _>>()?,
+            factor: plan.truth.factor,
+            policies: plan.policy.clone(),
+            settings,
+        })
+    }
+
+    /// Usual time of each task, jobs in order, maps before reduces \[s\].
+    pub fn usual_times(&self) -> &[f64] {
+        &self.usual
+    }
+
+    /// Runs all policies over all replications, or until `go_on` says no: it is asked now and then with the number of
+    /// replications that are done.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError`].
+    pub fn run(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Vec<PolicyRuns>, ExperimentError> {
+        let threads = self.settings.threads.map_or(0, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| ExperimentError::Threads(error.to_string()))?;
+        let policies: Vec<Policy<'_>> = self.policies.iter().map(|plan| Policy::new(plan, &self.world)).collect();
+        let mut runs: Vec<PolicyRuns> =
+            self.policies.iter().map(|policy| PolicyRuns { policy: policy.clone(), outcomes: Vec::new() }).collect();
+        let mut done = 0;
+        while done < self.settings.count && go_on(done) {
+            let round = done..(done + ROUND).min(self.settings.count);
+            done = round.end;
+            let simulator = || Simulator::new(&self.world, &self.usual, self.factor);
+            let replicate = |simulator: &mut Simulator<'_>, replication| {
+                policies
+                    .iter()
+                    .zip(&self.policies)
+                    .map(|(policy, plan)| {
+                        simulator.run(policy, replication).map_err(|fault| ExperimentError::Run {
+                            policy: plan.title(),
+                            replication,
+                            fault,
+                        })
+                    })
+                    .collect::<Result<Vec<Outcome>, _>>()
+            };
+            let found: Result<Vec<Vec<Outcome>>, _> =
+                pool.install(|| round.into_par_iter().map_init(simulator, replicate).collect());
+            for outcomes in found? {
+                for (run, outcome) in runs.iter_mut().zip(outcomes) {
+                    run.outcomes.push(outcome);
+                }
+            }
+        }
+        Ok(runs)
+    }
+}
+
+/// Times of each task in the homogeneous runs of a plan, without speculation \[s\]: one list per task, jobs in order, maps before
+/// reduces.
+///
+/// # Errors
+///
+/// [`ExperimentError::Run`].
+pub fn homogeneous_times(plan: &Plan, seed: u64) -> Result<Vec<Vec<f64>>, ExperimentError> {
+    let world = World::homogeneous(plan, seed);
+    let nobody = PolicyPlan::default();
+    let policy = Policy::new(&nobody, &world);
+    let mut simulator = Simulator::new(&world, &[], plan.truth.factor);
+    let mut times = vec![Vec::with_capacity(plan.truth.runs as usize); world.tasks.len()];
+    for run in 0..u64::from(plan.truth.runs) {
+        let replication = HOMOGENEOUS + run;
+        simulator.run(&policy, replication).map_err(|fault| ExperimentError::Run {
+            policy: "homogeneous runs".to_owned(),
+            replication,
+            fault,
+        })?;
+        times.iter_mut().zip(simulator.times()).for_each(|(list, time)| list.push(time));
+    }
+    Ok(times)
+}

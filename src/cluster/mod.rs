@@ -1,0 +1,65 @@
+//! A cluster at the level of tasks: what stragglers cost, who would find them, and what copies would change.
+//!
+//! ```text
+//! Plan (TOML) ──▶ World ──▶ Simulator ──▶ Outcome per policy and replication ──▶ Comparison
+//!                   │  ▲                     ▲
+//!                   ▼  │ usual times         │ Detector
+//!             homogeneous runs          detect::*
+//! ```
+//!
+//! Detectors look at the progress of tasks, which no GSPN has; therefore this simulator has no net. Nodes have cores, slots and a
+//! speed; the tasks of a node share its active cores; jobs come in waves of maps, then reduces; nodes report by
+//! heartbeats, slow down and fail.
+//!
+//! | question | file |
+//! |---|---|
+//! | the settings of a what-if, and what is wrong with one | [`Plan`], `plan_check` |
+//! | one replication | `simulator` (events), `placing` (slots), `looking` (detectors), `mishaps` (slow-downs, failures), `node` (contention, reports, energy) |
+//! | the detectors | [`detect`] |
+//! | what a detector is worth | [`metrics`] |
+//! | what a straggler is | [`truth`] |
+//! | progress, rates, thresholds; power; first-order time and energy | [`formulas`], [`energy`], [`first_order`] |
+//! | many replications of many policies, side by side, and what follows | [`Experiment`], [`compare()`], [`Advice`] |
+//! | variants of policies | [`Sweep`] |
+//! | the experiments of the paper, and its numbers | [`phan`] |
+//!
+//! Guarantees: the same seed gives the same numbers on any number of threads; all policies see the same work of each
+//! attempt, the same input and the same slow-downs and failures (common random numbers).
+
+mod advice;
+mod compare;
+mod ensemble;
+mod looking;
+mod mishaps;
+mod next_event;
+mod node;
+mod outcome;
+mod placing;
+mod plan;
+mod plan_check;
+mod policy;
+mod simulator;
+mod sweep;
+mod world;
+
+#[cfg(test)]
+mod simulator_tests;
+
+pub mod detect;
+pub mod energy;
+pub mod first_order;
+pub mod formulas;
+pub mod metrics;
+pub mod phan;
+pub mod truth;
+
+pub use advice::Advice;
+pub use compare::{Change, Comparison, PolicySummary, Tail, compare};
+pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications, homogeneous_times};
+pub use outcome::{Outcome, RunFault};
+pub use plan::{
+    ClusterPlan, Failure, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown, Truth,
+    Watching,
+};
+pub use plan_check::{MAX_NODES, MAX_TASKS, PlanError, PlanFault, PlanProblem};
+pub use sweep::Sweep;

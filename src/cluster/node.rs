@@ -1,0 +1,187 @@
+//! A node over time: how fast its tasks run, what they have done, what its master knows of it, its energy.
+//!
+//! All busy tasks of a node run at the same rate, min(1, active cores / tasks) times its speed, so one number is enough for their
+//! progress: the work that each task of the node would have done had it been there from the beginning. A task ends when that
+//! number has grown by its work.
+
+use crate::cluster::energy::node_power;
+use crate::cluster::plan::Power;
+use crate::cluster::world::NodeSpec;
+
+/// No attempt.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// A node.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) spec: NodeSpec,
+    /// Slots for tasks first, and for copies only; how many of each are taken.
+    pub(super) task_slots: u32,
+    pub(super) copy_slots: u32,
+    pub(super) task_slots_used: u32,
+    pub(super) copy_slots_used: u32,
+    /// Attempts that need a core.
+    pub(super) busy: u32,
+    /// By how much longer tasks take now.
+    pub(super) slowness: f64,
+    pub(super) up: bool,
+    /// Up to when the following holds \[s\].
+    pub(super) now: f64,
+    /// Work done by each busy task since the beginning \[s\].
+    pub(super) work: f64,
+    /// Its growth per second.
+    pub(super) rate: f64,
+    /// The work at the last report, and when that was.
+    pub(super) reported_work: f64,
+    pub(super) reported_at: f64,
+    power: f64,
+    /// Energy up to now \[J\].
+    pub(super) energy: f64,
+    /// The busy attempt that ends first and the work at which it does.
+    pub(super) first: u32,
+    pub(super) first_work: f64,
+    /// When a slow-down begins or ends, when it fails or is back, when its tasks are given up \[s\].
+    pub(super) next_slowdown: f64,
+    pub(super) next_failure: f64,
+    pub(super) expiry: f64,
+    pub(super) slowdowns_drawn: u32,
+    pub(super) failures_drawn: u32,
+    /// Decides between nodes with equally many tasks.
+    pub(super) lot: u32,
+    /// When reports come: this long after each multiple of the heartbeat \[s\].
+    phase: f64,
+}
+
+impl Node {
+    /// An idle node at time 0.
+    pub(super) fn new(spec: NodeSpec, kept_for_copies: u32, phase: f64, power: &Power) -> Self {
+        Self {
+            spec,
+            task_slots: spec.slots - kept_for_copies,
+            copy_slots: kept_for_copies,
+            task_slots_used: 0,
+            copy_slots_used: 0,
+            busy: 0,
+            slowness: 1.0,
+            up: true,
+            now: 0.0,
+            work: 0.0,
+            rate: 0.0,
+            reported_work: 0.0,
+            reported_at: 0.0,
+            power: node_power(power, 0, spec.cores),
+            energy: 0.0,
+            first: NOBODY,
+            first_work: f64::INFINITY,
+            next_slowdown: f64::INFINITY,
+            next_failure: f64::INFINITY,
+            expiry: f64::INFINITY,
+            slowdowns_drawn: 0,
+            failures_drawn: 0,
+            lot: 0,
+            phase,
+        }
+    }
+
+    /// Lets time pass.
+    pub(super) fn advance(&mut self, to: f64, heartbeat: f64) {
+        let span = to - self.now;
+        if span <= 0.0 {
+            return;
+        }
+        (self.reported_at, self.reported_work) = self.report(to, heartbeat);
+        self.work += span * self.rate;
+        self.energy += span * self.power;
+        self.now = to;
+    }
+
+    /// When the last report came up to `at`, and the work in it. Nothing is changed: a look leaves no trace in later numbers.
+    pub(super) fn report(&self, at: f64, heartbeat: f64) -> (f64, f64) {
+        if !self.up {
+            return (self.reported_at, self.reported_work);
+        }
+        let last = if heartbeat > 0.0 { ((at - self.phase) / heartbeat).floor() * heartbeat + self.phase } else { at };
+        if last > self.now {
+            return (last, self.work + (last - self.now) * self.rate);
+        }
+        (self.reported_at, self.reported_work)
+    }
+
+    /// Follows a change of what is busy here: rate and power from now on.
+    pub(super) fn set_rate(&mut self, power: &Power) {
+        if !self.up {
+            (self.rate, self.power) = (0.0, 0.0);
+            return;
+        }
+        let share = if self.busy == 0 { 0.0 } else { (self.spec.cores / f64::from(self.busy)).min(1.0) };
+        self.rate = share * self.spec.speed / self.slowness;
+        self.power = node_power(power, self.busy, self.spec.cores);
+    }
+
+    /// When something happens here next \[s\].
+    pub(super) fn next_event(&self) -> f64 {
+        let end = if self.first != NOBODY && self.rate > 0.0 {
+            self.now + ((self.first_work - self.work) / self.rate).max(0.0)
+        } else {
+            f64::INFINITY
+        };
+        end.min(self.next_slowdown).min(self.next_failure).min(self.expiry)
+    }
+
+    /// Attempts that hold a slot.
+    pub(super) fn used(&self) -> u32 {
+        self.task_slots_used + self.copy_slots_used
+    }
+
+    /// Whether a slot for tasks is free.
+    pub(super) fn has_task_slot(&self) -> bool {
+        self.up && self.task_slots_used < self.task_slots
+    }
+
+    /// Whether a slot for copies only is free.
+    pub(super) fn has_copy_slot(&self) -> bool {
+        self.up && self.copy_slots_used < self.copy_slots
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(cores: f64) -> Node {
+        Node::new(NodeSpec { cores, speed: 1.0, slots: 8 }, 0, 0.25, &Power::default())
+    }
+
+    #[test]
+    fn tasks_share_the_active_cores() {
+        for (cores, busy, rate) in [(4.0, 4, 1.0), (4.0, 8, 0.5), (1.0, 8, 0.125), (3.0, 2, 1.0), (2.0, 0, 0.0)] {
+            let mut node = node(cores);
+            node.busy = busy;
+            node.set_rate(&Power::default());
+            assert_eq!(node.rate, rate);
+        }
+    }
+
+    #[test]
+    fn reports_lag_behind() {
+        let mut node = node(4.0);
+        node.busy = 8;
+        node.set_rate(&Power::default());
+        node.advance(2.0, 1.0);
+        assert_eq!((node.reported_at, node.reported_work, node.work), (1.25, 0.625, 1.0));
+        node.advance(2.125, 1.0);
+        assert_eq!(node.reported_at, 1.25);
+        node.advance(10.0, 0.0);
+        assert_eq!((node.reported_at, node.reported_work), (10.0, 5.0));
+        assert_eq!(node.energy, 10.0 * 133.0);
+    }
+
+    #[test]
+    fn a_failed_node_does_nothing_and_takes_nothing() {
+        let mut node = node(4.0);
+        (node.busy, node.up) = (8, false);
+        node.set_rate(&Power::default());
+        node.advance(5.0, 1.0);
+        assert_eq!((node.work, node.energy, node.reported_at), (0.0, 0.0, 0.0));
+    }
+}

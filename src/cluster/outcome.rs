@@ -1,0 +1,44 @@
+//! What one replication under one policy came to.
+
+use crate::cluster::metrics::Tally;
+
+/// Numbers of a replication.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Time from a job's submission to its end, the mean over the jobs \[s\].
+    pub job_s: f64,
+    /// When the last job ended \[s\].
+    pub makespan_s: f64,
+    /// Energy of all nodes until then \[J\].
+    pub energy_j: f64,
+    /// Slot-seconds of attempts that were killed or lost \[s\].
+    pub wasted_s: f64,
+    /// Slot-seconds of all attempts \[s\].
+    pub used_s: f64,
+    /// Copies that were started.
+    pub copies: u32,
+    /// Copies that ended before their original.
+    pub won: u32,
+    /// Sum over the copies of the time from the request to the start \[s\].
+    pub copy_wait_s: f64,
+    /// Map tasks by fate.
+    pub maps: Tally,
+    /// Reduce tasks by fate.
+    pub reduces: Tally,
+}
+
+/// A run that does not come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunFault {
+    /// Nodes fail before their tasks can end, or no slot is left for tasks. Make failures rarer or tasks shorter.
+    #[error("the jobs do not end: after {events} events on the nodes, {done} of {tasks} tasks are done")]
+    NoEnd {
+        /// Events until then.
+        events: u64,
+        /// Finished tasks.
+        done: u32,
+        /// All tasks.
+        tasks: u32,
+    },
+}

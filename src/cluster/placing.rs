@@ -1,0 +1,235 @@
+//! Who gets a slot: tasks and copies, job by job, and what an attempt has to do.
+
+use crate::cluster::detect::Category;
+use crate::cluster::node::NOBODY;
+use crate::cluster::plan::JobOrder;
+use crate::cluster::policy::Policy;
+use crate::cluster::simulator::Attempt;
+use crate::cluster::simulator::Simulator;
+use crate::cluster::simulator::Status;
+use crate::cluster::world::lognormal;
+use crate::cluster::world::uniform;
+use crate::rng::Address;
+use crate::rng::Purpose;
+
+/// What takes a slot.
+#[derive(Clone, Copy, Debug)]
+struct Placement {
+    task: u32,
+    is_copy: bool,
+    on_copy_slot: bool,
+}
+
+impl Simulator<'_> {
+    /// Fills the free slots of a node.
+    pub(super) fn place_on(&mut self, node: usize, policy: &Policy<'_>) {
+        while let Some(placement) = self.choose(node, policy) {
+            self.launch(node, placement, policy);
+        }
+    }
+
+    /// Fills the free slots of all nodes, the emptiest node first; lots decide between equals.
+    pub(super) fn place_everywhere(&mut self, policy: &Policy<'_>) {
+        self.satisfied.clear();
+        self.satisfied.resize(self.nodes.len(), false);
+        while let Some(node) = self.emptiest() {
+            match self.choose(node, policy) {
+                Some(placement) => {
+                    self.launch(node, placement, policy);
+                    if policy.clones {
+                        // a task that began is a new wish for a copy
+                        self.satisfied.fill(false);
+                    }
+                }
+                None => self.satisfied[node] = true,
+            }
+        }
+    }
+
+    /// The node with a free slot and the fewest tasks that may have a use for it.
+    fn emptiest(&self) -> Option<usize> {
+        let nodes = self.nodes.iter().zip(&self.satisfied).enumerate();
+        let free =
+            nodes.filter(|(_, (node, satisfied))| !**satisfied && (node.has_task_slot() || node.has_copy_slot()));
+        free.min_by_key(|(number, (node, _))| (node.used(), node.lot, *number)).map(|(number, _)| number)
+    }
+
+    /// What a free slot of a node is used for.
+    fn choose(&mut self, node: usize, policy: &Policy<'_>) -> Option<Placement> {
+        let state = &self.nodes[node];
+        let (task_slot, copy_slot) = (state.has_task_slot(), state.has_copy_slot());
+        let copy = |sim: &Self, on_copy_slot| {
+            sim.wanted_copy(node).map(|task| Placement { task, is_copy: true, on_copy_slot })
+        };
+        if copy_slot && let Some(placement) = copy(self, true) {
+            return Some(placement);
+        }
+        if !task_slot {
+            return None;
+        }
+        if policy.copies_first
+            && let Some(placement) = copy(self, false)
+        {
+            return Some(placement);
+        }
+        match self.waiting_task(node) {
+            Some(task) => Some(Placement { task, is_copy: false, on_copy_slot: false }),
+            None => copy(self, false),
+        }
+    }
+
+    /// The first copy asked for that may run on a node: not beside its original.
+    fn wanted_copy(&self, node: usize) -> Option<u32> {
+        let elsewhere = |task: &u32| {
+            let original = self.tasks[*task as usize].original;
+            original != NOBODY && self.attempts[original as usize].node as usize != node
+        };
+        self.wanted.iter().copied().find(elsewhere)
+    }
+
+    /// Takes a task that waits, for a slot of a node: by job, maps before reduces, local maps before others.
+    fn waiting_task(&mut self, node: usize) -> Option<u32> {
+        match self.world.order {
+            JobOrder::Fifo => (0..self.jobs.len()).find_map(|job| self.waiting_task_of(job, node)),
+            JobOrder::Fair => {
+                let mut order: Vec<usize> = (0..self.jobs.len()).collect();
+                order.sort_by_key(|&job| self.jobs[job].slots);
+                order.into_iter().find_map(|job| self.waiting_task_of(job, node))
+            }
+        }
+    }
+
+    fn waiting_task_of(&mut self, job: usize, node: usize) -> Option<u32> {
+        let (maps, reduces) = (2 * job, 2 * job + 1);
+        if !self.jobs[job].here {
+            return None;
+        }
+        let category = if self.categories[maps].waiting > 0 {
+            maps
+        } else if self.categories[reduces].waiting > 0 && self.categories[maps].done >= self.world.jobs[job].slow_start
+        {
+            reduces
+        } else {
+            return None;
+        };
+        let task =
+            self.take_again(category).or_else(|| self.take_local(category, node)).or_else(|| self.take_next(category));
+        self.categories[category].waiting -= u32::from(task.is_some());
+        task
+    }
+
+    /// A task that has lost its attempt.
+    fn take_again(&mut self, category: usize) -> Option<u32> {
+        self.categories[category].again.pop()
+    }
+
+    /// A map whose block is on the node.
+    fn take_local(&mut self, category: usize, node: usize) -> Option<u32> {
+        if self.world.categories[category].kind != Category::Map {
+            return None;
+        }
+        let list = node * self.jobs.len() + category / 2;
+        let tasks = self.world.local.list(list);
+        let next = &mut self.local_next[list];
+        while let Some(&task) = tasks.get(*next as usize) {
+            *next += 1;
+            let state = &self.tasks[task as usize];
+            if state.status == Status::Waiting && state.attempts == 0 {
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    /// The next task that has never run.
+    fn take_next(&mut self, category: usize) -> Option<u32> {
+        let spec = self.world.categories[category];
+        let next = &mut self.categories[category].next;
+        while *next < spec.first + spec.count {
+            let task = *next;
+            *next += 1;
+            let state = &self.tasks[task as usize];
+            if state.status == Status::Waiting && state.attempts == 0 {
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    /// Starts an attempt on a node.
+    fn launch(&mut self, node: usize, placement: Placement, policy: &Policy<'_>) {
+        let Placement { task, is_copy, on_copy_slot } = placement;
+        self.advance(node);
+        let number = self.attempts.len() as u32;
+        let attempt = self.attempt(node, placement);
+        let state = &mut self.tasks[task as usize];
+        state.attempts += 1;
+        state.status = Status::Running;
+        if is_copy {
+            state.copy = number;
+            self.outcome.copies += 1;
+            self.outcome.copy_wait_s += self.now - state.requested;
+            self.wanted.retain(|&wanted| wanted != task);
+        } else {
+            state.original = number;
+        }
+        let spec = &mut self.nodes[node];
+        self.held[node * self.stride + spec.used() as usize] = number;
+        if on_copy_slot {
+            spec.copy_slots_used += 1;
+        } else {
+            spec.task_slots_used += 1;
+        }
+        spec.busy += u32::from(!attempt.idle);
+        self.attempts.push(attempt);
+        self.running.push(number);
+        self.jobs[self.world.tasks[task as usize].category as usize / 2].slots += 1;
+        if policy.clones && !is_copy {
+            self.request_copy(task);
+        }
+        self.follow(node);
+    }
+
+    /// Asks for a copy of a running task.
+    pub(super) fn request_copy(&mut self, task: u32) {
+        self.tasks[task as usize].requested = self.now;
+        self.wanted.push(task);
+    }
+
+    /// What an attempt that begins now on a node has to do.
+    fn attempt(&self, node: usize, placement: Placement) -> Attempt {
+        let world = self.world;
+        let task = placement.task;
+        let spec = world.tasks[task as usize];
+        let owner = Address { purpose: Purpose::Attempt, owner: task, sample: self.tasks[task as usize].attempts };
+        let words = owner.words(world.key, self.replication);
+        let mut factor = lognormal(world.noise.sigma, words[0]);
+        if uniform(words[1]) < world.noise.slow_share {
+            factor *= world.noise.slow_factor;
+        }
+        let category = spec.category as usize;
+        let job = category / 2;
+        let is_map = world.categories[category].kind == Category::Map;
+        let remote = world.jobs[job].remote_factor;
+        if is_map && remote > 1.0 && world.local.list(node * self.jobs.len() + job).binary_search(&task).is_err() {
+            factor *= remote;
+        }
+        // a reduce that comes before the maps are done waits for them in its slot
+        let maps = 2 * job;
+        let idle = !is_map && self.categories[maps].done < world.categories[maps].count;
+        let from_work = self.nodes[node].work;
+        let progress_work = from_work + spec.start * factor;
+        Attempt {
+            task,
+            node: node as u32,
+            start: self.now,
+            from_work,
+            progress_work,
+            end_work: progress_work + (spec.fetch + spec.main) * factor,
+            fetch: spec.fetch * factor,
+            is_copy: placement.is_copy,
+            on_copy_slot: placement.on_copy_slot,
+            idle,
+        }
+    }
+}

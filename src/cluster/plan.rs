@@ -1,0 +1,357 @@
+//! The plan of a what-if, as a person writes it in TOML: cluster, noise, jobs, and the policies to compare.
+//!
+//! Owns the sections and their defaults. What is a sound plan is in `plan_check`, what the numbers mean for a run in
+//! `world`. The defaults are the experiment of \[Phan2018\]; `models/cluster/phan-c2.toml` tells what is theirs and what
+//! is ours.
+
+use crate::cluster::detect::DetectorPlan;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Cluster, jobs and policies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// The machines.
+    pub cluster: ClusterPlan,
+    /// How tasks of equal work differ.
+    pub noise: Noise,
+    /// Slow-downs of nodes over time. Default none.
+    pub slowdown: Slowdown,
+    /// Failures of nodes. Default none.
+    pub failure: Failure,
+    /// Power of the nodes.
+    pub power: Power,
+    /// What a straggler is.
+    pub truth: Truth,
+    /// The jobs. Default one.
+    pub job: Vec<JobPlan>,
+    /// What is compared. Default no speculation, Default, Hierarchical and LATE.
+    pub policy: Vec<PolicyPlan>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            cluster: ClusterPlan::default(),
+            noise: Noise::default(),
+            slowdown: Slowdown::default(),
+            failure: Failure::default(),
+            power: Power::default(),
+            truth: Truth::default(),
+            job: vec![JobPlan::default()],
+            policy: PolicyPlan::usual(),
+        }
+    }
+}
+
+/// The machines and who gets their slots.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClusterPlan {
+    /// Time between two progress reports of a node \[s\], >= 0; 0: always up to date. Default 3, as Hadoop's tasks.
+    pub heartbeat_s: f64,
+    /// Which job gets a free slot. Default `fifo`.
+    pub order: JobOrder,
+    /// Groups of equal nodes.
+    pub nodes: Vec<NodeGroup>,
+}
+
+impl Default for ClusterPlan {
+    fn default() -> Self {
+        let group = |active: u32| NodeGroup { count: 5, active: Some(f64::from(active)), ..NodeGroup::default() };
+        Self { heartbeat_s: 3.0, order: JobOrder::Fifo, nodes: (1..=4).map(group).collect() }
+    }
+}
+
+/// Which job gets a free slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobOrder {
+    /// The one that came first.
+    #[default]
+    Fifo,
+    /// The one with the fewest slots.
+    Fair,
+}
+
+/// Equal nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NodeGroup {
+    /// How many, >= 1. Default 1.
+    pub count: u32,
+    /// Cores, > 0. Default 4.
+    pub cores: f64,
+    /// Cores that are left to the jobs, above 0 to `cores`. Default all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active: Option<f64>,
+    /// Tasks that may run at a time, >= 1. Default 8.
+    pub slots: u32,
+    /// Speed of a core, > 0; 1 is the core that the work of tasks is measured on. Default 1.
+    pub speed: f64,
+}
+
+impl Default for NodeGroup {
+    fn default() -> Self {
+        Self { count: 1, cores: 4.0, active: None, slots: 8, speed: 1.0 }
+    }
+}
+
+/// How attempts of equal work differ: a lognormal factor with median 1, and now and then a slow attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Noise {
+    /// Standard deviation of the factor's logarithm, >= 0. Default 0.08.
+    pub sigma: f64,
+    /// Share of attempts that are slow for reasons of their own, 0 to 1. Default 0.
+    pub slow_share: f64,
+    /// Factor of their work, >= 1. Default 3.
+    pub slow_factor: f64,
+}
+
+impl Default for Noise {
+    fn default() -> Self {
+        Self { sigma: 0.08, slow_share: 0.0, slow_factor: 3.0 }
+    }
+}
+
+/// Slow-downs of nodes over time: they come and go with exponential times, each node by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Slowdown {
+    /// Mean time from the end of one to the begin of the next \[s\], > 0; none: there are no slow-downs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_between_s: Option<f64>,
+    /// Mean time that one lasts \[s\], > 0. Default 60.
+    pub mean_lasting_s: f64,
+    /// By how much longer tasks take, >= 1. Default 3.
+    pub factor: f64,
+}
+
+impl Default for Slowdown {
+    fn default() -> Self {
+        Self { mean_between_s: None, mean_lasting_s: 60.0, factor: 3.0 }
+    }
+}
+
+/// Failures of nodes. What runs there is lost; finished output survives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Failure {
+    /// Mean time from the repair to the next failure of a node, exponential \[s\], > 0; none: nothing fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_between_s: Option<f64>,
+    /// Time until a node is back \[s\], > 0. Default 300.
+    pub repair_s: f64,
+    /// Silence after which its tasks are given to others \[s\], >= 0; at the latest when it is back. Default 60.
+    pub expiry_s: f64,
+}
+
+impl Default for Failure {
+    fn default() -> Self {
+        Self { mean_between_s: None, repair_s: 300.0, expiry_s: 60.0 }
+    }
+}
+
+/// Power of a node that runs n tasks on c active cores: P_static + min(n, c) P_dyn. \[Phan2018, 4.1\]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Power {
+    /// P_static of a node with a task \[W\], >= 0. Default 65.
+    pub static_w: f64,
+    /// P_dyn of an active core \[W\], >= 0. Default 17.
+    pub dynamic_w: f64,
+    /// Power of a node without a task \[W\], >= 0. Default 65: it stays on; the paper's model says 0.
+    pub idle_w: f64,
+}
+
+impl Default for Power {
+    fn default() -> Self {
+        Self { static_w: 65.0, dynamic_w: 17.0, idle_w: 65.0 }
+    }
+}
+
+/// What a straggler is: a task that takes longer than `factor` times its usual time, which is a quantile over runs on
+/// the same cluster with all cores active and equally fast. \[Phan2018, 6.1\]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Truth {
+    /// Which quantile is usual, 0 to 1. Default 0.5.
+    pub quantile: f64,
+    /// How much longer a straggler takes, >= 1. Default 1.2.
+    pub factor: f64,
+    /// Homogeneous runs, >= 1. Default 10.
+    pub runs: u32,
+}
+
+impl Default for Truth {
+    fn default() -> Self {
+        Self { quantile: 0.5, factor: 1.2, runs: 10 }
+    }
+}
+
+/// A job: maps, then reduces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct JobPlan {
+    /// Name. Default `wordcount`.
+    pub name: String,
+    /// When it is submitted \[s\], >= 0. Default 0.
+    pub arrival_s: f64,
+    /// Map tasks, >= 1. Default 320.
+    pub maps: u32,
+    /// Work of a map: its time alone on a core of speed 1 \[s\], > 0. Default 14.
+    pub map_s: f64,
+    /// Work before a map shows progress \[s\], >= 0. Default 0.05.
+    pub map_start_s: f64,
+    /// Spread of the maps' input: standard deviation of the logarithm of their size, >= 0. Default 0.
+    pub map_skew: f64,
+    /// Nodes that hold a block, >= 1. Default 3.
+    pub replicas: u32,
+    /// Factor of the work of a map whose block is elsewhere, >= 1. Default 1.
+    pub remote_factor: f64,
+    /// Reduce tasks; 0: a job of maps. Default 160.
+    pub reduces: u32,
+    /// Work of a reduce for fetching its input \[s\], >= 0. Default 0.5.
+    pub shuffle_s: f64,
+    /// Work of a reduce after that \[s\], > 0. Default 1.5.
+    pub reduce_s: f64,
+    /// Work before a reduce shows progress \[s\], >= 0. Default 0.05.
+    pub reduce_start_s: f64,
+    /// Spread of the reduces' input, as `map_skew`. Default 0.
+    pub reduce_skew: f64,
+    /// Share of the maps that are done before reduces may take idle slots, 0 to 1. Default 1.
+    pub slow_start: f64,
+}
+
+impl Default for JobPlan {
+    fn default() -> Self {
+        Self {
+            name: "wordcount".to_owned(),
+            arrival_s: 0.0,
+            maps: 320,
+            map_s: 14.0,
+            map_start_s: 0.05,
+            map_skew: 0.0,
+            replicas: 3,
+            remote_factor: 1.0,
+            reduces: 160,
+            shuffle_s: 0.5,
+            reduce_s: 1.5,
+            reduce_start_s: 0.05,
+            reduce_skew: 0.0,
+            slow_start: 1.0,
+        }
+    }
+}
+
+/// What is done about stragglers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolicyPlan {
+    /// Name, for reports. Default that of the detector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Who looks for stragglers. Default none.
+    pub detector: DetectorPlan,
+    /// Which slots copies may take. Default a share of 1 for tasks: copies take what tasks leave idle.
+    pub slots: SlotShare,
+    /// Age of a job before anyone looks \[s\], >= 0. Default 20.
+    pub lag_s: f64,
+    /// Whether one looks while tasks wait for a slot. Default `last_wave`.
+    pub watch: Watching,
+    /// Whether stragglers get copies; without, they are found and nothing is done. Default true.
+    pub copies: bool,
+}
+
+impl Default for PolicyPlan {
+    fn default() -> Self {
+        Self {
+            name: None,
+            detector: DetectorPlan::default(),
+            slots: SlotShare::Tasks(1.0),
+            lag_s: 20.0,
+            watch: Watching::LastWave,
+            copies: true,
+        }
+    }
+}
+
+impl PolicyPlan {
+    /// No speculation, and the three detectors of the paper; copies take what tasks leave idle.
+    fn usual() -> Vec<Self> {
+        let early = |detector: DetectorPlan| Self { detector, watch: Watching::FromLag, ..Self::default() };
+        let mut all = vec![Self::default()];
+        all.extend(["default", "hierarchical", "late"].into_iter().filter_map(DetectorPlan::named).map(early));
+        all
+    }
+
+    /// Its name, or that of its detector.
+    pub fn title(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.detector.name().to_owned())
+    }
+}
+
+/// Which slots copies may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SlotShare {
+    /// This share x of the slots is for tasks first, the rest for copies only, spread evenly: node k keeps
+    /// ⌊(k+1) q⌋ − ⌊k q⌋ slots for copies, q = (1 − x) · slots, so that the whole cluster keeps the share up to one slot.
+    /// Copies also take slots for tasks when no task waits.
+    Tasks(f64),
+    /// All slots are for both; a waiting copy goes before a waiting task.
+    Shared,
+}
+
+/// Whether stragglers are looked for while tasks wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Watching {
+    /// No: only when no task of the job waits for a slot, as Hadoop does.
+    #[default]
+    LastWave,
+    /// Yes, as soon as the job is older than the lag.
+    FromLag,
+}
+
+impl Serialize for SlotShare {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Tasks(share) => to.serialize_f64(*share),
+            Self::Shared => to.serialize_str("shared"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SlotShare {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(SlotShareVisitor)
+    }
+}
+
+struct SlotShareVisitor;
+
+impl serde::de::Visitor<'_> for SlotShareVisitor {
+    type Value = SlotShare;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("\"shared\" or a share of the slots such as 0.9")
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, share: f64) -> Result<SlotShare, E> {
+        Ok(SlotShare::Tasks(share))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, share: i64) -> Result<SlotShare, E> {
+        // whole numbers beyond 0 and 1 are refused by the check of the plan
+        Ok(SlotShare::Tasks(share as f64))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<SlotShare, E> {
+        if text == "shared" {
+            return Ok(SlotShare::Shared);
+        }
+        Err(E::invalid_value(serde::de::Unexpected::Str(text), &self))
+    }
+}

@@ -1,0 +1,275 @@
+//! A plan as flat arrays: nodes, jobs, tasks with their work, and where blocks lie. Nothing here changes during a run.
+//!
+//! Sizes and places of blocks are drawn once for a seed: every replication and every policy has the same input.
+
+use crate::cluster::detect::Category;
+use crate::cluster::plan::Failure;
+use crate::cluster::plan::JobOrder;
+use crate::cluster::plan::JobPlan;
+use crate::cluster::plan::Noise;
+use crate::cluster::plan::Plan;
+use crate::cluster::plan::Power;
+use crate::cluster::plan::Slowdown;
+use crate::estimate::normal_quantile;
+use crate::rng::Address;
+use crate::rng::Purpose;
+use crate::rng::split;
+
+/// A node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeSpec {
+    /// Active cores.
+    pub(super) cores: f64,
+    /// Speed of a core.
+    pub(super) speed: f64,
+    /// Slots.
+    pub(super) slots: u32,
+}
+
+/// A task.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TaskSpec {
+    /// Its category, `2 * job` for maps and `2 * job + 1` for reduces.
+    pub(super) category: u32,
+    /// Work before there is progress \[s\].
+    pub(super) start: f64,
+    /// Work of fetching, the first third of a reduce's score \[s\].
+    pub(super) fetch: f64,
+    /// Work after that \[s\].
+    pub(super) main: f64,
+    /// Size of its input, 1 on average.
+    pub(super) size: f64,
+}
+
+/// The maps or reduces of a job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CategorySpec {
+    /// Which of the two.
+    pub(super) kind: Category,
+    /// Its first task.
+    pub(super) first: u32,
+    /// How many it has.
+    pub(super) count: u32,
+}
+
+/// A job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JobSpec {
+    /// When it is submitted \[s\].
+    pub(super) arrival: f64,
+    /// Finished maps from which reduces may begin.
+    pub(super) slow_start: u32,
+    /// Factor of the work of a map whose block is elsewhere.
+    pub(super) remote_factor: f64,
+}
+
+/// Everything that a run reads.
+#[derive(Clone, Debug)]
+pub(super) struct World {
+    pub(super) nodes: Vec<NodeSpec>,
+    pub(super) jobs: Vec<JobSpec>,
+    /// Two per job: maps, reduces.
+    pub(super) categories: Vec<CategorySpec>,
+    pub(super) tasks: Vec<TaskSpec>,
+    pub(super) local: Local,
+    pub(super) heartbeat: f64,
+    pub(super) order: JobOrder,
+    pub(super) noise: Noise,
+    pub(super) slowdown: Slowdown,
+    pub(super) failure: Failure,
+    pub(super) power: Power,
+    pub(super) key: [u32; 2],
+}
+
+/// Which maps find their block on which node, by job; empty for jobs to which it makes no difference.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Local {
+    /// Where the list of (node, job) begins: `node * jobs + job`; one more at the end.
+    starts: Vec<u32>,
+    tasks: Vec<u32>,
+}
+
+impl Local {
+    /// Maps of the list `node * jobs + job`, ascending.
+    pub(super) fn list(&self, list: usize) -> &[u32] {
+        match (self.starts.get(list), self.starts.get(list + 1)) {
+            (Some(&from), Some(&to)) => &self.tasks[from as usize..to as usize],
+            _ => &[],
+        }
+    }
+}
+
+/// A word of the input as a uniform number inside (0, 1).
+pub(super) fn uniform(word: u32) -> f64 {
+    (f64::from(word) + 0.5) * (1.0 / 4_294_967_296.0)
+}
+
+/// A lognormal factor with median 1.
+pub(super) fn lognormal(sigma: f64, word: u32) -> f64 {
+    if sigma > 0.0 { libm::exp(sigma * normal_quantile(uniform(word))) } else { 1.0 }
+}
+
+impl World {
+    /// The world of a plan that has been checked.
+    pub(super) fn new(plan: &Plan, seed: u64) -> Self {
+        let groups = plan.cluster.nodes.iter();
+        let nodes: Vec<NodeSpec> = groups
+            .flat_map(|group| {
+                let cores = group.active.unwrap_or(group.cores);
+                let node = NodeSpec { cores, speed: group.speed, slots: group.slots };
+                std::iter::repeat_n(node, group.count as usize)
+            })
+            .collect();
+        let mut world = Self {
+            local: Local::default(),
+            jobs: Vec::new(),
+            categories: Vec::new(),
+            tasks: Vec::new(),
+            nodes,
+            heartbeat: plan.cluster.heartbeat_s,
+            order: plan.cluster.order,
+            noise: plan.noise.clone(),
+            slowdown: plan.slowdown.clone(),
+            failure: plan.failure.clone(),
+            power: plan.power.clone(),
+            key: split(seed),
+        };
+        for job in &plan.job {
+            world.add_job(job);
+        }
+        world.place_blocks(&plan.job);
+        world
+    }
+
+    /// The same jobs where nothing is slow: all cores active, all equally fast, no slow-down, no failure.
+    pub(super) fn homogeneous(plan: &Plan, seed: u64) -> Self {
+        let mut plan = plan.clone();
+        for group in &mut plan.cluster.nodes {
+            group.active = None;
+            group.speed = 1.0;
+        }
+        plan.slowdown.mean_between_s = None;
+        plan.failure.mean_between_s = None;
+        plan.noise.slow_share = 0.0;
+        Self::new(&plan, seed)
+    }
+
+    fn word(&self, owner: u32, sample: u32) -> u32 {
+        Address { purpose: Purpose::Input, owner, sample }.words(self.key, 0)[0]
+    }
+
+    fn add_job(&mut self, job: &JobPlan) {
+        self.jobs.push(JobSpec {
+            arrival: job.arrival_s,
+            slow_start: (job.slow_start * f64::from(job.maps)).ceil() as u32,
+            remote_factor: job.remote_factor,
+        });
+        let maps = (Category::Map, job.maps, job.map_skew, [job.map_start_s, 0.0, job.map_s]);
+        let reduces =
+            (Category::Reduce, job.reduces, job.reduce_skew, [job.reduce_start_s, job.shuffle_s, job.reduce_s]);
+        for (kind, count, skew, [start, fetch, main]) in [maps, reduces] {
+            let (first, category) = (self.tasks.len() as u32, self.categories.len() as u32);
+            self.categories.push(CategorySpec { kind, first, count });
+            for task in first..first + count {
+                // a factor of mean 1: exp(σ z − σ²/2)
+                let size = lognormal(skew, self.word(task, 0)) * libm::exp(-0.5 * skew * skew);
+                self.tasks.push(TaskSpec { category, start, fetch: fetch * size, main: main * size, size });
+            }
+        }
+    }
+
+    /// Draws the nodes that hold each map's block: `replicas` different ones.
+    fn place_blocks(&mut self, jobs: &[JobPlan]) {
+        let nodes = self.nodes.len();
+        let mut pairs: Vec<(usize, u32)> = Vec::new();
+        for (number, job) in jobs.iter().enumerate().filter(|(_, job)| job.remote_factor > 1.0) {
+            let maps = self.categories[2 * number];
+            let wanted = (job.replicas as usize).min(nodes);
+            for task in maps.first..maps.first + maps.count {
+                let mut held: Vec<usize> = Vec::with_capacity(wanted);
+                for sample in 1_u32.. {
+                    if held.len() == wanted {
+                        break;
+                    }
+                    let node = (u64::from(self.word(task, sample)) * nodes as u64 >> 32) as usize;
+                    if !held.contains(&node) {
+                        held.push(node);
+                        pairs.push((node * jobs.len() + number, task));
+                    }
+                }
+            }
+        }
+        if pairs.is_empty() {
+            return;
+        }
+        pairs.sort_unstable();
+        let starts = (0..=nodes * jobs.len()).map(|list| pairs.partition_point(|pair| pair.0 < list) as u32);
+        self.local = Local { starts: starts.collect(), tasks: pairs.iter().map(|pair| pair.1).collect() };
+    }
+
+    /// Slots that a policy keeps for copies on each node, and whether the rest is left for tasks: see
+    /// [`SlotShare`](crate::cluster::plan::SlotShare).
+    pub(super) fn kept_slots(&self, share_for_tasks: f64) -> Vec<u32> {
+        let mut owed = 0.0;
+        let keep = |node: &NodeSpec| {
+            // 1e-9: a share such as 0.9 is no exact binary number
+            let before = (owed + 1e-9_f64).floor();
+            owed += f64::from(node.slots) * (1.0 - share_for_tasks);
+            ((owed + 1e-9).floor() - before) as u32
+        };
+        self.nodes.iter().map(keep).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::plan::NodeGroup;
+
+    fn world(nodes: u32, slots: u32) -> World {
+        let mut plan = Plan::default();
+        plan.cluster.nodes = vec![NodeGroup { count: nodes, slots, ..NodeGroup::default() }];
+        World::new(&plan, 1)
+    }
+
+    #[test]
+    fn kept_slots_are_the_share_of_the_whole_cluster_up_to_one() {
+        for (share, kept) in [(1.0, 0), (0.95, 8), (0.9, 16), (0.75, 40), (0.5, 80)] {
+            let world = world(20, 8);
+            let slots = world.kept_slots(share);
+            assert_eq!(slots.iter().sum::<u32>(), kept, "{share}");
+            let (least, most) = (slots.iter().min().unwrap(), slots.iter().max().unwrap());
+            assert!(most - least <= 1, "evenly: {slots:?}");
+        }
+        // 0.4 slots a node: two of five nodes keep one, in each group of five
+        assert_eq!(world(10, 8).kept_slots(0.95), [0, 0, 1, 0, 1, 0, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn blocks_lie_on_as_many_nodes_as_there_are_replicas() {
+        let mut plan = Plan::default();
+        plan.job[0].remote_factor = 1.5;
+        let world = World::new(&plan, 3);
+        let mut held = vec![0; 320];
+        for node in 0..20 {
+            let list = world.local.list(node);
+            assert!(list.is_sorted());
+            list.iter().for_each(|&task| held[task as usize] += 1);
+        }
+        assert!(held.iter().all(|&count| count == 3));
+        plan.job[0].replicas = 1000;
+        assert_eq!(World::new(&plan, 3).local.list(7).len(), 320);
+    }
+
+    #[test]
+    fn skewed_sizes_have_mean_one_and_stay_the_same() {
+        let mut plan = Plan::default();
+        plan.job[0] = JobPlan { maps: 20_000, map_skew: 0.5, reduces: 0, ..JobPlan::default() };
+        let world = World::new(&plan, 5);
+        let mean = world.tasks.iter().map(|task| task.size).sum::<f64>() / 20_000.0;
+        // standard deviation of the factor: sqrt(e^0.25 - 1) = 0.533
+        assert!((mean - 1.0).abs() < 5.0 * 0.533 / 20_000_f64.sqrt(), "{mean}");
+        assert_eq!(world.tasks[7].main.to_bits(), World::new(&plan, 5).tasks[7].main.to_bits());
+        assert_eq!(world.tasks[7].main.to_bits(), World::homogeneous(&plan, 5).tasks[7].main.to_bits());
+    }
+}

@@ -1,0 +1,227 @@
+//! To which class a net belongs by the shape of its graph, with what breaks each class it does not belong to.
+
+use petgraph::unionfind::UnionFind;
+
+use crate::structure::flow::Flow;
+use crate::structure::incidence::Incidence;
+
+/// Classes by shape, from narrow to wide. Weights, inhibitors, priorities and capacities are not looked at; a test counts
+/// as an input and an output. Source: \[Murata1989\].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NetClass {
+    /// Every transition has one input and one output place: choices, but nothing waits for another.
+    StateMachine,
+    /// Every place has one input and one output transition: waiting, but no choices.
+    MarkedGraph,
+    /// A place with several output transitions is the only input of each of them.
+    FreeChoice,
+    /// Places that share an output transition share all of them.
+    ExtendedFreeChoice,
+    /// Of two places that share an output transition, one has no other.
+    Simple,
+    /// Of two places that share an output transition, one has only output transitions of the other: asymmetric choice.
+    ExtendedSimple,
+}
+
+impl NetClass {
+    /// All classes, from narrow to wide.
+    pub const ALL: [Self; 6] = [
+        Self::StateMachine,
+        Self::MarkedGraph,
+        Self::FreeChoice,
+        Self::ExtendedFreeChoice,
+        Self::Simple,
+        Self::ExtendedSimple,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StateMachine => "state machine",
+            Self::MarkedGraph => "marked graph",
+            Self::FreeChoice => "free choice",
+            Self::ExtendedFreeChoice => "extended free choice",
+            Self::Simple => "simple",
+            Self::ExtendedSimple => "extended simple (asymmetric choice)",
+        }
+    }
+}
+
+/// What breaks a class; numbers of rows and transitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Witness {
+    /// A transition without exactly one input and one output place.
+    Transition {
+        /// Which.
+        transition: u32,
+        /// Its input places.
+        inputs: usize,
+        /// Its output places.
+        outputs: usize,
+    },
+    /// A place without exactly one input and one output transition.
+    Place {
+        /// Which.
+        place: u32,
+        /// Its input transitions.
+        inputs: usize,
+        /// Its output transitions.
+        outputs: usize,
+    },
+    /// Two places that share an output transition, and not as the class demands.
+    Places {
+        /// The two places.
+        places: [u32; 2],
+        /// The transition that both share.
+        shared: u32,
+    },
+}
+
+impl Witness {
+    /// In words, with the names of the net.
+    pub fn text(&self, incidence: &Incidence) -> String {
+        let place = |row: u32| &incidence.rows[row as usize];
+        match *self {
+            Self::Transition { transition, inputs, outputs } => {
+                let name = &incidence.transitions[transition as usize];
+                format!("transition `{name}` has {}, {}", some(inputs, "input"), some(outputs, "output"))
+            }
+            Self::Place { place: row, inputs, outputs } => {
+                format!("place `{}` has {}, {}", place(row), some(inputs, "input"), some(outputs, "output"))
+            }
+            Self::Places { places: [a, b], shared } => {
+                let name = &incidence.transitions[shared as usize];
+                format!("places `{}` and `{}` share output `{name}`", place(a), place(b))
+            }
+        }
+    }
+}
+
+fn some(number: usize, noun: &str) -> String {
+    match number {
+        0 => format!("no {noun}"),
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    }
+}
+
+/// What breaks a class first, in the order of the net; none where the net belongs to it.
+pub fn breaks(flow: &Flow, class: NetClass) -> Option<Witness> {
+    match class {
+        NetClass::StateMachine => (0..flow.transitions()).find_map(|t| {
+            let (inputs, outputs) = (flow.needs.row(t).len(), flow.fills.row(t).len());
+            let transition = u32::try_from(t).ok()?;
+            ((inputs, outputs) != (1, 1)).then_some(Witness::Transition { transition, inputs, outputs })
+        }),
+        NetClass::MarkedGraph => (0..flow.rows()).find_map(|row| {
+            let (inputs, outputs) = (flow.producers.row(row).len(), flow.consumers.row(row).len());
+            let place = u32::try_from(row).ok()?;
+            ((inputs, outputs) != (1, 1)).then_some(Witness::Place { place, inputs, outputs })
+        }),
+        _ => (0..flow.transitions()).find_map(|t| {
+            let shared = u32::try_from(t).ok()?;
+            bad_pair(flow, t, class).map(|places| Witness::Places { places, shared })
+        }),
+    }
+}
+
+/// Two inputs of a transition that do not share their outputs as the class demands.
+fn bad_pair(flow: &Flow, t: usize, class: NetClass) -> Option<[u32; 2]> {
+    let mut inputs = flow.needs.row(t).to_vec();
+    let outputs = |row: u32| flow.consumers.row(row as usize);
+    // with rising numbers of outputs, it is enough to compare neighbours
+    inputs.sort_by_key(|&row| outputs(row).len());
+    let is_bad = |pair: &&[u32]| {
+        let (less, more) = (outputs(pair[0]), outputs(pair[1]));
+        match class {
+            NetClass::FreeChoice => more.len() > 1,
+            NetClass::ExtendedFreeChoice => less != more,
+            NetClass::Simple => less.len() > 1,
+            _ => !less.iter().all(|t| more.binary_search(t).is_ok()),
+        }
+    };
+    inputs.windows(2).find(is_bad).map(|pair| {
+        let (a, b) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+        [a, b]
+    })
+}
+
+/// Groups of rows and transitions that share needs, directly or through others: within a group one choice may influence
+/// another. Their number is what the rank theorem counts. Rows without consumers and transitions without needs are
+/// groups of their own.
+pub fn clusters(flow: &Flow) -> usize {
+    let rows = flow.rows();
+    let mut groups: UnionFind<usize> = UnionFind::new(rows + flow.transitions());
+    let mut number = rows + flow.transitions();
+    for t in 0..flow.transitions() {
+        for &row in flow.needs.row(t) {
+            number -= usize::from(groups.union(row as usize, rows + t));
+        }
+    }
+    number
+}
+
+/// How a net hangs together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Parts without an arc between them.
+    pub parts: usize,
+    /// Two nodes without a path of arcs from the first to the second; none where the net is strongly connected. Rows
+    /// come first, then transitions.
+    pub no_path: Option<[usize; 2]>,
+}
+
+/// How a net hangs together, by the arcs of inputs, outputs and tests.
+pub fn connection(flow: &Flow) -> Connection {
+    let (rows, nodes) = (flow.rows(), flow.rows() + flow.transitions());
+    let mut groups: UnionFind<usize> = UnionFind::new(nodes);
+    let mut parts = nodes;
+    for t in 0..flow.transitions() {
+        for &row in flow.needs.row(t).iter().chain(flow.fills.row(t)) {
+            parts -= usize::from(groups.union(row as usize, rows + t));
+        }
+    }
+    let missed = |flow: &Flow| (0..nodes).zip(reached(flow)).find(|(_, reached)| !reached).map(|(node, _)| node);
+    let forward = missed(flow).map(|node| [0, node]);
+    let no_path = forward.or_else(|| missed(&flow.reversed()).map(|node| [node, 0]));
+    Connection { parts, no_path }
+}
+
+/// Whether each node is reached from the first.
+fn reached(flow: &Flow) -> Vec<bool> {
+    let rows = flow.rows();
+    let mut reached = vec![false; rows + flow.transitions()];
+    let mut stack: Vec<usize> = if reached.is_empty() { Vec::new() } else { vec![0] };
+    if let Some(first) = reached.first_mut() {
+        *first = true;
+    }
+    while let Some(node) = stack.pop() {
+        let (next, offset) =
+            if node < rows { (flow.consumers.row(node), rows) } else { (flow.fills.row(node - rows), 0) };
+        for &other in next {
+            let other = other as usize + offset;
+            if !std::mem::replace(&mut reached[other], true) {
+                stack.push(other);
+            }
+        }
+    }
+    reached
+}
+
+/// The first arc of weight above 1, by transitions: row, transition, weight. None in an ordinary net.
+pub fn heavy_arc(incidence: &Incidence) -> Option<(u32, u32, u32)> {
+    (0..).zip(0..incidence.transitions.len()).find_map(|(number, t)| {
+        let terms = [&incidence.backward, &incidence.forward, &incidence.tests];
+        let heavy = terms.iter().flat_map(|csr| csr.row(t)).find(|term| term.weight > 1)?;
+        Some((heavy.counter, number, heavy.weight))
+    })
+}
+
+/// The first transition that fills a row that it needs: row and transition. None in a pure net, whose combined matrix
+/// says everything.
+pub fn self_loop(flow: &Flow) -> Option<(u32, u32)> {
+    (0..).zip(0..flow.transitions()).find_map(|(number, t)| {
+        let row = flow.needs.row(t).iter().find(|row| flow.fills.row(t).binary_search(row).is_ok())?;
+        Some((*row, number))
+    })
+}

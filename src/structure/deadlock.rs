@@ -1,0 +1,272 @@
+//! What siphons and traps say about deadlocks and liveness, and when they say nothing.
+
+use crate::compile::{Firing, Program};
+use crate::structure::class::{Connection, NetClass, breaks, clusters, connection, heavy_arc};
+use crate::structure::flow::Flow;
+use crate::structure::incidence::Incidence;
+use crate::structure::siphons::{Sets, largest_siphon, largest_trap};
+
+/// Why the theorems on siphons and traps do not apply to a net.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// An arc of weight above 1, or a test of more than one token: the net is not ordinary.
+    Weight {
+        /// Its row in the net with free rooms.
+        row: String,
+        /// Its transition.
+        transition: String,
+    },
+    /// Inhibitor arcs.
+    Inhibitors {
+        /// How many.
+        number: usize,
+    },
+    /// Arcs with weights that depend on the marking.
+    OpenArcs {
+        /// How many.
+        number: usize,
+    },
+    /// A capacity that cannot be written as a place.
+    Capacity {
+        /// Id of the place.
+        place: String,
+    },
+    /// A rate or weight that is 0, or may be: being enabled is not enough to fire.
+    MayNotFire {
+        /// Id of the first such transition.
+        transition: String,
+        /// How many there are.
+        number: usize,
+    },
+}
+
+impl std::fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Weight { row, transition } => {
+                write!(f, "the net is not ordinary: an arc between `{row}` and `{transition}` has a weight above 1")
+            }
+            Self::Inhibitors { number: 1 } => write!(f, "there is an inhibitor arc"),
+            Self::Inhibitors { number } => write!(f, "there are {number} inhibitor arcs"),
+            Self::OpenArcs { number: 1 } => write!(f, "there is an arc whose weight depends on the marking"),
+            Self::OpenArcs { number } => write!(f, "there are {number} arcs whose weight depends on the marking"),
+            Self::Capacity { place } => write!(f, "place `{place}` holds more than its capacity at the start"),
+            Self::MayNotFire { transition, number: 1 } => {
+                write!(f, "transition `{transition}` may be enabled and never fire: its rate or weight is or may be 0")
+            }
+            Self::MayNotFire { transition, number } => write!(
+                f,
+                "{number} transitions, such as `{transition}`, may be enabled and never fire: rates or weights are or may be 0"
+            ),
+        }
+    }
+}
+
+/// Everything in a net that the theorems do not know, in order of kind.
+pub fn obstacles(extended: &Incidence, program: &Program, no_room: &[u32]) -> Vec<Obstacle> {
+    let mut found = Vec::new();
+    let weighted = heavy_arc(extended).map(|(row, t, _)| Obstacle::Weight {
+        row: extended.rows[row as usize].clone(),
+        transition: extended.transitions[t as usize].clone(),
+    });
+    found.extend(weighted);
+    let open = extended.open.len();
+    let inhibitors = extended.inhibition.items().len();
+    found.extend((inhibitors > 0).then_some(Obstacle::Inhibitors { number: inhibitors }));
+    found.extend((open > 0).then_some(Obstacle::OpenArcs { number: open }));
+    let place = no_room.first().map(|&place| program.place_names[place as usize].clone());
+    found.extend(place.map(|place| Obstacle::Capacity { place }));
+    let may_not = |firing: &Firing| match firing {
+        Firing::Immediate { weight: value, .. } | Firing::Exponential { rate: value, .. } => {
+            value.as_constant().is_none_or(|value| value <= 0.0)
+        }
+        Firing::General { .. } => false,
+    };
+    let silent: Vec<usize> = (0..program.transitions()).filter(|&t| may_not(&program.firing[t])).collect();
+    if let Some(&first) = silent.first() {
+        let transition = program.transition_names[first].clone();
+        found.push(Obstacle::MayNotFire { transition, number: silent.len() });
+    }
+    found
+}
+
+/// How a verdict was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// A transition without inputs can always fire.
+    Source,
+    /// In a marked graph, every circuit must hold a token.
+    Circuits,
+    /// The rank theorem, and every siphon holds a token.
+    Rank,
+    /// Every minimal siphon must contain a marked trap.
+    DeadlockTrap,
+}
+
+/// What the structure says about deadlocks of the net with free rooms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// Why nothing follows from siphons and traps; empty where the theorems apply.
+    pub obstacles: Vec<Obstacle>,
+    /// Whether every minimal siphon contains a marked trap; none where that is not known.
+    pub property: Option<bool>,
+    /// The first minimal siphon without a marked trap.
+    pub bad_siphon: Option<Vec<u32>>,
+    /// Per minimal siphon, whether it contains a marked trap.
+    pub marked_trap: Vec<bool>,
+    /// Whether no reachable marking is dead; none where nothing follows. A yes also holds with priorities and any
+    /// delays.
+    pub deadlock_free: Option<bool>,
+    /// Whether from every reachable marking every transition can be made to fire again, in the net without time; none where
+    /// nothing follows.
+    pub live: Option<bool>,
+    /// Whether the net and every marking of it hold together as the rank theorem says: some tokens make it live and bounded; none
+    /// where the theorem does not apply.
+    pub well_formed: Option<bool>,
+    /// Whether liveness also holds with time: all transitions are exponential, or all immediate of one priority.
+    pub live_with_time: bool,
+    /// How the verdict was found.
+    pub method: Method,
+    /// Rows that never hold a token: the largest empty siphon. Holds for every net.
+    pub never_marked: Vec<u32>,
+    /// Transitions that can never fire, for want of those tokens. Holds for every net.
+    pub never_fire: Vec<u32>,
+}
+
+/// What is known of a net before its deadlocks are looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The net, with free rooms.
+    pub extended: &'a Incidence,
+    /// Its graph.
+    pub flow: &'a Flow,
+    /// Its program.
+    pub program: &'a Program,
+    /// Places whose capacity is not in it.
+    pub no_room: &'a [u32],
+    /// Its minimal siphons.
+    pub siphons: &'a Sets,
+    /// Whether it is covered by P-semiflows, and by T-semiflows, and the rank of its matrix, where all are known.
+    pub rank: Option<(bool, bool, usize)>,
+}
+
+/// What siphons, traps, circuits and the rank say. Source: \[Commoner1972\], \[Murata1989\], \[Desel1995\].
+pub fn deadlock(known: &Known<'_>) -> Deadlock {
+    let (flow, initial) = (known.flow, &known.extended.initial);
+    let is_marked = |rows: &[u32]| rows.iter().any(|&row| initial[row as usize] > 0);
+    let empty: Vec<u32> = (0..).zip(initial).filter(|&(_, &tokens)| tokens == 0).map(|(row, _)| row).collect();
+    let never_marked = if known.extended.open.is_empty() { largest_siphon(flow, &empty) } else { Vec::new() };
+    let is_empty = |row: &u32| never_marked.binary_search(row).is_ok();
+    let never_fire: Vec<u32> = (0..)
+        .zip(0..flow.transitions())
+        .filter(|&(_, t)| flow.needs.row(t).iter().any(is_empty))
+        .map(|(t, _)| t)
+        .collect();
+    let marked_trap: Vec<bool> =
+        known.siphons.sets.iter().map(|siphon| is_marked(&largest_trap(flow, siphon))).collect();
+    // a place without arcs is a siphon, but nothing depends on it
+    let is_used = |siphon: &[u32]| siphon.iter().any(|&row| !flow.consumers.row(row as usize).is_empty());
+    let bad = (0..marked_trap.len()).find(|&at| !marked_trap[at] && is_used(&known.siphons.sets[at]));
+    let all = known.siphons.cut.is_none().then_some(true);
+    let mut verdict = Deadlock {
+        obstacles: obstacles(known.extended, known.program, known.no_room),
+        property: if bad.is_some() { Some(false) } else { all },
+        bad_siphon: bad.map(|at| known.siphons.sets[at].clone()),
+        marked_trap,
+        deadlock_free: None,
+        live: None,
+        well_formed: None,
+        live_with_time: has_one_kind(known.program),
+        method: Method::DeadlockTrap,
+        never_marked,
+        never_fire,
+    };
+    conclude(known, &mut verdict);
+    verdict
+}
+
+/// Draws the conclusions.
+fn conclude(known: &Known<'_>, verdict: &mut Deadlock) {
+    let flow = known.flow;
+    if !verdict.never_fire.is_empty() {
+        verdict.live = Some(false);
+    }
+    if !verdict.obstacles.is_empty() || flow.transitions() == 0 {
+        return;
+    }
+    if (0..flow.transitions()).any(|t| flow.needs.row(t).is_empty()) {
+        verdict.method = Method::Source;
+        verdict.deadlock_free = Some(true);
+    }
+    let is = |class| breaks(flow, class).is_none();
+    if is(NetClass::MarkedGraph) {
+        // tokens on a circuit stay there, so that an empty one stays empty and a marked one marked
+        let live = has_no_empty_circuit(flow, &known.extended.initial);
+        verdict.method = Method::Circuits;
+        verdict.live = Some(live);
+        verdict.well_formed = well_formed(known);
+        verdict.property = verdict.property.or(Some(live));
+    } else if is(NetClass::ExtendedFreeChoice) {
+        verdict.well_formed = well_formed(known);
+        if verdict.well_formed == Some(true) {
+            verdict.method = Method::Rank;
+            verdict.live = Some(verdict.never_marked.is_empty());
+        } else if let Some(property) = verdict.property {
+            verdict.live = Some(property);
+        }
+    } else if verdict.property == Some(true) && is(NetClass::ExtendedSimple) {
+        verdict.live = verdict.live.or(Some(true));
+    }
+    if verdict.property == Some(true) || verdict.live == Some(true) {
+        verdict.deadlock_free = Some(true);
+    }
+    let Connection { parts, no_path } = connection(flow);
+    let bounded = known.rank.is_some_and(|(conservative, _, _)| conservative);
+    let strong = parts == 1 && no_path.is_none() && bounded && is(NetClass::ExtendedFreeChoice);
+    // in a bounded, strongly connected extended free choice net, one dead transition drags all others along
+    if strong && verdict.live == Some(false) {
+        verdict.deadlock_free = Some(false);
+    }
+}
+
+/// The rank theorem for connected extended free choice nets: live and bounded for some tokens if and only if covered by
+/// P-semiflows and by T-semiflows, with one cluster more than the rank. \[Desel1995\], theorem 6.17.
+fn well_formed(known: &Known<'_>) -> Option<bool> {
+    let (conservative, consistent, rank) = known.rank?;
+    let flow = known.flow;
+    let proper = flow.rows() > 0 && flow.transitions() > 0 && connection(flow).parts == 1;
+    proper.then(|| conservative && consistent && rank + 1 == clusters(flow))
+}
+
+/// Whether all transitions are exponential, or all immediate of one priority: then any enabled one may be the next.
+fn has_one_kind(program: &Program) -> bool {
+    let exponential = program.firing.iter().all(|f| matches!(f, Firing::Exponential { .. }));
+    let mut priorities = program.firing.iter().map(|f| match f {
+        Firing::Immediate { priority, .. } => Some(*priority),
+        _ => None,
+    });
+    let first = priorities.next().flatten();
+    exponential || (first.is_some() && priorities.all(|priority| priority == first))
+}
+
+/// Whether no circuit runs through empty places only, in a marked graph.
+fn has_no_empty_circuit(flow: &Flow, initial: &[u32]) -> bool {
+    // transitions are taken away once all their empty inputs come from others that are gone
+    let empty = |row: &&u32| initial[**row as usize] == 0;
+    let mut waits: Vec<usize> =
+        (0..flow.transitions()).map(|t| flow.needs.row(t).iter().filter(empty).count()).collect();
+    let mut ready: Vec<usize> = (0..waits.len()).filter(|&t| waits[t] == 0).collect();
+    let mut gone = 0;
+    while let Some(t) = ready.pop() {
+        gone += 1;
+        for row in flow.fills.row(t).iter().filter(empty) {
+            for &next in flow.consumers.row(*row as usize) {
+                waits[next as usize] -= 1;
+                if waits[next as usize] == 0 {
+                    ready.push(next as usize);
+                }
+            }
+        }
+    }
+    gone == waits.len()
+}

@@ -1,0 +1,88 @@
+//! The net as a graph: which rows a transition needs and fills, and the other way round, whatever the weights.
+
+use crate::compile::{Csr, Term};
+use crate::structure::incidence::{Incidence, OpenKind};
+
+/// Neighbours of rows and transitions. A test is a need and a fill of the same row,
+/// since it leaves what it needs, unless the transition takes it by an input. An arc of
+/// open weight counts as an arc; inhibitors do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Per transition: rows that it takes from or tests.
+    pub needs: Csr<u32>,
+    /// Per transition: rows that it puts into or tests.
+    pub fills: Csr<u32>,
+    /// Per row: transitions that need it.
+    pub consumers: Csr<u32>,
+    /// Per row: transitions that fill it.
+    pub producers: Csr<u32>,
+}
+
+impl Flow {
+    /// The graph of a net.
+    pub fn of(incidence: &Incidence) -> Self {
+        let transitions = incidence.transitions.len();
+        let mut needs: Vec<Vec<u32>> = Vec::with_capacity(transitions);
+        let mut fills: Vec<Vec<u32>> = Vec::with_capacity(transitions);
+        for t in 0..transitions {
+            let rows = |csr: &Csr<Term>| csr.row(t).iter().map(|term| term.counter).collect::<Vec<_>>();
+            let taken = |row: u32| {
+                let inputs = incidence.backward.row(t).iter();
+                inputs.filter(|term| term.counter == row).map(|term| term.weight).sum::<u32>()
+            };
+            // of what it tests, a transition leaves what it does not take
+            let left = incidence.tests.row(t).iter().filter(|test| test.weight > taken(test.counter));
+            let left = left.map(|test| test.counter).collect();
+            needs.push([rows(&incidence.backward), rows(&incidence.tests)].concat());
+            fills.push([rows(&incidence.forward), left].concat());
+        }
+        for entry in &incidence.open {
+            let (t, row) = (entry.transition as usize, entry.row);
+            match entry.kind {
+                OpenKind::Input => needs[t].push(row),
+                OpenKind::Output => fills[t].push(row),
+                OpenKind::Test => {
+                    needs[t].push(row);
+                    fills[t].push(row);
+                }
+                OpenKind::Inhibitor => {}
+            }
+        }
+        for list in needs.iter_mut().chain(&mut fills) {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let consumers = turned(&needs, incidence.rows.len());
+        let producers = turned(&fills, incidence.rows.len());
+        Self { needs: Csr::from_rows(needs), fills: Csr::from_rows(fills), consumers, producers }
+    }
+
+    /// The graph with all arcs turned round: its siphons are the traps of this one.
+    pub fn reversed(&self) -> Self {
+        Self {
+            needs: self.fills.clone(),
+            fills: self.needs.clone(),
+            consumers: self.producers.clone(),
+            producers: self.consumers.clone(),
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.consumers.rows()
+    }
+
+    /// Number of transitions.
+    pub fn transitions(&self) -> usize {
+        self.needs.rows()
+    }
+}
+
+/// For each of `size` items, the lists that hold it.
+fn turned(lists: &[Vec<u32>], size: usize) -> Csr<u32> {
+    let mut turned = vec![Vec::new(); size];
+    for (list, items) in (0..).zip(lists) {
+        items.iter().for_each(|&item| turned[item as usize].push(list));
+    }
+    Csr::from_rows(turned)
+}

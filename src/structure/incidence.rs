@@ -1,0 +1,282 @@
+//! The incidence matrices: what each transition takes, puts, changes, tests and is inhibited by.
+//!
+//! A row is a counter: a place, or a place and a token class. A weight that depends on the marking is no number; such
+//! entries are *open*, and each analysis says what it does with them.
+
+use std::collections::BTreeMap;
+
+use crate::compile::{Change, Csr, Program, Term};
+use crate::net::ArcKind;
+
+/// An entry whose weight depends on the marking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenEntry {
+    /// Which row.
+    pub row: u32,
+    /// Which transition.
+    pub transition: u32,
+    /// Which matrix: backward for an input, forward for an output.
+    pub kind: OpenKind,
+}
+
+/// What an arc with an open weight does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OpenKind {
+    /// Takes.
+    Input,
+    /// Puts.
+    Output,
+    /// Asks for tokens and leaves them.
+    Test,
+    /// Disables.
+    Inhibitor,
+}
+
+/// The matrices of a net, one sparse row per transition; `Term::counter` and `Change::counter` are numbers of rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incidence {
+    /// Number of rows that are counters of the net; those after them are free rooms of places with a capacity.
+    pub rows_of_net: usize,
+    /// Names of the rows: `P`, or `P, Red` in a net with several token classes.
+    pub rows: Vec<String>,
+    /// Index of the place of each row.
+    pub place_of: Vec<u32>,
+    /// Ids of the transitions.
+    pub transitions: Vec<String>,
+    /// Tokens of each row at the start.
+    pub initial: Vec<u32>,
+    /// Inputs: tokens taken.
+    pub backward: Csr<Term>,
+    /// Outputs: tokens put.
+    pub forward: Csr<Term>,
+    /// Outputs minus inputs.
+    pub combined: Csr<Change>,
+    /// Inhibitors: tokens that disable.
+    pub inhibition: Csr<Term>,
+    /// Tests: tokens needed and left.
+    pub tests: Csr<Term>,
+    /// Entries whose weight depends on the marking, in order.
+    pub open: Vec<OpenEntry>,
+}
+
+/// The arcs of one transition by kind, as they are put together.
+#[derive(Clone, Debug, Default)]
+struct Arcs {
+    input: BTreeMap<u32, u64>,
+    output: BTreeMap<u32, u64>,
+    test: BTreeMap<u32, u64>,
+    inhibitor: BTreeMap<u32, u64>,
+}
+
+impl Incidence {
+    /// The matrices of a program. In a net with several token classes, a counter without arcs and tokens has no row.
+    pub fn of(program: &Program) -> Self {
+        let arcs: Vec<Arcs> = (0..program.transitions()).map(|t| constant_arcs(program, t)).collect();
+        let open = open_arcs(program);
+        let row_of = row_numbers(program, &arcs, &open);
+        let classes = program.classes();
+        let mut rows = Vec::new();
+        let mut place_of = Vec::new();
+        let mut initial = Vec::new();
+        for counter in (0..program.counters()).filter(|&counter| row_of[counter].is_some()) {
+            let (place, class) = (counter / classes, counter % classes);
+            let name = &program.place_names[place];
+            rows.push(if classes > 1 { format!("{name}, {}", program.class_names[class]) } else { name.clone() });
+            place_of.push(number(place));
+            initial.push(program.initial[counter]);
+        }
+        let renumber = |counter: u32| row_of[counter as usize].expect("a counter with an arc has a row");
+        let renumbered = |terms: &BTreeMap<u32, u64>| terms.iter().map(|(&c, &w)| (renumber(c), w)).collect();
+        let arcs: Vec<Arcs> = arcs
+            .iter()
+            .map(|a| Arcs {
+                input: renumbered(&a.input),
+                output: renumbered(&a.output),
+                test: renumbered(&a.test),
+                inhibitor: renumbered(&a.inhibitor),
+            })
+            .collect();
+        let open = open.into_iter().map(|entry| OpenEntry { row: renumber(entry.row), ..entry }).collect();
+        Self::from_arcs(rows, place_of, program.transition_names.clone(), initial, &arcs, open)
+    }
+
+    fn from_arcs(
+        rows: Vec<String>,
+        place_of: Vec<u32>,
+        transitions: Vec<String>,
+        initial: Vec<u32>,
+        arcs: &[Arcs],
+        mut open: Vec<OpenEntry>,
+    ) -> Self {
+        open.sort_unstable();
+        let terms = |pick: fn(&Arcs) -> &BTreeMap<u32, u64>| {
+            let term = |(&counter, &weight): (&u32, &u64)| Term { counter, weight: clamped(weight) };
+            Csr::from_rows(arcs.iter().map(|a| pick(a).iter().map(term).collect::<Vec<_>>()))
+        };
+        Self {
+            rows_of_net: rows.len(),
+            rows,
+            place_of,
+            transitions,
+            initial,
+            backward: terms(|a| &a.input),
+            forward: terms(|a| &a.output),
+            combined: Csr::from_rows(arcs.iter().map(changes)),
+            inhibition: terms(|a| &a.inhibitor),
+            tests: terms(|a| &a.test),
+            open,
+        }
+    }
+
+    /// The same net with a row more for each place of limited capacity: its free room, which holds the capacity minus the
+    /// tokens. A firing that needs room takes it from there, so that the net behaves as with the capacity.
+    ///
+    /// A place that holds more than its capacity at the start, or has open entries, gets no such row; it is returned.
+    pub fn with_free_rooms(&self, program: &Program) -> (Self, Vec<u32>) {
+        let places = program.places();
+        let mut total = vec![0_u64; places];
+        for (&place, &tokens) in self.place_of.iter().zip(&self.initial) {
+            total[place as usize] += u64::from(tokens);
+        }
+        let mut is_open = vec![false; places];
+        for entry in &self.open {
+            is_open[self.place_of[entry.row as usize] as usize] = true;
+        }
+        let (mut rows, mut place_of, mut initial) = (self.rows.clone(), self.place_of.clone(), self.initial.clone());
+        let mut room_of = vec![None; places];
+        let mut left_out = Vec::new();
+        for place in 0..places {
+            let Some(capacity) = program.capacity[place].map(u64::from) else { continue };
+            match capacity.checked_sub(total[place]).filter(|_| !is_open[place]) {
+                None => left_out.push(number(place)),
+                Some(room) => {
+                    room_of[place] = Some(number(rows.len()));
+                    rows.push(format!("room of {}", program.place_names[place]));
+                    place_of.push(number(place));
+                    initial.push(clamped(room));
+                }
+            }
+        }
+        let arcs: Vec<Arcs> = (0..self.transitions.len()).map(|t| self.arcs_with_rooms(t, &room_of)).collect();
+        let extended = Self::from_arcs(rows, place_of, self.transitions.clone(), initial, &arcs, self.open.clone());
+        (Self { rows_of_net: self.rows_of_net, ..extended }, left_out)
+    }
+
+    fn arcs_with_rooms(&self, t: usize, room_of: &[Option<u32>]) -> Arcs {
+        let terms = |csr: &Csr<Term>| csr.row(t).iter().map(|x| (x.counter, u64::from(x.weight))).collect();
+        let mut arcs = Arcs {
+            input: terms(&self.backward),
+            output: terms(&self.forward),
+            test: terms(&self.tests),
+            inhibitor: terms(&self.inhibition),
+        };
+        let mut growth: BTreeMap<u32, i64> = BTreeMap::new();
+        for change in self.combined.row(t) {
+            if let Some(room) = room_of[self.place_of[change.counter as usize] as usize] {
+                *growth.entry(room).or_default() += i64::from(change.by);
+            }
+        }
+        for (room, growth) in growth {
+            match growth {
+                1.. => arcs.input.insert(room, growth.unsigned_abs()),
+                0 => None,
+                _ => arcs.output.insert(room, growth.unsigned_abs()),
+            };
+        }
+        arcs
+    }
+
+    /// Whether each row has an open input or output, so that what a firing changes there is not a number.
+    pub fn rows_with_open_change(&self) -> Vec<bool> {
+        let mut found = vec![false; self.rows.len()];
+        for entry in self.open_changes() {
+            found[entry.row as usize] = true;
+        }
+        found
+    }
+
+    /// Whether each transition has an open input or output.
+    pub fn transitions_with_open_change(&self) -> Vec<bool> {
+        let mut found = vec![false; self.transitions.len()];
+        for entry in self.open_changes() {
+            found[entry.transition as usize] = true;
+        }
+        found
+    }
+
+    fn open_changes(&self) -> impl Iterator<Item = &OpenEntry> {
+        self.open.iter().filter(|entry| matches!(entry.kind, OpenKind::Input | OpenKind::Output))
+    }
+}
+
+/// A number that was an index.
+pub(super) fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("a program numbers its parts with 32 bits")
+}
+
+fn clamped(weight: u64) -> u32 {
+    u32::try_from(weight).unwrap_or(u32::MAX)
+}
+
+fn changes(arcs: &Arcs) -> Vec<Change> {
+    let mut by: BTreeMap<u32, i64> = BTreeMap::new();
+    for (sign, terms) in [(1, &arcs.output), (-1, &arcs.input)] {
+        for (&row, &weight) in terms {
+            *by.entry(row).or_default() += sign * i64::from(clamped(weight));
+        }
+    }
+    let change = |(counter, by): (u32, i64)| Change { counter, by: by.clamp(-LARGEST, LARGEST) as i32 };
+    by.into_iter().filter(|&(_, by)| by != 0).map(change).collect()
+}
+
+/// Largest change of one firing: constant weights are below it.
+const LARGEST: i64 = i32::MAX as i64;
+
+/// The arcs of constant weight of one transition; those in `dynamic` are constant where another arc of it is not.
+fn constant_arcs(program: &Program, t: usize) -> Arcs {
+    let terms = |csr: &Csr<Term>| csr.row(t).iter().map(|x| (x.counter, u64::from(x.weight))).collect();
+    let mut arcs = Arcs {
+        input: terms(&program.inputs),
+        output: terms(&program.outputs),
+        test: terms(&program.tests),
+        inhibitor: terms(&program.inhibitors),
+    };
+    for arc in program.dynamic.row(t) {
+        let Some(weight) = arc.weight.as_constant().map(|w| w.round() as u64).filter(|&w| w > 0) else { continue };
+        match arc.kind {
+            ArcKind::Input => *arcs.input.entry(arc.counter).or_default() += weight,
+            ArcKind::Output => *arcs.output.entry(arc.counter).or_default() += weight,
+            ArcKind::Test | ArcKind::Inhibitor => {}
+        }
+    }
+    arcs
+}
+
+fn open_arcs(program: &Program) -> Vec<OpenEntry> {
+    let mut open = Vec::new();
+    for t in 0..program.transitions() {
+        for arc in program.dynamic.row(t).iter().filter(|arc| arc.weight.as_constant().is_none()) {
+            let kind = match arc.kind {
+                ArcKind::Input => OpenKind::Input,
+                ArcKind::Output => OpenKind::Output,
+                ArcKind::Test => OpenKind::Test,
+                ArcKind::Inhibitor => OpenKind::Inhibitor,
+            };
+            open.push(OpenEntry { row: arc.counter, transition: number(t), kind });
+        }
+    }
+    open.sort_unstable();
+    open.dedup();
+    open
+}
+
+/// The row of each counter.
+fn row_numbers(program: &Program, arcs: &[Arcs], open: &[OpenEntry]) -> Vec<Option<u32>> {
+    let mut used: Vec<bool> = program.initial.iter().map(|&tokens| tokens > 0 || program.classes() == 1).collect();
+    for terms in arcs.iter().flat_map(|a| [&a.input, &a.output, &a.test, &a.inhibitor]) {
+        terms.keys().for_each(|&counter| used[counter as usize] = true);
+    }
+    open.iter().for_each(|entry| used[entry.row as usize] = true);
+    let mut next = 0..;
+    used.iter().map(|used| used.then(|| next.next().expect("endless"))).collect()
+}
