@@ -3,8 +3,14 @@
 //! Data goes to standard output, everything else to standard error; how a command ended is its exit code ([`exit`]).
 
 mod args;
+#[cfg(feature = "gpu")]
+mod bench;
+#[cfg(feature = "gpu")]
+mod bench_nets;
 mod check;
 mod convert;
+#[cfg(feature = "gpu")]
+mod devices;
 mod estimate;
 mod exit;
 mod load;
@@ -43,6 +49,10 @@ pub(crate) fn run() -> ExitCode {
         Command::Simulate(args) => simulate::run(args, &terminal),
         Command::SpnGc(args) => spn_gc::run(args, &terminal),
         Command::Estimate(args) => estimate::run(args, &terminal),
+        #[cfg(feature = "gpu")]
+        Command::Devices(args) => devices::run(args, &terminal),
+        #[cfg(feature = "gpu")]
+        Command::Bench(args) => bench::run(args, &terminal),
         Command::Completions(args) => shell::completions(args, &terminal),
         Command::Man => shell::man(&terminal),
     };

@@ -41,8 +41,8 @@ pub use picture::{Mark, histogram_text};
 pub use quantity::Quantity;
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use summary::{
-    EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,
-    Subject, simulation_report,
+    DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
+    SnapshotRow, Subject, simulation_report,
 };
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};

@@ -174,14 +174,22 @@ fn snapshots(report: &SimulationReport, look: &Look) -> String {
 }
 
 fn provenance(provenance: &ProvenanceSummary) -> String {
+    let device = provenance.device.as_ref().map_or("", |device| device.adapter.as_str());
+    let place = match provenance.backend {
+        "cpu" => "on the CPU".to_owned(),
+        "gpu" => format!("on {device}"),
+        "cpu then gpu" => format!("on the CPU, then on {device}"),
+        _ => format!("on the CPU, then on {device}, then on the CPU"),
+    };
     format!(
-        "seed {}, {} engine ({}), {} thread{}, {}\n",
+        "seed {}, {} engine ({}), {} thread{}, {}, {place} ({})\n",
         provenance.seed,
         provenance.engine,
         provenance.vector,
         provenance.threads,
         if provenance.threads == 1 { "" } else { "s" },
-        duration(Duration::from_secs_f64(provenance.wall_s))
+        duration(Duration::from_secs_f64(provenance.wall_s)),
+        provenance.backend_reason
     )
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn show(output: &Output) -> String {
 }
 
 /// Standard output of a run that must succeed.
-fn data(args: &[&str]) -> String {
+pub(crate) fn data(args: &[&str]) -> String {
     let output = tool(args).output().expect("the tool runs");
     assert!(output.status.success(), "{}", show(&output));
     text(&output.stdout)

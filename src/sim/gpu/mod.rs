@@ -17,17 +17,22 @@ mod execute;
 mod law;
 mod layout;
 mod pair;
+mod relay;
 mod schedule;
 mod schedule_code;
 mod self_test;
 mod shader;
+mod survey;
 #[cfg(test)]
 mod tests;
+mod twin;
 
 pub use device::{AdapterFacts, Gpu, adapters};
 pub use error::GpuError;
-pub use execute::GpuTimes;
+pub use survey::{Surveyed, automatic_choice, survey};
 
 pub(crate) use device::Wanted;
 pub(crate) use engine::{DeviceEngine, DeviceFault};
+pub(in crate::sim) use relay::{Patience, Relay};
 pub(crate) use schedule::GpuSchedule;
+pub(in crate::sim) use twin::open;
