@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
 /// `cluster` simulates tasks on nodes, without a net.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 15] = [
+const MAY_IMPORT: [(&str, &[&str]); 17] = [
     ("units", &[]),
     ("rng", &[]),
     ("net", &[]),

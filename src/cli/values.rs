@@ -53,6 +53,15 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     if share > 0.0 && share < 1.0 { Ok(share) } else { Err(expected()) }
 }
 
+/// A finite number above 0.
+#[cfg(feature = "gpu")]
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        _ => Err("expected a number above 0".to_owned()),
+    }
+}
+
 /// A model time in seconds: finite and not negative; an `s` may follow.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('s').unwrap_or(text).trim();

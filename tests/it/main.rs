@@ -7,6 +7,8 @@ mod cli;
 #[cfg(feature = "cli")]
 mod cli_errors;
 mod degenerate;
+#[cfg(all(feature = "cli", feature = "gpu"))]
+mod gpu;
 mod laws;
 mod measure;
 mod models;
