@@ -364,8 +364,8 @@ pub(crate) struct DevicesArgs {
 #[cfg(feature = "gpu")]
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// What is measured: both, or one of them; without --adapter, a software adapter is not
-    #[arg(long, default_value = "auto")]
+    /// What is measured: `cpu`, `gpu`, or both with `auto`; a software adapter is only measured by its name
+    #[arg(long, default_value = "auto", hide_possible_values = true)]
     pub(crate) backend: BackendChoice,
     /// Graphics adapter, by a part of its name
     #[arg(long, value_name = "NAME")]

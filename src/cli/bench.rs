@@ -19,7 +19,7 @@ use crate::cli::watch::{Progress, catch_interrupt};
 /// More replications than any measurement has time for.
 const ENDLESS: u64 = 1 << 50;
 /// Replications of the run that shows how long a device takes to get ready.
-const FIRST: u64 = 1024;
+const FIRST: u64 = 64;
 /// Machine instructions of the schedule kernel per exponential variate, counted in the machine code for compute
 /// capability 9.0: with 64-bit integers, and with products made from 32-bit ones.
 const INSTRUCTIONS: [f64; 2] = [73.0, 211.0];
@@ -274,7 +274,9 @@ fn table_of(report: &BenchReport) -> Table {
     for row in &report.nets {
         for (on, speed) in [("CPU", &row.cpu), ("GPU", &row.gpu)] {
             let Some(speed) = speed else { continue };
-            let ratio = row.ratio.filter(|_| on == "GPU").map_or_else(String::new, plain);
+            let ratio = row.ratio.filter(|_| on == "GPU").map_or_else(String::new, |ratio| {
+                if ratio < 10.0 { format!("{ratio:.3}") } else { format!("{ratio:.1}") }
+            });
             let times = speed.times.as_ref();
             table.push([
                 row.net.clone(),
@@ -308,8 +310,11 @@ fn bounds_of(report: &BenchReport) -> String {
 
 /// A rate with three significant digits.
 fn rate(per_s: f64) -> String {
-    if per_s >= 1e9 || per_s < 100.0 {
+    if per_s >= 1e9 {
         return format!("{per_s:.2e}");
+    }
+    if per_s < 100.0 {
+        return format!("{per_s:.1}");
     }
     let unit = 10_f64.powf(per_s.log10().floor() - 2.0);
     // `as` stops at the largest integer
@@ -324,7 +329,7 @@ mod tests {
     fn rates_have_three_digits() {
         assert_eq!(
             [12.345, 12_345.0, 99_960.0, 1.2345e8, 4.6e11].map(rate),
-            ["1.23e1", "12,300", "100,000", "123,000,000", "4.60e11"]
+            ["12.3", "12,300", "100,000", "123,000,000", "4.60e11"]
         );
     }
 

@@ -51,8 +51,12 @@ fn manufacturing(cards: u32) -> Result<Net, String> {
     }
     let mut timed = |name: String, rate: f64, inputs: &[PlaceId], outputs: &[PlaceId]| {
         let t = b.transition(name, Timing::exponential(rate));
-        inputs.iter().for_each(|&place| b.input(place, t, 1.0));
-        outputs.iter().for_each(|&place| b.output(t, place, 1.0));
+        for &place in inputs {
+            b.input(place, t, 1.0);
+        }
+        for &place in outputs {
+            b.output(t, place, 1.0);
+        }
     };
     let [one, two, three, four] = [cells[0], cells[1], cells[2], cells[3]];
     timed("in1".to_owned(), 1.0, &[one[0]], &[one[1]]);

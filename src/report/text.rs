@@ -181,16 +181,15 @@ fn provenance(provenance: &ProvenanceSummary) -> String {
         "cpu then gpu" => format!("on the CPU, then on {device}"),
         _ => format!("on the CPU, then on {device}, then on the CPU"),
     };
-    format!(
-        "seed {}, {} engine ({}), {} thread{}, {}, {place} ({})\n",
-        provenance.seed,
-        provenance.engine,
-        provenance.vector,
-        provenance.threads,
-        if provenance.threads == 1 { "" } else { "s" },
-        duration(Duration::from_secs_f64(provenance.wall_s)),
-        provenance.backend_reason
-    )
+    let threads = provenance.threads;
+    // vectors and threads are those of the CPU
+    let how = match provenance.backend {
+        "gpu" => String::new(),
+        _ => format!(" ({}), {threads} thread{}", provenance.vector, if threads == 1 { "" } else { "s" }),
+    };
+    let wall = duration(Duration::from_secs_f64(provenance.wall_s));
+    let (seed, engine, reason) = (provenance.seed, provenance.engine, &provenance.backend_reason);
+    format!("seed {seed}, {engine} engine{how}, {wall}, {place} ({reason})\n")
 }
 
 /// The text of a steady state.

@@ -14,7 +14,6 @@ pub(crate) enum DeviceFault {
     /// The net or the question: everything that does not fit.
     DoesNotFit(Vec<String>),
     /// A replication that the device cannot finish, such as one with a fault of the net: the CPU shall say.
-    #[cfg_attr(not(test), allow(dead_code, reason = "a schedule has no such replications, a race has"))]
     Replication,
 }
 
@@ -45,17 +44,23 @@ const NOISE: Duration = Duration::from_micros(500);
 /// Largest step of growth.
 const GROWTH: f64 = 8.0;
 
-/// Sizes of dispatches, from how long the last one took.
+/// Sizes of dispatches or chunks, from how long the last one took.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     size: u64,
     most: u64,
+    target: Duration,
     longest: Duration,
 }
 
 impl Pace {
     pub(crate) fn new(first: u64, most: u64) -> Self {
-        Self { size: first.min(most), most, longest: Duration::ZERO }
+        Self::with_target(first, most, DISPATCH)
+    }
+
+    /// Sizes with which a piece of work takes so long.
+    pub(crate) fn with_target(first: u64, most: u64, target: Duration) -> Self {
+        Self { size: first.min(most), most, target, longest: Duration::ZERO }
     }
 
     /// Notes how long a dispatch of the present size took.
@@ -73,7 +78,7 @@ impl Pace {
     pub(crate) fn next(&mut self) -> u64 {
         let longest = std::mem::take(&mut self.longest);
         if longest > Duration::ZERO {
-            let factor = DISPATCH.as_secs_f64() / longest.max(NOISE).as_secs_f64();
+            let factor = self.target.as_secs_f64() / longest.max(NOISE).as_secs_f64();
             let size = self.size as f64 * factor.clamp(1.0 / GROWTH, GROWTH);
             self.size = (size as u64).clamp(1, self.most);
         }

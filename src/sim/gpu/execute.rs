@@ -100,7 +100,6 @@ impl Gpu {
     }
 
     /// Fills a buffer anew.
-    #[allow(dead_code, reason = "for kernels whose buffers stay from dispatch to dispatch")]
     pub(crate) fn write<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) {
         self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data));
     }

@@ -17,6 +17,22 @@ pub(crate) struct ScheduleRun {
     pub(crate) padding: [u32; 2],
 }
 
+/// Parameters of one dispatch of `shaders/race/game.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct RaceRun {
+    pub(crate) key: [u32; 2],
+    pub(crate) first: [u32; 2],
+    pub(crate) count: u32,
+    pub(crate) lanes: u32,
+    pub(crate) steps: u32,
+    pub(crate) horizon: u32,
+    pub(crate) last_tick: [u32; 2],
+    pub(crate) warm_up: [u32; 2],
+    pub(crate) max_firings: [u32; 2],
+    pub(crate) padding: [u32; 2],
+}
+
 /// Parameters of one dispatch of `shaders/reduce.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]

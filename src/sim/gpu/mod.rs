@@ -9,6 +9,7 @@
 //!   a fault in between loses the chunk, and counts nothing of it.
 //! * [`GpuError`] says what happened and what to do.
 
+mod code;
 mod columns;
 mod device;
 mod engine;
@@ -17,6 +18,10 @@ mod execute;
 mod law;
 mod layout;
 mod pair;
+mod race;
+mod race_code;
+mod race_forms;
+mod race_layout;
 mod relay;
 mod schedule;
 mod schedule_code;
@@ -33,6 +38,8 @@ pub use survey::{Surveyed, automatic_choice, survey};
 
 pub(crate) use device::Wanted;
 pub(crate) use engine::{DeviceEngine, DeviceFault};
+pub(crate) use race::GpuRace;
+pub(crate) use race_forms::Form;
 pub(in crate::sim) use relay::{Patience, Relay};
 pub(crate) use schedule::GpuSchedule;
 pub(in crate::sim) use twin::open;

@@ -40,6 +40,12 @@ impl Default for Patience {
 /// device gets on again, so that few of its chunks are in vain.
 const TAKEN_OVER: u64 = 1024;
 
+/// Replications of the first chunk, and how much larger the next one may be after one that took less than this: how long a
+/// replication takes on the device is not known, and in between Ctrl-C is heard.
+const FIRST_CHUNK: u64 = 256;
+const GROWTH: u64 = 8;
+const QUICK: Duration = Duration::from_millis(250);
+
 /// A device with an engine.
 pub(in crate::sim) struct Opened<'a> {
     pub(in crate::sim) adapter: String,
@@ -76,6 +82,8 @@ pub(in crate::sim) struct Relay<'a> {
     /// Replications that the CPU took over from the device next time, and altogether.
     span: u64,
     taken_over: u64,
+    /// Most replications of the next chunk.
+    chunk: u64,
     /// Since when a card is at work, and from when and from which replication on its speed is measured.
     since: Option<Instant>,
     window: Option<(Instant, u64)>,
@@ -110,6 +118,7 @@ impl<'a> Relay<'a> {
             after: false,
             span: TAKEN_OVER,
             taken_over: 0,
+            chunk: FIRST_CHUNK,
             since: None,
             window: None,
         };
@@ -206,9 +215,13 @@ impl<'a> Relay<'a> {
     ) -> Result<(), RunError> {
         let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
         let from = samples.replications;
-        match opened.engine.run(self.first + from, until - from, samples) {
+        let started = Instant::now();
+        match opened.engine.run(self.first + from, (until - from).min(self.chunk), samples) {
             Ok(count) if count > 0 => {
                 self.span = TAKEN_OVER;
+                if started.elapsed() < QUICK {
+                    self.chunk = self.chunk.saturating_mul(GROWTH);
+                }
                 if let Some(device) = &mut self.placement.device {
                     device.replications += count;
                 }

@@ -1,5 +1,8 @@
 //! Joins the shared WGSL files with a kernel. naga checks all of them in tests, with no device.
 
+use crate::sim::gpu::race_code::RaceCode;
+use crate::sim::gpu::race_forms::Form;
+
 macro_rules! shared {
     ($name:literal) => {
         include_str!(concat!("../../../shaders/shared/", $name, ".wgsl"))
@@ -17,6 +20,9 @@ const PRODUCT_INT64: &str = shared!("product_int64");
 /// What every kernel needs: products, pairs, Philox, variates.
 const ARITHMETIC: [&str; 4] = [shared!("pair"), shared!("philox"), shared!("exponential"), shared!("address")];
 const LAW: &str = shared!("law");
+const DIRECT_LAW: &str = shared!("direct_law");
+const DOUBLE: &str = shared!("double");
+const CODE: &str = shared!("code");
 
 /// Invocations in one workgroup.
 pub(crate) const WORKGROUP: u32 = 64;
@@ -45,6 +51,22 @@ pub(crate) fn schedule(int64: bool, slots: Slots) -> String {
         Slots::Memory => kernel!("slots_memory").to_owned(),
     };
     join(int64, &[LAW, &kernel!("schedule").replace("//SLOTS", &access)])
+}
+
+/// The race kernel of a net.
+pub(crate) fn race(int64: bool, form: Form, code: &RaceCode) -> String {
+    let engine = match form {
+        Form::Direct => [DIRECT_LAW, kernel!("race/direct")].join("\n"),
+        Form::Clock => kernel!("race/clock").to_owned(),
+    };
+    let stack = code.stack.to_string();
+    let doubles = if code.has_code {
+        [DOUBLE, CODE].join("\n").replace("CODE_STACK", &stack)
+    } else {
+        kernel!("no_code").to_owned()
+    };
+    let game = [shared!("enabled"), shared!("fire"), shared!("choose"), kernel!("race/game"), kernel!("race/observe")];
+    join(int64, &[code.constants.text(), &doubles, LAW, &game.join("\n"), &engine])
 }
 
 /// The reduction of a column.

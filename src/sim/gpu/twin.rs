@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::compile::{ScheduleObstacle, plan_schedule};
 use crate::sim::engines::Kind;
 use crate::sim::gpu::relay::Opened;
-use crate::sim::gpu::{DeviceEngine, DeviceFault, Gpu, GpuSchedule, Wanted};
+use crate::sim::gpu::{DeviceEngine, DeviceFault, Form, Gpu, GpuRace, GpuSchedule, Wanted};
 use crate::sim::race::Setup;
 use crate::sim::schedule::Schedule;
 
@@ -26,9 +26,8 @@ fn device_engine<'a>(
             let schedule = schedule.map_err(DeviceFault::DoesNotFit)?;
             Ok(Box::new(GpuSchedule::new(gpu, schedule, &program.transition_names)?))
         }
-        Kind::Lockstep | Kind::Direct | Kind::Clock => {
-            Err(DeviceFault::DoesNotFit(vec!["there is no kernel for the race yet".to_owned()]))
-        }
+        Kind::Lockstep | Kind::Direct => Ok(Box::new(GpuRace::new(gpu, setup, Form::Direct)?)),
+        Kind::Clock => Ok(Box::new(GpuRace::new(gpu, setup, Form::Clock)?)),
     }
 }
 

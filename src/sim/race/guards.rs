@@ -44,6 +44,12 @@ impl Guards {
         Self { gates: Csr::from_rows(gates), complete: transitions.map(complete).collect(), ranges }
     }
 
+    /// The ranges of a transition: counter, least, and how many more there may be.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn ranges_of(&self, t: usize) -> impl Iterator<Item = [u32; 3]> {
+        self.ranges.row(t).iter().map(|range| [range.counter, range.low, range.span])
+    }
+
     /// Whether any transition of a group may be enabled; false only where none is.
     #[inline]
     pub(crate) fn may_choose(&self, group: usize, marking: &[u32]) -> bool {

@@ -19,7 +19,11 @@ mod observe;
 pub(crate) use clock::ClockForm;
 pub(crate) use direct::DirectForm;
 pub use direct_law::{DirectLaw, DirectObstacle};
+#[cfg(feature = "gpu")]
+pub(crate) use guards::Guards;
 pub(crate) use lockstep::LockstepForm;
+#[cfg(feature = "gpu")]
+pub(crate) use observe::writes;
 pub(crate) use observe::{Areas, Observer};
 
 use crate::compile::Program;

@@ -1,5 +1,6 @@
 //! Devices against the CPU, bit for bit. They need an adapter: lavapipe will do, none is a failure.
 
+mod race;
 mod relay;
 mod schedule;
 

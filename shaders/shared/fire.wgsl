@@ -1,0 +1,46 @@
+// What a firing does to the marking. Twin: src/semantics/fire.rs.
+// A kernel that uses this defines `tokens_of`, `set_tokens`, `tables`, `fault`; enabled.wgsl comes before it.
+
+// adds or takes tokens; a counter that would run over is a fault
+fn add(counter: u32, by: u32, takes: bool) {
+    let held = tokens_of(counter);
+    let sum = select(held + by, held - by, takes);
+    let over = select((sum < held), (by > held), takes);
+    if over {
+        fault();
+        return;
+    }
+    set_tokens(counter, sum);
+}
+
+fn fire(t: u32) {
+    let row = row_of(t);
+    let end = tables[row + 9u];
+    for (var at = tables[row + 8u]; at < end; at += 2u) {
+        let by = tables[at + 1u];
+        let takes = by >= 0x80000000u;
+        add(tables[at], select(by, 0u - by, takes), takes);
+    }
+    if HAS_DYNAMIC {
+        if tables[row + 4u] < tables[row + 5u] {
+            fire_dynamic(row);
+        }
+    }
+}
+
+// all weights are those of the marking before the firing; tokens are taken before others are put
+fn fire_dynamic(row: u32) {
+    weigh_arcs(row);
+    let begin = tables[row + 4u];
+    let end = tables[row + 5u];
+    for (var at = begin; at < end; at += 4u) {
+        if tables[at] == ARC_INPUT {
+            add(tables[at + 1u], arc_weights[(at - begin) / 4u], true);
+        }
+    }
+    for (var at = begin; at < end; at += 4u) {
+        if tables[at] == ARC_OUTPUT {
+            add(tables[at + 1u], arc_weights[(at - begin) / 4u], false);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The race on a device: lanes that play replications, in dispatches of a bounded number of steps.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::estimate::FloatMoments;
+use crate::sim::NEVER;
+use crate::sim::gpu::columns::{Column, Reducer};
+use crate::sim::gpu::device::Gpu;
+use crate::sim::gpu::engine::{DeviceEngine, DeviceFault, Pace};
+use crate::sim::gpu::error::GpuError;
+use crate::sim::gpu::execute::{Dispatch, GpuTimes, Kernel};
+use crate::sim::gpu::layout::RaceRun;
+use crate::sim::gpu::pair::{pair, value};
+use crate::sim::gpu::race_code::RaceCode;
+use crate::sim::gpu::race_forms::{self, Form};
+use crate::sim::gpu::race_layout::Columns;
+use crate::sim::gpu::shader::{self, WORKGROUP};
+use crate::sim::question::{MAX_FIRINGS, Question};
+use crate::sim::race::Setup;
+use crate::sim::samples::Samples;
+
+/// Most lanes that play side by side: more than any card keeps busy.
+const MOST_LANES: u64 = 1 << 18;
+/// Steps of the first dispatch, and replications of the first chunk.
+const FIRST_STEPS: u64 = 16;
+const FIRST_CHUNK: u64 = 4096;
+/// Replications that are averaged together where observations are floats; see `sim::cpu`.
+const FLOAT_UNIT: u64 = 16;
+/// How long a chunk should take: in between, progress is shown, and Ctrl-C is heard.
+const CHUNK: Duration = Duration::from_millis(500);
+/// Timed firings for which the direct form has random words.
+const DIRECT_FIRINGS: u64 = 1 << 33;
+/// Words of the control buffer: next, ended, faults, four endings.
+const CONTROL: usize = 7;
+
+/// A race on a device.
+#[derive(Debug)]
+pub(crate) struct GpuRace<'a> {
+    gpu: Arc<Gpu>,
+    setup: Setup<'a>,
+    columns: Columns,
+    kernel: Kernel,
+    reducer: Reducer,
+    tables: wgpu::Buffer,
+    control: wgpu::Buffer,
+    /// Words of a lane, and lanes and replications that there is room for.
+    items: u64,
+    lanes: u64,
+    state: wgpu::Buffer,
+    room: u64,
+    results: wgpu::Buffer,
+    max_firings: u64,
+    steps: Pace,
+    chunk: Pace,
+    times: GpuTimes,
+}
+
+impl<'a> GpuRace<'a> {
+    /// Puts a race on a device.
+    pub(crate) fn new(gpu: &Arc<Gpu>, setup: Setup<'a>, form: Form) -> Result<Self, DeviceFault> {
+        let started = Instant::now();
+        let Setup { program, question, clock, .. } = setup;
+        if clock.is_wide() {
+            let why = "the rates differ too much for 64-bit times".to_owned();
+            return Err(DeviceFault::DoesNotFit(vec![why]));
+        }
+        let mut code = RaceCode::new(program, question, clock);
+        let loops = race_forms::append(&mut code, program, clock, form);
+        let facts = &gpu.facts;
+        let binding = facts.largest_binding.min(facts.largest_buffer);
+        let items = u64::from(code.items.count());
+        let lanes = (binding / (4 * items)).min(u64::from(u32::MAX) / items).min(MOST_LANES);
+        let columns = code.columns;
+        let room = (binding / (8 * u64::from(columns.total))).min(u64::from(u32::MAX) / u64::from(columns.total));
+        if lanes < u64::from(WORKGROUP) || code.tables.len() as u64 * 4 > binding {
+            code.obstacles.push(format!("its marking and tables do not fit into buffers of {binding} bytes"));
+        }
+        if loops > u64::from(gpu.loop_budget) {
+            let budget = gpu.loop_budget;
+            code.obstacles
+                .push(format!("a step takes up to {loops} loop iterations, and the device stops at {budget}"));
+        }
+        if !code.obstacles.is_empty() {
+            return Err(DeviceFault::DoesNotFit(code.obstacles));
+        }
+        let source = shader::race(gpu.int64, form, &code);
+        let most_steps = (u64::from(gpu.loop_budget) / loops.max(1)).max(1);
+        let draws = match form {
+            Form::Direct => DIRECT_FIRINGS,
+            // as the clock form of the CPU
+            Form::Clock => u64::from(u32::MAX),
+        };
+        let this = Self {
+            kernel: gpu.kernel("race", &source)?,
+            reducer: Reducer::new(gpu)?,
+            tables: gpu.storage_with(&code.tables)?,
+            control: gpu.storage(4 * CONTROL as u64)?,
+            state: gpu.storage(16)?,
+            results: gpu.storage(16)?,
+            lanes: 0,
+            room: 0,
+            items,
+            columns,
+            max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(draws),
+            steps: Pace::new(FIRST_STEPS, most_steps.min(1 << 20)),
+            chunk: Pace::with_target(FIRST_CHUNK, room.min(1 << 26), CHUNK),
+            times: GpuTimes { setup: started.elapsed(), ..GpuTimes::default() },
+            gpu: Arc::clone(gpu),
+            setup,
+        };
+        Ok(this)
+    }
+
+    /// Buffers for `count` replications; fewer where memory is short. Gives for how many there is room.
+    fn make_room(&mut self, count: u64) -> Result<u64, GpuError> {
+        let started = Instant::now();
+        let mut wanted = count;
+        while wanted > self.room {
+            match self.gpu.storage(wanted * 8 * u64::from(self.columns.total)) {
+                Ok(results) => (self.results, self.room) = (results, wanted),
+                Err(GpuError::OutOfMemory { .. }) if wanted / 2 >= FLOAT_UNIT => {
+                    wanted = (wanted / 2).next_multiple_of(FLOAT_UNIT);
+                    self.chunk.limit(wanted);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let binding = self.gpu.facts.largest_binding.min(self.gpu.facts.largest_buffer);
+        let most = (binding / (4 * self.items)).min(u64::from(u32::MAX) / self.items).min(MOST_LANES);
+        let mut lanes =
+            wanted.next_multiple_of(u64::from(WORKGROUP)).min(most / u64::from(WORKGROUP) * u64::from(WORKGROUP));
+        while lanes > self.lanes {
+            match self.gpu.storage(4 * self.items * lanes) {
+                Ok(state) => (self.state, self.lanes) = (state, lanes),
+                Err(GpuError::OutOfMemory { .. }) if lanes / 2 >= u64::from(WORKGROUP) => {
+                    lanes = (lanes / 2).next_multiple_of(u64::from(WORKGROUP));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.times.setup += started.elapsed();
+        Ok(wanted.min(count))
+    }
+
+    /// Plays a chunk to its end. Gives how many replications ended in each way.
+    fn play(&mut self, first: u64, count: u64) -> Result<[u64; 4], DeviceFault> {
+        let started = Instant::now();
+        self.gpu.write(&self.control, &[0_u32; CONTROL]);
+        self.times.upload += started.elapsed();
+        let horizon = self.setup.question.horizon;
+        let clock = self.setup.clock;
+        let lanes = self.lanes.min(count.next_multiple_of(u64::from(WORKGROUP)));
+        let mut fresh = true;
+        loop {
+            let run = RaceRun {
+                key: self.setup.key,
+                first: pair(first),
+                count: count as u32,
+                lanes: lanes as u32,
+                steps: self.steps.next() as u32,
+                horizon: u32::from(horizon.is_some()),
+                last_tick: pair(horizon.map_or(NEVER - 1, |horizon| clock.ticks(horizon))),
+                warm_up: pair(clock.ticks(self.setup.question.warm_up)),
+                max_firings: pair(self.max_firings),
+                padding: [0; 2],
+            };
+            let parameters = self.gpu.uniform(&run)?;
+            let buffers =
+                [(0, &parameters), (1, &self.tables), (2, &self.state), (3, &self.results), (4, &self.control)];
+            let workgroups = lanes.div_ceil(u64::from(WORKGROUP)) as u32;
+            let clear: &[&wgpu::Buffer] = if fresh { &[&self.state] } else { &[] };
+            let took = self.gpu.run(clear, &[Dispatch { kernel: &self.kernel, buffers: &buffers, workgroups }])?;
+            self.times.compute += took;
+            self.steps.took(took);
+            fresh = false;
+            let started = Instant::now();
+            let control: Vec<u32> = self.gpu.read(&self.control, CONTROL)?;
+            self.times.read_back += started.elapsed();
+            if control[2] > 0 {
+                return Err(DeviceFault::Replication);
+            }
+            if u64::from(control[1]) == count {
+                return Ok([3, 4, 5, 6].map(|at| u64::from(control[at])));
+            }
+        }
+    }
+
+    fn column(&self, column: u32, count: u64) -> Column {
+        Column { begin: (u64::from(column) * count) as u32, count: count as u32, limit: NEVER - 1 }
+    }
+
+    fn values(&mut self, column: u32, count: u64) -> Result<Vec<u64>, GpuError> {
+        let started = Instant::now();
+        let first = u64::from(column) * count;
+        let words: Vec<[u32; 2]> = self.gpu.read_from(&self.results, first as usize, count as usize)?;
+        self.times.read_back += started.elapsed();
+        Ok(words.into_iter().map(value).collect())
+    }
+
+    fn collect(&mut self, count: u64, endings: [u64; 4], samples: &mut Samples) -> Result<(), GpuError> {
+        let mut part = samples.emptied();
+        part.replications = count;
+        part.endings = endings;
+        let mut times = self.times;
+        let passage = self.column(Columns::PASSAGE, count);
+        (part.passage, part.passage_histogram) =
+            self.reducer.distribution(&self.gpu, &self.results, passage, &mut times)?;
+        let firings = self.column(Columns::FIRINGS, count);
+        part.firings = self.reducer.moments(&self.gpu, &self.results, firings, &mut times)?.sum_ticks();
+        for (group, own) in (0..).zip(&mut part.groups) {
+            let first = self.column(self.columns.groups + 2 * group, count);
+            own.first = self.reducer.moments(&self.gpu, &self.results, first, &mut times)?;
+            let last = self.column(self.columns.groups + 2 * group + 1, count);
+            own.last = self.reducer.moments(&self.gpu, &self.results, last, &mut times)?;
+        }
+        self.times = times;
+        if self.setup.keep_times {
+            part.passage_times = self.values(Columns::PASSAGE, count)?;
+            part.passage_times.retain(|time| *time < NEVER);
+        }
+        let floats = Floats::read(self, count)?;
+        samples.append(&part);
+        floats.add_to(samples);
+        Ok(())
+    }
+}
+
+/// Observations that are floats, one column each, absent where there is none.
+#[derive(Default)]
+struct Floats {
+    tokens: Vec<Vec<Option<f64>>>,
+    throughput: Vec<Vec<Option<f64>>>,
+    rewards: Vec<Vec<Option<f64>>>,
+    snapshots: Vec<Vec<Option<f64>>>,
+}
+
+impl Floats {
+    fn read(race: &mut GpuRace<'_>, count: u64) -> Result<Self, GpuError> {
+        let Question { warm_up, rewards, snapshots, tokens, throughput, .. } = race.setup.question;
+        let (columns, clock, program) = (race.columns, race.setup.clock, race.setup.program);
+        let warm_up = clock.ticks(*warm_up);
+        let mut this = Self::default();
+        for i in 0..rewards.len() as u32 {
+            let sums = race.values(columns.rewards + i, count)?;
+            this.rewards.push(sums.into_iter().map(|bits| Some(f64::from_bits(bits))).collect());
+        }
+        if !snapshots.is_empty() {
+            let taken = race.values(columns.taken, count)?;
+            for i in 0..snapshots.len() as u32 {
+                let values = race.values(columns.snapshots + i, count)?;
+                let values = values.into_iter().zip(&taken);
+                let there = values.map(|(bits, taken)| (u64::from(i) < *taken).then(|| f64::from_bits(bits)));
+                this.snapshots.push(there.collect());
+            }
+        }
+        let Some(end) = columns.end else { return Ok(this) };
+        // observed time in ticks, where there is any
+        let ends = race.values(end, count)?;
+        let observed: Vec<Option<f64>> =
+            ends.iter().map(|&end| (end > warm_up).then(|| (end - warm_up) as f64)).collect();
+        if *tokens {
+            for i in 0..program.counters() as u32 {
+                let low = race.values(columns.areas + 2 * i, count)?;
+                let high = race.values(columns.areas + 2 * i + 1, count)?;
+                let areas = low.into_iter().zip(high).map(|(low, high)| u128::from(high) << 64 | u128::from(low));
+                this.tokens.push(areas.zip(&observed).map(|(area, ticks)| ticks.map(|t| area as f64 / t)).collect());
+            }
+        }
+        if *throughput {
+            let tick = clock.tick();
+            for i in 0..program.transitions() as u32 {
+                let counts = race.values(columns.counts + i, count)?;
+                let rates = counts.into_iter().zip(&observed);
+                this.throughput.push(rates.map(|(n, ticks)| ticks.map(|t| n as f64 / (t * tick))).collect());
+            }
+        }
+        Ok(this)
+    }
+
+    /// In the units in which the CPU averages.
+    fn add_to(self, samples: &mut Samples) {
+        for (own, columns) in [
+            (&mut samples.tokens, self.tokens),
+            (&mut samples.throughput, self.throughput),
+            (&mut samples.rewards, self.rewards),
+            (&mut samples.snapshots, self.snapshots),
+        ] {
+            for (moments, column) in own.iter_mut().zip(columns) {
+                for unit in column.chunks(FLOAT_UNIT as usize) {
+                    let mut together = FloatMoments::default();
+                    unit.iter().flatten().for_each(|value| together.push(*value));
+                    moments.merge(&together);
+                }
+            }
+        }
+    }
+}
+
+impl DeviceEngine for GpuRace<'_> {
+    fn run(&mut self, first: u64, most: u64, samples: &mut Samples) -> Result<u64, DeviceFault> {
+        let wanted = most.min(self.chunk.next().next_multiple_of(FLOAT_UNIT));
+        let count = self.make_room(wanted)?;
+        let started = Instant::now();
+        let endings = self.play(first, count)?;
+        self.chunk.took(started.elapsed());
+        self.collect(count, endings, samples)?;
+        Ok(count)
+    }
+
+    fn times(&self) -> GpuTimes {
+        self.times
+    }
+}

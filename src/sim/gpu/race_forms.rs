@@ -1,0 +1,212 @@
+//! The two forms of the race on a device: rows of timed transitions for `shaders/race/direct.wgsl` and `clock.wgsl`.
+
+use crate::compile::{Firing, Program, Value};
+use crate::net::{Memory, Servers};
+use crate::sim::clock::Clock;
+use crate::sim::gpu::law::{DeviceLaw, NoDeviceLaw};
+use crate::sim::gpu::pair::pair;
+use crate::sim::gpu::race_code::{NONE, RaceCode};
+use crate::sim::race::DirectLaw;
+use crate::sim::sampler::{Sampler, exponential_scale};
+
+/// Clocks of one transition of another law that can run side by side on a device.
+const MOST_CLOCKS: u32 = 64;
+/// Numbers of servers for which scales are made at least, and at most.
+const LEAST_SCALES: u64 = 64;
+const MOST_SCALES: u64 = 4096;
+
+/// Which form a race has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// One draw from the total rate; exponential nets.
+    Direct,
+    /// A delay for each transition.
+    Clock,
+}
+
+/// Blocks of timed transitions: the square root of their number in each.
+fn blocks(code: &mut RaceCode, timed: usize) -> (u32, u64) {
+    let shift = (usize::BITS - timed.leading_zeros()) / 2;
+    let blocks = (timed.div_ceil(1 << shift)).max(1) as u32;
+    code.constants.word("BLOCK_SHIFT", shift);
+    code.constants.word("BLOCKS", blocks);
+    (blocks, u64::from(blocks) + (1 << shift))
+}
+
+fn servers_word(servers: Servers) -> u32 {
+    match servers {
+        Servers::Single => 1,
+        Servers::Limited(most) => most,
+        Servers::Infinite => u32::MAX,
+    }
+}
+
+/// Appends the rows of a form; gives the loop iterations of its costliest step.
+pub(crate) fn append(code: &mut RaceCode, program: &Program, clock: Clock, form: Form) -> u64 {
+    match form {
+        Form::Direct => direct(code, program, clock),
+        Form::Clock => clocks(code, program, clock),
+    }
+}
+
+fn rate_code(code: &mut RaceCode, program: &Program, t: u32, rate: &Value) -> u32 {
+    match rate {
+        Value::Constant(_) => NONE,
+        Value::Code(rate) => code.code(rate, &format!("the rate of `{}`", program.transition_names[t as usize])),
+    }
+}
+
+fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
+    let law = DirectLaw::choose(program, clock);
+    let timed = program.timed.len();
+    let (blocks, scan) = blocks(code, timed);
+    code.items.named("UNITS", 2 * timed as u32, &mut code.constants);
+    code.items.named("BLOCK_SUMS", 2 * blocks, &mut code.constants);
+    let mut rows = Vec::with_capacity(6 * timed);
+    let mut others = false;
+    for &t in &program.timed {
+        let Firing::Exponential { rate, servers } = &program.firing[t as usize] else { continue };
+        let at = rate_code(code, program, t, rate);
+        let kind = match (rate.as_constant(), servers) {
+            (None, _) => 2,
+            (Some(_), Servers::Single | Servers::Limited(1)) => 0,
+            (Some(_), _) => 1,
+        };
+        others |= kind > 0;
+        let [low, high] = pair(rate.as_constant().map_or(0, |rate| law.units(rate)));
+        rows.extend([t, kind, low, high, servers_word(*servers), at]);
+    }
+    let at = code.list(rows).0;
+    code.constants.word("TIMED_ROWS", at);
+    code.constants.word("RATE_EXPONENT", law.exponent.cast_unsigned());
+    code.constants.word("DIRECT_BASE", law.base.cast_unsigned());
+    code.constants.flag("HAS_OTHER_SHARES", others);
+    let look = code.loops.enabled + 1 + code.loops.code;
+    let begin = code.loops.whole + 4 * timed as u64;
+    let race = scan + code.loops.fire + code.loops.pass + code.loops.spread * look;
+    begin.max(race).max(32 * look).max(code.loops.choose + code.loops.fire + code.loops.spread) + code.loops.whole
+}
+
+fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
+    let timed = program.timed.len();
+    let (blocks, scan) = blocks(code, timed);
+    code.items.named("CLOCKS", 2 * timed as u32, &mut code.constants);
+    code.items.named("DRAWS", timed as u32, &mut code.constants);
+    code.items.named("BLOCK_FIRST", 2 * blocks, &mut code.constants);
+    let mut rows = Vec::with_capacity(12 * timed);
+    let mut kinds = [false; 5];
+    let (mut has_erlang, mut draws) = (false, 0);
+    for &t in &program.timed {
+        let timer = timer(code, program, t, clock);
+        kinds[timer.kind as usize] = true;
+        has_erlang |= timer.is_erlang;
+        draws = draws.max(u64::from(timer.law.loops) + u64::from(timer.room) * 4);
+        rows.extend(timer.row(t));
+    }
+    let at = code.list(rows).0;
+    code.constants.word("TIMED_ROWS", at);
+    code.constants.word("TICK_EXPONENT", clock.engine_exponent().cast_unsigned());
+    code.constants.word("NO_SCALE", NONE);
+    code.constants.flag("HAS_SERVED", kinds[Timer::SERVED as usize]);
+    code.constants.flag("HAS_MARKING_RATES", kinds[Timer::MARKING as usize]);
+    code.constants.flag("HAS_GENERAL", kinds[Timer::GENERAL as usize]);
+    code.constants.flag("HAS_ERLANG", has_erlang);
+    let look = code.loops.enabled + 1 + code.loops.code + draws + scan;
+    let begin = code.loops.whole + 2 * timed as u64;
+    let race = 2 * scan + code.loops.fire + code.loops.pass + code.loops.spread * look;
+    begin.max(race).max(32 * look).max(code.loops.choose + code.loops.fire + code.loops.spread) + code.loops.whole
+}
+
+/// How a timed transition keeps time on a device.
+struct Timer {
+    kind: u32,
+    law: DeviceLaw,
+    servers: u32,
+    /// Code of the rate, or position of the scales.
+    at: u32,
+    age: bool,
+    item: u32,
+    /// Clocks, or scales.
+    room: u32,
+    words: u32,
+    is_erlang: bool,
+}
+
+impl Timer {
+    const PLAIN: u32 = 0;
+    const SERVED: u32 = 1;
+    const MARKING: u32 = 2;
+    const GENERAL: u32 = 3;
+    const NONE: u32 = 4;
+
+    fn row(&self, t: u32) -> [u32; 12] {
+        let Self { kind, law, servers, at, item, room, words, .. } = *self;
+        [t, kind, law.kind, law.a, law.b, servers, at, u32::from(self.age), item, room, words, 0]
+    }
+}
+
+fn timer(code: &mut RaceCode, program: &Program, t: u32, clock: Clock) -> Timer {
+    let mut timer = Timer {
+        kind: Timer::NONE,
+        law: DeviceLaw::NONE,
+        servers: 1,
+        at: NONE,
+        age: false,
+        item: 0,
+        room: 0,
+        words: 1,
+        is_erlang: false,
+    };
+    match &program.firing[t as usize] {
+        Firing::Immediate { .. } => {}
+        Firing::Exponential { rate, servers } => {
+            timer.servers = servers_word(*servers);
+            match (rate.as_constant(), timer.servers) {
+                (None, _) => {
+                    timer.kind = Timer::MARKING;
+                    timer.at = rate_code(code, program, t, rate);
+                    timer.item = code.items.take(2);
+                }
+                (Some(rate), 1) => {
+                    if let Some(scale) = exponential_scale(rate, clock) {
+                        timer.kind = Timer::PLAIN;
+                        let law = DeviceLaw::of(&Sampler::scaled(scale), &mut code.tables);
+                        timer.law = law.unwrap_or(DeviceLaw::NONE);
+                    }
+                }
+                (Some(rate), servers) => {
+                    timer.kind = Timer::SERVED;
+                    timer.item = code.items.take(1);
+                    let most = u64::from(servers).min(program.initial_tokens().max(LEAST_SCALES)).min(MOST_SCALES);
+                    timer.room = most as u32;
+                    let scales = (1..=timer.room).flat_map(|n| {
+                        exponential_scale(rate * f64::from(n), clock)
+                            .map_or([0, NONE], |scale| [scale.mantissa, scale.shift.cast_unsigned()])
+                    });
+                    timer.at = code.list(scales).0;
+                }
+            }
+        }
+        Firing::General { law, servers, memory } => {
+            timer.kind = Timer::GENERAL;
+            timer.servers = servers_word(*servers);
+            timer.age = *memory == Memory::Age;
+            let sampler = Sampler::general(law, clock);
+            timer.words = sampler.words();
+            timer.is_erlang = matches!(law, crate::net::Law::Erlang { .. });
+            match DeviceLaw::of(&sampler, &mut code.tables) {
+                Ok(law) => timer.law = law,
+                Err(why) => {
+                    let name = &program.transition_names[t as usize];
+                    code.obstacles.push(match why {
+                        NoDeviceLaw::Floats => format!("the delay of `{name}` needs floating point functions"),
+                        NoDeviceLaw::TooLarge => format!("the delay of `{name}` has too large a table"),
+                    });
+                }
+            }
+            timer.room = timer.servers.min(MOST_CLOCKS);
+            timer.item = code.items.take(2 + 4 * timer.room);
+        }
+    }
+    timer
+}
