@@ -71,6 +71,8 @@ enum Stage<'a> {
 pub(in crate::sim) struct Relay<'a> {
     backend: Backend,
     open: &'a Open<'a>,
+    /// Name of the engine whose twin is sought.
+    engine: &'static str,
     /// Number of the run's first replication.
     first: u64,
     patience: Patience,
@@ -110,6 +112,7 @@ impl<'a> Relay<'a> {
         let mut relay = Self {
             backend,
             open,
+            engine,
             first,
             patience,
             stage: Stage::Cpu,
@@ -238,7 +241,7 @@ impl<'a> Relay<'a> {
                 self.taken_over += samples.replications - from;
                 Ok(())
             }
-            Err(fault) if self.backend == Backend::Gpu => Err(required(fault, "device's")),
+            Err(fault) if self.backend == Backend::Gpu => Err(required(fault, self.engine)),
             Err(fault) => {
                 let what = match fault {
                     DeviceFault::Gpu(error) => error.to_string(),

@@ -125,7 +125,7 @@ fn lost() -> DeviceFault {
 /// Replications that the CPU has before it goes over: one round of one thread.
 const BEFORE: u64 = 64;
 
-/// Seen to fail with the first replication of the run left out of a chunk's number, and with a chunk counted that failed.
+/// Seen to fail with the first replication of the run left out of a chunk's number.
 #[test]
 fn a_fault_loses_nothing_and_counts_nothing_twice() {
     type Make = fn() -> DeviceFault;
