@@ -1,5 +1,5 @@
 // 64-bit numbers as pairs (low, high) of words.
-// Twin: src/sim/gpu/pair.rs (plus, minus, less, least, latest, shifted_right, shifted_left, product, full_product, leading_zeros, reciprocal)
+// Twin: src/sim/gpu/pair.rs (plus, minus, less, least, latest, shifted_right, shifted_left, product, leading_zeros, reciprocal)
 
 const NEVER = vec2<u32>(0u, 0x80000000u);
 const LAST = vec2<u32>(0xffffffffu, 0x7fffffffu);

@@ -58,11 +58,17 @@ pub(crate) enum Command {
     /// Write the net of a MapReduce job on a GPU cluster
     SpnGc(SpnGcArgs),
     /// Estimate how long a MapReduce job on a GPU cluster takes
-    Estimate(EstimateArgs),
     /// Compare what can be done about stragglers: job time, energy, waste and copies of each policy
     Whatif(WhatIfArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
+    Estimate(Box<EstimateArgs>),
+    /// List the graphics adapters, and say which one would be used
+    #[cfg(feature = "gpu")]
+    Devices(DevicesArgs),
+    /// Measure how fast this machine replicates, on its processor and on a graphics card
+    #[cfg(feature = "gpu")]
+    Bench(BenchArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print the man page
@@ -171,9 +177,26 @@ pub(crate) struct RunArgs {
     /// Wall time after which the run ends with what it has, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) max_time: Option<Duration>,
+    /// What runs the replications; the numbers are the same. `auto` begins on the processor, and goes on on a graphics card
+    /// where much is left
+    #[arg(long, default_value = "auto")]
+    pub(crate) backend: BackendChoice,
+    /// Graphics adapter to use, by a part of its name (see `tailspn devices`); a software adapter is used only by its name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Option<String>,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share)]
     pub(crate) level: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackendChoice {
+    /// The processor, and a graphics card for what takes long
+    Auto,
+    /// The processor
+    Cpu,
+    /// A graphics card, or an error
+    Gpu,
 }
 
 #[derive(Debug, Args)]
@@ -437,6 +460,40 @@ pub(crate) enum Method {
     Analytic,
     /// Both; only simulation where there is no formula
     Both,
+}
+
+#[cfg(feature = "gpu")]
+#[derive(Debug, Args)]
+pub(crate) struct DevicesArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(feature = "gpu")]
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// What is measured: `cpu`, `gpu`, or both with `auto`; a software adapter is only measured by its name
+    #[arg(long, default_value = "auto", hide_possible_values = true)]
+    pub(crate) backend: BackendChoice,
+    /// Graphics adapter, by a part of its name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Option<String>,
+    /// Time of each measurement, such as 2s
+    #[arg(long, value_name = "WALL", default_value = "2s", allow_hyphen_values = true, value_parser = values::wall_time)]
+    pub(crate) seconds: Duration,
+    /// Threads of the processor; all cores where it is not given
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Lanes of the card times its clock in GHz, for the bound by arithmetic
+    #[arg(long, value_name = "PRODUCT", allow_hyphen_values = true, value_parser = values::positive)]
+    pub(crate) lanes_ghz: Option<f64>,
+    /// Memory bandwidth of the card in GB/s, for the bound by memory
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = values::positive)]
+    pub(crate) memory_gbs: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

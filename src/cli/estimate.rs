@@ -14,7 +14,7 @@ use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::plan::read_plan;
-use crate::cli::simulate::{end_of, failure, stop_rule};
+use crate::cli::simulate::{backend, end_of, failure, stop_rule};
 use crate::cli::spn_gc::phases_and_net;
 use crate::cli::watch::{Progress, catch_interrupt};
 
@@ -82,6 +82,8 @@ fn simulate(
         seed: plan.model.seed,
         threads: args.run.threads,
         max_wall: args.run.max_time,
+        backend: backend(args.run.backend),
+        adapter: args.run.adapter.clone(),
         ..Ensemble::default()
     };
     catch_interrupt(terminal);

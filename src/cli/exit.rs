@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Model,
     /// The question cannot be answered, or not by what was asked for.
     Refused,
+    /// A graphics card is required, and there is none that can do it.
+    Gpu,
     /// A file cannot be read or written.
     Io,
     /// Stopped by Ctrl-C; what was found until then was written.
@@ -30,6 +32,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Model => 3,
             Self::Refused => 5,
+            Self::Gpu => 6,
             Self::Io => 7,
             Self::Interrupted => 130,
         }

@@ -3,9 +3,15 @@
 //! Data goes to standard output, everything else to standard error; how a command ended is its exit code ([`exit`]).
 
 mod args;
+#[cfg(feature = "gpu")]
+mod bench;
+#[cfg(feature = "gpu")]
+mod bench_nets;
 mod check;
 mod convert;
 mod detectors;
+#[cfg(feature = "gpu")]
+mod devices;
 mod estimate;
 mod exit;
 mod load;
@@ -52,6 +58,10 @@ pub(crate) fn run() -> ExitCode {
         Command::Estimate(args) => estimate::run(args, &terminal),
         Command::Whatif(args) => whatif::run(args, &terminal),
         Command::Detectors(args) => detectors::run(args, &terminal),
+        #[cfg(feature = "gpu")]
+        Command::Devices(args) => devices::run(args, &terminal),
+        #[cfg(feature = "gpu")]
+        Command::Bench(args) => bench::run(args, &terminal),
         Command::Completions(args) => shell::completions(args, &terminal),
         Command::Man => shell::man(&terminal),
     };

@@ -5,9 +5,11 @@ use tailspn::estimate::StopRule;
 use tailspn::report::{
     self, SimulationReport, Subject, count, json, simulation_csv, simulation_report, simulation_text,
 };
-use tailspn::sim::{Ending, EngineChoice, Ensemble, Goal, Question, Run, RunError, Unwatched, run as replicate};
+use tailspn::sim::{
+    Backend, Ending, EngineChoice, Ensemble, Goal, Question, Run, RunError, Unwatched, run as replicate,
+};
 
-use crate::cli::args::{Engine, PrintArgs, SimulateArgs};
+use crate::cli::args::{BackendChoice, Engine, PrintArgs, SimulateArgs};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
@@ -33,6 +35,10 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         return Err(no_time());
     }
     if args.steady {
+        if args.run.backend == BackendChoice::Gpu {
+            let note = Note::problem("`--steady` runs on the processor only");
+            return Err(Failure::new(Exit::Gpu, note.with_help("leave out `--backend gpu`")));
+        }
         return steady::run(args, &program, loaded.net.name(), &asked.question, terminal);
     }
     if let Some(path) = &args.samples {
@@ -89,8 +95,19 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
             Engine::Direct => EngineChoice::Direct,
             Engine::Lockstep => EngineChoice::Lockstep,
         },
+        backend: backend(args.run.backend),
+        adapter: args.run.adapter.clone(),
         keep: args.samples.is_some(),
         ..Ensemble::default()
+    }
+}
+
+/// What is to run the replications.
+pub(crate) fn backend(choice: BackendChoice) -> Backend {
+    match choice {
+        BackendChoice::Auto => Backend::Auto,
+        BackendChoice::Cpu => Backend::Cpu,
+        BackendChoice::Gpu => Backend::Gpu,
     }
 }
 
@@ -106,6 +123,7 @@ fn be_patient(program: &Program, asked: &mut Asked, ensemble: &Ensemble, patienc
         replications: 1,
         stop: None,
         keep: false,
+        backend: Backend::Cpu,
         threads: Some(std::num::NonZeroUsize::MIN),
         ..ensemble.clone()
     };
@@ -136,7 +154,7 @@ const SEEK: [u64; 2] = [1_000, 100_000];
 fn seek_goal(program: &Program, asked: &Asked, ensemble: &Ensemble) -> Result<(), Failure> {
     let Some(rule) = ensemble.stop.as_ref().filter(|rule| rule.max_reps > SEEK[1]) else { return Ok(()) };
     for replications in SEEK {
-        let pilot = Ensemble { replications, stop: None, keep: false, ..ensemble.clone() };
+        let pilot = Ensemble { replications, stop: None, keep: false, backend: Backend::Cpu, ..ensemble.clone() };
         let found = replicate(program, &asked.question, &pilot, &Progress::new(false, ""));
         let found = found.map_err(|error| failure(&error))?;
         if found.samples.ended(Ending::Goal) > 0 || found.provenance.cut_short {
@@ -162,8 +180,21 @@ pub(crate) fn failure(error: &RunError) -> Failure {
             Failure::new(Exit::Refused, note.with_help("`--engine auto` takes the fastest engine that can"))
         }
         RunError::Horizon { .. } => Failure::plain(Exit::Refused, error.to_string()),
+        RunError::GpuUnfit { engine, reasons } => {
+            let message = format!("the {engine} engine of graphics cards cannot run this:\n{}", reasons.join("\n"));
+            no_gpu(Note::problem(message))
+        }
+        RunError::GpuNotBuilt => Failure::plain(Exit::Gpu, error.to_string()),
+        #[cfg(feature = "gpu")]
+        RunError::Gpu(error) => no_gpu(Note::problem(error.to_string())),
         other => Failure::plain(Exit::Internal, other.to_string()),
     }
+}
+
+/// No graphics card that can do what was asked of one.
+pub(crate) fn no_gpu(note: Note) -> Failure {
+    let help = "`tailspn devices` lists the adapters; `--backend auto` uses one where it can and the processor else";
+    Failure::new(Exit::Gpu, note.with_help(help))
 }
 
 /// The report as it was asked for.

@@ -7,7 +7,7 @@ use tailspn::report::{
     solve_text, steady_section, time_section,
 };
 use tailspn::solve::{
-    Chain, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings, Unbounded, Verdicts,
+    Chain, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings, Verdicts,
     coverability, expand_phases, explore, passage, steady_state, transient,
 };
 
@@ -215,7 +215,7 @@ impl Numbers<'_> {
 /// The long run was asked for, but nothing goes on for ever.
 fn dead_run(dead: usize) -> Failure {
     let message =
-        format!("the net can stop for good in {dead} dead markings, so that it has no steady state of its own");
+        format!("the net can stop for good, in {}: it has no steady state", counted(dead as u64, "dead marking"));
     let help = "without --steady, the time to the dead marking is shown where every run ends there, else the long-run averages";
     Failure::new(Exit::Refused, Note::problem(message).with_help(help))
 }

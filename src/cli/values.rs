@@ -60,7 +60,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     };
     let number = digits.trim().parse::<f64>().map_err(|_| expected())?;
     let bytes = number * 1024_f64.powi(power);
-    if bytes >= 1.0 && bytes < MOST_COUNT { Ok(bytes as u64) } else { Err(expected()) }
+    if (1.0..MOST_COUNT).contains(&bytes) { Ok(bytes as u64) } else { Err(expected()) }
 }
 
 /// A share above 0 and below 1, also in percent: `0.5%` or `0.005`.
@@ -69,6 +69,15 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     let share = number.trim().parse::<f64>().map_err(|_| expected())? * factor;
     if share > 0.0 && share < 1.0 { Ok(share) } else { Err(expected()) }
+}
+
+/// A finite number above 0.
+#[cfg(feature = "gpu")]
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        _ => Err("expected a number above 0".to_owned()),
+    }
 }
 
 /// A model time in seconds: finite and not negative; an `s` may follow.

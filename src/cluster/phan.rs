@@ -94,9 +94,9 @@ mod tests {
 
     #[test]
     fn scenarios_are_sound_and_c2_is_the_default_cluster() {
-        for number in 0..SCENARIOS.len() {
+        for (number, nodes) in SCENARIOS.iter().enumerate() {
             assert_eq!(scenario(number, watching(20.0)).problems(), []);
-            assert_eq!(SCENARIOS[number].iter().sum::<u32>(), 20);
+            assert_eq!(nodes.iter().sum::<u32>(), 20);
         }
         assert_eq!(scenario(1, Plan::default().policy), Plan::default());
         for slots in RESERVATIONS {

@@ -399,7 +399,7 @@ impl<'w> Simulator<'w> {
         let from = node * self.stride;
         for &number in &self.held[from..from + state.used() as usize] {
             let attempt = &self.attempts[number as usize];
-            let earlier = attempt.end_work < first_work || (attempt.end_work == first_work && number < first);
+            let earlier = attempt.end_work.total_cmp(&first_work).then(number.cmp(&first)).is_lt();
             if !attempt.idle && earlier {
                 (first, first_work) = (number, attempt.end_work);
             }

@@ -191,7 +191,7 @@ impl World {
                     if held.len() == wanted {
                         break;
                     }
-                    let node = (u64::from(self.word(task, sample)) * nodes as u64 >> 32) as usize;
+                    let node = ((u64::from(self.word(task, sample)) * nodes as u64) >> 32) as usize;
                     if !held.contains(&node) {
                         held.push(node);
                         pairs.push((node * jobs.len() + number, task));
@@ -207,18 +207,22 @@ impl World {
         self.local = Local { starts: starts.collect(), tasks: pairs.iter().map(|pair| pair.1).collect() };
     }
 
-    /// Slots that a policy keeps for copies on each node, and whether the rest is left for tasks: see
-    /// [`SlotShare`](crate::cluster::plan::SlotShare).
+    /// Slots that a policy keeps for copies on each node.
     pub(super) fn kept_slots(&self, share_for_tasks: f64) -> Vec<u32> {
-        let mut owed = 0.0;
-        let keep = |node: &NodeSpec| {
-            // 1e-9: a share such as 0.9 is no exact binary number
-            let before = (owed + 1e-9_f64).floor();
-            owed += f64::from(node.slots) * (1.0 - share_for_tasks);
-            ((owed + 1e-9).floor() - before) as u32
-        };
-        self.nodes.iter().map(keep).collect()
+        kept_slots(self.nodes.iter().map(|node| node.slots), share_for_tasks).collect()
     }
+}
+
+/// Slots that are kept for copies on each of some nodes, where the rest is left for tasks: see
+/// [`SlotShare`](crate::cluster::plan::SlotShare).
+pub(super) fn kept_slots(slots: impl Iterator<Item = u32>, share_for_tasks: f64) -> impl Iterator<Item = u32> {
+    let mut owed = 0.0_f64;
+    slots.map(move |slots| {
+        // 1e-9: a share such as 0.9 is no exact binary number
+        let before = (owed + 1e-9).floor();
+        owed += f64::from(slots) * (1.0 - share_for_tasks);
+        ((owed + 1e-9).floor() - before) as u32
+    })
 }
 
 #[cfg(test)]

@@ -70,8 +70,8 @@ pub use structure::{
 pub use structure_csv::structure_csv;
 pub use structure_text::{Extent, Sections, structure_text};
 pub use summary::{
-    EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,
-    Subject, simulation_report,
+    DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
+    SnapshotRow, Subject, simulation_report,
 };
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};

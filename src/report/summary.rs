@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::estimate::{FloatMoments, Interval, clopper_pearson};
 use crate::report::distribution::{Distribution, mean_time};
 use crate::report::quantity::Quantity;
-use crate::sim::{Ending, Goal, Provenance, Question, Run, Samples};
+use crate::sim::{DeviceUse, Ending, Goal, Provenance, Question, Run, Samples};
 
 /// What was simulated, in the words of the person who asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,6 +103,33 @@ pub struct SnapshotRow {
     pub mean: Option<Quantity>,
 }
 
+/// The part of a run that a graphics card had.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeviceSummary {
+    /// Name that the driver gives it.
+    pub adapter: String,
+    /// Replications that ran there.
+    pub replications: u64,
+    /// Wall time of opening it and of compiling shaders \[s\].
+    pub setup_s: f64,
+    /// Wall time of uploading programs and parameters \[s\].
+    pub upload_s: f64,
+    /// Wall time from the submission of work until it was done \[s\].
+    pub compute_s: f64,
+    /// Wall time of copying results back and taking them apart \[s\].
+    pub read_back_s: f64,
+}
+
+impl DeviceSummary {
+    fn new(device: &DeviceUse) -> Self {
+        let [setup_s, upload_s, compute_s, read_back_s] =
+            [device.times.setup, device.times.upload, device.times.compute, device.times.read_back]
+                .map(|time| time.as_secs_f64());
+        let (adapter, replications) = (device.adapter.clone(), device.replications);
+        Self { adapter, replications, setup_s, upload_s, compute_s, read_back_s }
+    }
+}
+
 /// Enough to repeat a run, and to know what was run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProvenanceSummary {
@@ -120,6 +147,12 @@ pub struct ProvenanceSummary {
     pub vector: &'static str,
     /// Threads that were used.
     pub threads: usize,
+    /// What ran the replications, such as `cpu` or `cpu then gpu`.
+    pub backend: &'static str,
+    /// Why that.
+    pub backend_reason: String,
+    /// The graphics card that was opened, also if it failed at once.
+    pub device: Option<DeviceSummary>,
     /// Length of a tick of model time \[s\].
     pub tick_s: f64,
     /// Wall time of the replications \[s\].
@@ -256,6 +289,9 @@ pub(super) fn provenance_summary(provenance: &Provenance, tick_s: f64) -> Proven
         reasons: provenance.reasons.clone(),
         vector: provenance.vector,
         threads: provenance.threads,
+        backend: provenance.placement.backend.name(),
+        backend_reason: provenance.placement.reason.clone(),
+        device: provenance.placement.device.as_ref().map(DeviceSummary::new),
         tick_s,
         wall_s: provenance.wall.as_secs_f64(),
     }

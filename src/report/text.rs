@@ -174,15 +174,22 @@ fn snapshots(report: &SimulationReport, look: &Look) -> String {
 }
 
 fn provenance(provenance: &ProvenanceSummary) -> String {
-    format!(
-        "seed {}, {} engine ({}), {} thread{}, {}\n",
-        provenance.seed,
-        provenance.engine,
-        provenance.vector,
-        provenance.threads,
-        if provenance.threads == 1 { "" } else { "s" },
-        duration(Duration::from_secs_f64(provenance.wall_s))
-    )
+    let device = provenance.device.as_ref().map_or("", |device| device.adapter.as_str());
+    let place = match provenance.backend {
+        "cpu" => "on the CPU".to_owned(),
+        "gpu" => format!("on {device}"),
+        "cpu then gpu" => format!("on the CPU, then on {device}"),
+        _ => format!("on the CPU, then on {device}, then on the CPU"),
+    };
+    let threads = provenance.threads;
+    // vectors and threads are those of the CPU
+    let how = match provenance.backend {
+        "gpu" => String::new(),
+        _ => format!(" ({}), {threads} thread{}", provenance.vector, if threads == 1 { "" } else { "s" }),
+    };
+    let wall = duration(Duration::from_secs_f64(provenance.wall_s));
+    let (seed, engine, reason) = (provenance.seed, provenance.engine, &provenance.backend_reason);
+    format!("seed {seed}, {engine} engine{how}, {wall}, {place} ({reason})\n")
 }
 
 /// The text of a steady state.

@@ -154,7 +154,7 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
         ratio: change.ratio.map(Quantity::from),
     };
     let tail = |tail: &crate::cluster::Tail| {
-        let quantity = Quantity::new(Some(tail.value), samples, level, tail.interval.clone());
+        let quantity = Quantity::new(Some(tail.value), samples, level, tail.interval);
         quantity.map(|quantity| TailRow { p: tail.p, quantity })
     };
     PolicyRow {

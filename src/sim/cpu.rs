@@ -14,7 +14,7 @@ use crate::watch::Watch;
 
 /// Replications that are averaged together before they are merged, where observations are floats: part of the meaning
 /// of a result, so it never changes with threads or load.
-const FLOAT_UNIT: u64 = 16;
+pub(in crate::sim) const FLOAT_UNIT: u64 = 16;
 /// Replications that the vectorised engines run side by side.
 const BLOCK: u64 = 64;
 /// Largest unit where all observations are integers and any grouping gives the same bits.
@@ -23,15 +23,20 @@ const LARGEST_UNIT: u64 = 1 << 16;
 const UNITS_PER_THREAD: u64 = 8;
 
 /// How long a run may take.
-pub(super) struct Limits<'a> {
-    pub(super) deadline: Option<Instant>,
-    pub(super) watch: &'a dyn Watch,
-    pub(super) threads: NonZeroUsize,
+pub(in crate::sim) struct Limits<'a> {
+    pub(in crate::sim) deadline: Option<Instant>,
+    pub(in crate::sim) watch: &'a dyn Watch,
 }
 
 impl Limits<'_> {
-    pub(super) fn over(&self) -> bool {
+    pub(in crate::sim) fn over(&self) -> bool {
         self.watch.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// How long the run may still take, where that is limited.
+    #[cfg(feature = "gpu")]
+    pub(in crate::sim) fn left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 }
 
@@ -40,48 +45,86 @@ const ROUND_UNITS: u64 = 4;
 /// How long a round should take: in between, progress is shown and stop rules are asked.
 const ROUND: Duration = Duration::from_millis(200);
 
-/// Runs replications `samples.replications .. until` (counted from `first`) and appends them to `samples`; fewer where a
-/// limit is hit. The replications that are there always are the first ones.
-pub(super) fn extend(
-    engine: &dyn Engine,
-    program: &Program,
-    question: &Question,
+/// An engine of the CPU on all threads of a run, round after round.
+pub(in crate::sim) struct CpuRounds<'a> {
+    engine: &'a dyn Engine,
+    program: &'a Program,
+    question: &'a Question,
+    /// Number of the run's first replication.
     first: u64,
-    until: u64,
-    samples: &mut Samples,
-    limits: &Limits<'_>,
-) -> Result<(), Fault> {
-    let threads = limits.threads.get() as u64;
-    let mut round = engine.batch().max(FLOAT_UNIT) * threads * ROUND_UNITS;
-    while samples.replications < until && !limits.over() {
+    pool: rayon::ThreadPool,
+    threads: u64,
+    /// Replications of the next round.
+    round: u64,
+    done: u64,
+    spent: Duration,
+}
+
+impl<'a> CpuRounds<'a> {
+    pub(in crate::sim) fn new(
+        engine: &'a dyn Engine,
+        program: &'a Program,
+        question: &'a Question,
+        first: u64,
+        threads: NonZeroUsize,
+    ) -> Result<Self, rayon::ThreadPoolBuildError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
+        let threads = threads.get() as u64;
+        let round = engine.batch().max(FLOAT_UNIT) * threads * ROUND_UNITS;
+        Ok(Self { engine, program, question, first, pool, threads, round, done: 0, spent: Duration::ZERO })
+    }
+
+    /// Runs some of the replications `samples.replications .. until` and appends them to `samples`; fewer where a limit is
+    /// hit. The replications that are there always are the first ones.
+    pub(in crate::sim) fn round(
+        &mut self,
+        until: u64,
+        samples: &mut Samples,
+        limits: &Limits<'_>,
+    ) -> Result<(), Fault> {
         let begin = samples.replications;
-        let end = until.min(begin + round);
-        let unit = unit(engine, question, end - begin, threads);
+        let end = until.min(begin + self.round);
+        let unit = unit(self.engine, self.question, end - begin, self.threads);
         let started = Instant::now();
-        let parts: Vec<Option<Samples>> = (0..(end - begin).div_ceil(unit))
-            .into_par_iter()
-            .map(|i| {
-                if limits.over() {
-                    return Ok(None);
-                }
-                let from = begin + i * unit;
-                let mut part = Samples::new(samples.clock, question, program.counters(), program.transitions());
-                engine.run(first + from, unit.min(end - from), &mut part)?;
-                Ok(Some(part))
-            })
-            .collect::<Result<_, Fault>>()?;
+        let one = |i: u64| {
+            if limits.over() {
+                return Ok(None);
+            }
+            let from = begin + i * unit;
+            let counters = (self.program.counters(), self.program.transitions());
+            let mut part = Samples::new(samples.clock, self.question, counters.0, counters.1);
+            self.engine.run(self.first + from, unit.min(end - from), &mut part)?;
+            Ok(Some(part))
+        };
+        let units = (end - begin).div_ceil(unit);
+        let parts: Vec<Option<Samples>> =
+            self.pool.install(|| (0..units).into_par_iter().map(one).collect::<Result<_, Fault>>())?;
         // where a limit was hit, what stands behind the first gap is of no use
         for part in parts.iter().map_while(Option::as_ref) {
             samples.append(part);
         }
-        limits.watch.progress(samples.replications, until);
-        if started.elapsed() < ROUND / 2 {
-            round *= 2;
-        } else if started.elapsed() > ROUND * 2 {
-            round = (round / 2).max(engine.batch() * threads);
+        self.took(started.elapsed(), samples.replications - begin);
+        Ok(())
+    }
+
+    /// Notes a round and sets the size of the next one.
+    fn took(&mut self, time: Duration, replications: u64) {
+        self.done += replications;
+        self.spent += time;
+        if time < ROUND / 2 {
+            self.round *= 2;
+        } else if time > ROUND * 2 {
+            // whole units, so that how fast a machine is does not show in sums of floats
+            let unit = if self.question.is_passage_only() { 1 } else { FLOAT_UNIT };
+            self.round = (self.round / 2).max(self.engine.batch().max(unit) * self.threads);
         }
     }
-    Ok(())
+
+    /// Time spent so far, and replications per second.
+    #[cfg(feature = "gpu")]
+    pub(in crate::sim) fn pace(&self) -> (Duration, f64) {
+        (self.spent, self.done as f64 / self.spent.as_secs_f64().max(f64::MIN_POSITIVE))
+    }
 }
 
 /// Replications per unit of work.
@@ -94,4 +137,30 @@ fn unit(engine: &dyn Engine, question: &Question, replications: u64, threads: u6
     let step = if even >= BLOCK { BLOCK } else { 4 };
     let share = replications.div_ceil(threads).next_multiple_of(step);
     even.next_multiple_of(step).max(engine.batch().min(share)).min(LARGEST_UNIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::conformance::two_loops;
+    use crate::sim::race::{ClockForm, Setup};
+    use crate::sim::{Clock, Goal};
+
+    /// Rounds get shorter on a slow machine, but sums of floats are always cut at the same places.
+    #[test]
+    fn rounds_are_whole_units_however_slow_the_machine() {
+        let program = two_loops(2);
+        let question = Question { goal: Goal::Horizon, horizon: Some(1.0), tokens: true, ..Question::default() };
+        let clock = Clock::choose(&program, question.horizon);
+        let setup = Setup { program: &program, question: &question, clock, key: [0; 2], keep_times: false };
+        let engine = ClockForm::new(setup);
+        for threads in [1, 2, 3, 5] {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let mut rounds = CpuRounds::new(&engine, &program, &question, 0, threads).unwrap();
+            for seconds in [10, 0, 10, 10, 10, 10, 10, 0, 0, 10] {
+                rounds.took(Duration::from_secs(seconds), 1);
+                assert!(rounds.round.is_multiple_of(FLOAT_UNIT) && rounds.round > 0, "{}", rounds.round);
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Simulation: many independent replications of a [`Program`](crate::compile::Program), on the CPU.
+//! Simulation: many independent replications of a [`Program`](crate::compile::Program), on the CPU and on graphics cards.
 //!
 //! [`run()`] takes a program, a [`Question`] and an [`Ensemble`] and returns [`Samples`]. Two engines:
 //!
@@ -8,6 +8,8 @@
 //!   next reaction with an indexed heap), the *direct* form (one draw from the total rate; exponential nets), and the
 //!   *lockstep* form (the direct form, a block of replications side by side).
 //!
+//! Engines on graphics cards (feature `gpu`) are twins of these and give their numbers; [`Backend`] says who runs.
+//!
 //! Guarantees:
 //!
 //! * Same program, question and seed: same numbers, on any number of threads, in any blocks.
@@ -15,12 +17,16 @@
 //!   distribution.
 //! * Times are integers; see [`Clock`] for the tick and its error.
 
+mod backend;
 mod clock;
 #[cfg(test)]
 mod conformance;
 mod cpu;
+mod engines;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+#[cfg(not(feature = "gpu"))]
+mod no_gpu;
 mod question;
 mod race;
 mod run;
@@ -31,10 +37,12 @@ mod simd;
 mod steady;
 
 pub use crate::watch::{Unwatched, Watch};
+pub use backend::{Backend, DeviceUse, GpuTimes, Placement, RanOn};
 pub use clock::{Clock, NEVER, Scale};
+pub use engines::EngineChoice;
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use race::{DirectLaw, DirectObstacle};
-pub use run::{EngineChoice, Ensemble, Provenance, Run, RunError, run};
+pub use run::{Ensemble, Provenance, Run, RunError, run};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
 pub use schedule::{CriticalPath, GroupShare, Schedule};

@@ -3,37 +3,24 @@
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use crate::compile::{Program, ScheduleObstacle, plan_schedule};
+use crate::compile::Program;
 use crate::estimate::StopRule;
 use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::Engine;
+use crate::sim::backend::{Backend, Placement};
 use crate::sim::clock::Clock;
-use crate::sim::cpu::{Limits, extend};
+use crate::sim::cpu::{CpuRounds, Limits};
+use crate::sim::engines::{EngineChoice, choose};
+#[cfg(feature = "gpu")]
+use crate::sim::gpu::{GpuError, Patience, Relay, open};
+#[cfg(not(feature = "gpu"))]
+use crate::sim::no_gpu::Relay;
 use crate::sim::question::{Ending, Goal, Question};
-use crate::sim::race::{ClockForm, DirectForm, DirectLaw, DirectObstacle, LockstepForm, Setup};
+use crate::sim::race::{ClockForm, Setup};
 use crate::sim::samples::Samples;
-use crate::sim::schedule::Schedule;
 use crate::sim::simd::Level;
 use crate::watch::Watch;
-
-/// Which engine runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EngineChoice {
-    /// The fastest that can.
-    #[default]
-    Auto,
-    /// Max-plus evaluation.
-    Schedule,
-    /// Token game in its fastest form.
-    Race,
-    /// Token game in clock form.
-    Clock,
-    /// Token game in direct form.
-    Direct,
-    /// Token game in lockstep form.
-    Lockstep,
-}
 
 /// Settings of an ensemble of independent replications.
 #[derive(Clone, Debug)]
@@ -52,6 +39,10 @@ pub struct Ensemble {
     pub max_wall: Option<Duration>,
     /// Which engine runs.
     pub engine: EngineChoice,
+    /// What runs it, the processor or a graphics card.
+    pub backend: Backend,
+    /// Part of the name of the adapter that is used where one is; a software adapter is used only by its name.
+    pub adapter: Option<String>,
     /// Whether passage times are kept one by one.
     pub keep: bool,
 }
@@ -66,6 +57,8 @@ impl Default for Ensemble {
             threads: None,
             max_wall: None,
             engine: EngineChoice::Auto,
+            backend: Backend::Auto,
+            adapter: None,
             keep: false,
         }
     }
@@ -88,7 +81,9 @@ pub struct Provenance {
     pub threads: usize,
     /// Why faster engines were not taken; empty where the fastest one ran.
     pub reasons: Vec<String>,
-    /// Wall time of the replications, without compilation.
+    /// What ran the replications, and why.
+    pub placement: Placement,
+    /// Wall time of the replications, without compilation of the net.
     pub wall: Duration,
     /// Whether the run ended before it was complete, by a limit or on request.
     pub cut_short: bool,
@@ -127,45 +122,43 @@ pub enum RunError {
     /// The operating system gives no threads.
     #[error("no threads to run on: {0}")]
     Threads(String),
-}
-
-/// An engine that is ready, its name, and why faster ones were not taken.
-struct Chosen<'a> {
-    engine: Box<dyn Engine + 'a>,
-    name: &'static str,
-    reasons: Vec<String>,
+    /// A graphics card is required, and there is none, or it failed. Nothing of the run is kept.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// A graphics card is required, and cannot run this net or answer this question. The CPU can.
+    #[error("the {engine} engine of graphics cards cannot run this: {}", reasons.join("; "))]
+    GpuUnfit {
+        /// The engine whose twin was sought.
+        engine: &'static str,
+        /// Everything in its way.
+        reasons: Vec<String>,
+    },
+    /// A graphics card is required, and this build has no part for them. Build with the feature `gpu`.
+    #[error("this build has no part for graphics cards; build it with the feature `gpu`, or use the CPU")]
+    GpuNotBuilt,
 }
 
 /// Runs replications of `program`.
 ///
 /// # Errors
 ///
-/// A fault of the net, or an engine that cannot do what is asked.
+/// A fault of the net, an engine that cannot do what is asked, or no graphics card where one is required.
 pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, RunError> {
     let clock = result_clock(program, question, ensemble)?;
-    let chosen = choose(program, question, ensemble, clock)?;
-    // more threads than cores would only wait, and the result does not depend on their number
-    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
-    let pool = pool.build().map_err(|error| RunError::Threads(error.to_string()))?;
+    let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times: ensemble.keep };
+    let chosen = choose(ensemble.engine, setup, ensemble.seed)?;
     let started = Instant::now();
-    let limits = Limits { deadline: ensemble.max_wall.map(|wall| started + wall), watch, threads };
-    let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
-    let complete = pool.install(|| run_rounds(&chosen, program, question, ensemble, &mut samples, &limits))?;
-    finite(question, &samples)?;
-    let provenance = Provenance {
-        version: env!("CARGO_PKG_VERSION"),
-        seed: ensemble.seed,
-        first: ensemble.first,
-        engine: chosen.name,
-        vector: Level::detect().name(),
-        threads: threads.get(),
-        reasons: chosen.reasons,
-        wall: started.elapsed(),
-        cut_short: !complete,
-    };
-    Ok(Run { samples, provenance })
+    #[cfg(feature = "gpu")]
+    let open = || open(chosen.kind, setup, ensemble.seed, ensemble.adapter.as_deref());
+    #[cfg(feature = "gpu")]
+    let relay = Relay::new(ensemble.backend, &open, ensemble.first, Patience::default(), chosen.kind.name())?;
+    #[cfg(not(feature = "gpu"))]
+    let relay = Relay::new(ensemble.backend)?;
+    let mut run = run_rounds(setup, chosen.engine.as_ref(), ensemble, watch, relay, started)?;
+    run.provenance.engine = chosen.kind.name();
+    run.provenance.reasons = chosen.reasons;
+    Ok(run)
 }
 
 /// Whether all rewards and snapshots came out as numbers.
@@ -223,108 +216,57 @@ fn result_clock(program: &Program, question: &Question, ensemble: &Ensemble) -> 
     Ok(clock)
 }
 
-/// Runs to the number of replications, or until the stop rule is content; says whether it got there.
-fn run_rounds(
-    chosen: &Chosen<'_>,
-    program: &Program,
-    question: &Question,
+/// Runs to the number of replications, or until the stop rule is content, on the CPU or wherever `relay` has them run.
+pub(in crate::sim) fn run_rounds(
+    setup: Setup<'_>,
+    engine: &dyn Engine,
     ensemble: &Ensemble,
-    samples: &mut Samples,
-    limits: &Limits<'_>,
-) -> Result<bool, Fault> {
-    let mut until =
-        ensemble.stop.as_ref().map_or(ensemble.replications, |rule| rule.next_round(0, f64::INFINITY).unwrap_or(0));
-    loop {
-        extend(chosen.engine.as_ref(), program, question, ensemble.first, until, samples, limits)?;
-        if samples.replications < until {
-            return Ok(false);
+    watch: &dyn Watch,
+    mut relay: Relay<'_>,
+    started: Instant,
+) -> Result<Run, RunError> {
+    let Setup { program, question, clock, .. } = setup;
+    // more threads than cores would only wait, and the result does not depend on their number
+    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
+    let cpu = CpuRounds::new(engine, program, question, ensemble.first, threads);
+    let mut cpu = cpu.map_err(|error| RunError::Threads(error.to_string()))?;
+    let limits = Limits { deadline: ensemble.max_wall.map(|wall| started + wall), watch };
+    let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
+    let mut until = ensemble.replications;
+    if let Some(rule) = &ensemble.stop {
+        until = rule.next_round(0, f64::INFINITY).unwrap_or(0);
+    }
+    let complete = loop {
+        while samples.replications < until && !limits.over() {
+            relay.step(&mut cpu, until, &mut samples, &limits)?;
+            watch.progress(samples.replications, until);
         }
-        let Some(rule) = &ensemble.stop else { return Ok(true) };
+        if samples.replications < until {
+            break false;
+        }
+        let Some(rule) = &ensemble.stop else { break true };
         let estimate = samples.passage.mean_estimate(rule.level);
         let width = estimate.map_or(f64::INFINITY, |estimate| estimate.relative_half_width());
         match rule.next_round(samples.replications, width) {
             Some(more) => until = samples.replications + more,
-            None => return Ok(true),
+            None => break true,
         }
-    }
-}
-
-/// The fastest engine that can, among those that are allowed.
-fn choose<'a>(
-    program: &'a Program,
-    question: &'a Question,
-    ensemble: &Ensemble,
-    clock: Clock,
-) -> Result<Chosen<'a>, RunError> {
-    let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times: ensemble.keep };
-    let mut reasons = Vec::new();
-    for &kind in candidates(ensemble.engine, program) {
-        match kind.make(setup, ensemble.seed) {
-            Ok(engine) => return Ok(Chosen { engine, name: kind.name(), reasons }),
-            Err(obstacles) => reasons.extend(obstacles.into_iter().map(|o| format!("{}: {o}", kind.name()))),
-        }
-    }
-    let engine = candidates(ensemble.engine, program)[0].name();
-    Err(RunError::Engine { engine, reasons })
-}
-
-/// The engines that a choice allows, fastest first for a net of this size.
-fn candidates(choice: EngineChoice, program: &Program) -> &'static [Kind] {
-    let small = program.timed.len() <= MOST_FOR_DIRECT;
-    match choice {
-        EngineChoice::Auto if small => &[Kind::Schedule, Kind::Lockstep, Kind::Direct, Kind::Clock],
-        EngineChoice::Auto => &[Kind::Schedule, Kind::Clock],
-        EngineChoice::Race if small => &[Kind::Lockstep, Kind::Direct, Kind::Clock],
-        EngineChoice::Race | EngineChoice::Clock => &[Kind::Clock],
-        EngineChoice::Schedule => &[Kind::Schedule],
-        EngineChoice::Direct => &[Kind::Direct],
-        EngineChoice::Lockstep => &[Kind::Lockstep],
-    }
-}
-
-/// Timed transitions up to which the direct form is taken before the clock form. Measured, see docs/performance.md: with
-/// many transitions enabled it is faster at any size that was tried, with three enabled up to about 250.
-const MOST_FOR_DIRECT: usize = 4096;
-
-/// The engines.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Schedule,
-    Lockstep,
-    Direct,
-    Clock,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Schedule => "schedule",
-            Self::Lockstep => "lockstep",
-            Self::Direct => "direct",
-            Self::Clock => "clock",
-        }
-    }
-
-    /// The engine, or everything that is in its way.
-    fn make(self, setup: Setup<'_>, seed: u64) -> Result<Box<dyn Engine + '_>, Vec<String>> {
-        let Setup { program, question, clock, .. } = setup;
-        match self {
-            Self::Schedule => {
-                let plan = plan_schedule(program)
-                    .map_err(|obstacles| obstacles.iter().map(ScheduleObstacle::to_string).collect::<Vec<_>>())?;
-                Ok(Box::new(Schedule::new(program, &plan, question, clock, seed, setup.keep_times)?))
-            }
-            Self::Lockstep => Ok(Box::new(LockstepForm::new(setup)?)),
-            Self::Direct => {
-                let obstacles = DirectLaw::obstacles(program, clock);
-                if !obstacles.is_empty() {
-                    return Err(obstacles.iter().map(DirectObstacle::to_string).collect());
-                }
-                Ok(Box::new(DirectForm::new(setup)))
-            }
-            Self::Clock => Ok(Box::new(ClockForm::new(setup))),
-        }
-    }
+    };
+    finite(question, &samples)?;
+    let provenance = Provenance {
+        version: env!("CARGO_PKG_VERSION"),
+        seed: ensemble.seed,
+        first: ensemble.first,
+        engine: "",
+        vector: Level::detect().name(),
+        threads: threads.get(),
+        reasons: Vec::new(),
+        placement: relay.placement(),
+        wall: started.elapsed(),
+        cut_short: !complete,
+    };
+    Ok(Run { samples, provenance })
 }
 
 #[cfg(test)]

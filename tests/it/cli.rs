@@ -38,7 +38,7 @@ macro_rules! assert_shown {
         insta::with_settings!({ filters => [
             (r"\((portable|avx2|avx512)\)", "([vector])"),
             (r"\d+ threads?, [\d.]+ (µs|ms|s|min)", "[threads], [wall]"),
-            (r"(seed \d+), [\d.]+ (µs|ms|s|min)", "$1, [wall]"),
+            (r"(seed \d+|seed \d+, \w+ engine), [\d.]+ (µs|ms|s|min)", "$1, [wall]"),
             (r"in all, [\d.]+ (µs|ms|s|min)", "in all, [wall]"),
             (r#""bytes": \d+"#, r#""bytes": "[bytes]""#),
             (r"time cost: [\d.]+ (µs|ms|s|min) for a job of ([\d.]+ s), [\d.e-]+ % of it", "time cost: [wall] for a job of $2, [ratio] of it"),

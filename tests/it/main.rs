@@ -9,6 +9,8 @@ mod cli_errors;
 #[cfg(feature = "cli")]
 mod cli_solve;
 mod degenerate;
+#[cfg(all(feature = "cli", feature = "gpu"))]
+mod gpu;
 mod laws;
 mod measure;
 mod models;

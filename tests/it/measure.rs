@@ -9,7 +9,7 @@ use std::fmt;
 use tailspn::compile::{Code, Program, compile, lower};
 use tailspn::estimate::FloatMoments;
 use tailspn::net::Net;
-use tailspn::sim::{EngineChoice, Ensemble, Goal, Question, Reward, RunError, Samples, Unwatched, run};
+use tailspn::sim::{Backend, EngineChoice, Ensemble, Goal, Question, Reward, RunError, Samples, Unwatched, run};
 
 /// Every engine there is. A new one is added here, and runs all that it can.
 pub(crate) const ENGINES: [(EngineChoice, &str); 4] = [
@@ -124,12 +124,21 @@ pub(crate) struct Steady {
 pub(crate) struct Subject {
     net: Net,
     pub(crate) program: Program,
+    /// Adapter on which everything is run too.
+    adapter: Option<String>,
 }
 
 impl Subject {
+    /// The same, run on a graphics adapter too, which must give the same numbers to the bit.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn on(mut self, adapter: String) -> Self {
+        self.adapter = Some(adapter);
+        self
+    }
+
     pub(crate) fn new(net: Net) -> Self {
         let program = compile(&net).unwrap();
-        Self { net, program }
+        Self { net, program, adapter: None }
     }
 
     pub(crate) fn code(&self, expression: &str) -> Code {
@@ -197,8 +206,16 @@ impl Subject {
     }
 
     fn run(&self, question: &Question, replications: u64, engine: EngineChoice) -> Result<Samples, RunError> {
-        let ensemble = Ensemble { replications, engine, seed: 20_240_917, keep: true, ..Ensemble::default() };
-        run(&self.program, question, &ensemble, &Unwatched).map(|run| run.samples)
+        let backend = Backend::Cpu;
+        let ensemble = Ensemble { replications, engine, backend, seed: 20_240_917, keep: true, ..Ensemble::default() };
+        let samples = run(&self.program, question, &ensemble, &Unwatched)?.samples;
+        if let Some(adapter) = &self.adapter {
+            let ensemble = Ensemble { backend: Backend::Gpu, adapter: Some(adapter.clone()), ..ensemble };
+            let there = run(&self.program, question, &ensemble, &Unwatched)?;
+            assert!(there.provenance.placement.device.is_some_and(|device| device.replications == replications));
+            assert_eq!(there.samples, samples, "the device has other numbers");
+        }
+        Ok(samples)
     }
 }
 

@@ -18,6 +18,17 @@ const SHARPNESS: f64 = 0.005;
 /// Values below this need a standard error of [`SHARPNESS`] of this only.
 const TINY: f64 = 0.02;
 
+/// How many of the replications are run, and how sharp the values then are.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// One of so many.
+    share: u64,
+    sharpness: f64,
+    tiny: f64,
+}
+
+const WHOLE: Sample = Sample { share: 1, sharpness: SHARPNESS, tiny: TINY };
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expectation {
@@ -67,6 +78,7 @@ fn expectation(model: &Path) -> Expectation {
 fn ask_all(
     expected: &[(Measure, f64)],
     engines: &[String],
+    (sharpness, tiny): (f64, f64),
     ask: impl Fn(EngineChoice) -> Result<Vec<Estimated>, RunError>,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -76,7 +88,7 @@ fn ask_all(
             Ok(estimates) => {
                 answered.push(name.to_owned());
                 wrong
-                    .extend(compare(expected, &estimates, SHARPNESS, TINY).into_iter().map(|w| format!("{name}: {w}")));
+                    .extend(compare(expected, &estimates, sharpness, tiny).into_iter().map(|w| format!("{name}: {w}")));
             }
             Err(RunError::Engine { .. }) => {}
             Err(error) => wrong.push(format!("{name}: {error}")),
@@ -88,11 +100,12 @@ fn ask_all(
     wrong
 }
 
-fn check(model: &Path) -> Vec<String> {
+/// `share` of the replications; `prepare` may have the net run elsewhere too.
+fn check(model: &Path, Sample { share, sharpness, tiny }: Sample, prepare: impl Fn(Subject) -> Subject) -> Vec<String> {
     let Expectation { run, measure } = expectation(model);
     let read = read(&fs::read(model).unwrap(), &ReadOptions::default()).unwrap();
     assert!(read.warnings.is_empty(), "{}: {:?}", model.display(), read.warnings);
-    let subject = Subject::new(read.net);
+    let subject = prepare(Subject::new(read.net));
     let mut averages = Vec::new();
     let mut passages: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for m in &measure {
@@ -110,15 +123,19 @@ fn check(model: &Path) -> Vec<String> {
         let steady = Steady {
             warm_up: run.warm_up.unwrap(),
             horizon: run.horizon.unwrap(),
-            replications: run.replications.unwrap(),
+            replications: run.replications.unwrap() / share,
         };
         let asked = of(&averages);
-        wrong.extend(ask_all(&averages, &run.engines, |engine| subject.steady(&asked, steady, engine)));
+        wrong.extend(ask_all(&averages, &run.engines, (sharpness, tiny), |engine| {
+            subject.steady(&asked, steady, engine)
+        }));
     }
     for expected in passages.values() {
         let asked = of(expected);
-        let replications = run.passage_replications.unwrap();
-        wrong.extend(ask_all(expected, &run.passage_engines, |engine| subject.passage(&asked, replications, engine)));
+        let replications = run.passage_replications.unwrap() / share;
+        wrong.extend(ask_all(expected, &run.passage_engines, (sharpness, tiny), |engine| {
+            subject.passage(&asked, replications, engine)
+        }));
     }
     let name = model.file_stem().unwrap().to_string_lossy().into_owned();
     wrong.into_iter().map(|w| format!("{name}: {w}")).collect()
@@ -130,7 +147,21 @@ fn check(model: &Path) -> Vec<String> {
 fn every_model_has_its_known_values_on_every_engine() {
     let models = models();
     assert!(models.len() >= 14, "models are missing");
-    let wrong: Vec<String> = models.iter().flat_map(|model| check(model)).collect();
+    let wrong: Vec<String> = models.iter().flat_map(|model| check(model, WHOLE, |subject| subject)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A software adapter is slow, so it runs a part of the replications: enough for the known values, and for every number to
+/// equal the processor's, which has met them with all.
+#[cfg(feature = "gpu")]
+#[test]
+fn every_model_has_its_known_values_on_a_device() {
+    const PART: Sample = Sample { share: 100, sharpness: 10.0 * SHARPNESS, tiny: 10.0 * TINY };
+    let adapters = tailspn::sim::gpu::adapters();
+    let adapter =
+        std::env::var("TAILSPN_ADAPTER").unwrap_or_else(|_| adapters.first().expect("an adapter").name.clone());
+    let on = |subject: Subject| subject.on(adapter.clone());
+    let wrong: Vec<String> = models().iter().flat_map(|model| check(model, PART, on)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -34,7 +34,7 @@ impl AdapterFacts {
         self.kind == "software"
     }
 
-    fn of(adapter: &wgpu::Adapter) -> Self {
+    pub(in crate::sim::gpu) fn of(adapter: &wgpu::Adapter) -> Self {
         let (info, limits) = (adapter.get_info(), adapter.limits());
         let kind = match info.device_type {
             wgpu::DeviceType::DiscreteGpu => "discrete",
@@ -74,6 +74,7 @@ pub(crate) enum Wanted<'a> {
     /// The best card; no software adapter.
     Card,
     /// The best there is, a software adapter if there is nothing else.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no run takes a software adapter by itself; tests do"))]
     Any,
     /// The first whose name contains this, whatever the case; software adapters too.
     Named(&'a str),
@@ -84,7 +85,7 @@ pub fn adapters() -> Vec<AdapterFacts> {
     all_adapters().iter().map(AdapterFacts::of).collect()
 }
 
-fn all_adapters() -> Vec<wgpu::Adapter> {
+pub(in crate::sim::gpu) fn all_adapters() -> Vec<wgpu::Adapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let mut found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     found.retain(|adapter| adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS));
@@ -109,17 +110,18 @@ pub struct Gpu {
 impl Gpu {
     /// Opens the adapter that is wanted and tests it.
     pub(crate) fn open(wanted: Wanted<'_>) -> Result<Self, GpuError> {
-        let adapter = choose(all_adapters(), wanted)?;
-        let mut gpu = Self::open_untested(&adapter, true)?;
-        gpu.loop_budget = self_test::run(&gpu)?;
-        Ok(gpu)
+        Self::open_adapter(&choose(all_adapters(), wanted)?, true)
     }
 
     /// The same without the use of 64-bit integers, for comparing both.
     #[cfg(test)]
     pub(crate) fn open_without_int64(wanted: Wanted<'_>) -> Result<Self, GpuError> {
-        let adapter = choose(all_adapters(), wanted)?;
-        let mut gpu = Self::open_untested(&adapter, false)?;
+        Self::open_adapter(&choose(all_adapters(), wanted)?, false)
+    }
+
+    /// Opens an adapter and tests it.
+    pub(in crate::sim::gpu) fn open_adapter(adapter: &wgpu::Adapter, int64: bool) -> Result<Self, GpuError> {
+        let mut gpu = Self::open_untested(adapter, int64)?;
         gpu.loop_budget = self_test::run(&gpu)?;
         Ok(gpu)
     }
@@ -165,7 +167,7 @@ fn choose(found: Vec<wgpu::Adapter>, wanted: Wanted<'_>) -> Result<wgpu::Adapter
 }
 
 /// Position of the adapter that is wanted among those that there are, best first.
-fn choose_from(facts: &[AdapterFacts], wanted: Wanted<'_>) -> Result<usize, GpuError> {
+pub(in crate::sim::gpu) fn choose_from(facts: &[AdapterFacts], wanted: Wanted<'_>) -> Result<usize, GpuError> {
     let Some(best) = facts.first() else { return Err(GpuError::NoAdapter) };
     match wanted {
         Wanted::Any => Ok(0),

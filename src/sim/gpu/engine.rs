@@ -27,6 +27,10 @@ impl From<GpuError> for DeviceFault {
 pub(crate) trait DeviceEngine {
     /// Runs replications from `first` on, at most `most`, and adds them to `samples`, in order. Gives how many; where it
     /// fails, `samples` is as it was.
+    ///
+    /// Observations that are floats are averaged and merged as on the CPU: in groups of
+    /// [`FLOAT_UNIT`](crate::sim::cpu::FLOAT_UNIT) from `first` on. So where there are any, the number of replications is
+    /// a multiple of that, or `most`.
     fn run(&mut self, first: u64, most: u64, samples: &mut Samples) -> Result<u64, DeviceFault>;
 
     /// Where the time went.

@@ -5,25 +5,13 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 
+pub(crate) use crate::sim::backend::GpuTimes;
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::error::GpuError;
 
 /// How long one wait may take. A dispatch is made for a tenth of a second; a software adapter on a busy machine may need
 /// much longer.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Where the time of a run on the device went.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GpuTimes {
-    /// Compiling shaders and opening buffers.
-    pub setup: Duration,
-    /// Uploading programs and parameters.
-    pub upload: Duration,
-    /// From the submission of work until it was done.
-    pub compute: Duration,
-    /// Copying results back and taking them apart.
-    pub read_back: Duration,
-}
 
 /// A compute pipeline.
 #[derive(Debug)]

@@ -24,19 +24,24 @@ mod race;
 mod race_code;
 mod race_forms;
 mod race_layout;
+mod relay;
 mod schedule;
 mod schedule_code;
 mod self_test;
 mod shader;
+mod survey;
 #[cfg(test)]
 mod tests;
+mod twin;
 
 pub use device::{AdapterFacts, Gpu, adapters};
 pub use error::GpuError;
-pub use execute::GpuTimes;
+pub use survey::{Surveyed, automatic_choice, survey};
 
 pub(crate) use device::Wanted;
 pub(crate) use engine::{DeviceEngine, DeviceFault};
 pub(crate) use race::GpuRace;
 pub(crate) use race_forms::Form;
+pub(in crate::sim) use relay::{Patience, Relay};
 pub(crate) use schedule::GpuSchedule;
+pub(in crate::sim) use twin::open;

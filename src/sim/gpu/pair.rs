@@ -12,8 +12,7 @@ pub(crate) fn value([low, high]: [u32; 2]) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// The operations, in the order of the test kernel.
-#[cfg(test)]
+/// The operations.
 pub(crate) mod twin {
     pub(crate) fn plus(a: u64, b: u64) -> u64 {
         a.wrapping_add(b)
@@ -39,12 +38,11 @@ pub(crate) mod twin {
     pub(crate) fn product(a: u64, b: u32) -> u64 {
         a.wrapping_mul(u64::from(b))
     }
-    pub(crate) fn full_product(a: u32, b: u32) -> u64 {
-        u64::from(a) * u64::from(b)
-    }
+    #[cfg(test)]
     pub(crate) fn leading_zeros(a: u64) -> u32 {
         a.leading_zeros()
     }
+    #[cfg(test)]
     pub(crate) fn reciprocal(divisor: u32) -> u32 {
         ((u64::MAX >> 1) / u64::from(divisor)) as u32
     }

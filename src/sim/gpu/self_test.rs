@@ -4,6 +4,7 @@
 use crate::rng::{exponential, philox4x32_10};
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::error::GpuError;
+use crate::sim::gpu::pair::twin::{latest, least, less, minus, plus, product, shifted_left, shifted_right};
 use crate::sim::gpu::pair::{pair, value};
 use crate::sim::gpu::shader;
 
@@ -34,9 +35,9 @@ fn expected(lane: usize, loops: u32) -> [u32; ANSWERS] {
     let a = value([drawn[0], drawn[1]]);
     let b = value([drawn[2], drawn[3]]);
     let by = lane as u32;
-    let low = u64::from(drawn[0]).wrapping_mul(u64::from(drawn[2]));
-    let mixed = (a << by).wrapping_sub(b >> by).wrapping_add(low);
-    let chosen = pair(if a < b { mixed.max(a) } else { mixed.min(b) });
+    let low = product(u64::from(drawn[0]), drawn[2]);
+    let mixed = plus(minus(shifted_left(a, by), shifted_right(b, by)), low);
+    let chosen = pair(if less(a, b) { latest(mixed, a) } else { least(mixed, b) });
     let mut hash = lane as u32;
     for count in 1..=loops {
         hash = hash.wrapping_mul(1_664_525).wrapping_add(count) ^ (hash >> 5);

@@ -4,6 +4,7 @@ mod code;
 mod direct_law;
 mod double;
 mod race;
+mod relay;
 mod schedule;
 mod twins;
 

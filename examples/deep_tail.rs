@@ -1,0 +1,54 @@
+//! How often does a job take how much too long?
+//!
+//! ```text
+//! start ─load─▶ M × (read, to GPU, GPU, to host, spill) ─shuffle─▶ R × (merge, reduce)
+//! ```
+//!
+//! One job in a thousand takes longer than the 99.9 % quantile. A million replications have a thousand such jobs, enough
+//! for an interval of a few tenths of a percent; the exact value is beside it.
+
+use std::error::Error;
+
+use tailspn::compile::compile;
+use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
+use tailspn::report::{Align, Subject, Table, simulation_report};
+use tailspn::sim::{Ensemble, Question, Unwatched, run};
+use tailspn::units::Probability;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut plan = Plan::default();
+    plan.job.input_mb = 1_920.0;
+    let phases = phase_times(&plan, &mut || 0.5)?;
+    let job = job_net(&plan, &phases)?;
+    let program = compile(&job.net).map_err(tailspn::error::Error::from)?;
+    let law = JobTime::of_plan(&plan, &phases)?;
+
+    let question = Question::default();
+    let ensemble = Ensemble { replications: 1_000_000, seed: 1, ..Ensemble::default() };
+    let found = run(&program, &question, &ensemble, &Unwatched)?;
+    let report = simulation_report(&found, &question, &Subject::default(), 0.95);
+    let time = report.passage_time.ok_or("no replication has ended")?;
+
+    let right = Align::Right;
+    let mut table =
+        Table::new([("", right), ("job time [s]", right), ("from", right), ("to", right), ("exact [s]", right)]);
+    for row in &time.quantiles {
+        let (Some(low), Some(high)) = (row.quantity.low, row.quantity.high) else { return Err("too few".into()) };
+        let exact = law.quantile(Probability::new(row.p).ok_or("a share")?)?.get();
+        let cells = [row.quantity.value, low, high, exact].map(|seconds| format!("{seconds:.2}"));
+        table.push(std::iter::once(format!("{} %", row.p * 100.0)).chain(cells));
+        // 2.5 half widths are 5 standard errors
+        assert!((row.quantity.value - exact).abs() < 1.25 * (high - low), "{}: {low} to {high}, exact {exact}", row.p);
+        assert!(high - low < 0.01 * exact);
+    }
+    print!("{}", table.text());
+    let place = &found.provenance.placement;
+    println!(
+        "{} jobs of {} tasks, on the {}: {}",
+        found.samples.replications,
+        plan.maps() + plan.reduces(),
+        place.backend.name(),
+        place.reason
+    );
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Which engines there are on the CPU, and the fastest that can run a net and answer a question.
+
+use crate::compile::{Program, ScheduleObstacle, plan_schedule};
+use crate::sim::Engine;
+use crate::sim::race::{ClockForm, DirectForm, DirectLaw, DirectObstacle, LockstepForm, Setup};
+use crate::sim::run::RunError;
+use crate::sim::schedule::Schedule;
+
+/// Which engine runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// The fastest that can.
+    #[default]
+    Auto,
+    /// Max-plus evaluation.
+    Schedule,
+    /// Token game in its fastest form.
+    Race,
+    /// Token game in clock form.
+    Clock,
+    /// Token game in direct form.
+    Direct,
+    /// Token game in lockstep form.
+    Lockstep,
+}
+
+/// An engine that is ready, and why faster ones were not taken.
+pub(super) struct Chosen<'a> {
+    pub(super) engine: Box<dyn Engine + 'a>,
+    pub(super) kind: Kind,
+    pub(super) reasons: Vec<String>,
+}
+
+/// The fastest engine that can, among those that are allowed.
+pub(super) fn choose<'a>(choice: EngineChoice, setup: Setup<'a>, seed: u64) -> Result<Chosen<'a>, RunError> {
+    let mut reasons = Vec::new();
+    for &kind in candidates(choice, setup.program) {
+        match kind.make(setup, seed) {
+            Ok(engine) => return Ok(Chosen { engine, kind, reasons }),
+            Err(obstacles) => reasons.extend(obstacles.into_iter().map(|o| format!("{}: {o}", kind.name()))),
+        }
+    }
+    let engine = candidates(choice, setup.program)[0].name();
+    Err(RunError::Engine { engine, reasons })
+}
+
+/// The engines that a choice allows, fastest first for a net of this size.
+fn candidates(choice: EngineChoice, program: &Program) -> &'static [Kind] {
+    let small = program.timed.len() <= MOST_FOR_DIRECT;
+    match choice {
+        EngineChoice::Auto if small => &[Kind::Schedule, Kind::Lockstep, Kind::Direct, Kind::Clock],
+        EngineChoice::Auto => &[Kind::Schedule, Kind::Clock],
+        EngineChoice::Race if small => &[Kind::Lockstep, Kind::Direct, Kind::Clock],
+        EngineChoice::Race | EngineChoice::Clock => &[Kind::Clock],
+        EngineChoice::Schedule => &[Kind::Schedule],
+        EngineChoice::Direct => &[Kind::Direct],
+        EngineChoice::Lockstep => &[Kind::Lockstep],
+    }
+}
+
+/// Timed transitions up to which the direct form is taken before the clock form. Measured, see docs/performance.md: with
+/// many transitions enabled it is faster at any size that was tried, with three enabled up to about 250.
+const MOST_FOR_DIRECT: usize = 4096;
+
+/// The engines.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sim) enum Kind {
+    Schedule,
+    Lockstep,
+    Direct,
+    Clock,
+}
+
+impl Kind {
+    /// Its name in results.
+    pub(in crate::sim) fn name(self) -> &'static str {
+        match self {
+            Self::Schedule => "schedule",
+            Self::Lockstep => "lockstep",
+            Self::Direct => "direct",
+            Self::Clock => "clock",
+        }
+    }
+
+    /// The engine, or everything that is in its way.
+    fn make(self, setup: Setup<'_>, seed: u64) -> Result<Box<dyn Engine + '_>, Vec<String>> {
+        let Setup { program, question, clock, .. } = setup;
+        match self {
+            Self::Schedule => {
+                let plan = plan_schedule(program)
+                    .map_err(|obstacles| obstacles.iter().map(ScheduleObstacle::to_string).collect::<Vec<_>>())?;
+                Ok(Box::new(Schedule::new(program, &plan, question, clock, seed, setup.keep_times)?))
+            }
+            Self::Lockstep => Ok(Box::new(LockstepForm::new(setup)?)),
+            Self::Direct => {
+                let obstacles = DirectLaw::obstacles(program, clock);
+                if !obstacles.is_empty() {
+                    return Err(obstacles.iter().map(DirectObstacle::to_string).collect());
+                }
+                Ok(Box::new(DirectForm::new(setup)))
+            }
+            Self::Clock => Ok(Box::new(ClockForm::new(setup))),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! A run between the CPU and a device: when it goes over, what becomes of a fault, and what it says about itself.
+//!
+//! Engines on both sides give the same numbers, replication by replication, and only whole chunks are appended. So a run
+//! goes on wherever it stands, and the samples do not show where that was.
+
+use std::time::{Duration, Instant};
+
+use crate::sim::backend::{Backend, DeviceUse, Placement, RanOn};
+use crate::sim::cpu::{CpuRounds, Limits};
+use crate::sim::gpu::{DeviceEngine, DeviceFault, GpuError};
+use crate::sim::run::RunError;
+use crate::sim::samples::Samples;
+
+/// When a run looks for a card, and when it leaves one.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sim) struct Patience {
+    /// Time on the CPU before anything is thought of: by then its speed is known, and most runs are over.
+    pub(in crate::sim) before_a_look: Duration,
+    /// Time that must be left on the CPU. Loading a driver, testing the device and compiling shaders take a second or
+    /// two, and longer where a driver sees a shader for the first time.
+    pub(in crate::sim) worth_a_look: Duration,
+    /// Time on a card before its speed is measured: its chunks begin small.
+    pub(in crate::sim) settling: Duration,
+    /// Time for which the speed of a card is measured, before it is compared with that of the CPU.
+    pub(in crate::sim) measured: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            before_a_look: Duration::from_secs(1),
+            worth_a_look: Duration::from_secs(4),
+            settling: Duration::from_secs(1),
+            measured: Duration::from_secs(1),
+        }
+    }
+}
+
+/// Replications that the CPU takes over where the device cannot finish one of them; twice as many each time until the
+/// device gets on again, so that few of its chunks are in vain.
+const TAKEN_OVER: u64 = 1024;
+
+/// Replications of the first chunk, and how much larger the next one may be after one that took less than this: how long a
+/// replication takes on the device is not known, and in between Ctrl-C is heard.
+const FIRST_CHUNK: u64 = 256;
+const GROWTH: u64 = 8;
+const QUICK: Duration = Duration::from_millis(250);
+
+/// A device with an engine.
+pub(in crate::sim) struct Opened<'a> {
+    pub(in crate::sim) adapter: String,
+    /// How long it took to open the device.
+    pub(in crate::sim) opening: Duration,
+    pub(in crate::sim) engine: Box<dyn DeviceEngine + 'a>,
+}
+
+/// Gives a device.
+pub(in crate::sim) type Open<'a> = dyn Fn() -> Result<Opened<'a>, DeviceFault> + 'a;
+
+/// Where a run is.
+enum Stage<'a> {
+    /// On the CPU, for as long as it takes.
+    Cpu,
+    /// On the CPU, until it is known that it takes long.
+    Watching,
+    /// On a device.
+    Device(Opened<'a>),
+}
+
+/// Runs replications on the CPU or on a device.
+pub(in crate::sim) struct Relay<'a> {
+    backend: Backend,
+    open: &'a Open<'a>,
+    /// Number of the run's first replication.
+    first: u64,
+    patience: Patience,
+    stage: Stage<'a>,
+    placement: Placement,
+    /// Whether the CPU had replications before the device, and after it.
+    before: bool,
+    after: bool,
+    /// Replications that the CPU took over from the device next time, and altogether.
+    span: u64,
+    taken_over: u64,
+    /// Most replications of the next chunk.
+    chunk: u64,
+    /// Since when a card is at work, and from when and from which replication on its speed is measured.
+    since: Option<Instant>,
+    window: Option<(Instant, u64)>,
+}
+
+impl<'a> Relay<'a> {
+    /// A run that begins where `backend` says.
+    ///
+    /// # Errors
+    ///
+    /// A device is required, and there is none that can run this.
+    pub(in crate::sim) fn new(
+        backend: Backend,
+        open: &'a Open<'a>,
+        first: u64,
+        patience: Patience,
+        engine: &'static str,
+    ) -> Result<Self, RunError> {
+        let (stage, reason) = match backend {
+            Backend::Cpu => (Stage::Cpu, "asked for"),
+            Backend::Auto => (Stage::Watching, "the run is short"),
+            Backend::Gpu => (Stage::Device(open().map_err(|fault| required(fault, engine))?), "asked for"),
+        };
+        let mut relay = Self {
+            backend,
+            open,
+            first,
+            patience,
+            stage: Stage::Cpu,
+            placement: Placement { reason: reason.to_owned(), ..Placement::default() },
+            before: false,
+            after: false,
+            span: TAKEN_OVER,
+            taken_over: 0,
+            chunk: FIRST_CHUNK,
+            since: None,
+            window: None,
+        };
+        match stage {
+            Stage::Device(opened) => relay.go_over(opened),
+            other => relay.stage = other,
+        }
+        Ok(relay)
+    }
+
+    /// Runs some of the replications up to `until`.
+    pub(in crate::sim) fn step(
+        &mut self,
+        cpu: &mut CpuRounds<'_>,
+        until: u64,
+        samples: &mut Samples,
+        limits: &Limits<'_>,
+    ) -> Result<(), RunError> {
+        match &mut self.stage {
+            Stage::Device(_) => self.on_device(cpu, until, samples, limits),
+            Stage::Watching => {
+                cpu.round(until, samples, limits)?;
+                let left = time_left(cpu, until - samples.replications, limits);
+                if cpu.pace().0 >= self.patience.before_a_look && left > self.patience.worth_a_look {
+                    self.before = true;
+                    self.look(left);
+                }
+                Ok(())
+            }
+            Stage::Cpu => {
+                self.after |= self.placement.device.is_some();
+                Ok(cpu.round(until, samples, limits)?)
+            }
+        }
+    }
+
+    /// What ran the replications, and why.
+    pub(in crate::sim) fn placement(mut self) -> Placement {
+        self.note_times();
+        let used = self.placement.device.as_ref().is_some_and(|device| device.replications > 0);
+        self.placement.backend = match (self.before, used, self.after) {
+            (_, false, _) if self.backend != Backend::Gpu || self.taken_over > 0 => RanOn::Cpu,
+            (true, _, false) => RanOn::CpuThenGpu,
+            (true, _, true) => RanOn::CpuThenGpuThenCpu,
+            (false, ..) => RanOn::Gpu,
+        };
+        if self.taken_over > 0 {
+            let few = format!("; {} replications that it could not finish ran on the CPU", self.taken_over);
+            self.placement.reason += &few;
+        }
+        self.placement
+    }
+
+    /// Looks for a card; `left` is how long the CPU would go on.
+    fn look(&mut self, left: Duration) {
+        match (self.open)() {
+            Ok(opened) => {
+                self.placement.reason = format!("{:.0} s were left on the CPU", left.as_secs_f64());
+                self.go_over(opened);
+            }
+            Err(fault) => {
+                self.placement.reason = no_card(fault);
+                self.stage = Stage::Cpu;
+            }
+        }
+    }
+
+    fn go_over(&mut self, opened: Opened<'a>) {
+        self.placement.device = Some(DeviceUse { adapter: opened.adapter.clone(), ..DeviceUse::default() });
+        self.since = Some(Instant::now());
+        self.stage = Stage::Device(opened);
+    }
+
+    /// Back to the CPU, for good.
+    fn go_back(&mut self, reason: String) {
+        self.note_times();
+        self.placement.reason = reason;
+        self.stage = Stage::Cpu;
+    }
+
+    fn note_times(&mut self) {
+        if let (Stage::Device(opened), Some(device)) = (&self.stage, &mut self.placement.device) {
+            device.times = opened.engine.times();
+            device.times.setup += opened.opening;
+        }
+    }
+
+    fn on_device(
+        &mut self,
+        cpu: &mut CpuRounds<'_>,
+        until: u64,
+        samples: &mut Samples,
+        limits: &Limits<'_>,
+    ) -> Result<(), RunError> {
+        let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
+        let from = samples.replications;
+        let started = Instant::now();
+        match opened.engine.run(self.first + from, (until - from).min(self.chunk), samples) {
+            Ok(count) if count > 0 => {
+                self.span = TAKEN_OVER;
+                if started.elapsed() < QUICK {
+                    self.chunk = self.chunk.saturating_mul(GROWTH);
+                }
+                if let Some(device) = &mut self.placement.device {
+                    device.replications += count;
+                }
+                self.compare(cpu, samples.replications);
+                Ok(())
+            }
+            // what the device cannot finish, the CPU can, or says what is wrong with the net
+            Ok(_) | Err(DeviceFault::Replication) => {
+                let end = until.min(from + self.span);
+                self.span = self.span.saturating_mul(2);
+                while samples.replications < end && !limits.over() {
+                    cpu.round(end, samples, limits)?;
+                }
+                self.taken_over += samples.replications - from;
+                Ok(())
+            }
+            Err(fault) if self.backend == Backend::Gpu => Err(required(fault, "device's")),
+            Err(fault) => {
+                let what = match fault {
+                    DeviceFault::Gpu(error) => error.to_string(),
+                    other => no_card(other),
+                };
+                let count = self.placement.device.as_ref().map_or(0, |device| device.replications);
+                self.go_back(format!("the device failed after {count} replications: {what}"));
+                Ok(())
+            }
+        }
+    }
+
+    /// Leaves a card that is slower than the CPU was.
+    fn compare(&mut self, cpu: &CpuRounds<'_>, done: u64) {
+        let Some(since) = self.since.filter(|_| self.backend == Backend::Auto) else { return };
+        let Some((begin, first)) = self.window else {
+            if since.elapsed() >= self.patience.settling {
+                self.window = Some((Instant::now(), done));
+            }
+            return;
+        };
+        let measured = begin.elapsed();
+        if measured < self.patience.measured {
+            return;
+        }
+        self.since = None;
+        let (speed, other) = ((done - first) as f64 / measured.as_secs_f64(), cpu.pace().1);
+        if speed < other {
+            self.go_back(format!("the device had {speed:.3e} replications/s, the CPU has {other:.3e}"));
+        }
+    }
+}
+
+/// How long the CPU would take for what is left, or may take.
+fn time_left(cpu: &CpuRounds<'_>, replications: u64, limits: &Limits<'_>) -> Duration {
+    let seconds = replications as f64 / cpu.pace().1;
+    let left = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    limits.left().map_or(left, |allowed| allowed.min(left))
+}
+
+/// The error where a device is required.
+fn required(fault: DeviceFault, engine: &'static str) -> RunError {
+    match fault {
+        DeviceFault::Gpu(error) => RunError::Gpu(error),
+        DeviceFault::DoesNotFit(reasons) => RunError::GpuUnfit { engine, reasons },
+        DeviceFault::Replication => {
+            RunError::GpuUnfit { engine, reasons: vec!["a replication cannot be finished".into()] }
+        }
+    }
+}
+
+/// Why a run that would take a card stays where it is.
+fn no_card(fault: DeviceFault) -> String {
+    match fault {
+        DeviceFault::Gpu(GpuError::NoAdapter) => "there is no graphics card".to_owned(),
+        DeviceFault::Gpu(GpuError::OnlySoftware { found }) => format!("there is no graphics card, only {found}"),
+        DeviceFault::Gpu(error) => error.to_string(),
+        DeviceFault::DoesNotFit(reasons) => format!("it does not fit the card: {}", reasons.join("; ")),
+        DeviceFault::Replication => "a replication cannot be finished".to_owned(),
+    }
+}

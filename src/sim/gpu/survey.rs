@@ -1,0 +1,33 @@
+//! What graphics adapters there are, whether each calculates rightly, and which one a run takes by itself.
+
+use crate::sim::gpu::device::{AdapterFacts, Gpu, Wanted, all_adapters, choose_from};
+use crate::sim::gpu::error::GpuError;
+
+/// An adapter that was opened and tested.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Surveyed {
+    /// What it is.
+    pub facts: AdapterFacts,
+    /// Why it is not used, where it is not: it cannot be opened, or gives wrong answers.
+    pub fault: Option<GpuError>,
+}
+
+/// All adapters, best first, each opened and tested with known answers. Takes up to a second for each.
+pub fn survey() -> Vec<Surveyed> {
+    let test = |adapter: &wgpu::Adapter| Surveyed {
+        facts: AdapterFacts::of(adapter),
+        fault: Gpu::open_adapter(adapter, true).err(),
+    };
+    all_adapters().iter().map(test).collect()
+}
+
+/// Position of the adapter that a run takes where none is named.
+///
+/// # Errors
+///
+/// Why none is taken: there is no card, or the best one did not pass its test.
+pub fn automatic_choice(found: &[Surveyed]) -> Result<usize, GpuError> {
+    let facts: Vec<AdapterFacts> = found.iter().map(|surveyed| surveyed.facts.clone()).collect();
+    let at = choose_from(&facts, Wanted::Card)?;
+    found[at].fault.clone().map_or(Ok(at), Err)
+}

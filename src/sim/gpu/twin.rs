@@ -1,0 +1,46 @@
+//! Which engine of a device is the twin of which engine of the CPU, and opening a device with it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::compile::{ScheduleObstacle, plan_schedule};
+use crate::sim::engines::Kind;
+use crate::sim::gpu::relay::Opened;
+use crate::sim::gpu::{DeviceEngine, DeviceFault, Form, Gpu, GpuRace, GpuSchedule, Wanted};
+use crate::sim::race::Setup;
+use crate::sim::schedule::Schedule;
+
+/// The engine on a device that gives the numbers of an engine of the CPU.
+fn device_engine<'a>(
+    kind: Kind,
+    gpu: &Arc<Gpu>,
+    setup: Setup<'a>,
+    seed: u64,
+) -> Result<Box<dyn DeviceEngine + 'a>, DeviceFault> {
+    let Setup { program, question, clock, keep_times, .. } = setup;
+    match kind {
+        Kind::Schedule => {
+            let told = |obstacles: Vec<ScheduleObstacle>| obstacles.iter().map(ToString::to_string).collect();
+            let plan = plan_schedule(program).map_err(|obstacles| DeviceFault::DoesNotFit(told(obstacles)))?;
+            let schedule = Schedule::new(program, &plan, question, clock, seed, keep_times);
+            let schedule = schedule.map_err(DeviceFault::DoesNotFit)?;
+            Ok(Box::new(GpuSchedule::new(gpu, schedule, &program.transition_names)?))
+        }
+        Kind::Lockstep | Kind::Direct => Ok(Box::new(GpuRace::new(gpu, setup, Form::Direct)?)),
+        Kind::Clock => Ok(Box::new(GpuRace::new(gpu, setup, Form::Clock)?)),
+    }
+}
+
+/// Opens a device, the best card or the one with this name, with the twin of an engine of the CPU.
+pub(in crate::sim) fn open<'a>(
+    kind: Kind,
+    setup: Setup<'a>,
+    seed: u64,
+    adapter: Option<&str>,
+) -> Result<Opened<'a>, DeviceFault> {
+    let started = Instant::now();
+    let gpu = Arc::new(Gpu::open(adapter.map_or(Wanted::Card, Wanted::Named))?);
+    let opening = started.elapsed();
+    let engine = device_engine(kind, &gpu, setup, seed)?;
+    Ok(Opened { adapter: gpu.facts.name.clone(), opening, engine })
+}

@@ -1,0 +1,138 @@
+//! Graphics cards from the command line: the numbers of the CPU, and what is said where there is no card. The tests need
+//! an adapter; see README.
+
+use serde_json::Value;
+
+use crate::cli::{assert_shown, data, show, tool};
+
+/// Name of an adapter that works: `$TAILSPN_ADAPTER`, else the best.
+fn adapter() -> String {
+    let found: Value = serde_json::from_str(&data(&["devices", "--json"])).unwrap();
+    let wanted = std::env::var("TAILSPN_ADAPTER").unwrap_or_default().to_lowercase();
+    let adapters = found["adapters"].as_array().unwrap();
+    let usable = adapters.iter().filter(|adapter| adapter["usable"] == true);
+    let mut names = usable.filter_map(|adapter| adapter["name"].as_str());
+    let name = names.find(|name| name.to_lowercase().contains(&wanted));
+    name.unwrap_or_else(|| panic!("no adapter can be used: {found}")).to_owned()
+}
+
+/// What the tool shows where the system has no driver.
+fn shown_without_drivers(args: &[&str]) -> String {
+    let mut command = tool(args);
+    for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+        command.env(name, "/nonexistent");
+    }
+    show(&command.output().unwrap())
+}
+
+#[test]
+fn help_of_devices_and_bench() {
+    assert_shown!(data(&["devices", "--help"]));
+    assert_shown!(data(&["bench", "--help"]));
+}
+
+#[test]
+fn a_job_has_the_same_numbers_on_both() {
+    let name = adapter();
+    let numbers = |args: &[&str]| data(&[&["estimate", "--reps=30000", "--csv"], args].concat());
+    let without_cost =
+        |text: String| text.lines().filter(|line| !line.contains("ratio")).collect::<Vec<_>>().join("\n");
+    let on_cpu = without_cost(numbers(&["--backend=cpu"]));
+    assert_eq!(without_cost(numbers(&["--backend=gpu", "--adapter", &name])), on_cpu);
+    assert!(on_cpu.lines().count() > 50);
+}
+
+#[test]
+fn a_run_on_a_device_says_so() {
+    let name = adapter();
+    let args = ["simulate", "models/textbook/small_job.xml", "--backend=gpu", "--adapter", &name, "--reps=20000"];
+    assert_shown!(data(&args).replace(&name, "[adapter]"));
+    let json: Value = serde_json::from_str(&data(&[&args[..], &["--json"]].concat())).unwrap();
+    let from = &json["provenance"];
+    assert_eq!((&from["backend"], &from["backend_reason"]), (&"gpu".into(), &"asked for".into()));
+    let device = &from["device"];
+    assert_eq!((&device["adapter"], &device["replications"]), (&Value::from(name), &20_000.into()));
+    assert!(device["compute_s"].as_f64().unwrap() > 0.0 && device["setup_s"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_cpu_says_why_it_was_taken() {
+    let args = ["simulate", "models/textbook/small_job.xml", "--json"];
+    for (backend, reason) in [("auto", "the run is short"), ("cpu", "asked for")] {
+        let json: Value = serde_json::from_str(&data(&[&args[..], &["--backend", backend]].concat())).unwrap();
+        let from = &json["provenance"];
+        assert_eq!((&from["backend"], &from["backend_reason"]), (&"cpu".into(), &reason.into()));
+        assert_eq!(from["device"], Value::Null);
+    }
+}
+
+#[test]
+fn without_a_driver_a_required_card_is_missed() {
+    assert_shown!(shown_without_drivers(&["simulate", "models/textbook/small_job.xml", "--backend=gpu"]));
+    assert_shown!(shown_without_drivers(&["devices"]));
+}
+
+#[test]
+fn an_adapter_that_is_not_there() {
+    let name = adapter();
+    let output = tool(&["estimate", "--backend=gpu", "--adapter=Voodoo 9"]).output().unwrap();
+    let shown = show(&output);
+    assert_eq!(output.status.code(), Some(6), "{shown}");
+    assert!(
+        shown.contains("no adapter is called `Voodoo 9`")
+            && shown.replace(['\n', '│', ' '], "").contains(&name.replace(' ', "")),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_steady_state_is_for_the_processor() {
+    assert_shown!(show(
+        &tool(&["simulate", "models/textbook/mm1k.xml", "--steady", "--backend=gpu"]).output().unwrap()
+    ));
+}
+
+#[test]
+fn devices_are_listed() {
+    let name = adapter();
+    let listed = data(&["devices"]);
+    assert!(listed.contains(&name) && listed.contains("passed") && listed.contains("\nauto takes "), "{listed}");
+    let json: Value = serde_json::from_str(&data(&["devices", "--json"])).unwrap();
+    let adapters = json["adapters"].as_array().unwrap();
+    let hardware = adapters.iter().find(|adapter| adapter["kind"] != "software").map(|adapter| &adapter["name"]);
+    assert_eq!(&json["auto"], hardware.unwrap_or(&Value::Null), "{json}");
+}
+
+#[test]
+fn a_benchmark_measures_both() {
+    let name = adapter();
+    let args = ["bench", "--seconds=50ms", "--json", "--adapter", &name, "--lanes-ghz=1000"];
+    let json: Value = serde_json::from_str(&data(&args)).unwrap();
+    assert_eq!(json["adapter"]["name"], name.as_str());
+    let nets = json["nets"].as_array().unwrap();
+    assert_eq!(nets.len(), 3);
+    for (net, transitions) in nets.iter().zip([882, 5202, 16]) {
+        assert_eq!(net["transitions"], transitions);
+        let [cpu, gpu] = ["cpu", "gpu"].map(|on| &net[on]);
+        assert!(cpu["firings_per_s"].as_f64().unwrap() > 0.0, "{net}");
+        assert_eq!(gpu.is_null(), !net["no_gpu"].is_null(), "{net}");
+        if gpu.is_object() {
+            let parts = ["upload", "compute", "read_back"].map(|part| gpu["times"][part].as_f64().unwrap());
+            assert!(parts.iter().sum::<f64>() <= 1.001 && parts[1] > 0.1, "{net}");
+        }
+    }
+    let bound = &nets[0]["bound"];
+    // every transition of a job draws once and fires once
+    let rate = nets[0]["gpu"]["firings_per_s"].as_f64().unwrap();
+    let reached = bound["reached"].as_f64().unwrap() * bound["per_s"].as_f64().unwrap();
+    assert!((reached / rate - 1.0).abs() < 0.01, "{bound}");
+}
+
+#[test]
+fn a_benchmark_without_a_card_says_so() {
+    let shown = shown_without_drivers(&["bench", "--seconds=20ms"]);
+    assert!(shown.starts_with("exit 0") && shown.contains("GPU: none: no graphics adapter was found"), "{shown}");
+    assert!(shown.lines().any(|line| line.starts_with("  job 160/40 ") && line.contains(" CPU ")), "{shown}");
+    assert!(!shown.lines().any(|line| line.starts_with("  job") && line.contains(" GPU ")), "{shown}");
+    assert!(shown_without_drivers(&["bench", "--backend=gpu"]).starts_with("exit 6"));
+}
