@@ -297,12 +297,16 @@ fn table_of(report: &BenchReport) -> Table {
 /// What bounds the card, and how much of that was reached.
 fn bounds_of(report: &BenchReport) -> String {
     let mut text = String::new();
-    for row in report.nets.iter().filter(|row| row.gpu.is_some()) {
+    for row in &report.nets {
+        let Some(speed) = &row.gpu else { continue };
         text += &match &row.bound {
             Some(Bound { per_s, of, by, reached }) => {
                 format!("{}: at most {} {of}/s ({by}), {:.1} % reached\n", row.net, rate(*per_s), 100.0 * reached)
             }
-            None => format!("{}: bound unknown: name the card's --lanes-ghz and --memory-gbs\n", row.net),
+            None if speed.engine == "schedule" => {
+                format!("{}: bound by arithmetic unknown: name the card's --lanes-ghz\n", row.net)
+            }
+            None => format!("{}: bound by memory unknown: name the card's --memory-gbs\n", row.net),
         };
     }
     if text.is_empty() { text } else { format!("\n{text}") }
