@@ -52,7 +52,7 @@ const RACE = 3u;
 const END = 4u;
 const DONE = 5u;
 // timed transitions that one LOOK looks at
-const LOOKS = 32u;
+const LOOKS = 8u;
 
 const MAX_IMMEDIATE_FIRINGS = 1000000u;
 const MAX_FIRINGS_AT_ONCE = vec2<u32>(16777216u, 0u);
@@ -322,7 +322,11 @@ fn look() {
         }
         look_at(u);
     }
-    if look_begin >= look_end && bits == 0u && touched_begin >= touched_end {
+    if bits != 0u {
+        touched_begin -= 1u;
+        hold(TOUCHED + touched_begin, bits);
+    }
+    if look_begin >= look_end && touched_begin >= touched_end {
         touched_begin = TIMED_WORDS;
         touched_end = 0u;
         fired = NO_TRANSITION;

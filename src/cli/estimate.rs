@@ -82,8 +82,8 @@ fn simulate(
         seed: plan.model.seed,
         threads: args.run.threads,
         max_wall: args.run.max_time,
-        backend: backend(args.run.backend),
-        adapter: args.run.adapter.clone(),
+        backend: backend(args.place.backend),
+        adapter: args.place.adapter.clone(),
         ..Ensemble::default()
     };
     catch_interrupt(terminal);

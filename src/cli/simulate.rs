@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         return Err(no_time());
     }
     if args.steady {
-        if args.run.backend == BackendChoice::Gpu {
+        if args.place.backend == BackendChoice::Gpu {
             let note = Note::problem("`--steady` runs on the processor only");
             return Err(Failure::new(Exit::Gpu, note.with_help("leave out `--backend gpu`")));
         }
@@ -95,8 +95,8 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
             Engine::Direct => EngineChoice::Direct,
             Engine::Lockstep => EngineChoice::Lockstep,
         },
-        backend: backend(args.run.backend),
-        adapter: args.run.adapter.clone(),
+        backend: backend(args.place.backend),
+        adapter: args.place.adapter.clone(),
         keep: args.samples.is_some(),
         ..Ensemble::default()
     }

@@ -16,7 +16,7 @@ const LEAST_SCALES: u64 = 64;
 const MOST_SCALES: u64 = 4096;
 
 /// Timed transitions that one step looks at; `LOOKS` of the shader.
-const LOOKS: u64 = 32;
+const LOOKS: u64 = 8;
 
 /// Which form a race has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

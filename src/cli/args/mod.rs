@@ -1,12 +1,17 @@
 //! The arguments of every command, and their help.
 
+mod jobs;
+mod run;
+
+pub(crate) use jobs::{DetectorsArgs, EstimateArgs, Method, SpnGcArgs, SweepAxis, WhatIfArgs};
+pub(crate) use run::{BackendChoice, PlaceArgs, PrintArgs, RunArgs};
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use tailspn::cluster::SlotShare;
 use tailspn::formats::pipe::Reading;
 
 use crate::cli::exit::EXIT_CODES;
@@ -58,11 +63,11 @@ pub(crate) enum Command {
     /// Write the net of a MapReduce job on a GPU cluster
     SpnGc(SpnGcArgs),
     /// Estimate how long a MapReduce job on a GPU cluster takes
+    Estimate(Box<EstimateArgs>),
     /// Compare what can be done about stragglers: job time, energy, waste and copies of each policy
     Whatif(WhatIfArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
-    Estimate(Box<EstimateArgs>),
     /// List the graphics adapters, and say which one would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
@@ -152,53 +157,6 @@ pub(crate) enum OutFormat {
     Svg,
 }
 
-/// How results are printed.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct PrintArgs {
-    /// Print JSON (described in docs/json.md)
-    #[arg(long, conflicts_with = "csv")]
-    pub(crate) json: bool,
-    /// Print CSV: one number a row
-    #[arg(long)]
-    pub(crate) csv: bool,
-}
-
-/// How a simulation is run.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Run")]
-pub(crate) struct RunArgs {
-    /// Seed; the same seed gives the same numbers on any number of threads
-    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count)]
-    pub(crate) seed: Option<u64>,
-    /// Threads; all cores where it is not given
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) threads: Option<NonZeroUsize>,
-    /// Wall time after which the run ends with what it has, such as 30s or 5m
-    #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]
-    pub(crate) max_time: Option<Duration>,
-    /// What runs the replications; the numbers are the same. `auto` begins on the processor, and goes on on a graphics card
-    /// where much is left
-    #[arg(long, default_value = "auto")]
-    pub(crate) backend: BackendChoice,
-    /// Graphics adapter to use, by a part of its name (see `tailspn devices`); a software adapter is used only by its name
-    #[arg(long, value_name = "NAME")]
-    pub(crate) adapter: Option<String>,
-    /// Confidence level of all intervals
-    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share)]
-    pub(crate) level: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BackendChoice {
-    /// The processor, and a graphics card for what takes long
-    Auto,
-    /// The processor
-    Cpu,
-    /// A graphics card, or an error
-    Gpu,
-}
-
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Expressions: #(place), #(place, class), cap(place), rate parameters, + - * / %, comparisons,
@@ -217,6 +175,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) question: QuestionArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Replications [default: 10000]; with --rel-error, the most
@@ -395,73 +355,6 @@ pub(crate) enum StructurePart {
     Siphons,
 }
 
-/// A plan of a job.
-#[derive(Debug, Args)]
-pub(crate) struct SpnGcArgs {
-    /// Map tasks
-    #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) maps: Option<u64>,
-    /// Reduce tasks
-    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) reduces: Option<u64>,
-    /// Means of the nine phases in seconds, separated by commas; else they follow from the plan
-    #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
-    pub(crate) means: Option<[f64; 9]>,
-    /// Plan of the job; else the default one
-    #[arg(long, value_name = "PLAN.toml")]
-    pub(crate) plan: Option<PathBuf>,
-    /// File to write: .xml, .dot or .svg; `-` is standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// Replace FILE where it exists
-    #[arg(long)]
-    pub(crate) force: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-    tailspn estimate                              the default job
-    tailspn estimate --print-plan > job.toml      its plan, with a comment on every key
-    tailspn estimate job.toml --reps 100000 --export job.xml
-")]
-pub(crate) struct EstimateArgs {
-    /// Plan of the job; without one, the default job
-    pub(crate) plan: Option<PathBuf>,
-    /// How the job time is found
-    #[arg(long, default_value = "both", help_heading = "Run")]
-    pub(crate) method: Method,
-    /// Replications [default: 2000]; with --rel-error, the most
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
-    pub(crate) reps: Option<u64>,
-    /// Replicate until the half width of the mean job time's interval is this share of it, such as 0.5%
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
-    pub(crate) rel_error: Option<f64>,
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
-    #[command(flatten)]
-    pub(crate) print: PrintArgs,
-    /// Also write the job's net: .xml, .dot or .svg
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) export: Option<PathBuf>,
-    /// Replace FILE where it exists
-    #[arg(long, requires = "export", help_heading = "Output")]
-    pub(crate) force: bool,
-    /// Print the default plan with its comments, and do nothing else
-    #[arg(long, exclusive = true)]
-    pub(crate) print_plan: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Method {
-    /// By simulation
-    Simulate,
-    /// By formula, where there is one
-    Analytic,
-    /// Both; only simulation where there is no formula
-    Both,
-}
-
 #[cfg(feature = "gpu")]
 #[derive(Debug, Args)]
 pub(crate) struct DevicesArgs {
@@ -492,59 +385,6 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = values::positive)]
     pub(crate) memory_gbs: Option<f64>,
     /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-All policies see the same random numbers: the same work of each attempt, the same slow-downs.
-
-Examples:
-    tailspn whatif                               20 nodes with 1 to 4 active cores, three detectors
-    tailspn whatif --print-plan > plan.toml      its plan, with a comment on every key
-    tailspn whatif plan.toml --plot plan.svg
-    tailspn whatif --sweep lag=20,60 --sweep reservation=1,0.9,shared
-")]
-pub(crate) struct WhatIfArgs {
-    /// Plan of cluster, jobs and policies; without one, the default plan
-    pub(crate) plan: Option<PathBuf>,
-    /// Replications of each policy
-    #[arg(long, value_name = "N", default_value = "500", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
-    pub(crate) reps: u64,
-    #[command(flatten)]
-    pub(crate) run: RunArgs,
-    /// Try every detector with several values of `lag` (seconds), `reservation` (share of slots for tasks, or `shared`) or
-    /// `threshold` (the detector's own); may be repeated, for all combinations
-    #[arg(long, value_name = "AXIS=V1,V2,...", value_parser = values::axis, help_heading = "Run")]
-    pub(crate) sweep: Vec<SweepAxis>,
-    #[command(flatten)]
-    pub(crate) print: PrintArgs,
-    /// Also draw the job times and energies
-    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
-    pub(crate) plot: Option<PathBuf>,
-    /// Replace FILE.svg where it exists
-    #[arg(long, requires = "plot", help_heading = "Output")]
-    pub(crate) force: bool,
-    /// Print the default plan with its comments, and do nothing else
-    #[arg(long, exclusive = true)]
-    pub(crate) print_plan: bool,
-}
-
-/// One axis of a sweep.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum SweepAxis {
-    /// Lags in seconds.
-    Lag(Vec<f64>),
-    /// Shares of slots for tasks.
-    Reservation(Vec<SlotShare>),
-    /// Values of each detector's own threshold.
-    Threshold(Vec<f64>),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DetectorsArgs {
-    /// Print JSON (described in docs/json.md)
     #[arg(long)]
     pub(crate) json: bool,
 }

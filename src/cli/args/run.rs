@@ -1,0 +1,61 @@
+//! What commands have in common: how a run is made, on what, and how its results are printed.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::values;
+
+/// How results are printed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct PrintArgs {
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print CSV: one number a row
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+/// How a simulation is run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct RunArgs {
+    /// Seed; the same seed gives the same numbers on any number of threads
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count)]
+    pub(crate) seed: Option<u64>,
+    /// Threads; all cores where it is not given
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Wall time after which the run ends with what it has, such as 30s or 5m
+    #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]
+    pub(crate) max_time: Option<Duration>,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share)]
+    pub(crate) level: f64,
+}
+
+/// On what replications run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct PlaceArgs {
+    /// What runs the replications; the numbers are the same. `auto` begins on the processor, and goes on on a graphics card
+    /// where much is left
+    #[arg(long, default_value = "auto")]
+    pub(crate) backend: BackendChoice,
+    /// Graphics adapter to use, by a part of its name (see `tailspn devices`); a software adapter is used only by its name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackendChoice {
+    /// The processor, and a graphics card for what takes long
+    Auto,
+    /// The processor
+    Cpu,
+    /// A graphics card, or an error
+    Gpu,
+}
