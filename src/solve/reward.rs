@@ -37,7 +37,7 @@ pub fn expected(probabilities: &[f64], reward: &[f64]) -> f64 {
 
 /// Expected rewards at each of `times` \[s\] and gathered until then, by uniformisation \[Jensen1953\].
 ///
-/// As exact as [`transient`](crate::solve::transient), in memory for two distributions only, however many times there are.
+/// As exact as [`transient`](crate::solve::transient()), in memory for two distributions only, however many times there are.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@
 //! | how often a transition can fire | [`throughput_bounds`] |
 //! | the class, connectedness | [`breaks`], [`connection`] |
 //! | sets that stay empty, or marked | [`minimal_siphons`], [`minimal_traps`] |
-//! | deadlocks and liveness | [`deadlock`] |
+//! | deadlocks and liveness | [`deadlock()`] |
 //! | all of it | [`analyse`] |
 //!
 //! Guarantees: integers are exact, or the analysis says that they do not fit; every analysis has limits, and keeps what it
