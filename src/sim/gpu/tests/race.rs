@@ -119,7 +119,8 @@ fn choices_and_laws_equal_the_cpu_bit_for_bit() {
 
 /// A token that goes round and takes one of three ways each time.
 ///
-/// Seen to fail with a choice's sample number that is not counted, and with weights that are not counted off.
+/// It is here because the test above goes through with a choice's sample number that is not counted, and with weights that are
+/// not counted off.
 #[test]
 fn repeated_choices_equal_the_cpu_bit_for_bit() {
     let mut b = NetBuilder::new("");
