@@ -59,5 +59,6 @@ pub mod semantics;
 pub mod sim;
 pub mod solve;
 pub mod structure;
+pub mod trace;
 pub mod units;
 pub mod watch;

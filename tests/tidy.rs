@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 ///
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
-/// `cluster` simulates tasks on nodes, without a net.
+/// `cluster` simulates tasks on nodes, without a net. `trace` reads logs of jobs that ran, and knows no model.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 18] = [
+const MAY_IMPORT: [(&str, &[&str]); 19] = [
     ("units", &[]),
     ("rng", &[]),
     ("net", &[]),
@@ -32,7 +32,8 @@ const MAY_IMPORT: [(&str, &[&str]); 18] = [
     ("solve", &["semantics", "compile", "net", "watch"]),
     ("mapreduce", &["net", "units"]),
     ("cluster", &["rng", "estimate"]),
-    ("report", &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "units"]),
+    ("trace", &["watch"]),
+    ("report", &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "trace", "units"]),
     ("error", &["net", "compile", "formats", "sim"]),
     ("cli", &[]),
     ("lib", &[]),

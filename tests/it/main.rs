@@ -20,5 +20,6 @@ mod random_net;
 mod slots;
 mod solve;
 mod structure;
+mod trace;
 #[cfg(feature = "cli")]
 mod whatif;
