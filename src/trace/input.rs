@@ -54,12 +54,22 @@ fn failed(file: String) -> impl FnOnce(io::Error) -> TraceError {
 pub(super) fn open_text<'b>(part: &Part<'b>, counter: &Rc<Cell<u64>>) -> Result<Box<dyn BufRead + 'b>, TraceError> {
     let raw = part.open().map_err(failed(part.name()))?;
     let counted = Counted { source: raw, bytes: Rc::clone(counter) };
-    match plain(counted).map_err(failed(part.name()))? {
+    let text = plain(counted).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => damaged(part, &error),
+        _ => failed(part.name())(error),
+    })?;
+    match text {
         Plain::Text(text) => Ok(text),
         Plain::Refused(refused) => {
             Err(TraceError::NotALog { file: part.name(), what: refused.what.to_owned(), help: refused.help })
         }
     }
+}
+
+/// A compressed file of which not even the beginning can be read.
+fn damaged(part: &Part<'_>, error: &io::Error) -> TraceError {
+    let help = "copy it again from where the job wrote it";
+    TraceError::NotALog { file: part.name(), what: format!("damaged: {error}"), help }
 }
 
 /// Counts the bytes that pass.
@@ -304,11 +314,7 @@ pub(super) fn head(part: &Part<'_>, bytes: u64) -> Result<Vec<u8>, TraceError> {
     let text = open_text(part, &Rc::default())?;
     match text.take(bytes).read_to_end(&mut head) {
         // damage after some text is counted when the log is read
-        Err(error) if head.is_empty() => Err(TraceError::NotALog {
-            file: part.name(),
-            what: format!("damaged: {error}"),
-            help: "copy it again from where the job wrote it",
-        }),
+        Err(error) if head.is_empty() => Err(damaged(part, &error)),
         _ => Ok(head),
     }
 }

@@ -21,5 +21,6 @@ mod slots;
 mod solve;
 mod structure;
 mod trace;
+mod trace_small;
 #[cfg(feature = "cli")]
 mod whatif;

@@ -1,5 +1,6 @@
 //! How many tasks could run at once.
 
+use crate::trace::attempt::Attempt;
 use crate::trace::job_trace::{ApplicationId, JobTrace};
 
 /// The tasks that can run at once.
@@ -29,27 +30,31 @@ pub fn most_at_once(spans: impl Iterator<Item = (i64, i64)>, weight: impl Fn(usi
     most
 }
 
-/// The slots of an application: the most cores of executors that were there at once, by the cores of a task. Where the log does
-/// not state cores, or more attempts ran at once than that, the most attempts at once.
+/// Spark launches the next task of a core some milliseconds before it notes the end of the last one \[µs\].
+const OVERLAP: i64 = 20_000;
+
+/// The slots of an application: the most cores of executors that were there at once, over the cores of a task. Where the log does
+/// not state the cores of an executor that ran tasks, the most attempts at once, without overlaps of up to 20 ms.
 pub fn slots_of(trace: &JobTrace, application: ApplicationId) -> Slots {
     let executors: Vec<_> = trace.executors.iter().filter(|e| e.application == application).collect();
-    let spans = executors.iter().map(|executor| {
-        let from = executor.added.map_or(i64::MIN / 2, |time| time.microseconds());
-        (from, executor.removed.map_or(i64::MAX / 2, |time| time.microseconds()))
-    });
-    let cores = most_at_once(spans, |i| executors[i].cores.unwrap_or(0).into());
-    let per_task = trace.applications.get(application.index()).map_or(1, |a| a.cores_of_a_task());
-    let stated = u64::try_from(cores).unwrap_or(0) / u64::from(per_task.max(1));
-    let runs = trace
-        .attempts_of_application(application)
-        .iter()
-        .filter_map(|attempt| Some((attempt.launch()?.microseconds(), attempt.finish()?.microseconds())));
-    let seen = u64::try_from(most_at_once(runs, |_| 1)).unwrap_or(0);
-    if stated >= seen && stated > 0 {
-        Slots { count: stated, stated: true }
-    } else {
-        Slots { count: seen, stated: false }
+    let attempts = trace.attempts_of_application(application);
+    let is_known = |attempt: &Attempt| trace.executor_of(attempt).is_some_and(|executor| executor.cores.is_some());
+    if !attempts.is_empty() && attempts.iter().all(is_known) {
+        let spans = executors.iter().map(|executor| {
+            let from = executor.added.map_or(i64::MIN / 2, |time| time.microseconds());
+            (from, executor.removed.map_or(i64::MAX / 2, |time| time.microseconds()))
+        });
+        let cores = most_at_once(spans, |i| executors[i].cores.unwrap_or(0).into());
+        let of_a_task = trace.applications.get(application.index()).map_or(1, |a| a.cores_of_a_task());
+        let count = u64::try_from(cores).unwrap_or(0) / u64::from(of_a_task);
+        if count > 0 {
+            return Slots { count, stated: true };
+        }
     }
+    let runs = attempts.iter().filter_map(|attempt| {
+        Some((attempt.launch()?.microseconds(), attempt.finish()?.microseconds().saturating_sub(OVERLAP)))
+    });
+    Slots { count: u64::try_from(most_at_once(runs, |_| 1)).unwrap_or(0), stated: false }
 }
 
 #[cfg(test)]

@@ -20,10 +20,15 @@ use crate::trace::warning::WarningKind;
 pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Result<Option<u64>, TraceError> {
     let mut history = History::default();
     let mut first_bad = None;
+    let mut schema_is_next = false;
     while lines.next(builder)? {
         let line = lines.line().trim_ascii();
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        if line.is_empty() || line.starts_with(b"Avro-Json") || line.starts_with(b"{\"type\":\"record\"") {
+        if line.is_empty() || std::mem::take(&mut schema_is_next) {
+            continue;
+        }
+        if line.starts_with(b"Avro-Json") {
+            schema_is_next = true;
             continue;
         }
         if let Ok(event) = serde_json::from_slice::<Event<'_>>(line) {
