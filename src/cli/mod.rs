@@ -26,6 +26,7 @@ mod solve_files;
 mod spn_gc;
 mod steady;
 mod structure;
+mod trace;
 mod values;
 mod watch;
 mod whatif;
@@ -58,6 +59,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Estimate(args) => estimate::run(args, &terminal),
         Command::Whatif(args) => whatif::run(args, &terminal),
         Command::Detectors(args) => detectors::run(args, &terminal),
+        Command::Trace(args) => trace::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

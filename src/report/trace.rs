@@ -194,7 +194,7 @@ pub struct NodeRow {
     pub attempts: u64,
     /// Their time \[s\].
     pub busy_s: f64,
-    /// The median over its attempts that succeeded of time over median time of the stage; none without any.
+    /// The median over its attempts, without those that failed, of time over median time of the stage; none without any.
     pub slowness: Option<f64>,
 }
 
@@ -404,10 +404,11 @@ fn node_rows(trace: &JobTrace, found: &[StageStragglers]) -> Vec<NodeRow> {
     for attempt in trace.attempts() {
         let Some(node) = attempt.node else { continue };
         rows[node.index()].attempts += 1;
-        rows[node.index()].busy_s += observed(trace, attempt).map_or(0.0, |seen| seen.seconds);
+        let Some(seen) = observed(trace, attempt) else { continue };
+        rows[node.index()].busy_s += seen.seconds;
         let median = found[attempt.stage.index()].median.filter(|&median| median > 0.0);
-        if let (true, Some(time), Some(median)) = (attempt.succeeded(), attempt.duration(), median) {
-            ratios[node.index()].push(time / median);
+        if let Some(median) = median.filter(|_| !attempt.outcome.is_failure()) {
+            ratios[node.index()].push(seen.seconds / median);
         }
     }
     for (row, ratios) in rows.iter_mut().zip(ratios) {

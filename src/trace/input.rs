@@ -221,7 +221,7 @@ impl<'b> Lines<'b> {
 
     /// The rest of the log as one stream, for formats that have no lines. It counts lines, and ends early where the watch says.
     pub(super) fn into_stream(self) -> Stream<'b> {
-        Stream { lines: self, newlines: Rc::new(Cell::new(1)), failed: Rc::new(Cell::new(None)), looked: 0 }
+        Stream { lines: self, newlines: Rc::new(Cell::new(1)), text: Rc::default(), failed: Rc::default(), looked: 0 }
     }
 }
 
@@ -229,6 +229,7 @@ impl<'b> Lines<'b> {
 pub(super) struct Stream<'b> {
     lines: Lines<'b>,
     newlines: Rc<Cell<u64>>,
+    text: Rc<Cell<u64>>,
     failed: Rc<Cell<Option<String>>>,
     looked: u64,
 }
@@ -237,6 +238,7 @@ pub(super) struct Stream<'b> {
 #[derive(Clone)]
 pub(super) struct StreamState {
     newlines: Rc<Cell<u64>>,
+    text: Rc<Cell<u64>>,
     failed: Rc<Cell<Option<String>>>,
     read: Rc<Cell<u64>>,
 }
@@ -252,6 +254,11 @@ impl StreamState {
         self.failed.take()
     }
 
+    /// Bytes of the text that were read.
+    pub(super) fn text_bytes(&self) -> u64 {
+        self.text.get()
+    }
+
     /// Bytes of the file that were read.
     pub(super) fn bytes(&self) -> u64 {
         self.read.get()
@@ -262,6 +269,7 @@ impl Stream<'_> {
     pub(super) fn state(&self) -> StreamState {
         StreamState {
             newlines: Rc::clone(&self.newlines),
+            text: Rc::clone(&self.text),
             failed: Rc::clone(&self.failed),
             read: Rc::clone(&self.lines.read),
         }
@@ -297,6 +305,7 @@ impl Read for Stream<'_> {
             Ok(n) => {
                 let ends = target[..n].iter().filter(|&&byte| byte == b'\n').count();
                 self.newlines.set(self.newlines.get() + ends as u64);
+                self.text.set(self.text.get() + n as u64);
                 Ok(n)
             }
             Err(error) => {

@@ -8,6 +8,8 @@ mod cli;
 mod cli_errors;
 #[cfg(feature = "cli")]
 mod cli_solve;
+#[cfg(feature = "cli")]
+mod cli_trace;
 mod degenerate;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;

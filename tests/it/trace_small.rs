@@ -38,10 +38,10 @@ fn a_small_spark_log_by_hand() {
     let application = &trace.applications[0];
     assert_eq!((application.name.as_str(), application.version.as_deref()), ("small", Some("3.5.1")));
     assert_eq!(application.properties["spark.speculation"], "true");
-    assert_eq!(application.end.unwrap().seconds(), 11.0);
+    assert_eq!(application.end.unwrap().microseconds(), 11_000_000);
     let job = &trace.jobs[0];
     assert_eq!((job.name.as_str(), job.succeeded, &job.stages), ("collect", Some(true), &vec![0, 1]));
-    assert_eq!(job.completed.unwrap().seconds_since(job.submitted.unwrap()), 9.72);
+    assert_eq!(job.completed.unwrap().microseconds() - job.submitted.unwrap().microseconds(), 9_720_000);
     let stages: Vec<_> = trace.stages_with_ids().collect();
     assert_eq!((stages[0].1.kind, stages[1].1.kind), (StageKind::ShuffleMap, StageKind::Result));
     assert_eq!(stages[1].1.parents, Some(vec![0]));
@@ -99,7 +99,7 @@ fn hadoop_tells_the_same_job_in_four_ways() {
         assert_eq!(kinds, expected, "{name}");
         let job = &trace.jobs[0];
         assert_eq!((job.number, job.succeeded, job.launched.unwrap().seconds()), (7, Some(true), 1.0), "{name}");
-        assert_eq!(job.completed.unwrap().seconds(), 9.1, "{name}");
+        assert_eq!(job.completed.unwrap().microseconds(), 9_100_000, "{name}");
         let attempts: Vec<_> =
             trace.attempts().iter().map(|a| (a.task, a.number, a.outcome, a.speculative, a.duration())).collect();
         let expected = [
@@ -119,6 +119,10 @@ fn hadoop_tells_the_same_job_in_four_ways() {
         assert_eq!(copies(&trace).fates, [(2, CopyFate::Won)], "{name}");
     }
     let trace = file("plain-unions.jhist");
+    // the copied map task ends at 7.5 s; until then the reduce task, which began at 4.6 s, waits for it, and then takes 1.5 s
+    let (application, _) = trace.applications_with_ids().next().unwrap();
+    let bounds = bounds_of(&trace, application).unwrap();
+    assert!((bounds.by_critical_path - 4.0).abs() < 1e-9 && (bounds.by_longest_task - 4.4).abs() < 1e-9);
     let map = &trace.attempts()[0];
     assert_eq!(trace.progress(map).unwrap()[11], (1.2, 1.0));
     assert_eq!(trace.value(map, Metric::MapPhaseTime), Some(2.0));
@@ -212,7 +216,7 @@ fn missing_lines_are_told() {
     };
     let trace = without("ApplicationStart");
     assert_eq!(kinds(&trace), [(WarningKind::NoApplication, 1)]);
-    assert_eq!(trace.stages[0].submitted.unwrap().seconds(), 0.95);
+    assert_eq!(trace.stages[0].submitted.unwrap().microseconds(), 950_000);
     let trace = parse(
         lines()
             .into_iter()
@@ -447,7 +451,7 @@ fn check(trace: &JobTrace) {
     }
     for (id, _) in trace.applications_with_ids() {
         if let Some(bounds) = bounds_of(trace, id) {
-            assert!(bounds.by_slots <= bounds.work && bounds.by_longest_task <= bounds.by_critical_path + 1e-6);
+            assert!(bounds.by_slots <= bounds.work);
             assert!(bounds.by_driver <= bounds.span + 1e-9);
         }
     }

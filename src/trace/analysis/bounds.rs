@@ -68,23 +68,23 @@ pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds>
     let own = Own { stages, jobs: trace.jobs_of(application), attempts };
     let (start, end) = span(&own)?;
     let slots = slots_of(trace, application);
-    // the longest task of each stage, by the attempt that did it first
-    let longest: HashMap<StageId, f64> = own.stages.iter().map(|&id| (id, longest_task(trace, id))).collect();
-    let work = own.stages.iter().flat_map(|&id| trace.tasks_of(id)).filter_map(task_time).sum::<f64>();
+    let work = own.stages.iter().flat_map(|&id| trace.tasks_of(id)).filter_map(winner).map(|a| a.1).sum();
+    let longest = own.stages.iter().flat_map(|&id| trace.tasks_of(id)).filter_map(winner);
     let known = own.stages.iter().all(|&id| trace.stage(id).is_some_and(|stage| stage.parents.is_some()));
     Some(Bounds {
         span: end.seconds_since(start),
         slots,
         work,
         by_slots: if slots.count > 0 { work / slots.count as f64 } else { 0.0 },
-        by_critical_path: critical_path(trace, &own, &longest),
-        by_longest_task: own.stages.iter().map(|id| longest[id]).fold(0.0, f64::max),
+        by_critical_path: critical_path(trace, &own),
+        by_longest_task: longest.map(|found| found.1).fold(0.0, f64::max),
         by_driver: idle(&own, start, end),
         knows_dependencies: known,
     })
 }
 
-/// When the first job was submitted and the last one ended; else the first launch and the last end of attempts.
+/// When the first job was submitted and the last one ended; else, or where a job has no end, the first launch and the last end of
+/// attempts.
 fn span(own: &Own<'_>) -> Option<(Moment, Moment)> {
     let first = own.jobs.iter().filter_map(|job| job.submitted).min();
     let last = own.jobs.iter().filter_map(|job| job.completed).max();
@@ -92,17 +92,23 @@ fn span(own: &Own<'_>) -> Option<(Moment, Moment)> {
     let ends = own.attempts.iter().filter_map(|attempt| attempt.finish()).max();
     launches?;
     let (start, end) = (first.or(launches)?, last.or(ends)?);
+    let is_open = own.jobs.iter().any(|job| job.completed.is_none());
+    let end = if is_open { Some(end).max(ends).unwrap_or(end) } else { end };
     (end >= start).then_some((start, end))
 }
 
-/// The time of the attempt that did a task first.
-fn task_time(task: &[Attempt]) -> Option<f64> {
+/// The attempt that did a task first: when it ended, and its time \[s\].
+fn winner(task: &[Attempt]) -> Option<(Moment, f64)> {
     let done = task.iter().filter(|attempt| attempt.succeeded() && attempt.finish().is_some());
-    done.min_by_key(|attempt| attempt.finish())?.duration()
+    let winner = done.min_by_key(|attempt| attempt.finish())?;
+    Some((winner.finish()?, winner.duration()?))
 }
 
-fn longest_task(trace: &JobTrace, stage: StageId) -> f64 {
-    trace.tasks_of(stage).filter_map(task_time).fold(0.0, f64::max)
+/// What a stage adds to a chain: its longest task, without the time in which it waited for stages before, as reduce tasks do that
+/// begin while maps run \[s\].
+fn own_length(trace: &JobTrace, stage: StageId, parents_end: Option<Moment>) -> f64 {
+    let after = |(end, time): (Moment, f64)| parents_end.map_or(time, |before| time.min(end.seconds_since(before)));
+    trace.tasks_of(stage).filter_map(winner).map(after).fold(0.0, f64::max)
 }
 
 /// The time within a span in which no attempt ran \[s\].
@@ -124,16 +130,23 @@ fn idle(own: &Own<'_>, start: Moment, end: Moment) -> f64 {
 }
 
 /// The longest chain of stages within jobs, and of jobs that were submitted after others had ended.
-fn critical_path(trace: &JobTrace, own: &Own<'_>, longest: &HashMap<StageId, f64>) -> f64 {
-    // further attempts of a stage come after the first
-    let mut lengths: HashMap<u32, f64> = HashMap::new();
+fn critical_path(trace: &JobTrace, own: &Own<'_>) -> f64 {
     let mut parents: HashMap<u32, &[u32]> = HashMap::new();
-    for &id in &own.stages {
-        let Some(stage) = trace.stage(id) else { continue };
-        *lengths.entry(stage.number).or_insert(0.0) += longest[&id];
+    let mut stage_ends: HashMap<u32, Moment> = HashMap::new();
+    for (&id, stage) in own.stages.iter().filter_map(|id| Some((id, trace.stage(*id)?))) {
         if let Some(found) = &stage.parents {
             parents.insert(stage.number, found);
         }
+        if let Some(end) = trace.tasks_of(id).filter_map(winner).map(|(end, _)| end).max() {
+            let latest = stage_ends.entry(stage.number).or_insert(end);
+            *latest = end.max(*latest);
+        }
+    }
+    let mut lengths: HashMap<u32, f64> = HashMap::new();
+    for (&id, stage) in own.stages.iter().filter_map(|id| Some((id, trace.stage(*id)?))) {
+        let before = stage.parents.iter().flatten().filter_map(|parent| stage_ends.get(parent)).max();
+        // further attempts of a stage come after the first
+        *lengths.entry(stage.number).or_insert(0.0) += own_length(trace, id, before.copied());
     }
     let ends = chain_lengths(&lengths, &parents);
     let mut jobs: Vec<(&Job, f64)> = own

@@ -51,6 +51,7 @@ pub(in crate::trace) fn read(lines: Lines<'_>, builder: &mut Builder) -> Result<
     }
     let Reader { history, builder, .. } = reader;
     builder.reading.bytes = state.bytes();
+    builder.reading.text_bytes = state.text_bytes();
     builder.reading.lines = state.line().saturating_sub(1);
     history.close(builder)?;
     Ok(first_bad)
