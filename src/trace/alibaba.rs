@@ -1,6 +1,6 @@
 //! The batch tables of the cluster traces of Alibaba, 2017 and 2018: `batch_task` (what was planned) and `batch_instance` (what
 //! ran), as CSV without a header. Either may stand alone; in one folder they are read together. Times are whole seconds since
-//! the trace began; 0 is unknown, or not yet.
+//! the trace began; 0 is unknown, or not yet. Source: \[Alibaba2018\].
 //!
 //! A job is an application, a task of the trace is a stage, and an instance is an attempt. In 2018 the name of a task says what
 //! it waits for: `R3_1_2` is task 3, after 1 and 2. In 2017 nothing does, and instances have no names: a retried one counts as

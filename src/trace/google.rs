@@ -1,5 +1,5 @@
 //! The table `task_events` of the cluster trace of Google, 2011 (version 2): rows of 13 columns, times in microseconds, 0 for
-//! what was before the trace and 2^63 - 1 for what was after it.
+//! what was before the trace and 2^63 - 1 for what was after it. Source: \[Reiss2011\].
 //!
 //! A job of the trace is an application with one stage, because the trace says nothing of dependencies. An attempt of a task
 //! goes from a SCHEDULE to the next EVICT, FAIL, FINISH, KILL or LOST of the same task. One that was scheduled before the

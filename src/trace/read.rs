@@ -40,6 +40,12 @@ pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<Job
         }
         return read_parts(logs_in(path)?, Vec::new(), options, watch);
     }
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        // a pipe can be read only once
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|source| TraceError::Io { file: name.clone(), source })?;
+        return read_bytes(&name, &bytes, options, watch);
+    }
     read_parts(vec![Part::File(path.to_owned())], Vec::new(), options, watch)
 }
 

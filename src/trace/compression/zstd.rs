@@ -1,5 +1,5 @@
 //! Zstandard, with two things that event logs need: several frames one after the other, and what was decoded of a frame that
-//! has no end because the job still runs or was killed.
+//! has no end because the job still runs or was killed. Source: \[RFC8878\].
 
 use std::io::{self, BufRead, Read};
 

@@ -1,4 +1,5 @@
 //! MapReduce jobs: the job history of Hadoop, as Avro-JSON (0.21 and later) and as text (0.20 and 1.x), and Rumen.
+//! Source: \[Hadoop2014\].
 //!
 //! | file | owns |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Spark event logs, 1.0 to 4.x: JSON, one event a line, in one file or rolled over several.
+//! Spark event logs, 1.0 to 4.x: JSON, one event a line, in one file or rolled over several. Source: \[Spark2024\].
 //!
 //! | file | owns |
 //! |---|---|
