@@ -34,7 +34,7 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
     ("cluster", &["rng", "estimate"]),
     ("trace", &["watch"]),
     ("report", &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "trace", "units"]),
-    ("error", &["net", "compile", "formats", "sim"]),
+    ("error", &["net", "compile", "formats", "sim", "trace"]),
     ("cli", &[]),
     ("lib", &[]),
     ("main", &["cli"]),

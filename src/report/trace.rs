@@ -437,11 +437,14 @@ fn outcome_rows(trace: &JobTrace) -> Vec<OutcomeRow> {
 fn amount_rows(trace: &JobTrace) -> Vec<AmountRow> {
     // memory is no sum, and what was asked for is no use
     let summed = |metric: &Metric| !matches!(metric, Metric::PeakMemoryBytes | Metric::RequestedCpu);
-    let rows = Metric::ALL.into_iter().filter(summed).map(|metric| {
-        let values = || trace.attempts().iter().filter_map(|attempt| trace.value(attempt, metric));
-        AmountRow { metric: metric.key(), sum: values().sum(), attempts: values().count() as u64 }
-    });
-    rows.filter(|row| row.attempts > 0).collect()
+    let mut sums = Metric::ALL.map(|metric| AmountRow { metric: metric.key(), sum: 0.0, attempts: 0 });
+    for (metric, value) in trace.attempts().iter().flat_map(|attempt| trace.values(attempt)) {
+        let row = &mut sums[metric as usize];
+        row.sum += value;
+        row.attempts += 1;
+    }
+    let rows = Metric::ALL.into_iter().zip(sums).filter(|(metric, row)| summed(metric) && row.attempts > 0);
+    rows.map(|(_, row)| row).collect()
 }
 
 fn copies_row(trace: &JobTrace) -> CopiesRow {

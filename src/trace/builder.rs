@@ -247,7 +247,7 @@ impl Builder {
             self.attempts.chunk_by_mut(|a, b| (a.stage, a.task) == (b.stage, b.task)).for_each(mark_copies);
         }
         self.check();
-        let origin = self.origin();
+        let (origin, last) = self.origin_and_last();
         self.shift(origin);
         self.attempts.shrink_to_fit();
         JobTrace {
@@ -261,6 +261,7 @@ impl Builder {
             stages: self.stages,
             executors: self.executors,
             nodes: self.nodes,
+            last: last.map(|last| Moment::from_microseconds(last).shifted(origin)),
             warnings: self.warnings.into_vec(),
             attempts: self.attempts,
             metrics: self.metrics,
@@ -331,20 +332,24 @@ impl Builder {
         }
     }
 
-    /// Time 0: the start of the first application, else the first time of all.
-    fn origin(&mut self) -> i64 {
+    /// Time 0: the start of the first application, else the first time of all; and the last time of all.
+    fn origin_and_last(&mut self) -> (i64, Option<i64>) {
         let starts = self.applications.iter().filter_map(|application| application.start);
-        let mut first = i64::MAX;
-        visit_times(&mut self.jobs, &mut self.stages, &mut self.executors, |time| {
-            first = first.min(time.microseconds());
-        });
-        let launches = self.attempts.iter().flat_map(|a| [a.launch, a.finish]).filter(|&time| time != UNKNOWN);
-        first = launches.fold(first, i64::min);
         let start = starts.min().map(Moment::microseconds);
+        let ends = self.applications.iter().flat_map(|application| [application.start, application.end]).flatten();
+        let mut last = ends.max().map(Moment::microseconds);
+        let mut first = i64::MAX;
+        let mut look = |time: i64| {
+            first = first.min(time);
+            last = last.max(Some(time));
+        };
+        visit_times(&mut self.jobs, &mut self.stages, &mut self.executors, |time| look(time.microseconds()));
+        let attempts = self.attempts.iter().flat_map(|a| [a.launch, a.finish]);
+        attempts.filter(|&time| time != UNKNOWN).for_each(&mut look);
         if start.is_some_and(|start| first < start) {
             self.warnings.add(WarningKind::BeforeStart, self.at, String::new);
         }
-        start.unwrap_or(if first == i64::MAX { 0 } else { first })
+        (start.unwrap_or(if first == i64::MAX { 0 } else { first }), last)
     }
 
     fn shift(&mut self, origin: i64) {

@@ -5,7 +5,7 @@
 //! goes from a SCHEDULE to the next EVICT, FAIL, FINISH, KILL or LOST of the same task. One that was scheduled before the
 //! trace began has no launch. Cores are shares of a machine, so that a node has no number of slots.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::trace::attempt::{Locality, Outcome};
 use crate::trace::builder::{Builder, NewAttempt};

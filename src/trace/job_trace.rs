@@ -268,10 +268,17 @@ pub struct JobTrace {
     pub executors: Vec<Executor>,
     /// In the order of the log.
     pub nodes: Vec<Node>,
+    /// The last time that the log tells of anything.
+    pub last: Option<Moment>,
     /// What is odd about the log.
     pub warnings: Vec<Warning>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) metrics: MetricStore,
+}
+
+/// A stored number in the metric's unit.
+fn in_unit(metric: Metric, number: u64) -> f64 {
+    if metric.unit() == MetricUnit::Seconds { number as f64 / 1e6 } else { number as f64 }
 }
 
 impl JobTrace {
@@ -338,13 +345,17 @@ impl JobTrace {
 
     /// A metric as a number: seconds, bytes, or a count. None where the log does not state it.
     pub fn value(&self, attempt: &Attempt, metric: Metric) -> Option<f64> {
-        let number = self.metrics.get(attempt.metrics, metric)?;
-        Some(if metric.unit() == MetricUnit::Seconds { number as f64 / 1e6 } else { number as f64 })
+        Some(in_unit(metric, self.metrics.get(attempt.metrics, metric)?))
     }
 
     /// A metric that counts bytes or records, exactly; a time in whole microseconds.
     pub fn amount(&self, attempt: &Attempt, metric: Metric) -> Option<u64> {
         self.metrics.get(attempt.metrics, metric)
+    }
+
+    /// All metrics of an attempt that the log states, as [`JobTrace::value`] gives them.
+    pub fn values(&self, attempt: &Attempt) -> impl Iterator<Item = (Metric, f64)> {
+        self.metrics.all(attempt.metrics).map(|(metric, number)| (metric, in_unit(metric, number)))
     }
 
     /// The progress of an attempt: 12 points of (seconds since its launch, share that is done), where the log has it.

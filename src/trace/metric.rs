@@ -247,6 +247,11 @@ impl MetricStore {
         self.numbers(span).nth((span.known & (bit - 1)).count_ones() as usize)
     }
 
+    /// All numbers of an attempt that are known, in the order of [`Metric`].
+    pub(super) fn all(&self, span: MetricSpan) -> impl Iterator<Item = (Metric, u64)> {
+        Metric::ALL.into_iter().filter(move |&m| span.known & (1 << m as u32) != 0).zip(self.numbers(span))
+    }
+
     /// The microseconds of each twelfth of the progress, where they are known.
     pub(super) fn progress(&self, span: MetricSpan) -> Option<[u64; PROGRESS_POINTS]> {
         if span.known & PROGRESS == 0 {
@@ -303,6 +308,8 @@ mod tests {
             assert_eq!(store.get(span, Metric::RequestedCpu), Some(300));
             assert_eq!(store.get(span, Metric::OutputBytes), None);
         }
+        let all: Vec<_> = store.all(spans[2]).collect();
+        assert_eq!(all, [(Metric::GcTime, u64::MAX), (Metric::InputBytes, 0), (Metric::RequestedCpu, 300)]);
         assert_eq!(store.get(spans[1], Metric::GcTime), None);
         assert_eq!(store.progress(spans[0]), None);
         assert_eq!(store.progress(spans[2]), Some(std::array::from_fn(|i| 1 << (5 * i))));

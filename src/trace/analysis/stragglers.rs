@@ -61,16 +61,16 @@ pub struct Observed {
     pub at_least: bool,
 }
 
-/// How long an attempt was seen to run: to its end, or, where the log does not tell it, to the end of its stage. None where
-/// that is not known either.
+/// How long an attempt was seen to run: to its end, or, where the log does not tell it, to the end of its stage, or of the log. None
+/// where its launch is not known, or its end cannot be right.
 pub fn observed(trace: &JobTrace, attempt: &Attempt) -> Option<Observed> {
     let at_least = attempt.outcome != Outcome::Success;
     if let Some(seconds) = attempt.duration() {
         return Some(Observed { seconds, at_least });
     }
-    let end = trace.stage(attempt.stage)?.completed?;
+    let end = trace.stage(attempt.stage)?.completed.or(trace.last)?;
     let seconds = end.seconds_since(attempt.launch()?);
-    (seconds > 0.0 && attempt.finish().is_none()).then_some(Observed { seconds, at_least: true })
+    (seconds > 0.0 && attempt.outcome == Outcome::Unfinished).then_some(Observed { seconds, at_least: true })
 }
 
 /// The stragglers of a stage, as indices into [`JobTrace::attempts_of`].
