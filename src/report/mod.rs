@@ -46,6 +46,7 @@ mod table;
 mod text;
 mod trace;
 mod trace_csv;
+mod trace_rows;
 mod trace_text;
 mod trace_timeline;
 mod whatif;
@@ -81,11 +82,12 @@ pub use summary::{
 };
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};
-pub use trace::{
-    AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TimesRow,
-    TraceJobRow, TraceReport, WarningRow, trace_report,
-};
+pub use trace::trace_report;
 pub use trace_csv::trace_csv;
+pub use trace_rows::{
+    AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TimesRow,
+    TraceJobRow, TraceReport, WarningRow,
+};
 pub use trace_text::{MostRows, trace_text};
 pub use trace_timeline::trace_svg;
 pub use whatif::{

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::report::look::Look;
 use crate::report::number::{count, counted, plain};
 use crate::report::table::{Align, Table};
-use crate::report::trace::{ApplicationRow, BoundsRow, StageRow, TraceReport};
+use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, TraceReport};
 
 /// How many rows of long lists are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
