@@ -22,6 +22,8 @@ mod explore_error;
 mod export;
 mod grid;
 mod growth;
+mod iterate;
+mod krylov;
 mod law_tree;
 mod linear;
 mod lu;
