@@ -13,6 +13,7 @@ mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
 mod estimate;
+mod exact;
 mod exit;
 mod load;
 mod notes;
@@ -23,6 +24,7 @@ mod shell;
 mod simulate;
 mod solve;
 mod solve_files;
+mod solve_method;
 mod spn_gc;
 mod steady;
 mod structure;

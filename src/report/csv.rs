@@ -4,6 +4,7 @@
 
 use crate::report::distribution::Distribution;
 use crate::report::job::JobReport;
+use crate::report::passage::PassageSection;
 use crate::report::quantity::Quantity;
 use crate::report::solve::SolveReport;
 use crate::report::solve_numbers::AverageSection;
@@ -22,6 +23,9 @@ impl CsvError {
 }
 
 const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "level", "samples"];
+
+/// Certain bounds of a number.
+type Bounds = [Option<f64>; 2];
 
 /// Collects rows.
 pub(super) struct Rows(csv::Writer<Vec<u8>>);
@@ -74,6 +78,28 @@ impl Rows {
         }
         self.number(measure, "min", time.unit, &time.min.to_string())?;
         self.number(measure, "max", time.unit, &time.max.to_string())
+    }
+
+    /// A number with certain bounds, where there are any: ends of no confidence interval, so without a level.
+    fn bounded(&mut self, measure: &str, name: &str, unit: &str, value: f64, bounds: Bounds) -> Result<(), CsvError> {
+        let [low, high] = bounds.map(|bound| bound.map_or_else(String::new, |bound| bound.to_string()));
+        let (value, none) = (value.to_string(), String::new);
+        self.write([measure.to_owned(), name.to_owned(), unit.to_owned(), value, low, high, none(), none()])
+    }
+
+    fn passage(&mut self, time: &PassageSection) -> Result<(), CsvError> {
+        let bounds = time.mean_bounds_s.map_or([None; 2], |bounds| bounds.map(Some));
+        time.mean_s.map_or(Ok(()), |mean| self.bounded("passage_time", "mean", "s", mean, bounds))?;
+        time.sd_s.map_or(Ok(()), |sd| self.bounded("passage_time", "sd", "s", sd, [None; 2]))?;
+        for point in &time.quantiles {
+            let bounds = [point.low, point.high];
+            self.bounded("passage_time", &quantile_name(point.p), "s", point.value, bounds)?;
+        }
+        for point in &time.cdf {
+            let (name, bounds) = (format!("{} s", point.time_s), [point.low, point.high]);
+            self.bounded("passage_cdf", &name, "", point.probability, bounds)?;
+        }
+        Ok(())
     }
 
     fn averages(&mut self, when: &str, averages: &AverageSection) -> Result<(), CsvError> {
@@ -176,15 +202,7 @@ pub fn solve_csv(report: &SolveReport) -> Result<String, CsvError> {
     }
     if let Some(time) = &report.passage {
         rows.number("goal_probability", "", "", &time.probability.to_string())?;
-        for (name, value) in [("mean", time.mean_s), ("sd", time.sd_s)] {
-            value.map_or(Ok(()), |value| rows.number("passage_time", name, "s", &value.to_string()))?;
-        }
-        for point in &time.quantiles {
-            rows.number("passage_time", &quantile_name(point.p), "s", &point.value.to_string())?;
-        }
-        for point in &time.cdf {
-            rows.number("passage_cdf", &format!("{} s", point.time_s), "", &point.probability.to_string())?;
-        }
+        rows.passage(time)?;
     }
     if let Some(steady) = &report.steady {
         rows.averages("", &steady.averages)?;

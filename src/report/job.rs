@@ -72,6 +72,19 @@ pub struct QuantilePoint {
     pub p: f64,
     /// Its value \[s\].
     pub value: f64,
+    /// It is certainly not below this \[s\]; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// It is certainly not above this \[s\]; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+impl QuantilePoint {
+    /// A quantile by a method without bounds.
+    pub(super) fn exact(p: f64, value: f64) -> Self {
+        Self { p, value, low: None, high: None }
+    }
 }
 
 /// The exact distribution of the job time \[s\].
@@ -130,7 +143,7 @@ impl AnalyticSummary {
     pub fn new(law: &JobTime) -> Self {
         let point = |&p: &f64| {
             let value = law.quantile(Probability::new(p)?).ok()?.get();
-            Some(QuantilePoint { p, value })
+            Some(QuantilePoint::exact(p, value))
         };
         Self {
             unit: "s",

@@ -209,9 +209,11 @@ Without --goal, --at and --steady: the time to the dead marking where every run 
 Examples:
     tailspn solve net.xml                                       states, verdicts, the long run
     tailspn solve net.xml --goal '#(done) >= 3' --at 10,20      distribution of the time to a goal
+    tailspn solve net.xml --goal '#(done) >= 3' --plot-cdf time.svg
     tailspn solve net.xml --measure 'busy=#(server) > 0' --json
-    tailspn solve net.xml --export-prism net --export-dot graph.dot
+    tailspn solve net.xml --export-svg graph.svg --export-prism net
 ")]
+#[command(group(clap::ArgGroup::new("graph").multiple(true)))]
 pub(crate) struct SolveArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
@@ -227,6 +229,13 @@ pub(crate) struct SolveArgs {
     /// The mean of an expression, such as the probability that it holds; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named, help_heading = "Question")]
     pub(crate) measure: Vec<(String, String)>,
+    /// How the answer is found; `auto` takes states, but for the time to the dead marking of a schedule of delays in series and side
+    /// by side with more than 10,000 states
+    #[arg(long, default_value = "auto", help_heading = "Method")]
+    pub(crate) method: SolveMethod,
+    /// Steps of the grid of times of series-parallel reduction: with more of them its bounds are closer together
+    #[arg(long, value_name = "N", default_value = "262_144", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Method")]
+    pub(crate) grid_steps: u64,
     /// Most states [default: 50 million]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_states: Option<u64>,
@@ -238,11 +247,17 @@ pub(crate) struct SolveArgs {
     pub(crate) max_time: Option<Duration>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Write the reachability graph for Graphviz
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Draw the distribution function of the time to the goal, or to the dead marking
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub(crate) plot_cdf: Option<PathBuf>,
+    /// Write the reachability graph for Graphviz, up to 20,000 markings; of an unbounded net, the coverability graph
+    #[arg(long, value_name = "FILE", group = "graph", help_heading = "Output")]
     pub(crate) export_dot: Option<PathBuf>,
-    /// Show vanishing markings there too
-    #[arg(long, requires = "export_dot", help_heading = "Output")]
+    /// Draw the same graph, up to 300 markings
+    #[arg(long, value_name = "FILE.svg", group = "graph", help_heading = "Output")]
+    pub(crate) export_svg: Option<PathBuf>,
+    /// Show vanishing markings in these graphs too
+    #[arg(long, requires = "graph", help_heading = "Output")]
     pub(crate) draw_vanishing: bool,
     /// Write the generator of the Markov chain as Matrix Market
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -253,6 +268,17 @@ pub(crate) struct SolveArgs {
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
     pub(crate) force: bool,
+}
+
+/// How `solve` finds its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SolveMethod {
+    /// What can answer; the output says which it was
+    Auto,
+    /// All markings, and their Markov chain
+    States,
+    /// The time at which a schedule is complete, from its parts, with certain bounds; no states
+    SeriesParallel,
 }
 
 /// What a simulation is asked.
