@@ -4,10 +4,11 @@ use std::fmt::Display;
 
 use tailspn::compile::{Code, Program};
 use tailspn::net::{Delay, Net, Timing};
-use tailspn::report::{Hidden, counted};
-use tailspn::solve::{ExploreError, Limits, PhaseObstacle, StateSpace, expand_phases, explore};
+use tailspn::report::{Hidden, count, counted};
+use tailspn::solve::{ExploreError, Incomplete, Limits, PhaseObstacle, StateSpace, expand_phases, explore};
 
 use crate::cli::exit::Exit;
+use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::watch::Progress;
@@ -22,6 +23,34 @@ pub(super) fn with_phases(net: &Net) -> Result<(Net, Hidden), Vec<PhaseObstacle>
     let places = expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect();
     let transitions = expanded.hidden_transitions.iter().map(|&id| expanded.net.transition(id).id.clone()).collect();
     Ok((expanded.net, Hidden { places, transitions }))
+}
+
+/// As [`with_phases`], for the person who asked.
+pub(super) fn phases(net: &Net) -> Result<(Net, Hidden), Failure> {
+    with_phases(net).map_err(|obstacles| Failure {
+        exit: Exit::Refused,
+        notes: obstacles.iter().map(|obstacle| Note::problem(obstacle.to_string())).collect(),
+    })
+}
+
+/// States up to which a schedule is solved by states, not by its parts.
+const FEW: u64 = 10_000;
+
+/// Why the states of a schedule are not taken; none where they are few.
+pub(super) fn too_many(net: &Net, limits: Limits, terminal: &Terminal) -> Result<Option<String>, Failure> {
+    let net = match with_phases(net) {
+        Ok((net, _)) => net,
+        Err(obstacles) => return Ok(obstacles.first().map(ToString::to_string)),
+    };
+    let program = compile_net(&net)?;
+    let most = limits.states.min(FEW);
+    let space = find_states(&program, None, &Limits { states: most, ..limits }, terminal);
+    Ok(match space.map_err(|error| failure(&error))?.stopped() {
+        // whoever interrupts sees the states that were found
+        None | Some(Incomplete::Interrupted) => None,
+        Some(Incomplete::States { .. }) => Some(format!("more than {} of them", count(most.into()))),
+        Some(other) => Some(other.to_string()),
+    })
 }
 
 /// Explores the markings of a net, with progress.

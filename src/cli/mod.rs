@@ -14,6 +14,7 @@ mod detectors;
 mod devices;
 mod estimate;
 mod exact;
+mod exact_answer;
 mod exit;
 mod load;
 mod notes;

@@ -12,7 +12,7 @@ use tailspn::solve::{
 };
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::{dead_run, failure, find_states, refused, with_phases};
+use crate::cli::exact::{dead_run, failure, find_states, phases, refused};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
@@ -58,10 +58,7 @@ fn subject<'a>(net: &'a Net, program: &'a Program) -> Subject<'a> {
 
 /// Solves the net by all its states.
 fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let (net, hidden) = with_phases(net).map_err(|obstacles| Failure {
-        exit: Exit::Refused,
-        notes: obstacles.iter().map(|obstacle| Note::problem(obstacle.to_string())).collect(),
-    })?;
+    let (net, hidden) = phases(net)?;
     let asked = Asked::parse(&net, args)?;
     let program = compile_net(&net)?;
     let subject = subject(&net, &program);
@@ -167,7 +164,8 @@ impl Asked {
     }
 }
 
-fn limits(args: &SolveArgs) -> Limits {
+/// How far the states may go.
+pub(super) fn limits(args: &SolveArgs) -> Limits {
     let default = Limits::default();
     Limits {
         states: args.max_states.unwrap_or(default.states),

@@ -2,18 +2,15 @@
 
 use tailspn::compile::Program;
 use tailspn::net::Net;
-use tailspn::report::{MethodRow, PassageSection, completion_section, count};
-use tailspn::solve::{GridSettings, Incomplete, Limits, SeriesParallelError, completion_time, is_series_parallel};
+use tailspn::report::{MethodRow, PassageSection, completion_section};
+use tailspn::solve::{GridSettings, SeriesParallelError, completion_time, is_series_parallel};
 
 use crate::cli::args::{SolveArgs, SolveMethod};
-use crate::cli::exact::{failure, find_states, refused, with_phases};
+use crate::cli::exact::{refused, too_many};
 use crate::cli::exit::Exit;
-use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-
-/// States up to which a schedule is solved by states.
-const FEW: u64 = 10_000;
+use crate::cli::solve::limits;
 
 /// How the answer is found.
 pub(super) enum Way {
@@ -24,8 +21,7 @@ pub(super) enum Way {
 }
 
 /// Takes a way by a rule that only the net and the arguments decide: where nothing but the time to the dead marking is asked for,
-/// the net is a schedule of delays in series and side by side, and it has more than [`FEW`] states (or delays that have none), its
-/// parts; else the states.
+/// the net is a schedule of delays in series and side by side, and it has too many states ([`too_many`]), its parts; else the states.
 pub(super) fn way(net: &Net, program: &Program, args: &SolveArgs, terminal: &Terminal) -> Result<Way, Failure> {
     match (args.method, other_question(args)) {
         (SolveMethod::States, _) => Ok(Way::States(MethodRow::states(None))),
@@ -39,9 +35,14 @@ pub(super) fn way(net: &Net, program: &Program, args: &SolveArgs, terminal: &Ter
             if let Err(error) = is_series_parallel(program) {
                 return Ok(Way::States(MethodRow::states(Some(error.to_string()))));
             }
-            let Some(many) = too_many(net, args, terminal)? else { return Ok(Way::States(MethodRow::states(None))) };
+            let Some(many) = too_many(net, limits(args), terminal)? else {
+                return Ok(Way::States(MethodRow::states(None)));
+            };
             Ok(match parts(program, args) {
-                Ok(section) => Way::Parts(Box::new(section), MethodRow::series_parallel(many)),
+                Ok(section) => {
+                    let many = format!("{many}; `--method states` goes on");
+                    Way::Parts(Box::new(section), MethodRow::series_parallel(many))
+                }
                 Err(error) => Way::States(MethodRow::states(Some(error.to_string()))),
             })
         }
@@ -63,27 +64,6 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
         (args.export_prism.is_some(), "--export-prism"),
     ];
     asked.into_iter().find(|(is, _)| *is).map(|(_, option)| option)
-}
-
-/// Why the states of a schedule are not taken; none where they are few.
-fn too_many(net: &Net, args: &SolveArgs, terminal: &Terminal) -> Result<Option<String>, Failure> {
-    let net = match with_phases(net) {
-        Ok((net, _)) => net,
-        Err(obstacles) => return Ok(obstacles.first().map(ToString::to_string)),
-    };
-    let program = compile_net(&net)?;
-    let most = args.max_states.unwrap_or(FEW).min(FEW);
-    let default = Limits::default();
-    let limits = Limits { states: most, bytes: args.max_memory.unwrap_or(default.bytes), wall: args.max_time };
-    let space = find_states(&program, None, &limits, terminal).map_err(|error| failure(&error))?;
-    Ok(match space.stopped() {
-        // whoever interrupts sees the states that were found
-        None | Some(Incomplete::Interrupted) => None,
-        Some(Incomplete::States { .. }) => {
-            Some(format!("more than {} of them; `--method states` goes on", count(most.into())))
-        }
-        Some(other) => Some(other.to_string()),
-    })
 }
 
 fn parts(program: &Program, args: &SolveArgs) -> Result<PassageSection, SeriesParallelError> {

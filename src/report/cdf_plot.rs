@@ -52,7 +52,7 @@ pub fn cdf_svg(net: &str, passage: &PassageSection) -> Result<Option<String>, Pl
     let (Some(first), Some(last)) = (passage.curve.first(), passage.curve.last()) else { return Ok(None) };
     let times = first.time_s..last.time_s;
     plot::fine_svg(SIZE, |area| {
-        let area = area.titled(&title(net, passage), font(20))?;
+        let area = area.margin(px(10), 0, 0, 0).titled(&title(net, passage), font(20))?;
         let mut chart = ChartBuilder::on(&area)
             .margin(px(12))
             .margin_right(px(30))
@@ -173,7 +173,9 @@ fn numbers(area: &Area<'_>, chart: &Chart<'_, '_>, passage: &PassageSection) -> 
     };
     let frame = [(left - px(12), top - px(8)), (left + wide - px(14), top + height + px(6))];
     area.draw(&Rectangle::new(frame, WHITE.mix(0.9).filled()))?;
-    area.draw(&Rectangle::new(frame, thin(plot::GREY.mix(0.6))))?;
+    let [(west, north), (east, south)] = frame;
+    let outline = [(west, north), (east, north), (east, south), (west, south), (west, north)];
+    area.draw(&PathElement::new(outline, thin(plot::GREY.mix(0.6))))?;
     for ([name, value, bounds], y) in rows.into_iter().zip((top..).step_by(LINE as usize)) {
         let style = font(15).into_text_style(&SIZE).color(&BLACK);
         area.draw(&Text::new(name, (left, y), style.clone()))?;

@@ -49,6 +49,15 @@ impl Rows {
         quantity: &Quantity,
     ) -> Result<(), CsvError> {
         let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        if quantity.exact {
+            return self.bounded(
+                measure,
+                name,
+                unit,
+                quantity.value,
+                quantity.bounds.map_or([None; 2], |b| b.map(Some)),
+            );
+        }
         self.write([
             measure.to_owned(),
             name.to_owned(),
@@ -76,8 +85,10 @@ impl Rows {
         for row in &time.quantiles {
             self.quantity(measure, &quantile_name(row.p), time.unit, &row.quantity)?;
         }
-        self.number(measure, "min", time.unit, &time.min.to_string())?;
-        self.number(measure, "max", time.unit, &time.max.to_string())
+        for (name, value) in [("min", time.min), ("max", time.max)] {
+            value.map_or(Ok(()), |value| self.number(measure, name, time.unit, &value.to_string()))?;
+        }
+        Ok(())
     }
 
     /// A number with certain bounds, where there are any: ends of no confidence interval, so without a level.
@@ -133,6 +144,9 @@ pub fn simulation_csv(report: &SimulationReport) -> Result<String, CsvError> {
     let mut rows = Rows::new()?;
     rows.number("replications", "", "", &report.replications.to_string())?;
     rows.number("partial", "", "", &u8::from(report.partial).to_string())?;
+    if report.method.used == "exact" {
+        rows.number("exact", "", "", "1")?;
+    }
     if let Some(time) = &report.passage_time {
         rows.distribution("passage_time", time)?;
     }
@@ -165,6 +179,9 @@ pub fn simulation_csv(report: &SimulationReport) -> Result<String, CsvError> {
 /// [`CsvError`], which no report of this crate causes.
 pub fn steady_csv(report: &SteadyReport) -> Result<String, CsvError> {
     let mut rows = Rows::new()?;
+    if report.method.used == "exact" {
+        rows.number("exact", "", "", "1")?;
+    }
     for (measure, named) in
         [("tokens", &report.tokens), ("throughput", &report.throughputs), ("reward", &report.rewards)]
     {

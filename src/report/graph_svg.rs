@@ -18,7 +18,7 @@ const LONG: usize = 26;
 /// Height of a line of a box, its margins, and the distance between boxes.
 const LINE: f64 = 15.0;
 const PADDING: f64 = 7.0;
-const GAP: f64 = 26.0;
+const GAP: f64 = 32.0;
 /// Room that an edge takes which passes a column.
 const LANE: f64 = 14.0;
 /// Least and most room between two columns.
@@ -27,8 +27,8 @@ const STREET: [f64; 2] = [80.0, 210.0];
 const MOST_FIRINGS: usize = 4;
 /// Half the distance between edges there and back.
 const ASIDE: f64 = 6.0;
-/// Where on an edge its firings stand, as a share of the way.
-const LABEL: f64 = 0.58;
+/// Where on an edge its firings stand, as a share of the way: there, and back.
+const LABEL: [f64; 2] = [0.5, 0.38];
 
 const STYLE: &str = "\
   text { font: 11px sans-serif; fill: #222; }\n\
@@ -226,7 +226,10 @@ impl Drawing<'_> {
         let spot = match self.columns.column(from) == self.columns.column(to) {
             // at the height of a bow or loop
             true => points[1..points.len() - 1].iter().copied().reduce(|p, q| middle(p, q)).unwrap_or(a),
-            false => Point { x: a.x + LABEL * (b.x - a.x), y: a.y + LABEL * (b.y - a.y) },
+            false => {
+                let share = LABEL[usize::from(back)];
+                Point { x: a.x + share * (b.x - a.x), y: a.y + share * (b.y - a.y) }
+            }
         };
         // those of edges that go back below their line, all others above
         let above = if back { -9.0 } else { 3.0 + 10.0 * shown.saturating_sub(1) as f64 };

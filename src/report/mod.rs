@@ -15,6 +15,7 @@
 //! | mean, spread, quantiles and histogram of a time | [`Distribution`] |
 //! | what a simulation of a net found | [`SimulationReport`] |
 //! | what long runs show of the steady state | [`SteadyReport`] |
+//! | exact answers in the place of simulated ones | [`AnswerMethod`], [`exact_report`] |
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
@@ -26,6 +27,7 @@
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
 //! stated order; nothing is printed here. The JSON is described in docs/json.md.
 
+mod answer;
 mod cdf_plot;
 mod csv;
 mod distribution;
@@ -55,6 +57,7 @@ mod text;
 mod whatif;
 mod whatif_plot;
 
+pub use answer::{AnswerMethod, ExactNumbers, exact_report, exact_steady_report};
 pub use cdf_plot::cdf_svg;
 pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};

@@ -40,6 +40,9 @@ pub struct PassageSection {
     pub method: Option<&'static str>,
     /// Quantiles \[s\], of all runs.
     pub quantiles: Vec<QuantilePoint>,
+    /// Quantiles of the runs that reach the goal \[s\]; only where not all do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quantiles_if_reached: Vec<QuantilePoint>,
     /// The distribution function at the times that were asked for.
     pub cdf: Vec<CdfPoint>,
     /// The distribution function from where it begins to rise up to p99.9, at equal distances.
@@ -80,6 +83,7 @@ pub fn passage_section(
         sd_s: moments.map(|moments| moments.variance.sqrt()),
         method: moments.map(|moments| moments.outcome.method.name()),
         quantiles: Vec::new(),
+        quantiles_if_reached: Vec::new(),
         cdf: Vec::new(),
         curve: Vec::new(),
         cdf_error: 0.0,
@@ -106,6 +110,9 @@ fn distribution(section: &mut PassageSection, passage: &mut Passage<'_>, times: 
     }
     for p in QUANTILES.into_iter().filter(|&p| p < probability) {
         section.quantiles.push(QuantilePoint::exact(p, passage.quantile(p)?));
+    }
+    for p in QUANTILES.into_iter().filter(|_| probability < 1.0) {
+        section.quantiles_if_reached.push(QuantilePoint::exact(p, passage.quantile(p * probability)?));
     }
     let ends = [passage.quantile(DRAWN[0] * probability)?, passage.quantile(DRAWN[1] * probability)?];
     section.curve = line(ends, |time_s| {
@@ -140,6 +147,7 @@ pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> R
         sd_s: Some(time.standard_deviation()),
         method: Some("series-parallel reduction"),
         quantiles: QUANTILES.into_iter().map(quantile).collect::<Result<_, GridError>>()?,
+        quantiles_if_reached: Vec::new(),
         cdf: times.iter().map(|&time_s| point(time_s)).collect(),
         curve: line(ends, |time_s| Ok::<_, GridError>(point(time_s)))?,
         cdf_error: CompletionTime::ROUNDING,

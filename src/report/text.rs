@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::report::answer::AnswerMethod;
 use crate::report::csv::quantile_name;
 use crate::report::distribution::Distribution;
-use crate::report::job::JobReport;
+use crate::report::job::{AnalyticSummary, JobReport};
 use crate::report::look::Look;
 use crate::report::number::{count, counted, duration, plain, within};
 use crate::report::picture::{Mark, histogram_text};
@@ -22,7 +23,7 @@ pub fn simulation_text(report: &SimulationReport, look: &Look) -> String {
     let mut text = String::new();
     text += &look.heading(&net_title(&report.net));
     text += &partial(report.partial, report.replications);
-    text += &endings(report);
+    text += &if exact(&report.method) { format!("{}\n", report.method.words()) } else { endings(report) };
     text += &goal_probability(report, look);
     if let Some(time) = &report.passage_time {
         text.push('\n');
@@ -45,13 +46,23 @@ pub fn simulation_text(report: &SimulationReport, look: &Look) -> String {
     text += &rows("throughput [1/s]", &report.throughputs, report, look);
     text += &rows("rewards", &report.rewards, report, look);
     text += &snapshots(report, look);
-    text.push('\n');
-    text += &provenance(&report.provenance);
+    if let Some(found) = &report.provenance {
+        text.push('\n');
+        text += &provenance(found);
+    }
     text
+}
+
+/// Whether the numbers are exact.
+fn exact(method: &AnswerMethod) -> bool {
+    method.used == "exact"
 }
 
 /// Whether the goal was not reached in all replications.
 fn unreached(report: &SimulationReport) -> bool {
+    if exact(&report.method) {
+        return report.goal_probability.as_ref().is_some_and(|share| share.value < 1.0);
+    }
     report.endings.goal < report.replications
 }
 
@@ -114,9 +125,20 @@ fn interval_columns(name: &str, quantities: &[&str], level: f64) -> Vec<(String,
 fn interval_cells(quantity: Option<&Quantity>) -> [String; 3] {
     let none = || "-".to_owned();
     let Some(quantity) = quantity else { return [none(), none(), none()] };
+    if quantity.exact {
+        return exact_cells(quantity);
+    }
     let half = quantity.half_width();
     let number = |value: Option<f64>| value.map_or_else(none, |value| within(value, half));
     [within(quantity.value, half), number(quantity.low), number(quantity.high)]
+}
+
+/// An exact number says so where others have an interval, and how far its certain bounds are away.
+fn exact_cells(quantity: &Quantity) -> [String; 3] {
+    let away = |[low, high]: [f64; 2]| (quantity.value - low).max(high - quantity.value);
+    let away = quantity.bounds.map(away).filter(|away| *away > 0.0);
+    let surely = away.map_or_else(String::new, |away| format!("+-{}", within(away, Some(away))));
+    [within(quantity.value, away), "exact".to_owned(), surely]
 }
 
 fn distribution(time: &Distribution, look: &Look) -> String {
@@ -130,6 +152,9 @@ fn distribution(time: &Distribution, look: &Look) -> String {
         if let Some(note) = &quantity.note {
             let _ = writeln!(text, "  {name} has no interval: {note}");
         }
+    }
+    if time.histogram.bars.is_empty() {
+        return text;
     }
     text.push('\n');
     text + &histogram_text(&time.histogram, &marks(time), look)
@@ -195,13 +220,17 @@ fn provenance(provenance: &ProvenanceSummary) -> String {
 /// The text of a steady state.
 pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
     let mut text = look.heading(&net_title(&report.net));
-    let _ = writeln!(
-        text,
-        "{}, {} and {} s of model time together\nmeans in the long run; intervals from the means of the runs",
-        counted(report.runs, "independent run"),
-        counted(report.firings, "firing"),
-        plain(report.model_time_s)
-    );
+    let _ = if exact(&report.method) {
+        writeln!(text, "{}\nmeans in the long run", report.method.words())
+    } else {
+        writeln!(
+            text,
+            "{}, {} and {} s of model time together\nmeans in the long run; intervals from the means of the runs",
+            counted(report.runs, "independent run"),
+            counted(report.firings, "firing"),
+            plain(report.model_time_s)
+        )
+    };
     let lists = [
         ("mean tokens", &report.tokens),
         ("throughput [1/s]", &report.throughputs),
@@ -223,8 +252,9 @@ pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
             }
         }
     }
-    let wall = duration(Duration::from_secs_f64(report.wall_s));
-    let _ = writeln!(text, "\nseed {}, {wall}", report.seed);
+    if let (Some(seed), Some(wall)) = (report.seed, report.wall_s) {
+        let _ = writeln!(text, "\nseed {seed}, {}", duration(Duration::from_secs_f64(wall)));
+    }
     text
 }
 
@@ -349,17 +379,21 @@ fn job_time(report: &JobReport, look: &Look) -> String {
     let exact = report.analytic.as_ref().map(exact_rows);
     let simulated = report.job_time.as_ref().map(distribution_rows);
     let names: Vec<String> = match (&exact, &simulated) {
-        (Some(exact), _) => exact.iter().map(|(name, _)| name.clone()).collect(),
+        (Some(exact), _) => exact.iter().map(|(name, ..)| name.clone()).collect(),
         (None, Some(simulated)) => simulated.iter().map(|(name, _)| name.clone()).collect(),
         (None, None) => Vec::new(),
     };
     for name in names {
-        let value = exact.iter().flatten().find(|(own, _)| *own == name).map(|(_, value)| format!("{value:.3}"));
+        let value = exact.iter().flatten().find(|(own, _, _)| *own == name).map(|(_, value, _)| format!("{value:.3}"));
         let quantity = simulated.iter().flatten().find(|(own, _)| *own == name).map(|(_, quantity)| *quantity);
         let cells = simulated.is_some().then(|| interval_cells(quantity)).into_iter().flatten();
         table.push(std::iter::once(name).chain(value).chain(cells));
     }
     let mut text = look.heading(&job_time_title(report)) + &table.text();
+    let widest = exact.iter().flatten().map(|(_, _, away)| *away).fold(0.0, f64::max);
+    if widest > 0.0 {
+        let _ = writeln!(text, "  exact within {} s, but for the sd: by series-parallel reduction", plain(widest));
+    }
     if let Some(reason) = &report.no_analytic {
         let _ = writeln!(text, "  no exact distribution: {reason}");
     }
@@ -382,8 +416,13 @@ fn job_time_title(report: &JobReport) -> String {
     }
 }
 
-fn exact_rows(law: &crate::report::job::AnalyticSummary) -> Vec<(String, f64)> {
-    let mut rows = vec![("mean".to_owned(), law.mean), ("sd".to_owned(), law.sd)];
-    rows.extend(law.quantiles.iter().map(|point| (quantile_name(point.p), point.value)));
+/// Name, value, and how far the certain bounds are away at most, where there are any.
+fn exact_rows(law: &AnalyticSummary) -> Vec<(String, f64, f64)> {
+    let away = |value: f64, low: Option<f64>, high: Option<f64>| {
+        low.map_or(0.0, |low| value - low).max(high.map_or(0.0, |high| high - value))
+    };
+    let [low, high] = law.mean_bounds.map_or([None; 2], |bounds| bounds.map(Some));
+    let mut rows = vec![("mean".to_owned(), law.mean, away(law.mean, low, high)), ("sd".to_owned(), law.sd, 0.0)];
+    rows.extend(law.quantiles.iter().map(|p| (quantile_name(p.p), p.value, away(p.value, p.low, p.high))));
     rows
 }

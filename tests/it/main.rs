@@ -6,6 +6,7 @@
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_errors;
+mod cli_exact;
 #[cfg(feature = "cli")]
 mod cli_solve;
 mod degenerate;

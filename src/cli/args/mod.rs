@@ -3,8 +3,8 @@
 mod jobs;
 mod run;
 
-pub(crate) use jobs::{DetectorsArgs, EstimateArgs, Method, SpnGcArgs, SweepAxis, WhatIfArgs};
-pub(crate) use run::{BackendChoice, PlaceArgs, PrintArgs, RunArgs};
+pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
+pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -166,6 +166,7 @@ Examples:
     tailspn simulate net.xml                                    time to the dead marking
     tailspn simulate net.xml --until '#(done) >= 3' --rel-error 0.5%
     tailspn simulate net.xml --steady --tokens --throughput     means in the long run
+    tailspn simulate net.xml --method exact                     without replications, where that is possible
     tailspn simulate net.xml --horizon 100 --at '50:#(queue)' --reward 'busy=#(server) > 0'
 ")]
 pub(crate) struct SimulateArgs {
@@ -179,6 +180,9 @@ pub(crate) struct SimulateArgs {
     pub(crate) place: PlaceArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+    /// How the answer is found
+    #[arg(long, default_value = "auto", help_heading = "Run")]
+    pub(crate) method: Method,
     /// Replications [default: 10000]; with --rel-error, the most
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
