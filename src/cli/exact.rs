@@ -88,7 +88,7 @@ pub(super) fn dead_run(space: &StateSpace, program: &Program) -> Failure {
         "without --steady, the time to the dead marking is shown where every run ends there, else the long-run averages"
             .to_owned()
     } else {
-        format!("the rate of {} is 0 where the net stops: a rate above 0 lets it go on", names.join(", "))
+        format!("rates are 0 where the net stops, of {}: with a rate above 0 it goes on", names.join(", "))
     };
     Failure::new(Exit::Refused, Note::problem(message).with_help(help))
 }

@@ -20,9 +20,12 @@ use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::question::Asked;
+use crate::cli::watch::interrupted;
 
 /// States up to which an exact answer costs less than replications.
 const CHEAP: u64 = 2_000;
+/// Most states times transitions: looking at a large net must not take longer than simulating it.
+const WORK: u64 = 4_000_000;
 
 /// Questions that an exact method can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +83,12 @@ pub(super) fn offer(args: &SimulateArgs, net: &Net, program: &Program, question:
 fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
     let (net, _) = with_phases(net).map_err(|all| all.first().map_or_else(String::new, ToString::to_string))?;
     let program = compile(&net).map_err(|all| all.first().map_or_else(String::new, ToString::to_string))?;
-    let limits = Limits { states: CHEAP, ..Limits::default() };
+    let most = CHEAP.min(WORK / (program.transitions() as u64).max(1));
+    let limits = Limits { states: most, ..Limits::default() };
     let space = explore(&program, goal, &limits, &Unwatched).map_err(|error| error.to_string())?;
     match space.stopped() {
         None => Ok(space.states()),
-        Some(_) => Err(format!("the net has more than {} states", count(CHEAP.into()))),
+        Some(_) => Err(format!("the net has more than {} states", count(most.into()))),
     }
 }
 
@@ -171,7 +175,10 @@ impl Solved {
             _ => None,
         };
         let space = find_states(&program, goal, &Limits::default(), terminal).map_err(|error| failure(&error))?;
-        space.complete().map_err(|error| refused(&error))?;
+        space.complete().map_err(|error| match interrupted() {
+            true => Failure::plain(Exit::Interrupted, error.to_string()),
+            false => refused(&error),
+        })?;
         Ok(Self { program, space })
     }
 

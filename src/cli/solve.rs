@@ -3,8 +3,8 @@
 use tailspn::compile::{Code, Program};
 use tailspn::net::Net;
 use tailspn::report::{
-    AverageSection, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, json, passage_section,
-    solve_csv, solve_report, solve_text, steady_section, time_section,
+    AverageSection, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, counted, json,
+    passage_section, solve_csv, solve_report, solve_text, steady_section, time_section,
 };
 use tailspn::solve::{
     Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings,
@@ -132,24 +132,26 @@ const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `
 /// Says which transitions have their tokens and do not fire.
 fn tell_zero_rates(report: &SolveReport, terminal: &Terminal) {
     let Some(row) = &report.zero_rates else { return };
-    let all_never = report.liveness.len() == row.never.len();
-    if all_never {
-        terminal.tell("note: all rates are 0, so that nothing ever fires; --param NAME=VALUE sets a rate parameter");
+    let listed = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if report.liveness.iter().all(|row| row.level == 0) {
+        let held = listed(&row.held);
+        terminal
+            .tell(&format!("note: nothing ever fires, as rates are 0 ({held}); --param NAME=VALUE sets a parameter"));
+        return;
     }
-    for name in row.never.iter().filter(|_| !all_never) {
+    for name in &row.never {
         terminal.tell(&format!("note: the rate of `{name}` is 0 in every marking that enables it: it never fires"));
     }
-    if row.dead_markings > 0 && !all_never {
-        let (markings, names) = (row.dead_markings, row.held.join("`, `"));
-        terminal.tell(&format!(
-            "note: the net stops in {markings} of its markings only because the rate of `{names}` is 0 there"
-        ));
+    if row.dead_markings > 0 {
+        let (markings, held) = (counted(row.dead_markings as u64, "marking"), listed(&row.held));
+        terminal.tell(&format!("note: the net stops in {markings} only because rates are 0 there: {held}"));
     }
 }
 
 /// What was asked, as expressions of the net.
 struct Asked {
     goal: Option<Code>,
+    from: Option<Code>,
     measures: Vec<(String, Code)>,
 }
 
@@ -159,6 +161,7 @@ impl Asked {
         let measures = args.measure.iter().map(|(name, text)| Ok((name.clone(), expression(net, "--measure", text)?)));
         Ok(Self {
             goal: goal.map(|text| expression(net, "--goal", text)).transpose()?,
+            from: args.from.as_deref().map(|text| expression(net, "--from", text)).transpose()?,
             measures: measures.collect::<Result<_, Failure>>()?,
         })
     }
@@ -189,7 +192,9 @@ impl Numbers<'_> {
     fn fill(&self, report: &mut SolveReport, verdicts: &Verdicts) -> Result<(), Failure> {
         let dead_end = verdicts.recurrent.len() == self.space.dead().len();
         let wants_dead = self.args.goal.as_deref() == Some("dead");
-        if let Some(goal) = &self.asked.goal {
+        if let Some(from) = &self.asked.from {
+            self.response(report, from)?;
+        } else if let Some(goal) = &self.asked.goal {
             self.goal(report, goal)?;
         } else if wants_dead || (dead_end && !self.args.steady) {
             self.dead(report)?;
@@ -210,6 +215,34 @@ impl Numbers<'_> {
         self.passage(report, &space, chain, space.goals(), self.args.goal.as_deref().unwrap_or_default())
     }
 
+    /// The time from one set of markings to another in the long run.
+    fn response(&self, report: &mut SolveReport, from: &Code) -> Result<(), Failure> {
+        let [from_text, goal_text] = [&self.args.from, &self.args.goal].map(|text| text.as_deref().unwrap_or_default());
+        let holds = |code: &Code, what: &str| {
+            let values =
+                self.space.values(code, what).map_err(|fault| Failure::plain(Exit::Model, fault.to_string()))?;
+            Ok::<_, Failure>((0..).zip(values).filter(|(_, value)| *value != 0.0).map(|(state, _)| state).collect())
+        };
+        let starts: Vec<u32> = holds(from, "--from")?;
+        let ends: Vec<u32> = match &self.asked.goal {
+            Some(goal) => holds(goal, "--goal")?,
+            None => self.space.dead().to_vec(),
+        };
+        let steady = steady_state(self.chain, &LinearSettings::default()).map_err(|error| refused(&error))?;
+        for (code, option) in [(Some(from), "--from"), (self.asked.goal.as_ref(), "--goal")] {
+            let Some(code) = code else { continue };
+            let passing = self.space.holds_in_zero_time(self.program, code, &steady.probabilities);
+            if passing.map_err(|error| failure(&error))? {
+                return Err(in_zero_time(option));
+            }
+        }
+        let entered = self.space.entered(&marked(self.space, &starts), &steady.probabilities);
+        let Some(initial) = entered else { return Err(never_entered(from_text)) };
+        let chain = Chain { rates: self.chain.rates.clone(), initial };
+        let goal = format!("{goal_text} from {from_text}");
+        self.passage(report, self.space, &chain, &ends, &goal)
+    }
+
     fn dead(&self, report: &mut SolveReport) -> Result<(), Failure> {
         self.passage(report, self.space, self.chain, self.space.dead(), "the dead marking")
     }
@@ -222,9 +255,7 @@ impl Numbers<'_> {
         ends: &[u32],
         goal: &str,
     ) -> Result<(), Failure> {
-        let mut targets = vec![false; space.states()];
-        ends.iter().for_each(|&state| targets[state as usize] = true);
-        let section = passage(chain, &targets, &PassageSettings::default())
+        let section = passage(chain, &marked(space, ends), &PassageSettings::default())
             .and_then(|mut passage| passage_section(goal, space.states(), &mut passage, &self.args.at));
         report.passage = Some(section.map_err(|error| refused(&error))?);
         Ok(())
@@ -261,6 +292,25 @@ impl Numbers<'_> {
         }
         Ok(average_section(self.program, &averages, measures))
     }
+}
+
+/// Which states are these.
+fn marked(space: &StateSpace, states: &[u32]) -> Vec<bool> {
+    let mut marked = vec![false; space.states()];
+    states.iter().for_each(|&state| marked[state as usize] = true);
+    marked
+}
+
+fn in_zero_time(option: &str) -> Failure {
+    let message =
+        format!("{option} holds in a marking that is left in zero time, where no time with --from begins or ends");
+    Failure::new(Exit::Refused, Note::problem(message).with_help("ask about a place whose tokens stay for some time"))
+}
+
+fn never_entered(from: &str) -> Failure {
+    let message = format!("in the long run, no marking in which `{from}` holds is ever entered");
+    let help = "without --from, the time is measured from the start";
+    Failure::new(Exit::Refused, Note::problem(message).with_help(help))
 }
 
 /// The report as it was asked for.

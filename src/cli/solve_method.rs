@@ -55,6 +55,7 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
     let averages = !args.at.is_empty() && args.goal.is_none();
     let asked = [
         (goal, "--goal EXPR"),
+        (args.from.is_some(), "--from"),
         (args.steady, "--steady"),
         (averages, "--at without `--goal dead`"),
         (!args.measure.is_empty(), "--measure"),

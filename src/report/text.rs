@@ -27,14 +27,18 @@ pub fn simulation_text(report: &SimulationReport, look: &Look) -> String {
     text += &goal_probability(report, look);
     if let Some(time) = &report.passage_time {
         text.push('\n');
-        let some = if unreached(report) { ", of the replications that reached it" } else { "" };
+        let some = match (unreached(report), exact(&report.method)) {
+            (false, _) => "",
+            (true, false) => ", of the replications that reached it",
+            (true, true) => ", of the runs that reach it",
+        };
         text += &look.heading(&format!("time to {} [s]{some}", report.question.goal));
         text += &distribution(time, look);
     }
     if !report.groups.is_empty() {
         text.push('\n');
         text += &look.heading("groups of transitions: mean time of the first and of the last firing [s]");
-        let columns = interval_columns("group", &["first", "last"], report.question.level);
+        let columns = interval_columns("group", &["first", "last"], level_of(&report.method, report.question.level));
         let mut table = Table::new(columns);
         for group in &report.groups {
             let cells = [group.first.as_ref(), group.last.as_ref()].into_iter().flat_map(interval_cells);
@@ -73,7 +77,7 @@ fn goal_probability(report: &SimulationReport, look: &Look) -> String {
     if let Some(most) = report.question.max_firings.filter(|_| report.endings.max_firings > 0) {
         by += &format!(" within {}", counted(most, "firing"));
     }
-    let mut table = Table::new(interval_columns("", &["value"], report.question.level));
+    let mut table = Table::new(interval_columns("", &["value"], level_of(&report.method, report.question.level)));
     table.push(std::iter::once("share".to_owned()).chain(interval_cells(Some(share))));
     let title = format!("probability to reach {}{by}", report.question.goal);
     format!("\n{}{}", look.heading(&title), table.text())
@@ -110,15 +114,20 @@ fn percent(level: f64) -> String {
     format!("{} %", plain(level * 100.0))
 }
 
-/// A name column, then value, lower and upper end of each quantity.
-fn interval_columns(name: &str, quantities: &[&str], level: f64) -> Vec<(String, Align)> {
+/// A name column, then value, lower and upper end of each quantity; without a level, the numbers are exact.
+fn interval_columns(name: &str, quantities: &[&str], level: Option<f64>) -> Vec<(String, Align)> {
     let mut columns = vec![(name.to_owned(), Align::Left)];
     for quantity in quantities {
         columns.push(((*quantity).to_owned(), Align::Right));
-        columns.push((format!("{} from", percent(level)), Align::Right));
-        columns.push(("to".to_owned(), Align::Right));
+        let ends = level.map_or_else(Default::default, |level| [format!("{} from", percent(level)), "to".to_owned()]);
+        columns.extend(ends.map(|end| (end, Align::Right)));
     }
     columns
+}
+
+/// The level of a report's intervals, where it has intervals.
+fn level_of(method: &AnswerMethod, level: f64) -> Option<f64> {
+    (!exact(method)).then_some(level)
 }
 
 /// Value, lower and upper end; `-` where there is none.
@@ -142,7 +151,7 @@ fn exact_cells(quantity: &Quantity) -> [String; 3] {
 }
 
 fn distribution(time: &Distribution, look: &Look) -> String {
-    let mut table = Table::new(interval_columns("", &["value"], time.mean.level));
+    let mut table = Table::new(interval_columns("", &["value"], (!time.mean.exact).then_some(time.mean.level)));
     let named = distribution_rows(time);
     for (name, quantity) in &named {
         table.push(std::iter::once(name.clone()).chain(interval_cells(Some(quantity))));
@@ -177,7 +186,7 @@ fn rows(title: &str, rows: &[Row], report: &SimulationReport, look: &Look) -> St
     if rows.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(interval_columns("", &["value"], report.question.level));
+    let mut table = Table::new(interval_columns("", &["value"], level_of(&report.method, report.question.level)));
     for row in rows {
         table.push(std::iter::once(row.name.clone()).chain(interval_cells(Some(&row.quantity))));
     }
@@ -188,7 +197,7 @@ fn snapshots(report: &SimulationReport, look: &Look) -> String {
     if report.snapshots.is_empty() {
         return String::new();
     }
-    let mut columns = interval_columns("expression", &["mean"], report.question.level);
+    let mut columns = interval_columns("expression", &["mean"], level_of(&report.method, report.question.level));
     columns.insert(0, ("time [s]".to_owned(), Align::Right));
     let mut table = Table::new(columns);
     for row in &report.snapshots {
@@ -237,8 +246,10 @@ pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
         ("rewards per second", &report.rewards),
     ];
     for (title, rows) in lists.into_iter().filter(|(_, rows)| !rows.is_empty()) {
-        let mut columns = interval_columns("", &["value"], report.level);
-        columns.push(("warm-up".to_owned(), Align::Right));
+        let mut columns = interval_columns("", &["value"], level_of(&report.method, report.level));
+        if !exact(&report.method) {
+            columns.push(("warm-up".to_owned(), Align::Right));
+        }
         let mut table = Table::new(columns);
         for row in rows {
             let warm_up = row.warm_up.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0));

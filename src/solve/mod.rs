@@ -18,6 +18,7 @@ mod chain;
 mod components;
 mod coverability;
 mod elimination;
+mod entered;
 mod explore_error;
 mod export;
 mod grid;

@@ -7,6 +7,11 @@ use serde_json::Value;
 use crate::cli::{assert_shown, data, show, shown, tool};
 
 #[test]
+fn help_of_solve() {
+    assert_shown!(data(&["solve", "--help"]));
+}
+
+#[test]
 fn solve_shows_states_verdicts_and_the_long_run() {
     assert_shown!(shown(&[
         "solve",
@@ -183,6 +188,26 @@ fn the_coverability_graph_of_an_unbounded_net_is_drawn() {
     let text = std::fs::read_to_string(dot).unwrap();
     assert!(text.contains("s1 [label=\"1: ω heap\"]") && text.contains("s0 -> s1 [label=\"grow\"]"), "{text}");
     assert!(std::fs::read_to_string(svg).unwrap().contains(">1: ω heap</text>"));
+}
+
+#[test]
+fn a_response_time_begins_where_it_is_told() {
+    let net = "models/textbook/mm1k.xml";
+    let found = json(&["solve", net, "--from", "#(queue) == 1", "--goal", "#(queue) == 0"]);
+    // a busy period, by renewal: (1 - p_0) / (λ p_0) with p_0 = 243/665 and λ = 2 /s
+    let exact = (1.0 - 243.0 / 665.0) / (2.0 * 243.0 / 665.0);
+    assert!((number(&found["passage"]["mean_s"]) / exact - 1.0).abs() < 1e-12, "{}", found["passage"]["mean_s"]);
+    assert_eq!(found["passage"]["goal"], "#(queue) == 0 from #(queue) == 1");
+    assert_shown!(shown_without_data(&["solve", net, "--from", "#(queue) > 7", "--goal", "#(queue) == 0"]));
+    let tandem = "models/textbook/tandem_blocking.xml";
+    assert_shown!(shown_without_data(&[
+        "solve",
+        tandem,
+        "--from",
+        "#(waiting) == 3",
+        "--goal",
+        "#(waiting) + #(done) == 3"
+    ]));
 }
 
 #[test]

@@ -214,6 +214,7 @@ Examples:
     tailspn solve net.xml                                       states, verdicts, the long run
     tailspn solve net.xml --goal '#(done) >= 3' --at 10,20      distribution of the time to a goal
     tailspn solve net.xml --goal '#(done) >= 3' --plot-cdf time.svg
+    tailspn solve net.xml --from '#(asked) > 0' --goal '#(answered) > 0'
     tailspn solve net.xml --measure 'busy=#(server) > 0' --json
     tailspn solve net.xml --export-svg graph.svg --export-prism net
 ")]
@@ -224,6 +225,10 @@ pub(crate) struct SolveArgs {
     /// Distribution of the time to a goal: an expression that is not 0 there, or `dead` (nothing can fire)
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) goal: Option<String>,
+    /// Measure the time not from the start, but from markings where this expression is not 0: from each of them as often as it
+    /// is entered in the long run
+    #[arg(long, value_name = "EXPR", requires = "goal", help_heading = "Question")]
+    pub(crate) from: Option<String>,
     /// Averages at these model times, in seconds, and with --goal how likely it is reached by then
     #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
     pub(crate) at: Vec<f64>,
