@@ -225,7 +225,7 @@ impl Drawing<'_> {
         let back = self.columns.column(to) < self.columns.column(from);
         let spot = match self.columns.column(from) == self.columns.column(to) {
             // at the height of a bow or loop
-            true => points[1..points.len() - 1].iter().copied().reduce(|p, q| middle(p, q)).unwrap_or(a),
+            true => points[1..points.len() - 1].iter().copied().reduce(middle).unwrap_or(a),
             false => {
                 let share = LABEL[usize::from(back)];
                 Point { x: a.x + share * (b.x - a.x), y: a.y + share * (b.y - a.y) }
