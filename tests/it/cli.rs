@@ -90,6 +90,17 @@ fn checks_a_net() {
 }
 
 #[test]
+fn checks_a_net_against_another() {
+    let [one, other] = ["models/textbook/mm1k.xml", "models/textbook/mm2k.xml"];
+    assert_shown!(shown(&["check", one, "--against", other]));
+    let json = |other: &str| {
+        serde_json::from_str::<serde_json::Value>(&data(&["check", one, "--json", "--against", other])).unwrap()
+    };
+    assert_eq!(json(one)["differences"], serde_json::json!([]));
+    assert_eq!(json(other)["differences"][0]["part"], "place");
+}
+
+#[test]
 fn checks_a_net_as_json() {
     assert_shown!(shown(&["check", "models/textbook/forkjoin_retry.xml", "--json"]));
 }

@@ -118,6 +118,9 @@ pub(crate) struct CheckArgs {
     /// Also list what each version of PIPE would get wrong about the net
     #[arg(long)]
     pub(crate) pipe: bool,
+    /// Also list what is different in another net: parts by their ids, and what they mean, not how they are drawn
+    #[arg(long, value_name = "OTHER")]
+    pub(crate) against: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
