@@ -32,7 +32,10 @@ const MAY_IMPORT: [(&str, &[&str]); 18] = [
     ("solve", &["semantics", "compile", "net", "watch"]),
     ("mapreduce", &["net", "units"]),
     ("cluster", &["rng", "estimate"]),
-    ("report", &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "units"]),
+    (
+        "report",
+        &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "units", "net", "formats"],
+    ),
     ("error", &["net", "compile", "formats", "sim"]),
     ("cli", &[]),
     ("lib", &[]),

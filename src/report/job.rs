@@ -5,10 +5,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::mapreduce::{JobPhases, JobTime, Phase, Plan};
+use crate::report::answer::AnswerMethod;
 use crate::report::distribution::{Distribution, QUANTILES};
 use crate::report::quantity::Quantity;
 use crate::report::summary::{ProvenanceSummary, float_mean, group_rows, provenance_summary};
 use crate::sim::{CriticalPath, GroupShare, Question, Run};
+use crate::solve::{Bounded, CompletionTime, GridError};
 use crate::units::Probability;
 
 /// The job.
@@ -72,6 +74,19 @@ pub struct QuantilePoint {
     pub p: f64,
     /// Its value \[s\].
     pub value: f64,
+    /// It is certainly not below this \[s\]; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// It is certainly not above this \[s\]; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+impl QuantilePoint {
+    /// A quantile by a method without bounds.
+    pub(super) fn exact(p: f64, value: f64) -> Self {
+        Self { p, value, low: None, high: None }
+    }
 }
 
 /// The exact distribution of the job time \[s\].
@@ -79,8 +94,13 @@ pub struct QuantilePoint {
 pub struct AnalyticSummary {
     /// Unit of all numbers here.
     pub unit: &'static str,
+    /// `formula`, or `series-parallel`: from the parts of the job's net, with certain bounds.
+    pub by: &'static str,
     /// Mean.
     pub mean: f64,
+    /// Certain bounds of the mean; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_bounds: Option<[f64; 2]>,
     /// Standard deviation.
     pub sd: f64,
     /// The quantiles of [`QUANTILES`].
@@ -107,13 +127,15 @@ pub struct JobReport {
     pub level: f64,
     /// The nine phases.
     pub phases: Vec<PhaseRow>,
+    /// How the job time was found.
+    pub method: AnswerMethod,
     /// Number of replications; 0 without a simulation.
     pub replications: u64,
     /// Whether the simulation ended before it was complete.
     pub partial: bool,
     /// Job time by simulation.
     pub job_time: Option<Distribution>,
-    /// Job time by formula.
+    /// Exact job time.
     pub analytic: Option<AnalyticSummary>,
     /// Why there is no job time by formula, where it was asked for.
     pub no_analytic: Option<String>,
@@ -130,14 +152,37 @@ impl AnalyticSummary {
     pub fn new(law: &JobTime) -> Self {
         let point = |&p: &f64| {
             let value = law.quantile(Probability::new(p)?).ok()?.get();
-            Some(QuantilePoint { p, value })
+            Some(QuantilePoint::exact(p, value))
         };
         Self {
             unit: "s",
+            by: "formula",
             mean: law.mean().get(),
+            mean_bounds: None,
             sd: law.standard_deviation().get(),
             quantiles: QUANTILES.iter().filter_map(point).collect(),
         }
+    }
+
+    /// Mean, spread and quantiles of the time at which the job's net is complete.
+    ///
+    /// # Errors
+    ///
+    /// As [`CompletionTime::quantile`].
+    pub fn of_completion(time: &CompletionTime) -> Result<Self, GridError> {
+        let mean = time.mean();
+        let point = |p| {
+            let Bounded { lower, value, upper } = time.quantile(p)?;
+            Ok(QuantilePoint { p, value, low: Some(lower), high: Some(upper) })
+        };
+        Ok(Self {
+            unit: "s",
+            by: "series-parallel",
+            mean: mean.value,
+            mean_bounds: Some([mean.lower, mean.upper]),
+            sd: time.standard_deviation(),
+            quantiles: QUANTILES.into_iter().map(point).collect::<Result<_, GridError>>()?,
+        })
     }
 }
 
@@ -153,6 +198,7 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         },
         level,
         phases: Phase::ALL.into_iter().map(|phase| phase_row(plan, phases, phase)).collect(),
+        method: AnswerMethod::simulation(),
         replications: 0,
         partial: false,
         job_time: None,
@@ -181,6 +227,17 @@ fn phase_row(plan: &Plan, phases: &JobPhases, phase: Phase) -> PhaseRow {
 }
 
 impl JobReport {
+    /// Says how the job time was found, from what is there: after the exact law and the run, if any, were added.
+    pub fn add_method(&mut self) {
+        let used = match (&self.analytic, &self.job_time) {
+            (Some(_), None) => "exact",
+            (Some(_), Some(_)) => "both",
+            (None, _) => "simulation",
+        };
+        let exact = self.analytic.as_ref().map(|law| law.by);
+        self.method = AnswerMethod { used, exact, states: None, no_exact: self.no_analytic.clone() };
+    }
+
     /// Adds what a simulation found; the groups of its question are named after the phases.
     pub fn add_run(&mut self, run: &Run, question: &Question) {
         let samples = &run.samples;

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use tailspn::cluster::SlotShare;
 
-use crate::cli::args::{PlaceArgs, PrintArgs, RunArgs};
+use crate::cli::args::{Method, PlaceArgs, PrintArgs, RunArgs};
 use crate::cli::values;
 
 /// A plan of a job.
@@ -42,8 +42,8 @@ Examples:
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
     pub(crate) plan: Option<PathBuf>,
-    /// How the job time is found
-    #[arg(long, default_value = "both", help_heading = "Run")]
+    /// How the job time is found; `auto` shows the exact one beside the simulated one, where there is a formula
+    #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
     /// Replications [default: 2000]; with --rel-error, the most
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
@@ -66,16 +66,6 @@ pub(crate) struct EstimateArgs {
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Method {
-    /// By simulation
-    Simulate,
-    /// By formula, where there is one
-    Analytic,
-    /// Both; only simulation where there is no formula
-    Both,
 }
 
 #[derive(Debug, Args)]
