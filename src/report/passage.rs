@@ -13,6 +13,9 @@ pub struct CdfPoint {
     pub time_s: f64,
     /// Probability of having reached the goal by then.
     pub probability: f64,
+    /// Density there \[1/s\]; only where the method gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub density_per_s: Option<f64>,
     /// The probability is certainly not below this; only where the method gives bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
@@ -100,11 +103,7 @@ pub fn passage_section(
 
 fn distribution(section: &mut PassageSection, passage: &mut Passage<'_>, times: &[f64]) -> Result<(), PassageError> {
     let probability = section.probability;
-    let mut point = |time_s| {
-        let probability = passage.cdf(time_s)?;
-        Ok(CdfPoint { time_s, probability, low: None, high: None })
-    };
-    section.cdf = times.iter().map(|&time_s| point(time_s)).collect::<Result<_, PassageError>>()?;
+    section.cdf = times.iter().map(|&time_s| point(passage, time_s)).collect::<Result<_, PassageError>>()?;
     if probability == 0.0 {
         return Ok(());
     }
@@ -115,11 +114,13 @@ fn distribution(section: &mut PassageSection, passage: &mut Passage<'_>, times: 
         section.quantiles_if_reached.push(QuantilePoint::exact(p, passage.quantile(p * probability)?));
     }
     let ends = [passage.quantile(DRAWN[0] * probability)?, passage.quantile(DRAWN[1] * probability)?];
-    section.curve = line(ends, |time_s| {
-        let probability = passage.cdf(time_s)?;
-        Ok::<_, PassageError>(CdfPoint { time_s, probability, low: None, high: None })
-    })?;
+    section.curve = line(ends, |time_s| point(passage, time_s))?;
     Ok(())
+}
+
+fn point(passage: &mut Passage<'_>, time_s: f64) -> Result<CdfPoint, PassageError> {
+    let (probability, density) = (passage.cdf(time_s)?, passage.density(time_s)?);
+    Ok(CdfPoint { time_s, probability, density_per_s: Some(density), low: None, high: None })
 }
 
 /// The time at which a schedule is complete, with the distribution function at `times` \[s\]; all but the deviation with bounds.
@@ -130,7 +131,7 @@ fn distribution(section: &mut PassageSection, passage: &mut Passage<'_>, times: 
 pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> Result<PassageSection, GridError> {
     let point = |time_s| {
         let Bounded { lower, value, upper } = time.cdf(time_s);
-        CdfPoint { time_s, probability: value, low: Some(lower), high: Some(upper) }
+        CdfPoint { time_s, probability: value, density_per_s: None, low: Some(lower), high: Some(upper) }
     };
     let quantile = |p| {
         let Bounded { lower, value, upper } = time.quantile(p)?;
@@ -197,7 +198,9 @@ mod tests {
         let found = section(&[2.0], &[1.0]);
         assert_eq!(found.curve.len(), 121);
         for point in found.curve.iter().chain(&found.cdf) {
-            assert!((point.probability - (1.0 - (-2.0 * point.time_s).exp())).abs() < 1e-11, "{point:?}");
+            let survival = (-2.0 * point.time_s).exp();
+            assert!((point.probability - (1.0 - survival)).abs() < 1e-11, "{point:?}");
+            assert!((point.density_per_s.unwrap() - 2.0 * survival).abs() < 1e-11, "{point:?}");
         }
         let last = found.curve.last().unwrap();
         assert!((last.probability - 0.999).abs() < 1e-9 && found.curve[0].time_s == 0.0);

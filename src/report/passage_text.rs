@@ -31,6 +31,9 @@ pub(super) fn passage_text(passage: &PassageSection, look: &Look) -> String {
     for point in &passage.cdf {
         let name = format!("P(time <= {} s)", plain(point.time_s));
         table.push(row(name, point.probability, [point.low, point.high]));
+        if let Some(density) = point.density_per_s {
+            table.push(row(format!("density at {} s [1/s]", plain(point.time_s)), density, [None; 2]));
+        }
     }
     text += &table.text();
     text + &how(passage)
