@@ -25,6 +25,7 @@ mod solve;
 mod solve_files;
 mod spn_gc;
 mod steady;
+mod straggler_values;
 mod structure;
 mod values;
 mod watch;

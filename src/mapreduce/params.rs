@@ -8,6 +8,8 @@ use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::plan_check::PlanProblem;
 use crate::mapreduce::plan_check::locate;
+use crate::mapreduce::speculation::Speculation;
+use crate::mapreduce::straggler::Stragglers;
 use serde::Deserialize;
 use serde::Serialize;
 use std::ops::Range;
@@ -29,6 +31,12 @@ pub struct Plan {
     /// The phase means themselves, instead of `profile`. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<GivenPhases>,
+    /// Slow nodes that tasks may draw. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stragglers: Option<Stragglers>,
+    /// Copies of tasks. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speculation: Option<Speculation>,
 }
 
 /// The job to estimate.
@@ -355,6 +363,11 @@ impl Plan {
     /// The default plan as commented TOML text.
     pub fn example_toml() -> &'static str {
         include_str!("../../models/mapreduce/default-job.toml")
+    }
+
+    /// Its stragglers; with a share of 0 where there are none.
+    pub fn stragglers_or_none(&self) -> Stragglers {
+        self.stragglers.clone().unwrap_or(Stragglers { share: 0.0, ..Stragglers::default() })
     }
 
     /// M, the number of map tasks \[PESARO15, Eq. 5\], or what `phases.maps` says. Exact for a plan without problems.

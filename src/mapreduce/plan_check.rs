@@ -11,6 +11,7 @@ use crate::mapreduce::params::Plan;
 use crate::mapreduce::params::Profile;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLawProblem;
+use crate::mapreduce::straggler::SettingProblem;
 use std::fmt;
 use std::ops::Range;
 use toml::Spanned;
@@ -90,6 +91,9 @@ pub enum PlanFault {
     /// The shape of a delay has a bad number.
     #[error(transparent)]
     Law(#[from] PhaseLawProblem),
+    /// Stragglers or speculation with a setting that cannot be right.
+    #[error(transparent)]
+    Setting(#[from] SettingProblem),
     /// Phase means are given and would be computed too. Leave out `[profile]` or `[phases]`.
     #[error("phase means are given, so [profile] has no effect; leave one of the two out")]
     BothProfileAndPhases,
@@ -156,6 +160,7 @@ impl Plan {
         if let Some(phases) = &self.phases {
             check_phases(phases, &mut to);
         }
+        check_stragglers(self, &mut to);
         to.problems
     }
 }
@@ -244,6 +249,18 @@ fn check_phases(phases: &GivenPhases, to: &mut Checker) {
     }
     if let Some(reduces) = phases.reduces {
         to.count("reduces", reduces, "reduce tasks", MAX_TASKS);
+    }
+}
+
+fn check_stragglers(plan: &Plan, to: &mut Checker) {
+    let stragglers = plan.stragglers_or_none();
+    to.section = "stragglers".into();
+    if let Some((key, problem)) = stragglers.problem() {
+        return to.add(key, problem.into());
+    }
+    to.section = "speculation".into();
+    if let Some((key, problem)) = plan.speculation.as_ref().and_then(|speculation| speculation.problem(&stragglers)) {
+        to.add(key, problem.into());
     }
 }
 

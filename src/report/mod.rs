@@ -23,6 +23,7 @@
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
 //! stated order; nothing is printed here. The JSON is described in docs/json.md.
 
+mod attempts;
 mod csv;
 mod distribution;
 mod job;
@@ -45,6 +46,7 @@ mod text;
 mod whatif;
 mod whatif_plot;
 
+pub use attempts::reward_to_gather;
 pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};

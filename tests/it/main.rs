@@ -19,6 +19,7 @@ mod pipe_semantics;
 mod random_net;
 mod slots;
 mod solve;
+mod straggler_nets;
 mod structure;
 #[cfg(feature = "cli")]
 mod whatif;
