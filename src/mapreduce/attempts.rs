@@ -425,7 +425,7 @@ impl Weaver<'_> {
             Some(ended) if flagged => {
                 self.builder.output(last, ended, 1.0);
             }
-            _ => self.end_task(task, last),
+            _ => self.end_task(task, last, None),
         }
         Path { pieces, before }
     }
@@ -487,26 +487,32 @@ impl Weaver<'_> {
 
     /// The immediate firing that ends a race: the winner is on one place, the loser on the other.
     fn end_race(&mut self, task: &Checked, id: String, taken: [PlaceId; 2], slots: Option<PlaceId>) -> TransitionId {
-        let at = below(self.builder.place_mut(taken[1]).position, 0.5);
+        let at = below(self.builder.place_mut(taken[1]).position, 0.3);
         let timing = Timing::immediate(1.0, self.levels.at_once());
         let end = add_transition(&mut self.builder, id, timing, at);
         for place in taken {
             self.builder.input(place, end, 1.0);
         }
-        self.end_task(task, end);
-        if let Some(slots) = slots {
-            self.builder.output(end, slots, 1.0);
-        }
+        self.end_task(task, end, slots);
         end
     }
 
-    /// Puts what the last stage of a task puts.
-    fn end_task(&mut self, task: &Checked, transition: TransitionId) {
+    /// Puts what the last stage of a task puts, and the slot of a copy.
+    fn end_task(&mut self, task: &Checked, transition: TransitionId, mut copy_slot: Option<PlaceId>) {
         let Some(&last) = task.chain.stages.last() else { return };
         for arc in self.index.out_of(self.net, last) {
             let arc = &self.net.arcs()[arc];
             let new = self.builder.output(transition, arc.place, 0.0);
-            self.builder.arc_mut(new).weights.clone_from(&arc.weights);
+            let weights = &mut self.builder.arc_mut(new).weights;
+            weights.clone_from(&arc.weights);
+            // two arcs between the same parts would be one in PIPE
+            if copy_slot == Some(arc.place) && task.chain.slots == copy_slot {
+                weights[0].weight = 2.0.into();
+                copy_slot = None;
+            }
+        }
+        if let Some(slots) = copy_slot {
+            self.builder.output(transition, slots, 1.0);
         }
     }
 
