@@ -66,6 +66,26 @@ impl Simulator<'_> {
         self.place_everywhere(policy);
     }
 
+    /// Kills a task, which then waits for a slot of another node.
+    pub(super) fn restart(&mut self, task: u32) {
+        let number = self.tasks[task as usize].original;
+        let killed = self.attempts[number as usize];
+        self.advance(killed.node as usize);
+        let held = self.release(number);
+        self.outcome.wasted_s += held;
+        self.outcome.restarts += 1;
+        let whole = self.whole_time(&killed, held);
+        let state = &mut self.tasks[task as usize];
+        if state.restarts == 0 {
+            state.time = whole;
+        }
+        state.restarts += 1;
+        (state.original, state.avoid, state.status) = (NOBODY, killed.node, Status::Waiting);
+        let tasks = &mut self.categories[self.world.tasks[task as usize].category as usize];
+        tasks.waiting += 1;
+        tasks.again.push(task);
+    }
+
     /// Everything that ran on a node is lost.
     pub(super) fn lose_tasks(&mut self, node: usize) {
         let lost: Vec<u32> =

@@ -287,6 +287,8 @@ fn check_job(job: &JobPlan, to: &mut Checker) {
 /// Checks a policy on nodes with these slots; without nodes, what has to do with them is left out.
 fn check_policy(policy: &PolicyPlan, slots: &[u32], to: &mut Checker) {
     to.not_negative("lag_s", policy.lag_s);
+    let fine = (0.0..1.0).contains(&policy.slow_nodes);
+    to.range("slow_nodes", policy.slow_nodes, fine, "a share from 0 to below 1");
     if let SlotShare::Tasks(share) = policy.slots {
         to.share("slots", share);
         let all_kept = || kept_slots(slots.iter().copied(), share).zip(slots).all(|(kept, slots)| kept >= *slots);
@@ -328,6 +330,7 @@ fn check_detector(detector: &DetectorPlan, to: &mut Checker) {
         DetectorPlan::Mantri(settings) => {
             to.share("probability", settings.probability);
             to.share("min_score", settings.min_score);
+            to.not_negative("restart_gain_s", settings.restart_gain_s);
             check_interval(settings.interval_s, to);
         }
     }

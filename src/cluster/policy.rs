@@ -21,6 +21,8 @@ pub(super) struct Policy<'a> {
     pub(super) watch: Watching,
     /// Whether flagged tasks get copies.
     pub(super) copies: bool,
+    /// Share of the nodes, the slowest ones, that get no copies.
+    pub(super) slow_nodes: f64,
 }
 
 impl<'a> Policy<'a> {
@@ -37,6 +39,7 @@ impl<'a> Policy<'a> {
             lag: plan.lag_s,
             watch: plan.watch,
             copies: plan.copies,
+            slow_nodes: plan.slow_nodes,
         }
     }
 }

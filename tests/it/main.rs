@@ -21,5 +21,6 @@ mod slots;
 mod solve;
 mod straggler_nets;
 mod structure;
+mod two_ways;
 #[cfg(feature = "cli")]
 mod whatif;

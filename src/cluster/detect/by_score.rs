@@ -2,6 +2,7 @@
 
 use crate::cluster::detect::view::Detector;
 use crate::cluster::detect::view::Flag;
+use crate::cluster::detect::view::Remedy;
 use crate::cluster::detect::view::View;
 use crate::cluster::formulas::default_flags;
 use serde::Deserialize;
@@ -56,7 +57,7 @@ impl Detector for ByScore {
         for (position, task) in view.running.iter().enumerate() {
             let old_enough = view.now_s - task.start_s >= self.min_age_s;
             if task.open && old_enough && default_flags(task.score, mean, self.gap) {
-                flags.push(Flag { position, urgency: -task.score });
+                flags.push(Flag { position, urgency: -task.score, remedy: Remedy::Copy });
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use crate::cluster::detect::view::Detector;
 use crate::cluster::detect::view::Flag;
+use crate::cluster::detect::view::Remedy;
 use crate::cluster::detect::view::View;
 use serde::Deserialize;
 use serde::Serialize;
@@ -70,7 +71,7 @@ impl Detector for Hadoop2 {
             let end = task.start_s + task.elapsed_s / task.score.max(LEAST_PROGRESS);
             let urgency = end - (view.now_s + mean);
             if end >= view.now_s && urgency > 0.0 && best.is_none_or(|best| urgency > best.urgency) {
-                best = Some(Flag { position, urgency });
+                best = Some(Flag { position, urgency, remedy: Remedy::Copy });
             }
         }
         flags.extend(best);

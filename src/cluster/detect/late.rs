@@ -2,6 +2,7 @@
 
 use crate::cluster::detect::view::Detector;
 use crate::cluster::detect::view::Flag;
+use crate::cluster::detect::view::Remedy;
 use crate::cluster::detect::view::RunningTask;
 use crate::cluster::detect::view::View;
 use crate::cluster::formulas::LateForm;
@@ -59,7 +60,7 @@ impl Detector for Late {
             let old_enough = view.now_s - task.start_s >= self.min_age_s;
             if let Some(rate) = rate(task).filter(|rate| task.open && old_enough && *rate < threshold) {
                 // the time to the end; a task that has not moved is the worst
-                flags.push(Flag { position, urgency: if rate > 0.0 { (1.0 - task.score) / rate } else { f64::MAX } });
+                flags.push(Flag { position, urgency: if rate > 0.0 { (1.0 - task.score) / rate } else { f64::MAX }, remedy: Remedy::Copy });
             }
         }
         let room = if self.cap < 1.0 { self.room(view) } else { usize::MAX };

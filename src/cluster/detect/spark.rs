@@ -2,6 +2,7 @@
 
 use crate::cluster::detect::view::Detector;
 use crate::cluster::detect::view::Flag;
+use crate::cluster::detect::view::Remedy;
 use crate::cluster::detect::view::View;
 use serde::Deserialize;
 use serde::Serialize;
@@ -63,7 +64,7 @@ impl Detector for Spark {
             let slow = || task.score * task.size < self.efficiency.rate_multiplier * mean_speed * age;
             let inefficient = !self.efficiency.enabled || age > self.efficiency.long_factor * too_long || slow();
             if age > too_long && inefficient {
-                flags.push(Flag { position, urgency: age });
+                flags.push(Flag { position, urgency: age, remedy: Remedy::Copy });
             }
         }
     }
