@@ -30,7 +30,7 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let mut plan = read_plan(args.plan.as_deref())?;
+    let mut plan = read_plan(args.plan.as_deref(), Plan::from_toml, "estimate")?;
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
     if let Some(path) = &args.export {
@@ -108,7 +108,11 @@ fn simulate(
 
 /// What stragglers and copies cost, where the plan has any.
 fn rewards(plan: &Plan, job: &JobNet) -> Vec<AttemptReward> {
-    if job.attempts.is_empty() { Vec::new() } else { attempt_rewards(&job.net, &job.attempts, Some(&Machines::of(plan))) }
+    if job.attempts.is_empty() {
+        Vec::new()
+    } else {
+        attempt_rewards(&job.net, &job.attempts, Some(&Machines::of(plan)))
+    }
 }
 
 /// One group of transitions per phase, in the order of the phases.

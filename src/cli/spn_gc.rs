@@ -15,7 +15,7 @@ use crate::cli::plan::read_plan;
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let mut plan = read_plan(args.plan.as_deref())?;
+    let mut plan = read_plan(args.plan.as_deref(), Plan::from_toml, "estimate")?;
     apply(args, &mut plan);
     let (_, job) = phases_and_net(&plan, terminal)?;
     let text = export(&job.net, format, true, terminal);

@@ -3,8 +3,7 @@
 //! The model of \[Phan2018, 4.2\]: as many idle nodes as copies need, a copy always beats the straggler, and a normal task is
 //! flagged at half its time. It knows no contention for slots, so it ranks detectors otherwise than a real cluster may.
 
-use crate::cluster::metrics::Metric;
-use crate::cluster::metrics::Tally;
+use crate::cluster::metrics::{Metric, Tally};
 
 /// Share of stragglers and what a detector is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]

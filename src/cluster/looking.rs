@@ -1,12 +1,7 @@
 //! When a detector looks, what it sees, and what becomes of its flags.
 
-use crate::cluster::detect::Flag;
-use crate::cluster::detect::NodeSpeed;
-use crate::cluster::detect::Remedy;
-use crate::cluster::detect::RunningTask;
-use crate::cluster::detect::View;
-use crate::cluster::formulas::looks_for_stragglers;
-use crate::cluster::formulas::task_speed;
+use crate::cluster::detect::{Flag, NodeSpeed, Remedy, RunningTask, View};
+use crate::cluster::formulas::{looks_for_stragglers, task_speed};
 use crate::cluster::node::NOBODY;
 use crate::cluster::plan::Watching;
 use crate::cluster::policy::Policy;

@@ -2,12 +2,8 @@
 
 use crate::cluster::node::NOBODY;
 use crate::cluster::policy::Policy;
-use crate::cluster::simulator::Simulator;
-use crate::cluster::simulator::Status;
-use crate::rng::Address;
-use crate::rng::FRACTION_BITS;
-use crate::rng::Purpose;
-use crate::rng::exponential;
+use crate::cluster::simulator::{Simulator, Status};
+use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 
 impl Simulator<'_> {
     /// Words of a node's life; sample 0 is its lot, odd ones are slow-downs, even ones failures.

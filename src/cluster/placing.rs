@@ -4,13 +4,9 @@ use crate::cluster::detect::Category;
 use crate::cluster::node::NOBODY;
 use crate::cluster::plan::JobOrder;
 use crate::cluster::policy::Policy;
-use crate::cluster::simulator::Attempt;
-use crate::cluster::simulator::Simulator;
-use crate::cluster::simulator::Status;
-use crate::cluster::world::lognormal;
-use crate::cluster::world::uniform;
-use crate::rng::Address;
-use crate::rng::Purpose;
+use crate::cluster::simulator::{Attempt, Simulator, Status};
+use crate::cluster::world::{lognormal, uniform};
+use crate::rng::{Address, Purpose};
 
 /// What takes a slot.
 #[derive(Clone, Copy, Debug)]
@@ -136,8 +132,10 @@ impl Simulator<'_> {
         } else {
             return None;
         };
-        let task =
-            self.take_again(category, node).or_else(|| self.take_local(category, node)).or_else(|| self.take_next(category));
+        let task = self
+            .take_again(category, node)
+            .or_else(|| self.take_local(category, node))
+            .or_else(|| self.take_next(category));
         self.categories[category].waiting -= u32::from(task.is_some());
         task
     }

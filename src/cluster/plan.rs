@@ -4,9 +4,9 @@
 //! `world`. The defaults are the experiment of \[Phan2018\]; `models/cluster/phan-c2.toml` tells what is theirs and what
 //! is ours.
 
+use serde::{Deserialize, Serialize};
+
 use crate::cluster::detect::DetectorPlan;
-use serde::Deserialize;
-use serde::Serialize;
 
 /// Cluster, jobs and policies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,7 @@
 //! A policy as the simulator applies it.
 
-use crate::cluster::detect::Detector;
-use crate::cluster::detect::DetectorPlan;
-use crate::cluster::plan::PolicyPlan;
-use crate::cluster::plan::SlotShare;
-use crate::cluster::plan::Watching;
+use crate::cluster::detect::{Detector, DetectorPlan};
+use crate::cluster::plan::{PolicyPlan, SlotShare, Watching};
 use crate::cluster::world::World;
 
 /// A policy on the nodes of a world.

@@ -3,18 +3,11 @@
 //! Owns the state of a run and its events. Who gets a slot is in `placing`, what detectors see and flag in `looking`, a
 //! node's clockwork in `node`. All memory is kept from one replication to the next.
 
-use crate::cluster::detect::Category;
-use crate::cluster::detect::Finished;
-use crate::cluster::detect::Flag;
-use crate::cluster::detect::NodeSpeed;
-use crate::cluster::detect::RunningTask;
-use crate::cluster::metrics::Tally;
-use crate::cluster::metrics::TaskRecord;
+use crate::cluster::detect::{Category, Finished, Flag, NodeSpeed, RunningTask};
+use crate::cluster::metrics::{Tally, TaskRecord};
 use crate::cluster::next_event::Timers;
-use crate::cluster::node::NOBODY;
-use crate::cluster::node::Node;
-use crate::cluster::outcome::Outcome;
-use crate::cluster::outcome::RunFault;
+use crate::cluster::node::{NOBODY, Node};
+use crate::cluster::outcome::{Outcome, RunFault};
 use crate::cluster::policy::Policy;
 use crate::cluster::world::World;
 

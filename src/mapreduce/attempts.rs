@@ -20,9 +20,7 @@ use std::collections::BTreeMap;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::task_chain::{ArcIndex, ChainProblem, Checked, TaskChain, check};
 use crate::net::expr::BinaryOp;
-use crate::net::{
-    BuildProblem, Delay, Expr, Net, NetBuilder, PlaceId, Point, Timing, Transition, TransitionId,
-};
+use crate::net::{BuildProblem, Delay, Expr, Net, NetBuilder, PlaceId, Point, Timing, Transition, TransitionId};
 
 /// What may become of a task.
 #[derive(Clone, Debug)]
@@ -305,11 +303,8 @@ impl Weaver<'_> {
     }
 
     fn task(&mut self, task: &Checked, races: bool) -> AttemptParts {
-        let mut parts = AttemptParts {
-            name: task.chain.name.clone(),
-            slots: task.chain.slots,
-            ..AttemptParts::default()
-        };
+        let mut parts =
+            AttemptParts { name: task.chain.name.clone(), slots: task.chain.slots, ..AttemptParts::default() };
         let race = races.then(|| self.race(task));
         let entries = self.entries(task);
         let mut raced = Vec::new();
@@ -348,9 +343,8 @@ impl Weaver<'_> {
             return vec![None];
         }
         let (name, start) = (&task.chain.name, task.chain.start);
-        let left = |point: Option<Point>, columns: f64| {
-            point.map(|point| Point { x: point.x - columns * STEP.x, ..point })
-        };
+        let left =
+            |point: Option<Point>, columns: f64| point.map(|point| Point { x: point.x - columns * STEP.x, ..point });
         let at = self.builder.place_mut(start).position;
         let tokens = std::mem::take(&mut self.builder.place_mut(start).initial);
         let begin = self.place(format!("begin{name}"), 0, left(at, 2.0));
@@ -518,7 +512,11 @@ impl Weaver<'_> {
 
     /// Lets an arc of the net end on another place.
     fn redirect(&mut self, arc: usize, place: PlaceId) {
-        let id = format!("{} to {}", self.net.transition(self.net.arcs()[arc].transition).id, self.builder.place_mut(place).id);
+        let id = format!(
+            "{} to {}",
+            self.net.transition(self.net.arcs()[arc].transition).id,
+            self.builder.place_mut(place).id
+        );
         let arc = self.builder.arc_mut(arc);
         (arc.place, arc.id) = (place, id);
         arc.path.clear();

@@ -4,15 +4,14 @@
 //! numbers mean for the phases is in `spn_gc`. Defaults marked \[paper\] are of \[PESARO15, Tables I, II\],
 //! the others are ours; `models/mapreduce/default-job.toml` tells which is which.
 
+use serde::{Deserialize, Serialize};
+
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
-use crate::mapreduce::plan_check::PlanProblem;
-use crate::mapreduce::plan_check::locate;
+use crate::mapreduce::plan_check::{PlanFault, both_profile_and_phases};
 use crate::mapreduce::speculation::Speculation;
 use crate::mapreduce::straggler::Stragglers;
-use serde::Deserialize;
-use serde::Serialize;
-use std::ops::Range;
+use crate::plan_text;
 
 /// A job, the profile of its test job, Hadoop's settings, the cluster and how to model them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -303,25 +302,8 @@ pub struct GivenPhases {
     pub reduces: Option<u64>,
 }
 
-/// Why a text is no plan. Correct the text where it points; nothing was loaded.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The text is not TOML, or holds a key or value that plans do not have.
-    #[error("{message}")]
-    Text {
-        /// What the TOML reader says.
-        message: String,
-        /// Where, as bytes of the text.
-        span: Option<Range<usize>>,
-    },
-    /// Values that are out of range or contradict each other: all of them.
-    #[error("{} in the plan", if .0.len() == 1 { "a problem".to_owned() } else { format!("{} problems", .0.len()) })]
-    Values(
-        /// The problems, in the order of the plan's sections.
-        Vec<PlanProblem>,
-    ),
-}
+/// Why a text is no plan.
+pub type PlanError = plan_text::PlanError<PlanFault>;
 
 /// What the TOML reader says; of a law that lacks its parameters, how to write it.
 fn message(error: &toml::de::Error, text: &str) -> String {
@@ -347,17 +329,17 @@ impl Plan {
     /// assert_eq!((plan.maps(), plan.reduces()), (10, 40));
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        let bad_text = |e: toml::de::Error| PlanError::Text { message: message(&e, text), span: e.span() };
-        let plan: Self = toml::from_str(text).map_err(bad_text)?;
-        let table = toml::de::DeTable::parse(text).map_err(bad_text)?;
-        let mut problems = plan.problems();
-        if plan.phases.is_some() && table.get_ref().contains_key("profile") {
-            problems.push(PlanProblem::both_profile_and_phases());
-        }
-        for problem in &mut problems {
-            problem.span = locate(&table, &problem.key);
-        }
-        if problems.is_empty() { Ok(plan) } else { Err(PlanError::Values(problems)) }
+        plan_text::read(
+            text,
+            |error| message(error, text),
+            |plan: &Self, table| {
+                let mut problems = plan.problems();
+                if plan.phases.is_some() && table.contains_key("profile") {
+                    problems.push(both_profile_and_phases());
+                }
+                problems
+            },
+        )
     }
 
     /// The default plan as commented TOML text.
@@ -400,6 +382,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapreduce::plan_check::PlanProblem;
 
     fn problems(text: &str) -> Vec<PlanProblem> {
         match Plan::from_toml(text) {

@@ -94,10 +94,18 @@ impl Speculation {
         let ranges = [
             ("fake", range((0.0..1.0).contains(&self.fake), "the share flagged too late", self.fake, below_one)),
             ("fake_left", range(left > 0.0 && left < 1.0, "the time left", left, "above 0 and below 1")),
-            ("undetected", range(undetected.is_finite() && undetected >= 1.0, "the undetected time", undetected, "at least 1")),
+            (
+                "undetected",
+                range(undetected.is_finite() && undetected >= 1.0, "the undetected time", undetected, "at least 1"),
+            ),
             (
                 "false_alarm_at",
-                range((0.0..1.0).contains(&self.false_alarm_at), "the time of a false alarm", self.false_alarm_at, below_one),
+                range(
+                    (0.0..1.0).contains(&self.false_alarm_at),
+                    "the time of a false alarm",
+                    self.false_alarm_at,
+                    below_one,
+                ),
             ),
             ("slow_copies", range(share(slow), "the share of slow copies", slow, "between 0 and 1")),
         ];
@@ -180,10 +188,8 @@ pub fn speculate(
         return Err(problem.into());
     }
     let slow_copies = speculation.slow_copies.unwrap_or(stragglers.share);
-    let copies = Copies {
-        kinds: stragglers.draws("copy", "copySlow", slow_copies, Some(0.0)),
-        slots: speculation.slots,
-    };
+    let copies =
+        Copies { kinds: stragglers.draws("copy", "copySlow", slow_copies, Some(0.0)), slots: speculation.slots };
     match speculation.policy {
         CopyPolicy::None => straggle(net, chains, stragglers),
         CopyPolicy::Clone => {

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::mapreduce::attempts::{AugmentError, Augmented, Copies, Fate, weave};
 use crate::mapreduce::phase_law::PhaseLaw;
-use crate::mapreduce::plan_check::short;
 use crate::mapreduce::task_chain::TaskChain;
 use crate::net::Net;
+use crate::plan_text::short;
 
 /// How often a task is slow, and by how much.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

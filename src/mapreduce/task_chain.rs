@@ -174,7 +174,9 @@ fn check_one(net: &Net, index: &ArcIndex, chain: &TaskChain) -> Result<Checked, 
     let mut means = Vec::with_capacity(places.len());
     for &stage in &chain.stages {
         let mean = mean(net, &net.transition(stage).timing);
-        means.push(mean.ok_or_else(|| ChainProblem::Mean { task: task(), transition: net.transition(stage).id.clone() })?);
+        means.push(
+            mean.ok_or_else(|| ChainProblem::Mean { task: task(), transition: net.transition(stage).id.clone() })?,
+        );
     }
     let usual: f64 = means.iter().sum();
     if usual <= 0.0 {
@@ -269,18 +271,26 @@ mod tests {
     fn a_chain_is_stages_in_series() {
         assert_eq!(problem(|_, _, _| ()), None);
         let place = |id| {
-            format!("task `A`: place `{id}` must be between two stages and nothing else, without capacity or spare tokens")
+            format!(
+                "task `A`: place `{id}` must be between two stages and nothing else, without capacity or spare tokens"
+            )
         };
         assert_eq!(problem(|net, [_, b, _], _| net.place_mut(b).capacity = Some(1)), Some(place("b")));
         assert_eq!(problem(|net, [a, ..], _| net.place_mut(a).initial = vec![2]), Some(place("a")));
-        assert_eq!(problem(|net, [_, b, _], _| {
-            let look = net.transition("look", Timing::exponential(1.0));
-            net.test(b, look, 1.0);
-        }), Some(place("b")));
+        assert_eq!(
+            problem(|net, [_, b, _], _| {
+                let look = net.transition("look", Timing::exponential(1.0));
+                net.test(b, look, 1.0);
+            }),
+            Some(place("b"))
+        );
         let stage = "task `A`: transition `u` must take one token from `b` and look at no other place";
-        assert_eq!(problem(|net, [_, _, done], [_, u]| {
-            net.inhibitor(done, u, 1.0);
-        }), Some(stage.into()));
+        assert_eq!(
+            problem(|net, [_, _, done], [_, u]| {
+                net.inhibitor(done, u, 1.0);
+            }),
+            Some(stage.into())
+        );
     }
 
     #[test]

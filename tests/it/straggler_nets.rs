@@ -83,9 +83,7 @@ fn exact(net: &Net, tasks: &[AttemptParts]) -> Means {
     space.dead().iter().for_each(|&state| targets[state as usize] = true);
     let times = absorption(space.complete().unwrap(), &targets, &LinearSettings::default()).unwrap().times;
     let mut firings = vec![0.0; program.transitions()];
-    space
-        .for_each_firing(&program, &times, &mut |firing| firings[firing.transition as usize] += firing.flow)
-        .unwrap();
+    space.for_each_firing(&program, &times, &mut |firing| firings[firing.transition as usize] += firing.flow).unwrap();
     let mut means = Means::from([("time".to_owned(), times.iter().sum())]);
     for reward in attempt_rewards(net, tasks, Some(&machines())) {
         let rate = reward.rate.as_ref().map_or(0.0, |rate| {
@@ -295,7 +293,8 @@ fn invariants_leave_no_token_behind() {
                 }
                 let empties = flows.vectors.iter().any(|flow| {
                     let weight = |of: usize| flow.iter().find(|(row, _)| *row as usize == of).map_or(0, |(_, w)| *w);
-                    let total: i128 = flow.iter().map(|(row, w)| i128::from(incidence.initial[*row as usize]) * w).sum();
+                    let total: i128 =
+                        flow.iter().map(|(row, w)| i128::from(incidence.initial[*row as usize]) * w).sum();
                     weight(place) > 0 && total == weight(done)
                 });
                 assert!(empties, "{name} {slots}: nothing shows that `{id}` is empty in the end");
@@ -331,7 +330,9 @@ fn every_run_ends_in_the_same_marking() {
 /// Simulators of both families and the exact solver agree on every reward, where tasks wait for slots and copies compete.
 #[test]
 fn engines_and_the_solver_agree_on_jobs() {
-    for (slots, policy) in ["idle", "shared", "reserved"].into_iter().zip(["\"idle\"", "\"shared\"", "{ reserved = 1 }"]) {
+    for (slots, policy) in
+        ["idle", "shared", "reserved"].into_iter().zip(["\"idle\"", "\"shared\"", "{ reserved = 1 }"])
+    {
         let text = format!(
             "[model]\nslots = true\n[stragglers]\nshare = 0.4\nfactor = 3\ntasks = \"maps\"\n\
              [speculation]\nrecall = 0.7\nprecision = 0.7\nlatency = 0.4\nslots = {policy}\n"
@@ -375,7 +376,8 @@ fn parts_keep_their_ids_and_get_places_of_their_own() {
         for transition in plain.net.transitions() {
             assert!(job.net.find_transition(&transition.id).is_some(), "{name}: `{}` is gone", transition.id);
         }
-        let positions = job.net.places().iter().map(|p| p.position).chain(job.net.transitions().iter().map(|t| t.position));
+        let positions =
+            job.net.places().iter().map(|p| p.position).chain(job.net.transitions().iter().map(|t| t.position));
         let mut seen = std::collections::BTreeMap::new();
         for (number, position) in positions.enumerate() {
             let point = position.unwrap();
@@ -398,7 +400,8 @@ fn exponential_nets_are_nets_of_pipe() {
             assert_eq!(back.net.places(), job.net.places(), "{name}");
             assert_eq!(back.net.transitions(), job.net.transitions(), "{name}");
             let arcs = |net: &Net| {
-                let mut arcs: Vec<_> = net.arcs().iter().map(|a| (a.id.clone(), a.kind, a.place, a.transition)).collect();
+                let mut arcs: Vec<_> =
+                    net.arcs().iter().map(|a| (a.id.clone(), a.kind, a.place, a.transition)).collect();
                 arcs.sort();
                 arcs
             };

@@ -1,12 +1,9 @@
 //! Default: progress score below the mean score minus a gap. \[Dean2004, Phan2018, Eq. 6\]
 
-use crate::cluster::detect::view::Detector;
-use crate::cluster::detect::view::Flag;
-use crate::cluster::detect::view::Remedy;
-use crate::cluster::detect::view::View;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 use crate::cluster::formulas::default_flags;
-use serde::Deserialize;
-use serde::Serialize;
 
 /// Whose scores the mean is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

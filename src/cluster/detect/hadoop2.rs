@@ -3,12 +3,9 @@
 //! Follows `DefaultSpeculator` with `LegacyTaskRuntimeEstimator`. There, the threshold "mean plus σ of finished tasks" only says whether
 //! enough tasks have finished; a task is then taken when a new attempt of mean length would end before it.
 
-use crate::cluster::detect::view::Detector;
-use crate::cluster::detect::view::Flag;
-use crate::cluster::detect::view::Remedy;
-use crate::cluster::detect::view::View;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
 /// The rule, with the names of Hadoop's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

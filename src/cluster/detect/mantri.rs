@@ -5,12 +5,9 @@
 //! that would end sooner if it began again, t_rem > E(t_new) + Δ, at most γ times a task. Its causes (network, recomputation,
 //! which input is read first) are left out.
 
-use crate::cluster::detect::view::Detector;
-use crate::cluster::detect::view::Flag;
-use crate::cluster::detect::view::Remedy;
-use crate::cluster::detect::view::View;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
 /// The rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +29,14 @@ pub struct Mantri {
 
 impl Default for Mantri {
     fn default() -> Self {
-        Self { probability: 0.25, min_finished: 10, min_score: 0.1, max_restarts: 3, restart_gain_s: 3.0, interval_s: 1.0 }
+        Self {
+            probability: 0.25,
+            min_finished: 10,
+            min_score: 0.1,
+            max_restarts: 3,
+            restart_gain_s: 3.0,
+            interval_s: 1.0,
+        }
     }
 }
 

@@ -1,11 +1,8 @@
 //! Spark: running longer than a multiple of the median of finished tasks, once most have finished. \[Spark2024\]
 
-use crate::cluster::detect::view::Detector;
-use crate::cluster::detect::view::Flag;
-use crate::cluster::detect::view::Remedy;
-use crate::cluster::detect::view::View;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
 /// The rule, with the names of Spark's settings; the defaults are those of Spark 4.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
