@@ -3,7 +3,7 @@
 //! Owns which reward is made of which parts; a simulator or a solver gathers them until the job ends.
 
 use crate::cluster::Power;
-use crate::mapreduce::attempts::AttemptParts;
+use crate::mapreduce::augmented::AttemptParts;
 use crate::mapreduce::params::Plan;
 use crate::net::expr::{BinaryOp, Function, Leaf};
 use crate::net::{Expr, Net, PlaceId, TransitionId};

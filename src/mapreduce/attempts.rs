@@ -17,39 +17,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::mapreduce::phase_law::PhaseLaw;
-use crate::mapreduce::task_chain::{ArcIndex, ChainProblem, Checked, TaskChain, check};
-use crate::net::expr::BinaryOp;
-use crate::net::{BuildProblem, Delay, Expr, Net, NetBuilder, PlaceId, Point, Timing, Transition, TransitionId};
-
-/// What may become of a task.
-#[derive(Clone, Debug)]
-pub(super) struct Fate<'a> {
-    /// Name, letters only.
-    pub(super) name: String,
-    /// Its probability; those of all fates sum to 1.
-    pub(super) probability: f64,
-    /// How many times its usual time the task takes.
-    pub(super) factor: f64,
-    /// Shape of its stages' delays; none keeps that of the net.
-    pub(super) law: Option<&'a PhaseLaw>,
-    /// When a copy is asked for, in usual times of work since the start, below `factor`; none for never.
-    pub(super) flagged_at: Option<f64>,
-}
-
-/// Which slots copies take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CopySlots {
-    /// Those of tasks, when no task waits for one; at once where tasks need none. Default.
-    #[default]
-    Idle,
-    /// Those of tasks, before tasks that wait; at once where tasks need none.
-    Shared,
-    /// So many slots that no task may take. They are taken off the slots of tasks, of each kind of slots that there is; where
-    /// tasks need no slots, at most so many copies run at a time.
-    Reserved(u32),
-}
+use crate::mapreduce::augmented::{AttemptParts, AugmentError, Augmented, CopySlots};
+use crate::mapreduce::fate::{Fate, Part, cut, stretched};
+use crate::mapreduce::task_chain::{ArcIndex, Checked, TaskChain, check};
+use crate::net::{Net, NetBuilder, PlaceId, Point, Timing, Transition, TransitionId};
 
 /// How copies run.
 #[derive(Clone, Debug)]
@@ -57,72 +28,6 @@ pub(super) struct Copies<'a> {
     /// What may become of a copy; each is in a race from its start, flagged at 0.
     pub(super) kinds: Vec<Fate<'a>>,
     pub(super) slots: CopySlots,
-}
-
-/// A net whose tasks draw a fate, and which of its parts belong to which task.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Augmented {
-    /// The net. Parts that were there before keep their ids; no place and no transition is taken away.
-    pub net: Net,
-    /// One for each chain, in their order.
-    pub tasks: Vec<AttemptParts>,
-    /// Transitions that were added and end a stage, each with the stage's own transition.
-    pub stages: Vec<(TransitionId, TransitionId)>,
-}
-
-/// The parts of a task and its copy.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct AttemptParts {
-    /// Name of the task.
-    pub name: String,
-    /// Where the token of the original attempt is while it runs.
-    pub original: Vec<PlaceId>,
-    /// Where that of the copy is while it runs.
-    pub copy: Vec<PlaceId>,
-    /// Where a token is while a copy is asked for and has not begun.
-    pub wanted: Option<PlaceId>,
-    /// Transitions that begin a copy.
-    pub launches: Vec<TransitionId>,
-    /// Transitions that kill the original because the copy has ended, each with the mean time from the start of the
-    /// original to its flag \[s\].
-    pub copy_wins: Vec<(TransitionId, f64)>,
-    /// Transitions that kill the copy, or the wish for one, because the original has ended.
-    pub original_wins: Vec<TransitionId>,
-    /// Slots one of which the original holds; none where it needs none.
-    pub slots: Option<PlaceId>,
-    /// Slots one of which its copy holds; none where it needs none.
-    pub copy_slots: Option<PlaceId>,
-}
-
-/// Why a net cannot be augmented. Nothing was made.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AugmentError {
-    /// Transitions that are no chain.
-    #[error("{} of the chains are none, first: {}", .0.len(), .0[0])]
-    Chains(
-        /// All problems, at least one.
-        Vec<ChainProblem>,
-    ),
-    /// All slots are kept for copies. Keep fewer.
-    #[error("{reserved} slots for copies leave none of the {slots} on `{place}` for tasks")]
-    NoTaskSlot {
-        /// The place.
-        place: String,
-        /// Its slots.
-        slots: u32,
-        /// Slots for copies.
-        reserved: u32,
-    },
-    /// Settings that cannot be right.
-    #[error(transparent)]
-    Settings(#[from] crate::mapreduce::straggler::SettingProblem),
-    /// A delay becomes too large or too small, or an id is there already.
-    #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
-    Parts(
-        /// All of them, at least one.
-        Vec<BuildProblem>,
-    ),
 }
 
 /// Weaves the fates of every chain, and copies where some fate is flagged, into a net.
@@ -229,9 +134,6 @@ struct Weaver<'a> {
 
 /// Distance of rows and half columns of the drawing \[pixels\].
 const STEP: Point = Point { x: 90.0, y: 60.0 };
-
-/// A share of the usual time that counts as none.
-const TINY: f64 = 1e-9;
 
 impl Weaver<'_> {
     /// Moves what is drawn apart: more rows for each task, two columns before its start, two after its end.
@@ -544,63 +446,4 @@ fn below(point: Option<Point>, rows: f64) -> Option<Point> {
 fn joined(first: &str, second: &str) -> String {
     let mut letters = second.chars();
     letters.next().map_or_else(String::new, |c| format!("{first}{}{}", c.to_ascii_uppercase(), letters.as_str()))
-}
-
-/// A stage, or a part of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Part {
-    stage: usize,
-    /// Which share of its delay.
-    share: f64,
-}
-
-/// The stages of an attempt, the one in which it is flagged cut in two; and how many parts come before the flag.
-fn cut(task: &Checked, fate: &Fate<'_>) -> (Vec<Part>, usize) {
-    let mut parts = Vec::with_capacity(task.means.len() + 1);
-    let mut left = fate.flagged_at.map(|at| at * task.usual);
-    let mut before = usize::MAX;
-    for (stage, mean) in task.means.iter().enumerate() {
-        let time = mean * fate.factor;
-        match left {
-            Some(flag) if flag <= TINY * task.usual => {
-                (before, left) = (before.min(parts.len()), None);
-                parts.push(Part { stage, share: 1.0 });
-            }
-            Some(flag) if flag < time - TINY * task.usual => {
-                parts.push(Part { stage, share: flag / time });
-                (before, left) = (parts.len(), None);
-                parts.push(Part { stage, share: 1.0 - flag / time });
-            }
-            _ => {
-                left = left.map(|flag| flag - time);
-                parts.push(Part { stage, share: 1.0 });
-            }
-        }
-    }
-    let before = before.min(parts.len());
-    (parts, before)
-}
-
-/// The delay of a stage for an attempt with a fate, or a share of it.
-fn stretched(net: &Net, stage: TransitionId, mean: f64, fate: &Fate<'_>, share: f64) -> Timing {
-    let timing = net.transition(stage).timing.clone();
-    let factor = fate.factor * share;
-    let Timing::Timed { delay, servers, memory } = timing else { return timing };
-    let delay = match (fate.law, delay) {
-        (Some(law), _) => match law.with_mean(mean * factor) {
-            Some(law) => Delay::General(law),
-            None => Delay::Exponential { rate: (1.0 / (mean * factor)).into() },
-        },
-        (None, Delay::General(law)) => Delay::General(if factor == 1.0 { law } else { law.scaled(factor) }),
-        (None, Delay::Exponential { rate }) => Delay::Exponential { rate: divided(rate, factor) },
-    };
-    Timing::Timed { delay, servers, memory }
-}
-
-fn divided(rate: Expr, factor: f64) -> Expr {
-    match rate {
-        rate if factor == 1.0 => rate,
-        Expr::Number(rate) => Expr::Number(rate / factor),
-        rate => Expr::Binary(BinaryOp::Divide, Box::new(rate), Box::new(Expr::Number(factor))),
-    }
 }

@@ -31,8 +31,10 @@
 pub mod analytic;
 mod attempt_rewards;
 mod attempts;
+mod augmented;
 pub mod chain;
 pub mod curve;
+mod fate;
 pub mod net;
 pub mod params;
 pub mod phase;
@@ -47,7 +49,7 @@ pub mod task_times;
 
 pub use analytic::{JobTime, TaskLaw};
 pub use attempt_rewards::{AttemptReward, Machines, attempt_rewards};
-pub use attempts::{AttemptParts, AugmentError, Augmented, CopySlots};
+pub use augmented::{AttemptParts, AugmentError, Augmented, CopySlots};
 pub use net::{JobNet, PhaseMap, job_net};
 pub use params::Plan;
 pub use phase::Phase;

@@ -25,7 +25,7 @@
 
 use std::collections::HashMap;
 
-use crate::mapreduce::attempts::{AttemptParts, AugmentError};
+use crate::mapreduce::augmented::{AttemptParts, AugmentError};
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::plan_check::PlanProblem;

@@ -8,7 +8,9 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::cluster::first_order::{DetectorQuality, Fates, fates};
-use crate::mapreduce::attempts::{AugmentError, Augmented, Copies, CopySlots, Fate, weave};
+use crate::mapreduce::attempts::{Copies, weave};
+use crate::mapreduce::augmented::{AugmentError, Augmented, CopySlots};
+use crate::mapreduce::fate::Fate;
 use crate::mapreduce::straggler::{SettingProblem, Stragglers, range, straggle, usual_fate};
 use crate::mapreduce::task_chain::TaskChain;
 use crate::net::Net;

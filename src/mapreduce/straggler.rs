@@ -5,7 +5,9 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use crate::mapreduce::attempts::{AugmentError, Augmented, Copies, Fate, weave};
+use crate::mapreduce::attempts::{Copies, weave};
+use crate::mapreduce::augmented::{AugmentError, Augmented, CopySlots};
+use crate::mapreduce::fate::Fate;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::task_chain::TaskChain;
 use crate::net::Net;
@@ -202,6 +204,6 @@ pub fn straggle(net: &Net, chains: &[TaskChain], stragglers: &Stragglers) -> Res
     if let Some((_, problem)) = stragglers.problem() {
         return Err(problem.into());
     }
-    let nobody = Copies { kinds: Vec::new(), slots: crate::mapreduce::attempts::CopySlots::Idle };
+    let nobody = Copies { kinds: Vec::new(), slots: CopySlots::Idle };
     weave(net, chains, &stragglers.draws("usual", "slow", stragglers.share, None), &nobody)
 }
