@@ -33,7 +33,7 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
     ("solve", &["semantics", "compile", "net", "watch"]),
     ("mapreduce", &["net", "units", "plan_text", "cluster"]),
     ("cluster", &["rng", "estimate", "plan_text"]),
-    ("report", &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "units"]),
+    ("report", &["net", "sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "units"]),
     ("error", &["net", "compile", "formats", "sim"]),
     ("cli", &[]),
     ("lib", &[]),

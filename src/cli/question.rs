@@ -175,8 +175,8 @@ impl Parser<'_> {
     /// `TRANSITION:EXPRESSION`, with an id, which may hold colons, or a pattern.
     fn impulses(&mut self, name: &str, text: &str) -> Vec<(u32, Code)> {
         let splits = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
-        let found = splits.map(|(member, expression)| (self.transitions(member.trim()), expression));
-        let Some((transitions, expression)) = found.filter(|(transitions, _)| !transitions.is_empty()).last() else {
+        let mut found = splits.map(|(member, expression)| (self.transitions(member.trim()), expression));
+        let Some((transitions, expression)) = found.rfind(|(transitions, _)| !transitions.is_empty()) else {
             let note = Note::problem(format!("`--impulse {name}={text}` names no transition of the net"));
             let help = "write NAME=TRANSITION:EXPRESSION, such as cost=repair:2; `*` stands for any text";
             self.notes.push(note.with_help(help));

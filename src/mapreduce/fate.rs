@@ -70,7 +70,7 @@ pub(super) fn stretched(net: &Net, stage: TransitionId, mean: f64, fate: &Fate<'
             Some(law) => Delay::General(law),
             None => Delay::Exponential { rate: (1.0 / (mean * factor)).into() },
         },
-        (None, Delay::General(law)) => Delay::General(if factor == 1.0 { law } else { law.scaled(factor) }),
+        (None, Delay::General(law)) => Delay::General(law.scaled(factor)),
         (None, Delay::Exponential { rate }) => Delay::Exponential { rate: divided(rate, factor) },
     };
     Timing::Timed { delay, servers, memory }
@@ -78,7 +78,7 @@ pub(super) fn stretched(net: &Net, stage: TransitionId, mean: f64, fate: &Fate<'
 
 fn divided(rate: Expr, factor: f64) -> Expr {
     match rate {
-        rate if factor == 1.0 => rate,
+        rate if (factor - 1.0).abs() < f64::EPSILON => rate,
         Expr::Number(rate) => Expr::Number(rate / factor),
         rate => Expr::Binary(BinaryOp::Divide, Box::new(rate), Box::new(Expr::Number(factor))),
     }
