@@ -406,6 +406,34 @@ mod tests {
     }
 
     #[test]
+    fn example_text_states_the_defaults_of_stragglers_and_speculation() {
+        let text = Plan::example_toml();
+        let sections = &text[text.find("# [stragglers]").unwrap()..];
+        let text: Vec<_> = sections.lines().map(|line| line.trim_start_matches("# ").trim_start_matches('#')).collect();
+        let plan = Plan::from_toml(&text.join("\n")).unwrap();
+        let law = Some(PhaseLaw::Exponential);
+        assert_eq!(plan.stragglers, Some(Stragglers { law, ..Stragglers::default() }));
+        let (undetected, slow_copies) = (Some(2.0), Some(0.1));
+        assert_eq!(plan.speculation, Some(Speculation { undetected, slow_copies, ..Speculation::default() }));
+    }
+
+    #[test]
+    fn stragglers_are_read_and_bad_ones_are_pointed_at() {
+        let text = "[stragglers]\nfactor = [[0.7, 2.0], [0.3, 5.0]]\ntasks = \"maps\"\n[speculation]\nslots = { reserved = 3 }";
+        let plan = Plan::from_toml(text).unwrap();
+        assert_eq!(plan.stragglers.as_ref().unwrap().mean_factor(), 0.7 * 2.0 + 0.3 * 5.0);
+        assert_eq!(Plan::from_toml(&toml::to_string(&plan).unwrap()).unwrap(), plan);
+        let text = "[stragglers]\nshare = 0.5\n[speculation]\nprecision = 0.2\nlatency = 9";
+        let found = problems(text);
+        assert_eq!((found.len(), found[0].key.as_str()), (1, "speculation.recall"));
+        let text = "[stragglers]\nshare = 0.1\n[speculation]\nlatency = 9.0";
+        let found = problems(text);
+        assert_eq!((found[0].key.as_str(), &text[found[0].span.clone().unwrap()]), ("speculation.latency", "9.0"));
+        let told = found[0].to_string();
+        assert!(told.contains("a straggler that takes 3 usual times cannot be flagged at 9 of them"), "{told}");
+    }
+
+    #[test]
     fn default_plan_has_160_maps_and_40_reduces() {
         let plan = Plan::default();
         assert_eq!((plan.maps(), plan.reduces(), plan.workers()), (160, 40, 4));
