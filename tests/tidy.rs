@@ -16,10 +16,11 @@ use std::path::{Path, PathBuf};
 ///
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
-/// `cluster` simulates tasks on nodes, without a net.
+/// `cluster` simulates tasks on nodes, without a net; what it measures of a detector is what a net of `mapreduce` is told.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 18] = [
+const MAY_IMPORT: [(&str, &[&str]); 19] = [
     ("units", &[]),
+    ("plan_text", &[]),
     ("rng", &[]),
     ("net", &[]),
     ("estimate", &[]),
@@ -30,8 +31,8 @@ const MAY_IMPORT: [(&str, &[&str]); 18] = [
     ("structure", &["semantics", "compile", "net"]),
     ("sim", &["semantics", "compile", "net", "rng", "estimate", "watch"]),
     ("solve", &["semantics", "compile", "net", "watch"]),
-    ("mapreduce", &["net", "units"]),
-    ("cluster", &["rng", "estimate"]),
+    ("mapreduce", &["net", "units", "plan_text", "cluster"]),
+    ("cluster", &["rng", "estimate", "plan_text"]),
     (
         "report",
         &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "units", "net", "formats"],

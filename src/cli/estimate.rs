@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use tailspn::compile::{Program, plan_schedule};
-use tailspn::mapreduce::{JobNet, JobPhases, JobTime, Plan};
-use tailspn::report::{AnalyticSummary, JobReport, job_csv, job_report, job_text, json};
+use tailspn::mapreduce::{AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards};
+use tailspn::report::{AnalyticSummary, JobReport, job_csv, job_report, job_text, json, reward_to_gather};
 use tailspn::sim::{CriticalPath, Ensemble, Group, Question, Run, run as replicate};
 use tailspn::solve::{GridSettings, completion_time, is_series_parallel};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let mut plan = read_plan(args.plan.as_deref())?;
+    let mut plan = read_plan(args.plan.as_deref(), Plan::from_toml, "estimate")?;
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
     if let Some(path) = &args.export {
@@ -107,7 +107,9 @@ fn simulate(
     terminal: &Terminal,
 ) -> Result<Run, Failure> {
     let program = compile_net(&job.net)?;
-    let question = Question { groups: phase_groups(job), ..Question::default() };
+    let rewards = rewards(plan, job);
+    let gathered = rewards.iter().map(|reward| reward_to_gather(&job.net, reward)).collect();
+    let question = Question { groups: phase_groups(job), rewards: gathered, ..Question::default() };
     let ensemble = Ensemble {
         replications: args.reps.unwrap_or(REPLICATIONS),
         stop: stop_rule(args.rel_error, args.reps, args.run.level),
@@ -124,6 +126,7 @@ fn simulate(
         replicate(&program, &question, &ensemble, &progress).map_err(|error| failure(&error))?
     };
     report.add_run(&found, &question);
+    report.add_attempts(&found, &rewards);
     match critical_path(&program, &question.groups, &found) {
         Ok(path) => report.add_critical_path(&path),
         Err(_) if plan.model.slots => {
@@ -133,6 +136,15 @@ fn simulate(
         Err(reason) => report.no_critical = Some(reason),
     }
     Ok(found)
+}
+
+/// What stragglers and copies cost, where the plan has any.
+fn rewards(plan: &Plan, job: &JobNet) -> Vec<AttemptReward> {
+    if job.attempts.is_empty() {
+        Vec::new()
+    } else {
+        attempt_rewards(&job.net, &job.attempts, Some(&Machines::of(plan)))
+    }
 }
 
 /// One group of transitions per phase, in the order of the phases.

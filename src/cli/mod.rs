@@ -29,6 +29,7 @@ mod solve_files;
 mod solve_method;
 mod spn_gc;
 mod steady;
+mod straggler_values;
 mod structure;
 mod values;
 mod watch;

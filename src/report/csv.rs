@@ -255,6 +255,9 @@ pub fn job_csv(report: &JobReport) -> Result<String, CsvError> {
             rows.number("job_time_analytic", &quantile_name(point.p), law.unit, &point.value.to_string())?;
         }
     }
+    for row in &report.attempts {
+        rows.quantity("attempts", &row.name, row.unit, &row.quantity)?;
+    }
     if let Some(cost) = &report.time_cost {
         rows.number("time_cost_ratio", "", "", &cost.ratio.to_string())?;
     }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::mapreduce::{JobPhases, JobTime, Phase, Plan};
+use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
 use crate::report::answer::AnswerMethod;
+use crate::report::attempts::attempt_rows;
 use crate::report::distribution::{Distribution, QUANTILES};
 use crate::report::quantity::Quantity;
-use crate::report::summary::{ProvenanceSummary, float_mean, group_rows, provenance_summary};
+use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
 use crate::sim::{CriticalPath, GroupShare, Question, Run};
 use crate::solve::{Bounded, CompletionTime, GridError};
 use crate::units::Probability;
@@ -141,6 +142,9 @@ pub struct JobReport {
     pub no_analytic: Option<String>,
     /// Why there is no critical path, where the job was simulated.
     pub no_critical: Option<String>,
+    /// Slot-seconds, waste, copies and energy of a job with stragglers or copies that was simulated; else empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<Row>,
     /// What the estimate cost.
     pub time_cost: Option<TimeCost>,
     /// Where the numbers come from; none without a simulation.
@@ -205,6 +209,7 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         analytic: None,
         no_analytic: None,
         no_critical: None,
+        attempts: Vec::new(),
         time_cost: None,
         provenance: None,
     }
@@ -251,6 +256,11 @@ impl JobReport {
             }
         }
         self.provenance = Some(provenance_summary(&run.provenance, samples.clock.tick()));
+    }
+
+    /// Adds what attempts cost; these rewards are the first of the run's question.
+    pub fn add_attempts(&mut self, run: &Run, rewards: &[AttemptReward]) {
+        self.attempts = attempt_rows(rewards, &run.samples, self.level);
     }
 
     /// Adds where the time goes, from critical paths by phase, in the order of the phases.

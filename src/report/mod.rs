@@ -28,6 +28,7 @@
 //! stated order; nothing is printed here. The JSON is described in docs/json.md.
 
 mod answer;
+mod attempts;
 mod cdf_plot;
 mod csv;
 mod distribution;
@@ -58,6 +59,7 @@ mod whatif;
 mod whatif_plot;
 
 pub use answer::{AnswerMethod, ExactNumbers, exact_report, exact_steady_report};
+pub use attempts::reward_to_gather;
 pub use cdf_plot::cdf_svg;
 pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};

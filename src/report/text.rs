@@ -292,6 +292,7 @@ pub fn job_text(report: &JobReport, look: &Look) -> String {
     text += &critical(report, look);
     text.push('\n');
     text += &job_time(report, look);
+    text += &attempts(report, look);
     if let Some(cost) = &report.time_cost {
         let wall = duration(Duration::from_secs_f64(cost.estimate_s));
         let ratio = plain_percent(cost.ratio);
@@ -418,6 +419,21 @@ fn job_time(report: &JobReport, look: &Look) -> String {
         text += &histogram_text(&time.histogram, &marks(time), look);
     }
     text
+}
+
+/// What stragglers and copies cost.
+fn attempts(report: &JobReport, look: &Look) -> String {
+    if report.attempts.is_empty() {
+        return String::new();
+    }
+    let mut columns = interval_columns("", &["mean"], Some(report.level));
+    columns.insert(1, ("unit".to_owned(), Align::Left));
+    let mut table = Table::new(columns);
+    for row in &report.attempts {
+        let cells = interval_cells(Some(&row.quantity));
+        table.push([row.name.clone(), row.unit.to_owned()].into_iter().chain(cells));
+    }
+    format!("\n{}{}", look.heading("attempts: what stragglers and their copies cost in a run"), table.text())
 }
 
 fn job_time_title(report: &JobReport) -> String {

@@ -21,6 +21,8 @@ mod pipe_semantics;
 mod random_net;
 mod slots;
 mod solve;
+mod straggler_nets;
 mod structure;
+mod two_ways;
 #[cfg(feature = "cli")]
 mod whatif;

@@ -319,7 +319,8 @@ pub(crate) struct QuestionArgs {
     /// A reward collected over time; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named)]
     pub(crate) reward: Vec<(String, String)>,
-    /// A reward collected at each firing; may be repeated, also for a name of --reward
+    /// A reward collected at each firing of a transition, or of all that fit a pattern with `*` and `?`; may be repeated,
+    /// also for a name of --reward
     #[arg(long, value_name = "NAME=TRANSITION:EXPR", value_parser = values::named)]
     pub(crate) impulse: Vec<(String, String)>,
     /// First and last firing of a group of transitions: ids or patterns with `*` and `?`; may be repeated
