@@ -54,6 +54,7 @@ pub mod estimate;
 pub mod formats;
 pub mod mapreduce;
 pub mod net;
+pub mod plan_text;
 pub mod report;
 pub mod rng;
 pub mod semantics;

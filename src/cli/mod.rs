@@ -8,11 +8,14 @@ mod bench;
 #[cfg(feature = "gpu")]
 mod bench_nets;
 mod check;
+mod check_against;
 mod convert;
 mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
 mod estimate;
+mod exact;
+mod exact_answer;
 mod exit;
 mod load;
 mod notes;
@@ -23,8 +26,10 @@ mod shell;
 mod simulate;
 mod solve;
 mod solve_files;
+mod solve_method;
 mod spn_gc;
 mod steady;
+mod straggler_values;
 mod structure;
 mod trace;
 mod values;
