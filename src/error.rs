@@ -5,6 +5,7 @@ use crate::formats::pipe::ReadError;
 use crate::net::BuildProblem;
 use crate::net::expr::ExprError;
 use crate::sim::RunError;
+use crate::trace::TraceError;
 
 /// An error of any stage. Each stage has an error of its own, which says more; this one is for `main` functions.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +26,9 @@ pub enum Error {
     /// A simulation that could not be run.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A log that could not be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// A file that could not be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),

@@ -5,6 +5,7 @@
 //! PIPE XML ──▶ formats ──▶ Net ──▶ compile ──▶ Program ──▶ sim ──▶ Samples ──▶ estimate ──▶ report
 //!                           ▲
 //! job plan ──▶ mapreduce ───┘
+//! logs ──▶ trace ──▶ JobTrace ─────────────────────────────────────────────────────────────▶ report
 //! ```
 //!
 //! Data flows one way; nothing on the right is known to anything on the left. Build a net or read one, compile it, ask a
@@ -60,5 +61,6 @@ pub mod semantics;
 pub mod sim;
 pub mod solve;
 pub mod structure;
+pub mod trace;
 pub mod units;
 pub mod watch;

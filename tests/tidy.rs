@@ -17,8 +17,9 @@ use std::path::{Path, PathBuf};
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
 /// `cluster` simulates tasks on nodes, without a net; what it measures of a detector is what a net of `mapreduce` is told.
+/// `trace` reads logs of jobs that ran, and knows no model.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 19] = [
+const MAY_IMPORT: [(&str, &[&str]); 20] = [
     ("units", &[]),
     ("plan_text", &[]),
     ("rng", &[]),
@@ -33,11 +34,24 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
     ("solve", &["semantics", "compile", "net", "watch"]),
     ("mapreduce", &["net", "units", "plan_text", "cluster"]),
     ("cluster", &["rng", "estimate", "plan_text"]),
+    ("trace", &["watch"]),
     (
         "report",
-        &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "units", "net", "formats"],
+        &[
+            "sim",
+            "structure",
+            "solve",
+            "compile",
+            "estimate",
+            "mapreduce",
+            "cluster",
+            "trace",
+            "units",
+            "net",
+            "formats",
+        ],
     ),
-    ("error", &["net", "compile", "formats", "sim"]),
+    ("error", &["net", "compile", "formats", "sim", "trace"]),
     ("cli", &[]),
     ("lib", &[]),
     ("main", &["cli"]),

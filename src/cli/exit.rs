@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Usage,
     /// A net or a plan is wrong.
     Model,
+    /// A log of a job cannot be read, or is none.
+    Trace,
     /// The question cannot be answered, or not by what was asked for.
     Refused,
     /// A graphics card is required, and there is none that can do it.
@@ -31,6 +33,7 @@ impl Exit {
             Self::Internal => 1,
             Self::Usage => 2,
             Self::Model => 3,
+            Self::Trace => 4,
             Self::Refused => 5,
             Self::Gpu => 6,
             Self::Io => 7,
@@ -52,5 +55,5 @@ Exit codes:
     1  internal error                  6  a GPU is required and there is none
     2  wrong arguments                 7  a file cannot be read or written
     3  the net or the plan is wrong  130  interrupted; what was found until then is printed
-    4  a trace is wrong
+    4  a log of a job is wrong
 ";

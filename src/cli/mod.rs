@@ -31,6 +31,7 @@ mod spn_gc;
 mod steady;
 mod straggler_values;
 mod structure;
+mod trace;
 mod values;
 mod watch;
 mod whatif;
@@ -63,6 +64,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Estimate(args) => estimate::run(args, &terminal),
         Command::Whatif(args) => whatif::run(args, &terminal),
         Command::Detectors(args) => detectors::run(args, &terminal),
+        Command::Trace(args) => trace::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

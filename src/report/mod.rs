@@ -6,7 +6,8 @@
 //! StateSpace, verdicts ▶ SolveReport ────┤
 //! Structure ─────────▶ StructureReport ──┤
 //! Plan, phases, Run ─▶ JobReport ────────┤
-//! Comparison ────────▶ WhatIfReport ─────┘
+//! Comparison ────────▶ WhatIfReport ─────┤
+//! JobTrace ──────────▶ TraceReport ──────┘
 //! ```
 //!
 //! | question | file |
@@ -19,6 +20,7 @@
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
+//! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
@@ -55,6 +57,11 @@ mod structure_text;
 mod summary;
 mod table;
 mod text;
+mod trace;
+mod trace_csv;
+mod trace_rows;
+mod trace_text;
+mod trace_timeline;
 mod whatif;
 mod whatif_plot;
 
@@ -95,6 +102,14 @@ pub use summary::{
 };
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};
+pub use trace::trace_report;
+pub use trace_csv::trace_csv;
+pub use trace_rows::{
+    AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TimesRow,
+    TraceJobRow, TraceReport, WarningRow,
+};
+pub use trace_text::{MostRows, trace_text};
+pub use trace_timeline::trace_svg;
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     detectors_text, what_if_csv, what_if_report, what_if_text,

@@ -10,6 +10,8 @@ mod cli_errors;
 mod cli_exact;
 #[cfg(feature = "cli")]
 mod cli_solve;
+#[cfg(feature = "cli")]
+mod cli_trace;
 mod degenerate;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
@@ -23,6 +25,8 @@ mod slots;
 mod solve;
 mod straggler_nets;
 mod structure;
+mod trace;
+mod trace_small;
 mod two_ways;
 #[cfg(feature = "cli")]
 mod whatif;

@@ -2,9 +2,11 @@
 
 mod jobs;
 mod run;
+mod trace;
 
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
+pub(crate) use trace::TraceArgs;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Whatif(WhatIfArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
+    /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
+    Trace(TraceArgs),
     /// List the graphics adapters, and say which one would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),

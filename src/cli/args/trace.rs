@@ -1,0 +1,49 @@
+//! The arguments of `trace`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Read are Spark event logs 1.x to 4.x (plain, gz, zstd, lz4, lzf, snappy, rolled, unfinished),
+Hadoop job histories (.jhist, and the text of 0.20 and 1.x), Rumen traces, and the cluster traces
+of Google 2011 (task_events) and Alibaba 2017 and 2018 (batch_task, batch_instance). What each
+gives: docs/logs.md.
+
+Examples:
+    tailspn trace app-20261120100623-0004.zstd
+    tailspn trace eventlog_v2_app-1/ --timeline job.svg     a picture of who ran what when
+    tailspn trace slow.gz --usual usual1.gz --usual usual2.gz
+    tailspn trace app.lz4 --csv > attempts.csv
+")]
+pub(crate) struct TraceArgs {
+    /// A log, or the folder of a rolled log; `-` is standard input
+    pub(crate) log: PathBuf,
+    /// A log of a usual run of the same program, which says what each task usually takes; may be repeated
+    #[arg(long, value_name = "LOG", help_heading = "Question")]
+    pub(crate) usual: Vec<PathBuf>,
+    /// Most attempts of tasks; a log with more is refused
+    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_attempts: u64,
+    /// Longest line, such as 64M; a longer one is left out and counted
+    #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
+    pub(crate) max_line: u64,
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, conflicts_with = "csv", help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Print the attempts as CSV, one a row
+    #[arg(long, help_heading = "Output")]
+    pub(crate) csv: bool,
+    /// Print long lists to their end
+    #[arg(long, help_heading = "Output")]
+    pub(crate) all: bool,
+    /// Also draw the attempts: time to the right, a lane for each slot of each node
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub(crate) timeline: Option<PathBuf>,
+    /// Replace FILE.svg where it exists
+    #[arg(long, requires = "timeline", help_heading = "Output")]
+    pub(crate) force: bool,
+}

@@ -1,0 +1,109 @@
+//! `trace`: what ran according to a log, and what made it take so long.
+
+use std::io::{self, BufWriter, Read as _, Write};
+use std::path::Path;
+
+use tailspn::report::{MostRows, json, trace_csv, trace_report, trace_svg, trace_text};
+use tailspn::trace::analysis::Usual;
+use tailspn::trace::{JobTrace, ReadOptions, TraceError, read, read_bytes};
+
+use crate::cli::args::TraceArgs;
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::{Terminal, may_write, reason, write_file};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+
+/// Reads the log and says what is in it.
+pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if let Some(path) = &args.timeline {
+        may_write(path, args.force)?;
+    }
+    catch_interrupt(terminal);
+    let usual = args.usual.iter().map(|path| load(path, args, terminal)).collect::<Result<Vec<_>, _>>()?;
+    let trace = load(&args.log, args, terminal)?;
+    for warning in &trace.warnings {
+        terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
+    }
+    let usual = Usual::from_runs(&usual);
+    print(&trace, &usual, args, terminal)?;
+    if let Some(path) = &args.timeline {
+        write_file(path, trace_svg(&trace, &usual).as_bytes(), args.force)?;
+    }
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+fn print(trace: &JobTrace, usual: &Usual, args: &TraceArgs, terminal: &Terminal) -> Result<(), Failure> {
+    if args.csv {
+        let out = BufWriter::new(Patient { out: io::stdout().lock(), gone: false });
+        return trace_csv(trace, usual, out).map_err(|error| Failure::plain(Exit::Io, error.to_string()));
+    }
+    let report = trace_report(trace, usual);
+    if args.json {
+        let text = json("trace", &report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+        return terminal.data(&text);
+    }
+    let most = if args.all { MostRows(usize::MAX) } else { MostRows::default() };
+    terminal.data(&trace_text(&report, most, &terminal.look()))
+}
+
+/// Reads a log, with progress and until Ctrl-C.
+fn load(path: &Path, args: &TraceArgs, terminal: &Terminal) -> Result<JobTrace, Failure> {
+    let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
+    let options = ReadOptions { most_attempts: args.max_attempts, longest_line };
+    let progress = Progress::new(terminal.shows_progress(), "bytes");
+    if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        let failed = |error: io::Error| Failure::plain(Exit::Io, format!("cannot read standard input: {error}"));
+        io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+        return read_bytes("standard input", &bytes, &options, &progress).map_err(refused);
+    }
+    read(path, &options, &progress).map_err(refused)
+}
+
+fn refused(error: TraceError) -> Failure {
+    let (exit, message) = match &error {
+        TraceError::Io { file, source } => (Exit::Io, format!("cannot read `{file}`: {}", reason(source))),
+        _ => (Exit::Trace, error.to_string()),
+    };
+    let note = Note::problem(message);
+    Failure::new(
+        exit,
+        match error.help() {
+            Some(help) => note.with_help(help),
+            None => note,
+        },
+    )
+}
+
+/// A writer for which a reader that has gone away is no error.
+struct Patient<W> {
+    out: W,
+    gone: bool,
+}
+
+impl<W: Write> Patient<W> {
+    fn patient<T>(&mut self, result: io::Result<T>, otherwise: T) -> io::Result<T> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.gone = true;
+                Ok(otherwise)
+            }
+            result => result,
+        }
+    }
+}
+
+impl<W: Write> Write for Patient<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.gone {
+            return Ok(bytes.len());
+        }
+        let result = self.out.write(bytes);
+        self.patient(result, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.out.flush();
+        self.patient(result, ())
+    }
+}

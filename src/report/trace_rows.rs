@@ -1,0 +1,284 @@
+//! The rows of a report on a log: what `--json` prints, and what the text is made of.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::trace::WarningKind;
+use crate::trace::analysis::Times;
+
+/// A log and what follows from it. Times are in seconds since the start of its first application.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceReport {
+    /// The format's key.
+    pub format: &'static str,
+    /// The format for people.
+    #[serde(skip)]
+    pub format_text: &'static str,
+    /// The files that were read.
+    pub files: Vec<String>,
+    /// Whether the reading was ended early.
+    pub partial: bool,
+    /// Bytes of the files, and of the text in them.
+    pub bytes: u64,
+    /// Bytes after decompression.
+    pub text_bytes: u64,
+    /// Events or records.
+    pub events: u64,
+    /// Time 0 in seconds since 1970; none where the log has a clock of its own.
+    pub origin_unix_s: Option<f64>,
+    /// In the order of the log.
+    pub applications: Vec<ApplicationRow>,
+    /// In the order of applications, and of the log within each.
+    pub jobs: Vec<TraceJobRow>,
+    /// In the order of application, number and attempt.
+    pub stages: Vec<StageRow>,
+    /// In the order of the log.
+    pub nodes: Vec<NodeRow>,
+    /// Attempts by how they ended, without those that are 0.
+    pub outcomes: Vec<OutcomeRow>,
+    /// Sums over attempts, without those that the log does not state.
+    pub amounts: Vec<AmountRow>,
+    /// Copies of running attempts.
+    pub copies: CopiesRow,
+    /// Attempts that are stragglers by either rule, the longest first.
+    pub stragglers: Vec<StragglerRow>,
+    /// What the second rule takes as usual.
+    pub usual: &'static str,
+    /// What is odd about the log.
+    pub warnings: Vec<WarningRow>,
+}
+
+/// An application.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ApplicationRow {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Version of the framework.
+    pub version: Option<String>,
+    /// When it started.
+    pub start_s: Option<f64>,
+    /// When it ended.
+    pub end_s: Option<f64>,
+    /// Its jobs.
+    pub jobs: u64,
+    /// Tasks that can run at once.
+    pub slots: u64,
+    /// Whether the log states them; else they are the most attempts that were seen at once.
+    pub slots_stated: bool,
+    /// What bounds its time; none where no task was done in a known time.
+    pub bounds: Option<BoundsRow>,
+    /// Settings that decide how tasks are scheduled.
+    pub properties: BTreeMap<String, String>,
+}
+
+/// Lower bounds of an application's time \[s\].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoundsRow {
+    /// From the first submission of a job to the last end of one.
+    pub span_s: f64,
+    /// Time of the attempts that did their tasks.
+    pub work_s: f64,
+    /// All work, evenly on all slots.
+    pub by_slots_s: f64,
+    /// The longest chain of stages.
+    pub by_critical_path_s: f64,
+    /// The longest task.
+    pub by_longest_task_s: f64,
+    /// The time in which no task ran.
+    pub by_driver_s: f64,
+    /// The largest of them: `slots`, `critical_path`, `longest_task` or `driver`.
+    pub largest: &'static str,
+    /// Whether the log states what stages depend on.
+    pub knows_dependencies: bool,
+}
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceJobRow {
+    /// Its application, by position.
+    pub application: usize,
+    /// Its number.
+    pub number: u64,
+    /// What it is called.
+    pub name: String,
+    /// When it was submitted.
+    pub submitted_s: Option<f64>,
+    /// When it ended.
+    pub completed_s: Option<f64>,
+    /// Whether it ended well.
+    pub succeeded: Option<bool>,
+    /// Numbers of its stages, with those that were skipped.
+    pub stages: Vec<u32>,
+}
+
+/// An attempt to run a stage.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageRow {
+    /// Its application, by position.
+    pub application: usize,
+    /// Its number.
+    pub number: u32,
+    /// The number of this attempt.
+    pub attempt: u32,
+    /// What it is called.
+    pub name: String,
+    /// What its tasks do.
+    pub kind: &'static str,
+    /// Stages that it waits for; none where the log does not say.
+    pub parents: Option<Vec<u32>>,
+    /// Its tasks as planned.
+    pub tasks: Option<u32>,
+    /// Tasks that are done.
+    pub tasks_done: u64,
+    /// Attempts to run them.
+    pub attempts: u64,
+    /// Attempts that failed, or whose executor or shuffle input was lost.
+    pub failures: u64,
+    /// Attempts that were copies.
+    pub copies: u64,
+    /// When it was submitted.
+    pub submitted_s: Option<f64>,
+    /// When it ended.
+    pub completed_s: Option<f64>,
+    /// Its tasks over the slots of its application: how often each slot gets one; none without slots.
+    pub waves: Option<f64>,
+    /// Times of attempts that succeeded \[s\].
+    pub times_s: Option<TimesRow>,
+    /// Attempts beyond 1.5 medians of the stage.
+    pub over_median: u64,
+    /// Attempts beyond 1.2 times what their task usually takes.
+    pub over_usual: u64,
+}
+
+/// Order statistics \[s\].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TimesRow {
+    /// How many.
+    pub count: u64,
+    /// The shortest.
+    pub min: f64,
+    /// The first quartile.
+    pub p25: f64,
+    /// The median.
+    pub median: f64,
+    /// The third quartile.
+    pub p75: f64,
+    /// The 95 % quantile.
+    pub p95: f64,
+    /// The longest.
+    pub max: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their sum.
+    pub total: f64,
+}
+
+impl From<Times> for TimesRow {
+    fn from(times: Times) -> Self {
+        let Times { count, min, p25, median, p75, p95, max, total } = times;
+        Self { count, min, p25, median, p75, p95, max, mean: times.mean(), total }
+    }
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NodeRow {
+    /// Its name.
+    pub name: String,
+    /// Its rack.
+    pub rack: Option<String>,
+    /// Attempts that ran on it.
+    pub attempts: u64,
+    /// Their time \[s\].
+    pub busy_s: f64,
+    /// The median over its attempts, without those that failed, of time over median time of the stage; none without any.
+    pub slowness: Option<f64>,
+}
+
+/// Attempts that ended in one way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OutcomeRow {
+    /// How.
+    pub outcome: &'static str,
+    /// How many.
+    pub attempts: u64,
+}
+
+/// A sum over attempts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AmountRow {
+    /// Of what; the unit is in the name.
+    pub metric: &'static str,
+    /// The sum.
+    pub sum: f64,
+    /// Attempts of which the log states it.
+    pub attempts: u64,
+}
+
+/// Copies of running attempts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CopiesRow {
+    /// How many were started.
+    pub started: u64,
+    /// Tasks that had one.
+    pub tasks: u64,
+    /// Copies that did the task first.
+    pub won: u64,
+    /// Copies that came too late.
+    pub lost: u64,
+    /// Copies that failed.
+    pub failed: u64,
+    /// Copies that were killed, or have no end, before any attempt had succeeded.
+    pub open: u64,
+    /// Time of attempts of copied tasks that were in vain \[s\].
+    pub wasted_s: f64,
+    /// The same as a share of all attempts' time; none where that is 0.
+    pub wasted_share: Option<f64>,
+}
+
+/// A straggler.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StragglerRow {
+    /// Its application, by position.
+    pub application: usize,
+    /// Its stage.
+    pub stage: u32,
+    /// The attempt of the stage.
+    pub stage_attempt: u32,
+    /// The task.
+    pub task: u32,
+    /// The attempt of the task.
+    pub attempt: u32,
+    /// Where it ran.
+    pub node: Option<String>,
+    /// How long it was seen to run \[s\].
+    pub time_s: f64,
+    /// Whether it would have taken longer: it was killed or has no end.
+    pub at_least: bool,
+    /// Its time over the median of its stage.
+    pub medians: Option<f64>,
+    /// Whether it is one by the first rule.
+    pub over_median: bool,
+    /// Whether it is one by the second rule.
+    pub over_usual: bool,
+    /// How it ended.
+    pub outcome: &'static str,
+    /// Whether it was itself a copy.
+    pub speculative: bool,
+}
+
+/// One kind of oddity.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WarningRow {
+    /// Which.
+    pub kind: WarningKind,
+    /// How often.
+    pub count: u64,
+    /// Where first: `file:line`.
+    pub first: String,
+    /// What it is, with an example.
+    pub text: String,
+}

@@ -1,0 +1,83 @@
+//! Which attempts were copies, and what came of them.
+
+use crate::trace::analysis::stragglers::observed;
+use crate::trace::attempt::{Attempt, Outcome};
+use crate::trace::job_trace::JobTrace;
+
+/// What came of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyFate {
+    /// It was the first attempt of its task to succeed.
+    Won,
+    /// Another attempt had succeeded before it.
+    Lost,
+    /// It failed.
+    Failed,
+    /// It was killed or has no end, and no attempt of its task succeeded before.
+    Open,
+}
+
+/// All copies of a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Copies {
+    /// Each copy, as an index into [`JobTrace::attempts`], with what came of it.
+    pub fates: Vec<(usize, CopyFate)>,
+    /// Tasks that had a copy.
+    pub tasks: u64,
+    /// Time of attempts of tasks with copies that were in vain: all but the first that succeeded \[s\].
+    pub wasted: f64,
+    /// Time of all attempts whose end is known, or that were seen to run \[s\].
+    pub busy: f64,
+}
+
+impl Copies {
+    /// How many copies had this fate.
+    pub fn count(&self, fate: CopyFate) -> u64 {
+        self.fates.iter().filter(|(_, found)| *found == fate).count() as u64
+    }
+}
+
+/// The first attempt of a task to succeed, as an index.
+fn winner(attempts: &[Attempt]) -> Option<usize> {
+    let done = attempts.iter().enumerate().filter(|(_, attempt)| attempt.succeeded());
+    // one whose end is not known comes last
+    done.min_by_key(|(_, attempt)| (attempt.finish().is_none(), attempt.finish())).map(|(i, _)| i)
+}
+
+/// Finds the copies of a trace.
+pub fn copies(trace: &JobTrace) -> Copies {
+    let mut found = Copies::default();
+    let mut start = 0;
+    for task in trace.attempts().chunk_by(|a, b| (a.stage, a.task) == (b.stage, b.task)) {
+        let time = |attempt: &Attempt| observed(trace, attempt).map_or(0.0, |seen| seen.seconds);
+        let winner = winner(task);
+        if task.iter().any(|attempt| attempt.speculative) {
+            found.tasks += 1;
+            let in_vain = task.iter().enumerate().filter(|(i, attempt)| {
+                // a failure is no price of copying
+                Some(*i) != winner && !attempt.outcome.is_failure()
+            });
+            found.wasted += in_vain.map(|(_, attempt)| time(attempt)).sum::<f64>();
+        }
+        found.busy += task.iter().map(time).sum::<f64>();
+        for (i, attempt) in task.iter().enumerate().filter(|(_, attempt)| attempt.speculative) {
+            found.fates.push((start + i, fate(attempt, i, winner.map(|w| (w, &task[w])))));
+        }
+        start += task.len();
+    }
+    found
+}
+
+fn fate(copy: &Attempt, index: usize, winner: Option<(usize, &Attempt)>) -> CopyFate {
+    if winner.is_some_and(|(i, _)| i == index) {
+        return CopyFate::Won;
+    }
+    if copy.outcome == Outcome::KilledAsCopy || copy.succeeded() {
+        return CopyFate::Lost;
+    }
+    if copy.outcome.is_failure() {
+        return CopyFate::Failed;
+    }
+    let before = winner.is_some_and(|(_, other)| copy.finish().is_none() || other.finish() <= copy.finish());
+    if before { CopyFate::Lost } else { CopyFate::Open }
+}

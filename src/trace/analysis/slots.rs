@@ -1,0 +1,73 @@
+//! How many tasks could run at once.
+
+use crate::trace::attempt::Attempt;
+use crate::trace::job_trace::{ApplicationId, JobTrace};
+
+/// The tasks that can run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    /// How many.
+    pub count: u64,
+    /// Whether the log states the cores; else it is the most attempts that were seen at once, which is a lower bound.
+    pub stated: bool,
+}
+
+/// The most of these spans that overlap; an end at the same time as a beginning comes first.
+pub fn most_at_once(spans: impl Iterator<Item = (i64, i64)>, weight: impl Fn(usize) -> i64) -> i64 {
+    let mut steps: Vec<(i64, i64)> = Vec::new();
+    for (i, (from, to)) in spans.enumerate() {
+        // what takes no time is there for a moment
+        steps.push((from, weight(i)));
+        steps.push((to.max(from.saturating_add(1)), -weight(i)));
+    }
+    steps.sort_unstable();
+    let mut now = 0;
+    let mut most = 0;
+    for (_, step) in steps {
+        now += step;
+        most = most.max(now);
+    }
+    most
+}
+
+/// Spark launches the next task of a core some milliseconds before it notes the end of the last one \[µs\].
+const OVERLAP: i64 = 20_000;
+
+/// The slots of an application: the most cores of executors that were there at once, over the cores of a task. Where the log does
+/// not state the cores of an executor that ran tasks, the most attempts at once, without overlaps of up to 20 ms.
+pub fn slots_of(trace: &JobTrace, application: ApplicationId) -> Slots {
+    let executors: Vec<_> = trace.executors.iter().filter(|e| e.application == application).collect();
+    let attempts = trace.attempts_of_application(application);
+    let is_known = |attempt: &Attempt| trace.executor_of(attempt).is_some_and(|executor| executor.cores.is_some());
+    if !attempts.is_empty() && attempts.iter().all(is_known) {
+        let spans = executors.iter().map(|executor| {
+            let from = executor.added.map_or(i64::MIN / 2, |time| time.microseconds());
+            (from, executor.removed.map_or(i64::MAX / 2, |time| time.microseconds()))
+        });
+        let cores = most_at_once(spans, |i| executors[i].cores.unwrap_or(0).into());
+        let of_a_task = trace.applications.get(application.index()).map_or(1, |a| a.cores_of_a_task());
+        let count = u64::try_from(cores).unwrap_or(0) / u64::from(of_a_task);
+        if count > 0 {
+            return Slots { count, stated: true };
+        }
+    }
+    let runs = attempts.iter().filter_map(|attempt| {
+        Some((attempt.launch()?.microseconds(), attempt.finish()?.microseconds().saturating_sub(OVERLAP)))
+    });
+    Slots { count: u64::try_from(most_at_once(runs, |_| 1)).unwrap_or(0), stated: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlaps_are_counted() {
+        let most = |spans: &[(i64, i64)]| most_at_once(spans.iter().copied(), |_| 1);
+        assert_eq!(most(&[(0, 10), (5, 15), (10, 20)]), 2);
+        assert_eq!(most(&[(0, 10), (5, 15), (9, 20)]), 3);
+        assert_eq!(most(&[(3, 3), (3, 3)]), 2);
+        assert_eq!(most(&[]), 0);
+        assert_eq!(most_at_once([(0, 10), (5, 15)].into_iter(), |i| [4, 8][i]), 12);
+    }
+}

@@ -1,0 +1,111 @@
+//! Which attempts are stragglers, by two rules of the field.
+
+use std::collections::HashMap;
+
+use crate::trace::analysis::times::quantile;
+use crate::trace::attempt::{Attempt, Outcome};
+use crate::trace::job_trace::{JobTrace, StageId};
+
+/// An attempt that takes more than this many medians of its stage is a straggler: the rule of Mantri
+/// \[Ananthanarayanan2010\], and of Spark's speculation until 3.x.
+pub const MEDIAN_FACTOR: f64 = 1.5;
+
+/// An attempt that takes more than this many times what its task usually takes is a straggler \[Phan2018\].
+pub const USUAL_FACTOR: f64 = 1.2;
+
+/// Fewest attempts of a stage that succeeded for its median to say what is usual.
+const FEWEST: usize = 3;
+
+/// What tasks usually take, from other runs of the same program: for each task, found by the numbers of its stage and of itself,
+/// the median over the runs of the times of its attempts that succeeded \[Phan2018\].
+#[derive(Clone, Debug, Default)]
+pub struct Usual {
+    times: HashMap<(u32, u32), f64>,
+}
+
+impl Usual {
+    /// From runs that are taken as usual.
+    pub fn from_runs(runs: &[JobTrace]) -> Self {
+        let mut found: HashMap<(u32, u32), Vec<f64>> = HashMap::new();
+        for run in runs {
+            for attempt in run.attempts().iter().filter(|attempt| attempt.succeeded()) {
+                if let (Some(stage), Some(time)) = (run.stage(attempt.stage), attempt.duration()) {
+                    found.entry((stage.number, attempt.task)).or_default().push(time);
+                }
+            }
+        }
+        let median = |mut times: Vec<f64>| {
+            times.sort_unstable_by(f64::total_cmp);
+            quantile(&times, 0.5)
+        };
+        Self { times: found.into_iter().filter_map(|(task, times)| Some((task, median(times)?))).collect() }
+    }
+
+    /// What a task of a stage usually takes \[s\], where the runs say.
+    pub fn time(&self, stage: u32, task: u32) -> Option<f64> {
+        self.times.get(&(stage, task)).copied()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+}
+
+/// How long an attempt was seen to run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observed {
+    /// Seconds from its launch.
+    pub seconds: f64,
+    /// Whether it took longer than that: it was killed, lost or evicted, or the log does not tell its end.
+    pub at_least: bool,
+}
+
+/// How long an attempt was seen to run: to its end, or, where the log does not tell it, to the end of its stage, or of the log. None
+/// where its launch is not known, or its end cannot be right.
+pub fn observed(trace: &JobTrace, attempt: &Attempt) -> Option<Observed> {
+    let at_least = attempt.outcome != Outcome::Success;
+    if let Some(seconds) = attempt.duration() {
+        return Some(Observed { seconds, at_least });
+    }
+    let end = trace.stage(attempt.stage)?.completed.or(trace.last)?;
+    let seconds = end.seconds_since(attempt.launch()?);
+    (seconds > 0.0 && attempt.outcome == Outcome::Unfinished).then_some(Observed { seconds, at_least: true })
+}
+
+/// The stragglers of a stage, as indices into [`JobTrace::attempts_of`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageStragglers {
+    /// The median time of attempts that succeeded \[s\]; none with fewer than 3.
+    pub median: Option<f64>,
+    /// Longer than [`MEDIAN_FACTOR`] medians.
+    pub over_median: Vec<usize>,
+    /// Longer than [`USUAL_FACTOR`] times what the task usually takes.
+    pub over_usual: Vec<usize>,
+}
+
+/// Finds the stragglers of a stage, by both rules. An attempt that failed is none: it ended for another reason. One that was
+/// killed or has no end counts for as long as it was seen to run. Without `usual` for a task, the median of its stage is taken
+/// as what it usually takes.
+pub fn stragglers(trace: &JobTrace, stage: StageId, usual: &Usual) -> StageStragglers {
+    let attempts = trace.attempts_of(stage);
+    let number = trace.stage(stage).map_or(0, |stage| stage.number);
+    let mut done: Vec<f64> = attempts.iter().filter(|a| a.succeeded()).filter_map(Attempt::duration).collect();
+    done.sort_unstable_by(f64::total_cmp);
+    let median = quantile(&done, 0.5).filter(|_| done.len() >= FEWEST);
+    let mut found = StageStragglers { median, ..StageStragglers::default() };
+    for (i, attempt) in attempts.iter().enumerate() {
+        if attempt.outcome.is_failure() {
+            continue;
+        }
+        let Some(seen) = observed(trace, attempt) else { continue };
+        if median.is_some_and(|median| seen.seconds > MEDIAN_FACTOR * median) {
+            found.over_median.push(i);
+        }
+        let usual = usual.time(number, attempt.task).or(median);
+        if usual.is_some_and(|usual| seen.seconds > USUAL_FACTOR * usual) {
+            found.over_usual.push(i);
+        }
+    }
+    found
+}

@@ -1,0 +1,396 @@
+//! What really ran: applications, jobs, stages, attempts of tasks, executors and nodes, in one form for all logs.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::trace::attempt::Attempt;
+use crate::trace::metric::{Metric, MetricStore, MetricUnit, PROGRESS_POINTS};
+use crate::trace::sniff::Format;
+use crate::trace::warning::{Spot, Warning};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The last one stands for a table that is full, which no log fills: its limit on attempts is lower.
+            pub(super) fn from_index(index: usize) -> Self {
+                Self(u32::try_from(index).unwrap_or(u32::MAX))
+            }
+
+            /// Its position in the trace's table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id! {
+    /// An application of a trace.
+    ApplicationId
+}
+id! {
+    /// An attempt to run a stage.
+    StageId
+}
+id! {
+    /// An executor.
+    ExecutorId
+}
+id! {
+    /// A node.
+    NodeId
+}
+
+/// A time in whole microseconds since the start of the trace: the start of its first application, or in the trace of a cluster the
+/// first time that it tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(i64);
+
+impl Moment {
+    /// A time by its microseconds.
+    pub(super) fn from_microseconds(us: i64) -> Self {
+        Self(us)
+    }
+
+    /// Microseconds since the start of the trace.
+    pub fn microseconds(self) -> i64 {
+        self.0
+    }
+
+    /// Seconds since the start of the trace.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// Seconds from `earlier` to this time; negative where `earlier` is later.
+    pub fn seconds_since(self, earlier: Self) -> f64 {
+        self.0.saturating_sub(earlier.0) as f64 / 1e6
+    }
+
+    pub(super) fn shifted(self, origin: i64) -> Self {
+        Self(self.0.saturating_sub(origin))
+    }
+}
+
+/// What time 0 of the log's own clock is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The beginning of 1970, in UTC.
+    Unix,
+    /// The beginning of the trace, whenever that was.
+    Trace,
+}
+
+/// One application: a Spark application, a MapReduce job, or a job of a cluster trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Application {
+    /// Its id in the log; empty where the log has none.
+    pub id: String,
+    /// Its name; empty where the log has none.
+    pub name: String,
+    /// Who started it; empty where the log does not say.
+    pub user: String,
+    /// Version of the framework, where the log states it.
+    pub version: Option<String>,
+    /// When it started: Spark's start, the submission of a MapReduce job.
+    pub start: Option<Moment>,
+    /// When it ended.
+    pub end: Option<Moment>,
+    /// Settings that decide how its tasks are scheduled, by name.
+    pub properties: BTreeMap<String, String>,
+}
+
+impl Application {
+    /// A setting as a number.
+    pub fn number(&self, property: &str) -> Option<f64> {
+        self.properties.get(property)?.trim().parse().ok().filter(|value: &f64| value.is_finite())
+    }
+
+    /// Cores that a task takes (`spark.task.cpus`), at least 1.
+    pub fn cores_of_a_task(&self) -> u32 {
+        self.number("spark.task.cpus").map_or(1, |cores| (cores as u32).max(1))
+    }
+}
+
+/// A job of an application: for Spark an action, else the application as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The application that it belongs to.
+    pub application: ApplicationId,
+    /// Its number in the log.
+    pub number: u64,
+    /// What it is called, where the log says.
+    pub name: String,
+    /// When it was submitted.
+    pub submitted: Option<Moment>,
+    /// When its tasks could start: the launch of a MapReduce job. None for Spark.
+    pub launched: Option<Moment>,
+    /// When it ended.
+    pub completed: Option<Moment>,
+    /// Whether it ended well; none where the log does not say.
+    pub succeeded: Option<bool>,
+    /// Numbers of its stages; one that was skipped, because its output was there, has no [`Stage`].
+    pub stages: Vec<u32>,
+}
+
+/// What the tasks of a stage do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StageKind {
+    /// The log does not say.
+    #[default]
+    Unknown,
+    /// Their output goes to a shuffle.
+    ShuffleMap,
+    /// Their output is the result of the job.
+    Result,
+    /// Map tasks of MapReduce.
+    Map,
+    /// Reduce tasks of MapReduce.
+    Reduce,
+    /// Tasks that set up a MapReduce job.
+    Setup,
+    /// Tasks that clean up after a MapReduce job.
+    Cleanup,
+}
+
+impl StageKind {
+    /// Its name in tables, JSON and CSV.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::ShuffleMap => "shuffle_map",
+            Self::Result => "result",
+            Self::Map => "map",
+            Self::Reduce => "reduce",
+            Self::Setup => "setup",
+            Self::Cleanup => "cleanup",
+        }
+    }
+}
+
+/// One attempt to run a stage: tasks of one kind that may run side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// The application that it belongs to.
+    pub application: ApplicationId,
+    /// Its number in the log, unique within the application.
+    pub number: u32,
+    /// The number of this attempt of the stage, from 0.
+    pub attempt: u32,
+    /// What it is called; empty where the log does not say.
+    pub name: String,
+    /// What its tasks do.
+    pub kind: StageKind,
+    /// Numbers of the stages that must be done before; none where the log does not say.
+    pub parents: Option<Vec<u32>>,
+    /// Its tasks, as planned; none where the log does not say.
+    pub tasks: Option<u32>,
+    /// When it was submitted.
+    pub submitted: Option<Moment>,
+    /// When it ended.
+    pub completed: Option<Moment>,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+    /// Where its attempts are in [`JobTrace::attempts`].
+    pub attempts: Range<usize>,
+}
+
+/// A process that runs tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executor {
+    /// The application that it belongs to.
+    pub application: ApplicationId,
+    /// Its id in the log.
+    pub id: String,
+    /// The node that it runs on.
+    pub node: Option<NodeId>,
+    /// Its cores, where the log says.
+    pub cores: Option<u32>,
+    /// When it was added; none for one that the log never adds, such as that of a local run.
+    pub added: Option<Moment>,
+    /// When it was removed.
+    pub removed: Option<Moment>,
+    /// Why it was removed.
+    pub removal: Option<String>,
+}
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name or address in the log.
+    pub name: String,
+    /// Its rack, where the log says.
+    pub rack: Option<String>,
+}
+
+/// What was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Bytes of the files.
+    pub bytes: u64,
+    /// Bytes after decompression.
+    pub text_bytes: u64,
+    /// Lines of the text, of all files together.
+    pub lines: u64,
+    /// Events or records, also those that are not needed.
+    pub events: u64,
+    /// Lines that are none.
+    pub bad_lines: u64,
+    /// Ends of tasks in the log, also those that are no attempt's: Spark tells again of tasks that must be done again.
+    pub task_ends: u64,
+    /// Whether the reading was ended early.
+    pub partial: bool,
+}
+
+/// What a log says of the jobs that ran.
+#[derive(Clone, Debug)]
+pub struct JobTrace {
+    /// The format of the log.
+    pub format: Format,
+    /// The files that were read, in order.
+    pub files: Vec<String>,
+    /// What was read.
+    pub reading: Reading,
+    /// What time 0 of the log's own clock is.
+    pub clock: Clock,
+    /// Time 0 of the trace, in microseconds of the log's own clock.
+    pub origin_us: i64,
+    /// In the order of the log.
+    pub applications: Vec<Application>,
+    /// In the order of applications, and of the log within each.
+    pub jobs: Vec<Job>,
+    /// In the order of application, number and attempt.
+    pub stages: Vec<Stage>,
+    /// In the order of the log.
+    pub executors: Vec<Executor>,
+    /// In the order of the log.
+    pub nodes: Vec<Node>,
+    /// The last time that the log tells of anything.
+    pub last: Option<Moment>,
+    /// What is odd about the log.
+    pub warnings: Vec<Warning>,
+    pub(super) attempts: Vec<Attempt>,
+    pub(super) metrics: MetricStore,
+}
+
+/// A stored number in the metric's unit.
+fn in_unit(metric: Metric, number: u64) -> f64 {
+    if metric.unit() == MetricUnit::Seconds { number as f64 / 1e6 } else { number as f64 }
+}
+
+impl JobTrace {
+    /// All attempts, in the order of stage, task and launch.
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.attempts
+    }
+
+    /// The attempts of a stage, in the order of task and launch.
+    pub fn attempts_of(&self, stage: StageId) -> &[Attempt] {
+        self.stages.get(stage.index()).and_then(|stage| self.attempts.get(stage.attempts.clone())).unwrap_or(&[])
+    }
+
+    /// The attempts of each task of a stage that has any, in the order of tasks; within a task by launch.
+    pub fn tasks_of(&self, stage: StageId) -> impl Iterator<Item = &[Attempt]> {
+        self.attempts_of(stage).chunk_by(|a, b| a.task == b.task)
+    }
+
+    /// The stages of an application.
+    pub fn stages_of(&self, application: ApplicationId) -> Range<usize> {
+        let before = |stage: &Stage| stage.application < application;
+        let start = self.stages.partition_point(before);
+        start..start + self.stages[start..].partition_point(|stage| stage.application == application)
+    }
+
+    /// The attempts of an application, in the order of stage, task and launch.
+    pub fn attempts_of_application(&self, application: ApplicationId) -> &[Attempt] {
+        let stages = &self.stages[self.stages_of(application)];
+        let range = stages.first().zip(stages.last()).map_or(0..0, |(a, z)| a.attempts.start..z.attempts.end);
+        self.attempts.get(range).unwrap_or(&[])
+    }
+
+    /// The jobs of an application, in the order of the log.
+    pub fn jobs_of(&self, application: ApplicationId) -> &[Job] {
+        let start = self.jobs.partition_point(|job| job.application < application);
+        let end = start + self.jobs[start..].partition_point(|job| job.application == application);
+        &self.jobs[start..end]
+    }
+
+    /// The applications with their ids, in order.
+    pub fn applications_with_ids(&self) -> impl Iterator<Item = (ApplicationId, &Application)> {
+        self.applications.iter().enumerate().map(|(i, application)| (ApplicationId::from_index(i), application))
+    }
+
+    /// The stages with their ids, in order.
+    pub fn stages_with_ids(&self) -> impl Iterator<Item = (StageId, &Stage)> {
+        self.stages.iter().enumerate().map(|(i, stage)| (StageId::from_index(i), stage))
+    }
+
+    /// A stage.
+    pub fn stage(&self, id: StageId) -> Option<&Stage> {
+        self.stages.get(id.index())
+    }
+
+    /// An attempt's node.
+    pub fn node_of(&self, attempt: &Attempt) -> Option<&Node> {
+        self.nodes.get(attempt.node?.index())
+    }
+
+    /// An attempt's executor.
+    pub fn executor_of(&self, attempt: &Attempt) -> Option<&Executor> {
+        self.executors.get(attempt.executor?.index())
+    }
+
+    /// A metric as a number: seconds, bytes, or a count. None where the log does not state it.
+    pub fn value(&self, attempt: &Attempt, metric: Metric) -> Option<f64> {
+        Some(in_unit(metric, self.metrics.get(attempt.metrics, metric)?))
+    }
+
+    /// A metric that counts bytes or records, exactly; a time in whole microseconds.
+    pub fn amount(&self, attempt: &Attempt, metric: Metric) -> Option<u64> {
+        self.metrics.get(attempt.metrics, metric)
+    }
+
+    /// All metrics of an attempt that the log states, as [`JobTrace::value`] gives them.
+    pub fn values(&self, attempt: &Attempt) -> impl Iterator<Item = (Metric, f64)> {
+        self.metrics.all(attempt.metrics).map(|(metric, number)| (metric, in_unit(metric, number)))
+    }
+
+    /// The progress of an attempt: 12 points of (seconds since its launch, share that is done), where the log has it.
+    pub fn progress(&self, attempt: &Attempt) -> Option<[(f64, f64); PROGRESS_POINTS]> {
+        let splits = self.metrics.progress(attempt.metrics)?;
+        let mut sum = 0_u64;
+        Some(std::array::from_fn(|i| {
+            sum = sum.saturating_add(splits[i]);
+            (sum as f64 / 1e6, (i + 1) as f64 / PROGRESS_POINTS as f64)
+        }))
+    }
+
+    /// From launch to end without the parts that the executor states: run, deserialisation, serialisation and fetch of the
+    /// result \[s\], at least 0. It is what the scheduler and the network took. None without the executor's times.
+    ///
+    /// Exact up to the log's milliseconds. It is the definition of Spark's web interface.
+    pub fn scheduler_delay(&self, attempt: &Attempt) -> Option<f64> {
+        let part = |metric| self.value(attempt, metric).unwrap_or(0.0);
+        let run = self.value(attempt, Metric::ExecutorRunTime)?;
+        let stated = run
+            + part(Metric::DeserializeTime)
+            + part(Metric::ResultSerializationTime)
+            + part(Metric::GettingResultTime);
+        Some((attempt.duration()? - stated).max(0.0))
+    }
+
+    /// A place in the log as `file:line`.
+    pub fn place(&self, spot: Spot) -> String {
+        let file = self.files.get(spot.file as usize).map_or("", String::as_str);
+        if spot.line == 0 { file.to_owned() } else { format!("{file}:{}", spot.line) }
+    }
+
+    /// Bytes of memory for attempts and what is known about them.
+    pub fn attempt_bytes(&self) -> usize {
+        self.attempts.len() * size_of::<Attempt>() + self.metrics.bytes()
+    }
+}

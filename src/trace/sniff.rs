@@ -1,0 +1,225 @@
+//! Tells the format of a log by how its text begins; names of files say nothing.
+
+use crate::trace::input::whole_lines;
+
+/// A format of logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// Spark event log: JSON, one event a line.
+    SparkEventLog,
+    /// Hadoop job history since 0.21: Avro as JSON, one event a line.
+    HadoopJson,
+    /// Hadoop job history of 0.20 and 1.x: text.
+    HadoopText,
+    /// Rumen: JSON objects of whole jobs, one after the other.
+    Rumen,
+    /// The table `task_events` of the cluster trace of Google, 2011.
+    Google2011,
+    /// `batch_task` or `batch_instance` of the cluster trace of Alibaba, 2017.
+    Alibaba2017,
+    /// `batch_task` or `batch_instance` of the cluster trace of Alibaba, 2018.
+    Alibaba2018,
+}
+
+impl Format {
+    /// Its name for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::SparkEventLog => "a Spark event log",
+            Self::HadoopJson => "a Hadoop job history (Avro-JSON)",
+            Self::HadoopText => "a Hadoop job history (text of 0.20 and 1.x)",
+            Self::Rumen => "a Rumen trace",
+            Self::Google2011 => "task events of Google's cluster trace of 2011",
+            Self::Alibaba2017 => "batch tables of Alibaba's cluster trace of 2017",
+            Self::Alibaba2018 => "batch tables of Alibaba's cluster trace of 2018",
+        }
+    }
+
+    /// Its name in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::SparkEventLog => "spark_event_log",
+            Self::HadoopJson => "hadoop_json",
+            Self::HadoopText => "hadoop_text",
+            Self::Rumen => "rumen",
+            Self::Google2011 => "google_2011",
+            Self::Alibaba2017 => "alibaba_2017",
+            Self::Alibaba2018 => "alibaba_2018",
+        }
+    }
+}
+
+/// Bytes that are enough to tell a format: a line of a Spark log with its settings may be long.
+pub(super) const HEAD: u64 = 1 << 18;
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sniffed {
+    Log(Format),
+    /// Something that is known, but no log: what it is, and what to do.
+    Other(&'static str, &'static str),
+    Unknown,
+}
+
+/// What a person can give.
+pub(super) const GIVE_A_LOG: &str = "logs are read from Spark (event logs), Hadoop (job history, Rumen), Google 2011 \
+                                     (task_events) and Alibaba (batch_task, batch_instance)";
+
+/// Tells the format of a text by its beginning.
+pub(super) fn sniff(head: &[u8]) -> Sniffed {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let text = text.trim_ascii_start();
+    let starts = |start: &str| text.starts_with(start.as_bytes());
+    if starts("Avro-Json") {
+        return Sniffed::Log(Format::HadoopJson);
+    }
+    if starts("Avro-Binary") {
+        let help = "let Hadoop write JSON (mapreduce.jobhistory.jhist.format=json), or convert the file";
+        return Sniffed::Other("a Hadoop job history in binary Avro", help);
+    }
+    if starts("Meta VERSION=") || starts("Job JOBID=") || starts("!!FILE=") {
+        return Sniffed::Log(Format::HadoopText);
+    }
+    if starts("<") {
+        return Sniffed::Other("XML", "settings and nets are no logs; give the job history beside the settings");
+    }
+    if starts("JOB_ID=") || starts("TASK_TYPE=") || starts("STAGE_ID=") {
+        return Sniffed::Other("a log of Spark's old JobLogger", "give the event log of the same run");
+    }
+    if starts("{") {
+        return sniff_json(text);
+    }
+    if text.contains(&0) || std::str::from_utf8(&text[..text.len().min(512)]).is_err_and(|e| e.error_len().is_some()) {
+        return Sniffed::Other("binary data", GIVE_A_LOG);
+    }
+    sniff_table(text)
+}
+
+/// The first keys of an object, whole or cut, at its top level.
+fn first_keys(text: &[u8]) -> Vec<String> {
+    let mut keys = Vec::new();
+    let (mut depth, mut string, mut escaped, mut start) = (0_u32, false, false, 0);
+    let mut last: Option<&[u8]> = None;
+    for (i, &byte) in text.iter().enumerate() {
+        if string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => {
+                    string = false;
+                    last = (depth == 1).then(|| &text[start..i]);
+                }
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => (string, start) = (true, i + 1),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b':' if depth == 1 => keys.extend(last.take().map(|key| String::from_utf8_lossy(key).into_owned())),
+            _ => {}
+        }
+        if depth == 0 || keys.len() > 200 {
+            break;
+        }
+    }
+    keys
+}
+
+fn sniff_json(text: &[u8]) -> Sniffed {
+    let keys = first_keys(text);
+    let has = |key: &str| keys.iter().any(|k| k == key);
+    if has("Event") {
+        return Sniffed::Log(Format::SparkEventLog);
+    }
+    if has("type") && has("event") {
+        return Sniffed::Log(Format::HadoopJson);
+    }
+    if has("jobID") || has("mapTasks") || has("otherTasks") {
+        return Sniffed::Log(Format::Rumen);
+    }
+    if has("children") {
+        return Sniffed::Other("a topology of Rumen, which holds no jobs", "give the trace that belongs to it");
+    }
+    if has("am.type") || has("job.tasks") {
+        return Sniffed::Other("a workload of the YARN simulator", "give the Rumen trace that it was made of");
+    }
+    if has("protocol") || has("namespace") {
+        return Sniffed::Other("an Avro schema", GIVE_A_LOG);
+    }
+    Sniffed::Other("JSON, but not of a log that is read", GIVE_A_LOG)
+}
+
+/// Rows of a table that are looked at.
+const ROWS: usize = 20;
+
+fn sniff_table(text: &[u8]) -> Sniffed {
+    let lines = whole_lines(text).split(|&byte| byte == b'\n').map(|line| line.trim_ascii());
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let mut votes: Vec<Sniffed> = Vec::new();
+    for line in lines.take(ROWS) {
+        let Ok(line) = std::str::from_utf8(line) else { return Sniffed::Unknown };
+        let cells: Vec<&str> = line.split(',').map(|cell| cell.trim().trim_matches('"')).collect();
+        votes.push(sniff_row(&cells));
+    }
+    // a first row may be a header
+    let known: Vec<Sniffed> = votes.iter().copied().filter(|&vote| vote != Sniffed::Unknown).collect();
+    match known.first() {
+        Some(&first) if 2 * known.len() > votes.len() && known.iter().all(|&vote| vote == first) => first,
+        _ => Sniffed::Unknown,
+    }
+}
+
+fn sniff_row(cells: &[&str]) -> Sniffed {
+    let number = |i: usize| cells.get(i).is_some_and(|cell| cell.is_empty() || cell.parse::<f64>().is_ok());
+    let status = |i: usize| {
+        const WORDS: [&str; 7] = ["Terminated", "Failed", "Running", "Ready", "Waiting", "Cancelled", "Interrupted"];
+        cells.get(i).is_some_and(|cell| WORDS.contains(cell))
+    };
+    match cells.len() {
+        13 if [0, 2, 3, 5].into_iter().all(number) => Sniffed::Log(Format::Google2011),
+        20 if (0..4).all(number) => Sniffed::Other(
+            "the table task_usage of Google's cluster trace, which holds no attempts",
+            "give task_events of the same trace",
+        ),
+        6 | 7 if (0..3).all(number) => Sniffed::Other(
+            "a table of machines of a cluster trace, which holds no attempts",
+            "give task_events or batch_instance of the same trace",
+        ),
+        8 if number(0) && number(1) && status(5) => Sniffed::Log(Format::Alibaba2017),
+        12 if number(0) && number(1) && status(5) => Sniffed::Log(Format::Alibaba2017),
+        9 if number(5) && number(6) && status(4) => Sniffed::Log(Format::Alibaba2018),
+        14 if number(5) && number(6) && status(4) => Sniffed::Log(Format::Alibaba2018),
+        _ => Sniffed::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_by_how_they_begin() {
+        let log = |text: &str| match sniff(text.as_bytes()) {
+            Sniffed::Log(format) => Some(format),
+            _ => None,
+        };
+        assert_eq!(log("{\"Event\":\"SparkListenerLogStart\"}\n"), Some(Format::SparkEventLog));
+        assert_eq!(log("{\"Timestamp\":1,\"Event\":\"x\"}\n"), Some(Format::SparkEventLog));
+        assert_eq!(log("\u{feff}Avro-Json\n{}"), Some(Format::HadoopJson));
+        assert_eq!(log("Meta VERSION=\"1\" .\n"), Some(Format::HadoopText));
+        assert_eq!(log("{\n  \"user\" : \"a\",\n  \"jobID\" : \"job_1\"\n"), Some(Format::Rumen));
+        assert_eq!(log("0,,1,0,0,0,u,3,9,0.1,0.1,0.1,0\n"), Some(Format::Google2011));
+        assert_eq!(log("1,2,j,t,4,Terminated,100,0.5\n"), Some(Format::Alibaba2017));
+        assert_eq!(log("M1,4,j_1,1,Terminated,10,20,100,0.5\n"), Some(Format::Alibaba2018));
+        for other in ["", "hello\n", "a,b,c\n", "{\"a\":{\"Event\":1}}\n", "\0\0\0", "<xml/>", "1,2,3\n"] {
+            assert_eq!(log(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn keys_are_those_of_the_top_level() {
+        assert_eq!(first_keys(b"{\"a\":{\"b\":[1,{\"c\":2}]},\"d\\\"e\":\"f:g\",\"h\":"), ["a", "d\\\"e", "h"]);
+    }
+}

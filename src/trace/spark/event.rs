@@ -1,0 +1,288 @@
+//! The events that are needed. Everything else in them is skipped, so that keys of later versions and of vendors do no harm.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::trace::loose::{Number, Text, or_default};
+
+/// The name of an event without its package, found without reading the whole line where it stands first, as Spark writes it.
+pub(super) fn name(line: &[u8]) -> Option<&[u8]> {
+    let mut rest = line;
+    for token in ["{", "\"Event\"", ":", "\""] {
+        rest = rest.trim_ascii_start().strip_prefix(token.as_bytes())?;
+    }
+    let end = rest.iter().position(|&byte| byte == b'"')?;
+    Some(last_part(&rest[..end]))
+}
+
+/// The last part of a name with dots.
+fn last_part(name: &[u8]) -> &[u8] {
+    name.rsplit(|&byte| byte == b'.').next().unwrap_or(name)
+}
+
+/// An event of which only the name is wanted.
+#[derive(Deserialize)]
+pub(super) struct AnyEvent<'a> {
+    #[serde(rename = "Event", borrow)]
+    pub(super) event: Text<'a>,
+}
+
+impl AnyEvent<'_> {
+    pub(super) fn name(&self) -> &[u8] {
+        last_part(self.event.as_str().as_bytes())
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct LogStart<'a> {
+    #[serde(rename = "Spark Version", borrow, default)]
+    pub(super) version: Text<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ApplicationStart<'a> {
+    #[serde(rename = "App Name", borrow, default)]
+    pub(super) name: Text<'a>,
+    #[serde(rename = "App ID", borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(rename = "User", borrow, default)]
+    pub(super) user: Text<'a>,
+    #[serde(rename = "Timestamp", default)]
+    pub(super) time: Number,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ApplicationEnd {
+    #[serde(rename = "Timestamp", default)]
+    pub(super) time: Number,
+}
+
+#[derive(Deserialize)]
+pub(super) struct EnvironmentUpdate<'a> {
+    #[serde(rename = "Spark Properties", borrow, default, deserialize_with = "or_default")]
+    pub(super) properties: BTreeMap<Text<'a>, Text<'a>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ExecutorAdded<'a> {
+    #[serde(rename = "Timestamp", default)]
+    pub(super) time: Number,
+    #[serde(rename = "Executor ID", borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(rename = "Executor Info", borrow, default, deserialize_with = "or_default")]
+    pub(super) info: ExecutorInfo<'a>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct ExecutorInfo<'a> {
+    #[serde(rename = "Host", borrow, default)]
+    pub(super) host: Text<'a>,
+    #[serde(rename = "Total Cores", default)]
+    pub(super) cores: Number,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ExecutorRemoved<'a> {
+    #[serde(rename = "Timestamp", default)]
+    pub(super) time: Number,
+    #[serde(rename = "Executor ID", borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(rename = "Removed Reason", borrow, default)]
+    pub(super) reason: Text<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct JobStart<'a> {
+    #[serde(rename = "Job ID", default)]
+    pub(super) id: Number,
+    #[serde(rename = "Submission Time", default)]
+    pub(super) time: Number,
+    #[serde(rename = "Stage Infos", borrow, default, deserialize_with = "or_default")]
+    pub(super) infos: Vec<StageInfo<'a>>,
+    #[serde(rename = "Stage IDs", default, deserialize_with = "or_default")]
+    pub(super) stages: Vec<Number>,
+    #[serde(rename = "Properties", borrow, default, deserialize_with = "or_default")]
+    pub(super) properties: JobProperties<'a>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct JobProperties<'a> {
+    #[serde(rename = "spark.job.description", borrow, default)]
+    pub(super) description: Text<'a>,
+    #[serde(rename = "callSite.short", borrow, default)]
+    pub(super) call_site: Text<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct JobEnd<'a> {
+    #[serde(rename = "Job ID", default)]
+    pub(super) id: Number,
+    #[serde(rename = "Completion Time", default)]
+    pub(super) time: Number,
+    #[serde(rename = "Job Result", borrow, default, deserialize_with = "or_default")]
+    pub(super) result: JobResult<'a>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct JobResult<'a> {
+    #[serde(rename = "Result", borrow, default)]
+    pub(super) result: Text<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StageEvent<'a> {
+    #[serde(rename = "Stage Info", borrow)]
+    pub(super) info: StageInfo<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StageInfo<'a> {
+    #[serde(rename = "Stage ID", default)]
+    pub(super) id: Number,
+    #[serde(rename = "Stage Attempt ID", default)]
+    pub(super) attempt: Number,
+    #[serde(rename = "Stage Name", borrow, default)]
+    pub(super) name: Text<'a>,
+    #[serde(rename = "Number of Tasks", default)]
+    pub(super) tasks: Number,
+    #[serde(rename = "Parent IDs", default)]
+    pub(super) parents: Option<Vec<Number>>,
+    #[serde(rename = "Submission Time", default)]
+    pub(super) submitted: Number,
+    #[serde(rename = "Completion Time", default)]
+    pub(super) completed: Number,
+    #[serde(rename = "Failure Reason", borrow, default)]
+    pub(super) failure: Text<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct TaskEvent<'a> {
+    #[serde(rename = "Stage ID", default)]
+    pub(super) stage: Number,
+    #[serde(rename = "Stage Attempt ID", default)]
+    pub(super) stage_attempt: Number,
+    #[serde(rename = "Task Type", borrow, default)]
+    pub(super) kind: Text<'a>,
+    #[serde(rename = "Task End Reason", borrow, default, deserialize_with = "or_default")]
+    pub(super) reason: EndReason<'a>,
+    #[serde(rename = "Task Info", borrow)]
+    pub(super) info: TaskInfo<'a>,
+    #[serde(rename = "Task Metrics", default)]
+    pub(super) metrics: Option<TaskMetrics>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct EndReason<'a> {
+    #[serde(rename = "Reason", borrow, default)]
+    pub(super) reason: Text<'a>,
+    #[serde(rename = "Kill Reason", borrow, default)]
+    pub(super) kill_reason: Text<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct TaskInfo<'a> {
+    #[serde(rename = "Task ID", default)]
+    pub(super) id: Number,
+    #[serde(rename = "Index", default)]
+    pub(super) index: Number,
+    #[serde(rename = "Attempt", default)]
+    pub(super) attempt: Number,
+    #[serde(rename = "Launch Time", default)]
+    pub(super) launch: Number,
+    #[serde(rename = "Finish Time", default)]
+    pub(super) finish: Number,
+    #[serde(rename = "Getting Result Time", default)]
+    pub(super) getting_result: Number,
+    #[serde(rename = "Executor ID", borrow, default)]
+    pub(super) executor: Text<'a>,
+    #[serde(rename = "Host", borrow, default)]
+    pub(super) host: Text<'a>,
+    #[serde(rename = "Locality", borrow, default)]
+    pub(super) locality: Text<'a>,
+    #[serde(rename = "Speculative", default, deserialize_with = "or_default")]
+    pub(super) speculative: bool,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct TaskMetrics {
+    #[serde(rename = "Executor Deserialize Time", default)]
+    pub(super) deserialize: Number,
+    #[serde(rename = "Executor Run Time", default)]
+    pub(super) run: Number,
+    #[serde(rename = "Executor CPU Time", default)]
+    pub(super) cpu_ns: Number,
+    #[serde(rename = "Result Serialization Time", default)]
+    pub(super) serialize_result: Number,
+    #[serde(rename = "JVM GC Time", default)]
+    pub(super) gc: Number,
+    #[serde(rename = "Result Size", default)]
+    pub(super) result_bytes: Number,
+    #[serde(rename = "Peak Execution Memory", default)]
+    pub(super) peak_memory: Number,
+    #[serde(rename = "Memory Bytes Spilled", default)]
+    pub(super) memory_spilled: Number,
+    #[serde(rename = "Disk Bytes Spilled", default)]
+    pub(super) disk_spilled: Number,
+    #[serde(rename = "Shuffle Read Metrics", default, deserialize_with = "or_default")]
+    pub(super) shuffle_read: ShuffleRead,
+    #[serde(rename = "Shuffle Write Metrics", default, deserialize_with = "or_default")]
+    pub(super) shuffle_write: ShuffleWrite,
+    #[serde(rename = "Input Metrics", default, deserialize_with = "or_default")]
+    pub(super) input: Input,
+    #[serde(rename = "Output Metrics", default, deserialize_with = "or_default")]
+    pub(super) output: Output,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct ShuffleRead {
+    #[serde(rename = "Remote Bytes Read", default)]
+    pub(super) remote: Number,
+    #[serde(rename = "Local Bytes Read", default)]
+    pub(super) local: Number,
+    #[serde(rename = "Fetch Wait Time", default)]
+    pub(super) wait: Number,
+    #[serde(rename = "Total Records Read", default)]
+    pub(super) records: Number,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct ShuffleWrite {
+    #[serde(rename = "Shuffle Bytes Written", default)]
+    pub(super) bytes: Number,
+    #[serde(rename = "Shuffle Write Time", default)]
+    pub(super) time_ns: Number,
+    #[serde(rename = "Shuffle Records Written", default)]
+    pub(super) records: Number,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct Input {
+    #[serde(rename = "Bytes Read", default)]
+    pub(super) bytes: Number,
+    #[serde(rename = "Records Read", default)]
+    pub(super) records: Number,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct Output {
+    #[serde(rename = "Bytes Written", default)]
+    pub(super) bytes: Number,
+    #[serde(rename = "Records Written", default)]
+    pub(super) records: Number,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_with_and_without_packages_and_blanks() {
+        assert_eq!(name(b"{\"Event\":\"SparkListenerTaskEnd\",\"x\":1}"), Some(b"SparkListenerTaskEnd".as_slice()));
+        let sql = b" { \"Event\" : \"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd\" }";
+        assert_eq!(name(sql), Some(b"SparkListenerSQLExecutionEnd".as_slice()));
+        for other in ["", "{", "{\"Event\"", "{\"Event\":\"cut", "{\"Timestamp\":1,\"Event\":\"x\"}"] {
+            assert_eq!(name(other.as_bytes()), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Which files of a folder make a Spark event log, and in which order.
+
+use std::path::{Path, PathBuf};
+
+use crate::trace::error::TraceError;
+use crate::trace::input::files_of;
+use crate::trace::warning::WarningKind;
+
+/// Something odd about the files of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::trace) struct PartOddity {
+    pub(in crate::trace) kind: WarningKind,
+    pub(in crate::trace) example: String,
+}
+
+/// The files of a log in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::trace) struct Parts {
+    pub(in crate::trace) files: Vec<PathBuf>,
+    pub(in crate::trace) warnings: Vec<PartOddity>,
+}
+
+/// The parts of the Spark log that a folder is; none where it is not one.
+///
+/// * Rolled since 3.0: `events_<n>_<application>`, by number; a compacted part replaces all up to its number.
+/// * 1.0 to 1.2: `EVENT_LOG_1`, `EVENT_LOG_2`, ... beside files that say things by their names.
+/// * Databricks: `eventlog-<date>`, by date, and `eventlog`, the last.
+pub(in crate::trace) fn parts_of(folder: &Path) -> Result<Option<Parts>, TraceError> {
+    let files = files_of(folder)?;
+    let mut rolled: Vec<(u64, bool, PathBuf)> = Vec::new();
+    let mut databricks = Vec::new();
+    let mut last = Vec::new();
+    for file in files {
+        let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let number = |rest: &str| rest.split('_').next().and_then(|number| number.parse().ok());
+        if let Some(number) = name.strip_prefix("events_").and_then(number) {
+            rolled.push((number, name.ends_with(".compact"), file));
+        } else if let Some(number) = name.strip_prefix("EVENT_LOG_").and_then(number) {
+            rolled.push((number, false, file));
+        } else if name.starts_with("eventlog-") {
+            databricks.push(file);
+        } else if name == "eventlog" || name.starts_with("eventlog.") {
+            last.push(file);
+        }
+    }
+    if !rolled.is_empty() {
+        return Ok(Some(in_order(rolled)));
+    }
+    if databricks.is_empty() {
+        return Ok(None);
+    }
+    databricks.append(&mut last);
+    Ok(Some(Parts { files: databricks, warnings: Vec::new() }))
+}
+
+fn in_order(mut parts: Vec<(u64, bool, PathBuf)>) -> Parts {
+    parts.sort();
+    let mut warnings = Vec::new();
+    let name = |path: &Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    if let Some((upto, _, path)) = parts.iter().rev().find(|(_, compact, _)| *compact).cloned() {
+        parts.retain(|(number, compact, _)| *number > upto || (*number == upto && *compact));
+        warnings.push(PartOddity { kind: WarningKind::CompactedPart, example: name(&path) });
+    } else if let Some((first, _, _)) = parts.first().filter(|(number, _, _)| *number > 1) {
+        let example = format!("parts 1 to {}", first - 1);
+        warnings.push(PartOddity { kind: WarningKind::MissingPart, example });
+    }
+    for pair in parts.windows(2) {
+        let (before, after) = (pair[0].0, pair[1].0);
+        if after > before + 1 {
+            let example = format!("between {} and {}", name(&pair[0].2), name(&pair[1].2));
+            warnings.push(PartOddity { kind: WarningKind::MissingPart, example });
+        }
+    }
+    Parts { files: parts.into_iter().map(|(_, _, path)| path).collect(), warnings }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(names: &[&str]) -> (Vec<String>, Vec<WarningKind>) {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let Some(parts) = parts_of(folder.path()).unwrap() else { return Default::default() };
+        let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        (parts.files.iter().map(name).collect(), parts.warnings.iter().map(|warning| warning.kind).collect())
+    }
+
+    #[test]
+    fn rolled_parts_are_in_the_order_of_their_numbers() {
+        let (files, warnings) = folder(&["events_10_a", "events_2_a", "events_1_a.zstd", "appstatus_a", "events_9_a"]);
+        assert_eq!(files, ["events_1_a.zstd", "events_2_a", "events_9_a", "events_10_a"]);
+        assert_eq!(warnings, [WarningKind::MissingPart]);
+    }
+
+    #[test]
+    fn a_compacted_part_replaces_those_before_it() {
+        let (files, warnings) = folder(&["events_1_a", "events_2_a", "events_2_a.compact", "events_3_a"]);
+        assert_eq!(files, ["events_2_a.compact", "events_3_a"]);
+        assert_eq!(warnings, [WarningKind::CompactedPart]);
+    }
+
+    #[test]
+    fn other_folders_of_spark() {
+        assert_eq!(folder(&["APPLICATION_COMPLETE", "EVENT_LOG_1", "SPARK_VERSION_1.2.0"]).0, ["EVENT_LOG_1"]);
+        let databricks = folder(&["eventlog", "eventlog-2021-06-15--15-00.gz", "eventlog-2021-06-14--15-00.gz"]).0;
+        assert_eq!(databricks, ["eventlog-2021-06-14--15-00.gz", "eventlog-2021-06-15--15-00.gz", "eventlog"]);
+        assert!(folder(&["x.jhist", "x_conf.xml"]).0.is_empty());
+    }
+}

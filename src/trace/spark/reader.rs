@@ -1,0 +1,322 @@
+//! What each event does to the trace.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use crate::trace::builder::Builder;
+use crate::trace::error::TraceError;
+use crate::trace::input::Lines;
+use crate::trace::job_trace::{Application, ApplicationId, StageId};
+use crate::trace::loose::Number;
+use crate::trace::spark::event::{
+    AnyEvent, ApplicationEnd, ApplicationStart, EnvironmentUpdate, ExecutorAdded, ExecutorRemoved, JobEnd, JobStart,
+    LogStart, StageEvent, StageInfo, TaskEvent, name,
+};
+use crate::trace::spark::task::{Running, end_task, start_task, unfinished};
+use crate::trace::warning::WarningKind;
+
+/// Microseconds in a millisecond, the unit of all times of Spark that are not told apart.
+pub(super) const MILLISECOND: i64 = 1000;
+
+/// Settings that are kept: what decides how tasks are cut, placed, copied and sized.
+const SETTINGS: [&str; 16] = [
+    "spark.speculation",
+    "spark.locality.wait",
+    "spark.executor.cores",
+    "spark.executor.instances",
+    "spark.executor.memory",
+    "spark.cores.max",
+    "spark.default.parallelism",
+    "spark.task.",
+    "spark.stage.",
+    "spark.dynamicAllocation.",
+    "spark.sql.shuffle.partitions",
+    "spark.sql.adaptive.",
+    "spark.sql.files.maxPartitionBytes",
+    "spark.scheduler.",
+    "spark.master",
+    "spark.submit.deployMode",
+];
+
+/// A stage as a job announces it.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedStage {
+    name: String,
+    tasks: Option<u32>,
+    parents: Option<Vec<u32>>,
+}
+
+/// What is known while a log is read, beside the trace.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) application: Option<ApplicationId>,
+    /// Whether the application has told its start.
+    started: bool,
+    /// Attempts that have begun and not ended, by Spark's task id.
+    pub(super) running: HashMap<u64, Running>,
+    planned: HashMap<u32, PlannedStage>,
+}
+
+/// Reads a log; the first line that is none of this format is given back.
+pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Result<Option<u64>, TraceError> {
+    let mut state = State::default();
+    let mut first_bad = None;
+    while lines.next(builder)? {
+        let line = lines.line();
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        if event(line, &mut state, builder)? {
+            builder.reading.events += 1;
+            continue;
+        }
+        first_bad = first_bad.or(Some(builder.at.line));
+        builder.reading.bad_lines += 1;
+        let kind = if lines.is_cut() { WarningKind::CutLastLine } else { WarningKind::BadLine };
+        builder.warn(kind, || String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned());
+    }
+    unfinished(&mut state, builder)?;
+    builder.stages_end_well = true;
+    if builder.reading.events > 0 && !state.started {
+        builder.warn(WarningKind::NoApplication, String::new);
+    }
+    Ok(first_bad)
+}
+
+/// Takes in a line; false where it is no event.
+fn event(line: &[u8], state: &mut State, builder: &mut Builder) -> Result<bool, TraceError> {
+    if let Some(name) = name(line) {
+        return named(name, line, state, builder);
+    }
+    match parse::<AnyEvent<'_>>(line) {
+        Some(any) if !any.event.as_str().is_empty() => named(any.name(), line, state, builder),
+        _ => Ok(false),
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Option<T> {
+    serde_json::from_slice(line).ok()
+}
+
+fn named(name: &[u8], line: &[u8], state: &mut State, builder: &mut Builder) -> Result<bool, TraceError> {
+    /// Does something with an event if the line is one.
+    macro_rules! with {
+        ($call:expr) => {
+            Ok(parse(line).map(|event| $call(event, &mut *state, &mut *builder)).is_some())
+        };
+    }
+    match name {
+        b"SparkListenerTaskStart" => with!(start_task),
+        b"SparkListenerTaskEnd" => match parse::<TaskEvent<'_>>(line) {
+            Some(event) => end_task(&event, state, builder).map(|()| true),
+            None => Ok(false),
+        },
+        b"SparkListenerStageSubmitted" => with!(submit_stage),
+        b"SparkListenerStageCompleted" => with!(complete_stage),
+        b"SparkListenerJobStart" => with!(start_job),
+        b"SparkListenerJobEnd" => with!(end_job),
+        b"SparkListenerExecutorAdded" => with!(add_executor),
+        b"SparkListenerExecutorRemoved" => with!(remove_executor),
+        b"SparkListenerApplicationStart" => match parse::<ApplicationStart<'_>>(line) {
+            Some(event) => start_application(&event, state, builder).map(|()| true),
+            None => Ok(false),
+        },
+        b"SparkListenerApplicationEnd" => with!(end_application),
+        b"SparkListenerEnvironmentUpdate" => with!(update_environment),
+        b"SparkListenerLogStart" => match parse::<LogStart<'_>>(line) {
+            Some(event) => start_log(&event, state, builder).map(|()| true),
+            None => Ok(false),
+        },
+        // not needed; a line that is cut off is told by its end
+        _ => Ok(line.trim_ascii_end().ends_with(b"}")),
+    }
+}
+
+/// A small whole number: an id, an index, a count.
+pub(super) fn small(number: Number) -> Option<u32> {
+    u32::try_from(number.value()?).ok()
+}
+
+impl State {
+    /// The application that events belong to.
+    pub(super) fn application(&mut self, builder: &mut Builder) -> ApplicationId {
+        *self.application.get_or_insert_with(|| builder.new_application(Application::default()))
+    }
+
+    /// A further application begins: stages and tasks of the old one mean nothing in it.
+    fn leave(&mut self, builder: &mut Builder) -> Result<(), TraceError> {
+        unfinished(self, builder)?;
+        *self = Self::default();
+        Ok(())
+    }
+
+    /// The stage of a task, made where the log has not submitted it.
+    pub(super) fn stage_of_task(&mut self, number: u32, attempt: u32, builder: &mut Builder) -> StageId {
+        let application = self.application(builder);
+        let (id, is_new) = builder.stage(application, number, attempt);
+        if is_new {
+            match self.planned.get(&number) {
+                Some(planned) => {
+                    let stage = builder.stage_mut(id);
+                    stage.name.clone_from(&planned.name);
+                    stage.parents.clone_from(&planned.parents);
+                    // a further attempt redoes only what is missing
+                    stage.tasks = planned.tasks.filter(|_| attempt == 0);
+                }
+                None => builder.warn(WarningKind::MissingStage, || format!("stage {number}, attempt {attempt}")),
+            }
+        }
+        id
+    }
+}
+
+fn start_log(event: &LogStart<'_>, state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
+    if state.started {
+        state.leave(builder)?;
+    }
+    let id = state.application(builder);
+    builder.applications[id.index()].version = Some(event.version.as_str().to_owned());
+    Ok(())
+}
+
+fn start_application(event: &ApplicationStart<'_>, state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
+    if state.started {
+        let version = state.application.and_then(|id| builder.applications[id.index()].version.clone());
+        state.leave(builder)?;
+        let id = state.application(builder);
+        builder.applications[id.index()].version = version;
+    }
+    let id = state.application(builder);
+    if id.index() > 0 {
+        builder.warn(WarningKind::FurtherApplication, || event.id.as_str().to_owned());
+    }
+    state.started = true;
+    let start = builder.time(event.time.value().unwrap_or(0), MILLISECOND);
+    let application = &mut builder.applications[id.index()];
+    application.start = start;
+    application.id = event.id.as_str().to_owned();
+    application.name = event.name.as_str().to_owned();
+    application.user = event.user.as_str().to_owned();
+    Ok(())
+}
+
+fn end_application(event: ApplicationEnd, state: &mut State, builder: &mut Builder) {
+    let id = state.application(builder);
+    let end = builder.time(event.time.value().unwrap_or(0), MILLISECOND);
+    let start = builder.applications[id.index()].start;
+    builder.applications[id.index()].end = builder.end(start, end, "an application");
+}
+
+fn update_environment(event: EnvironmentUpdate<'_>, state: &mut State, builder: &mut Builder) {
+    let id = state.application(builder);
+    let kept = event.properties.iter().filter(|(key, _)| SETTINGS.iter().any(|start| key.as_str().starts_with(start)));
+    let kept = kept.map(|(key, value)| (key.as_str().to_owned(), value.as_str().to_owned()));
+    builder.applications[id.index()].properties.extend(kept);
+}
+
+fn add_executor(event: ExecutorAdded<'_>, state: &mut State, builder: &mut Builder) {
+    let application = state.application(builder);
+    let time = builder.time(event.time.value().unwrap_or(0), MILLISECOND);
+    let node = builder.node(event.info.host.as_str(), None);
+    let id = builder.executor(application, event.id.as_str(), node);
+    let executor = &mut builder.executors[id.index()];
+    executor.cores = small(event.info.cores).or(executor.cores);
+    executor.added = executor.added.or(time);
+}
+
+fn remove_executor(event: ExecutorRemoved<'_>, state: &mut State, builder: &mut Builder) {
+    let application = state.application(builder);
+    let time = builder.time(event.time.value().unwrap_or(0), MILLISECOND);
+    let id = builder.executor(application, event.id.as_str(), None);
+    let time = builder.end(builder.executors[id.index()].added, time, "an executor");
+    let executor = &mut builder.executors[id.index()];
+    executor.removed = time;
+    executor.removal = Some(event.reason.as_str().to_owned());
+}
+
+fn start_job(event: JobStart<'_>, state: &mut State, builder: &mut Builder) {
+    let application = state.application(builder);
+    let Some(number) = event.id.value().and_then(|id| u64::try_from(id).ok()) else {
+        builder.warn(WarningKind::MissingField, || "a job without `Job ID`".to_owned());
+        return;
+    };
+    for info in &event.infos {
+        if let Some(stage) = small(info.id) {
+            let planned =
+                PlannedStage { name: info.name.as_str().to_owned(), tasks: small(info.tasks), parents: parents(info) };
+            state.planned.insert(stage, planned);
+        }
+    }
+    let submitted = builder.time(event.time.value().unwrap_or(0), MILLISECOND);
+    let last = event.infos.iter().max_by_key(|info| info.id.value()).map_or("", |info| info.name.as_str());
+    let names = [event.properties.description.as_str(), event.properties.call_site.as_str(), last];
+    let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or("").to_owned();
+    let mut stages: Vec<u32> = event.stages.iter().filter_map(|&number| small(number)).collect();
+    if stages.is_empty() {
+        stages = event.infos.iter().filter_map(|info| small(info.id)).collect();
+    }
+    stages.sort_unstable();
+    let (job, _) = builder.job(application, number);
+    (job.submitted, job.name, job.stages) = (submitted, name, stages);
+}
+
+fn end_job(event: JobEnd<'_>, state: &mut State, builder: &mut Builder) {
+    let application = state.application(builder);
+    let Some(number) = event.id.value().and_then(|id| u64::try_from(id).ok()) else {
+        builder.warn(WarningKind::MissingField, || "a job's end without `Job ID`".to_owned());
+        return;
+    };
+    let time = builder.time(event.time.value().unwrap_or(0), MILLISECOND);
+    let Some(submitted) = builder.known_job(application, number).map(|job| job.submitted) else {
+        builder.warn(WarningKind::JobEndWithoutStart, || format!("job {number}"));
+        return;
+    };
+    let completed = builder.end(submitted, time, "a job");
+    let (job, _) = builder.job(application, number);
+    job.completed = completed;
+    job.succeeded = Some(event.result.result.as_str() == "JobSucceeded");
+}
+
+fn parents(info: &StageInfo<'_>) -> Option<Vec<u32>> {
+    let mut parents: Vec<u32> = info.parents.as_ref()?.iter().filter_map(|&number| small(number)).collect();
+    parents.sort_unstable();
+    parents.dedup();
+    Some(parents)
+}
+
+fn submit_stage(event: StageEvent<'_>, state: &mut State, builder: &mut Builder) {
+    note_stage(&event.info, state, builder);
+}
+
+fn complete_stage(event: StageEvent<'_>, state: &mut State, builder: &mut Builder) {
+    let Some(id) = note_stage(&event.info, state, builder) else { return };
+    let completed = builder.time(event.info.completed.value().unwrap_or(0), MILLISECOND);
+    let submitted = builder.stage_mut(id).submitted;
+    let completed = builder.end(submitted, completed, "a stage");
+    let stage = builder.stage_mut(id);
+    stage.completed = completed;
+    let reason = event.info.failure.as_str();
+    stage.failure = (!reason.is_empty()).then(|| reason.lines().next().unwrap_or("").to_owned());
+}
+
+/// Notes what an event says of a stage, at its beginning or its end.
+fn note_stage(info: &StageInfo<'_>, state: &mut State, builder: &mut Builder) -> Option<StageId> {
+    let application = state.application(builder);
+    let Some(number) = small(info.id) else {
+        builder.warn(WarningKind::MissingField, || "a stage without `Stage ID`".to_owned());
+        return None;
+    };
+    let submitted = builder.time(info.submitted.value().unwrap_or(0), MILLISECOND);
+    let (id, _) = builder.stage(application, number, small(info.attempt).unwrap_or(0));
+    let stage = builder.stage_mut(id);
+    stage.submitted = submitted.or(stage.submitted);
+    stage.tasks = small(info.tasks).or(stage.tasks);
+    if let Some(parents) = parents(info) {
+        stage.parents = Some(parents);
+    }
+    if stage.name.is_empty() {
+        stage.name = info.name.as_str().to_owned();
+    }
+    Some(id)
+}
