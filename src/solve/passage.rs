@@ -387,6 +387,9 @@ impl Walk {
             let under_way: f64 = self.now.iter().sum();
             self.under_way.push(under_way);
             self.over = under_way < 1e-4 * settings.error;
+            if self.over {
+                self.arrives.push(0.0);
+            }
         }
     }
 }

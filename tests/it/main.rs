@@ -7,6 +7,7 @@ mod agreement;
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_errors;
+#[cfg(feature = "cli")]
 mod cli_exact;
 #[cfg(feature = "cli")]
 mod cli_solve;
