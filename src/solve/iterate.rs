@@ -6,13 +6,12 @@ use crate::solve::sweep::{Stop, Sweeps, repeat};
 
 /// Sweeps before BiCGSTAB is tried.
 const PATIENCE: u32 = 300;
-/// Steps of the first round of BiCGSTAB, twice as many after each without gain, and most rounds.
+/// Steps of the first round of BiCGSTAB; twice as many after each without gain.
 const STEPS: usize = 400;
-const ROUNDS: u32 = 40;
 /// Sweeps after a round that broke down.
 const MENDING: u32 = 20;
 /// Rounds without gain after which rounding has the last word.
-const IDLE: u32 = 5;
+const IDLE: u32 = 3;
 /// Error that is accepted where rounding allows none as small as was asked for.
 const ROUNDED: f64 = 1e-9;
 /// Changes below this are mostly rounding.
@@ -27,8 +26,9 @@ pub(crate) struct Iterated {
     pub(crate) accelerated: bool,
 }
 
-/// Solves by both. `sweep` does one sweep with a share of each step and gives the change relative to the sum of values;
-/// `improve` moves the values by at most so many steps of BiCGSTAB, and gives whether that went well.
+/// Solves by both; where BiCGSTAB does not help, by sweeps alone. `sweep` does one sweep with a share of each step and gives the
+/// change relative to the sum of values; `improve` moves the values by at most so many steps of BiCGSTAB, and gives whether that
+/// went well.
 ///
 /// The error is the change of the last sweep times the largest ratio, seen so far, of what BiCGSTAB corrected to the change
 /// that a sweep made just before: an estimate, taken from the slowest part of the error itself.
@@ -38,47 +38,63 @@ pub(crate) fn accelerated(
     mut sweep: impl FnMut(&mut [f64], f64) -> f64,
     mut improve: impl FnMut(&mut [f64], usize) -> bool,
 ) -> Iterated {
-    let first = repeat(Stop { sweeps: stop.sweeps.min(PATIENCE), ..stop }, |step| sweep(x, step));
+    let first = repeat(Stop { sweeps: stop.sweeps.min(PATIENCE), ..stop }, 1.0, |step| sweep(x, step));
     if first.converged || first.count >= stop.sweeps {
         return Iterated { sweeps: first, accelerated: false };
     }
-    let (mut count, mut slowness, mut idle) = (first.count, 1.0_f64, 0);
-    let mut steps = STEPS;
-    let (mut least, mut best) = (f64::INFINITY, x.to_vec());
-    for _ in 0..ROUNDS {
-        let change = sweep(x, 1.0);
-        let before = x.to_vec();
+    let mut sweep = |x: &mut [f64]| sweep(x, first.step);
+    let start = x.to_vec();
+    let (mut least, mut best) = (f64::INFINITY, Vec::new());
+    let (mut count, mut slowness, mut steps, mut idle) = (first.count, 1.0_f64, STEPS, 0);
+    while least > stop.tolerance && idle < IDLE && count < stop.sweeps {
+        let error = round(x, steps, &mut slowness, &mut sweep, &mut improve);
         count += 2 + steps as u32;
-        if improve(x, steps) {
-            let total: f64 = x.iter().sum();
-            let moved: f64 = x.iter().zip(&before).map(|(new, old)| (new - old).abs()).sum();
-            if change > NOISE {
-                slowness = slowness.max(moved / total / change);
-            }
-            let error = sweep(x, 1.0) * slowness;
-            if error < 0.5 * least {
-                idle = 0;
-            } else {
-                idle += 1;
-                steps *= 2;
-            }
-            if error < least {
-                (least, best) = (error, x.to_vec());
-            }
+        if error < 0.5 * least {
+            idle = 0;
         } else {
             idle += 1;
-            (0..MENDING).for_each(|_| {
-                sweep(x, 1.0);
-            });
-            count += MENDING;
+            steps *= 2;
         }
-        if least <= stop.tolerance || idle >= IDLE {
-            break;
+        if error < least {
+            (least, best) = (error, x.to_vec());
         }
     }
-    x.copy_from_slice(&best);
-    let error = least.max(f64::EPSILON);
-    Iterated { sweeps: Sweeps { count, error, converged: error <= stop.tolerance.max(ROUNDED) }, accelerated: true }
+    if least <= stop.tolerance.max(ROUNDED) {
+        x.copy_from_slice(&best);
+        let sweeps = Sweeps { count, error: least.max(f64::EPSILON), converged: true, step: first.step };
+        return Iterated { sweeps, accelerated: true };
+    }
+    x.copy_from_slice(&start);
+    let rest = repeat(Stop { sweeps: stop.sweeps - first.count, ..stop }, first.step, |_| sweep(x));
+    Iterated { sweeps: Sweeps { count: count + rest.count, ..rest }, accelerated: false }
+}
+
+/// A round of BiCGSTAB between two sweeps. Gives the error that is left; where it broke down, infinity and some sweeps instead.
+fn round(
+    x: &mut [f64],
+    steps: usize,
+    slowness: &mut f64,
+    sweep: &mut impl FnMut(&mut [f64]) -> f64,
+    improve: &mut impl FnMut(&mut [f64], usize) -> bool,
+) -> f64 {
+    let change = sweep(x);
+    let before = x.to_vec();
+    if improve(x, steps) {
+        let total: f64 = x.iter().sum();
+        let moved: f64 = x.iter().zip(&before).map(|(new, old)| (new - old).abs()).sum();
+        let error = sweep(x);
+        if error.is_finite() {
+            if change > NOISE {
+                *slowness = slowness.max(moved / total / change);
+            }
+            return error * *slowness;
+        }
+    }
+    x.copy_from_slice(&before);
+    (0..MENDING).for_each(|_| {
+        sweep(x);
+    });
+    f64::INFINITY
 }
 
 #[cfg(test)]

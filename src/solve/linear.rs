@@ -207,7 +207,7 @@ impl Part {
     ) -> Iterated {
         let stop = Stop { tolerance: self.settings.tolerance, sweeps: self.settings.sweeps };
         if self.settings.method == LinearMethod::GaussSeidel {
-            return Iterated { sweeps: repeat(stop, |step| sweep(x, step)), accelerated: false };
+            return Iterated { sweeps: repeat(stop, 1.0, |step| sweep(x, step)), accelerated: false };
         }
         let system = System { rows, diagonal: &self.exit };
         accelerated(x, stop, sweep, |x, steps| {
@@ -294,7 +294,7 @@ impl Part {
         let Some(Iterated { sweeps, .. }) = iterated else {
             return Ok(LinearOutcome { method, sweeps: 0, residual, error: rounding });
         };
-        let Sweeps { count: sweeps, error, converged } = sweeps;
+        let Sweeps { count: sweeps, error, converged, .. } = sweeps;
         if converged {
             Ok(LinearOutcome { method, sweeps, residual, error })
         } else {

@@ -16,6 +16,8 @@ pub(crate) struct Sweeps {
     pub(crate) error: f64,
     /// Whether `error` is below what was asked for.
     pub(crate) converged: bool,
+    /// Share of each step that was taken in the end.
+    pub(crate) step: f64,
 }
 
 /// When to stop.
@@ -46,15 +48,15 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(stop: Stop) -> Self {
-        Self { stop, count: 0, before: f64::INFINITY, ratio: 1.0, step: 1.0 }
+    fn new(stop: Stop, step: f64) -> Self {
+        Self { stop, count: 0, before: f64::INFINITY, ratio: 1.0, step }
     }
 
     /// Takes in a sweep's change, relative to the sum of values; gives the outcome at the end.
     fn after(&mut self, change: f64) -> Option<Sweeps> {
         self.count += 1;
         if change == 0.0 {
-            return Some(Sweeps { count: self.count, error: 0.0, converged: true });
+            return Some(Sweeps { count: self.count, error: 0.0, converged: true, step: self.step });
         }
         if self.count.is_multiple_of(WINDOW) {
             if change > ROUNDING && self.before.is_finite() {
@@ -68,16 +70,17 @@ impl Progress {
             let error = error.max(f64::EPSILON);
             let converged = error <= self.stop.tolerance;
             if converged || self.count >= self.stop.sweeps || change < f64::EPSILON / 16.0 {
-                return Some(Sweeps { count: self.count, error, converged });
+                return Some(Sweeps { count: self.count, error, converged, step: self.step });
             }
         }
         None
     }
 }
 
-/// Sweeps until `stop`; `sweep` does one with this share of each step, and gives the change relative to the sum of values.
-pub(crate) fn repeat(stop: Stop, mut sweep: impl FnMut(f64) -> f64) -> Sweeps {
-    let mut progress = Progress::new(stop);
+/// Sweeps until `stop`, at first with this share of each step; `sweep` does one with a share, and gives the change relative to
+/// the sum of values.
+pub(crate) fn repeat(stop: Stop, step: f64, mut sweep: impl FnMut(f64) -> f64) -> Sweeps {
+    let mut progress = Progress::new(stop, step);
     loop {
         let change = sweep(progress.step);
         if let Some(outcome) = progress.after(change) {
@@ -133,7 +136,7 @@ mod tests {
 
     fn steadily(chain: &Chain, x: &mut [f64], stop: Stop) -> Sweeps {
         let (incoming, exit) = (Incoming::of(&chain.rates), chain.exit_rates());
-        repeat(stop, |step| steady(&incoming, &exit, x, step))
+        repeat(stop, 1.0, |step| steady(&incoming, &exit, x, step))
     }
 
     const STOP: Stop = Stop { tolerance: 1e-13, sweeps: 10_000 };
