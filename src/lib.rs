@@ -59,6 +59,7 @@ pub mod rng;
 pub mod semantics;
 pub mod sim;
 pub mod solve;
+pub mod stages;
 pub mod structure;
 pub mod trace;
 pub mod units;

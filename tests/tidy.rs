@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
 /// `cluster` simulates tasks on nodes, without a net. `trace` reads logs of jobs that ran, and knows no model.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 19] = [
+const MAY_IMPORT: [(&str, &[&str]); 21] = [
     ("units", &[]),
     ("rng", &[]),
     ("net", &[]),
@@ -33,7 +33,9 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
     ("mapreduce", &["net", "units"]),
     ("cluster", &["rng", "estimate"]),
     ("trace", &["watch"]),
-    ("report", &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "trace", "units"]),
+    ("stages", &["net", "mapreduce", "estimate"]),
+    ("fit", &["stages", "mapreduce", "trace", "estimate"]),
+    ("report", &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "trace", "stages", "fit", "units"]),
     ("error", &["net", "compile", "formats", "sim", "trace"]),
     ("cli", &[]),
     ("lib", &[]),
