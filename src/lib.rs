@@ -51,6 +51,7 @@ pub mod cluster;
 pub mod compile;
 pub mod error;
 pub mod estimate;
+pub mod fit;
 pub mod formats;
 pub mod mapreduce;
 pub mod net;

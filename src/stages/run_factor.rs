@@ -4,11 +4,13 @@
 //! factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of freedom: the predictive law of a normal variate whose
 //! mean and spread are estimated. The job time is the product with an independent simulated time.
 
-use crate::estimate::student_quantile;
+use crate::estimate::{TickHistogram, student_quantile};
 use crate::stages::plan::RunSpread;
 
 /// Equally likely values of the factor that stand for its law.
 const POINTS: u32 = 400;
+/// Bars of a histogram that stand for the simulated times.
+const BARS: usize = 500;
 
 /// The law of the factor between a run to come and a usual run.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +50,12 @@ impl JobTimes {
         let all: f64 = times.iter().map(|(_, weight)| weight).sum();
         times.iter_mut().for_each(|(_, weight)| *weight /= all);
         (!times.is_empty()).then_some(Self { times, factor })
+    }
+
+    /// From a histogram of simulated times in ticks of `tick` seconds. None without times.
+    pub fn from_histogram(times: &TickHistogram, tick: f64, factor: RunFactor) -> Option<Self> {
+        let bars = times.rebin(BARS).into_iter();
+        Self::new(bars.map(|bar| (f64::midpoint(bar.low, bar.high) * tick, bar.count as f64)).collect(), factor)
     }
 
     /// The factor between runs.

@@ -11,6 +11,7 @@ mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_trace;
 mod degenerate;
+mod fit;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
 mod laws;
