@@ -55,6 +55,7 @@ pub mod fit;
 pub mod formats;
 pub mod mapreduce;
 pub mod net;
+pub mod plan_text;
 pub mod report;
 pub mod rng;
 pub mod semantics;

@@ -2,7 +2,6 @@
 // Twin: src/sim/gpu/pair.rs (plus, minus, less, least, latest, shifted_right, shifted_left, product, leading_zeros, reciprocal)
 
 const NEVER = vec2<u32>(0u, 0x80000000u);
-const LAST = vec2<u32>(0xffffffffu, 0x7fffffffu);
 
 fn plus(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     let low = a.x + b.x;

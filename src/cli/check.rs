@@ -8,6 +8,7 @@ use tailspn::report::{Align, Table, count, counted, json, plain};
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Question, RunError, Unwatched, run as replicate};
 
 use crate::cli::args::CheckArgs;
+use crate::cli::check_against::{DifferenceRow, against, against_text};
 use crate::cli::exit::Exit;
 use crate::cli::load::{Loaded, compile_net, read_net};
 use crate::cli::notes::Failure;
@@ -42,6 +43,8 @@ struct CheckReport {
     fault: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pipe: Option<Vec<PipeRow>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences: Option<Vec<DifferenceRow>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -79,7 +82,8 @@ struct PipeRow {
 pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let loaded = read_net(&args.net)?;
     let program = compile_net(&loaded.net)?;
-    let report = report_on(&loaded, &program, args.pipe);
+    let mut report = report_on(&loaded, &program, args.pipe);
+    report.differences = args.against.as_deref().map(|other| against(&loaded.net, &args.net, other)).transpose()?;
     let exit = if report.fault { Exit::Model } else { Exit::Success };
     if args.json {
         let text = json("check", &report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
@@ -87,6 +91,9 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure
     } else {
         terminal.warnings(&loaded.warnings);
         terminal.data(&text_of(&report))?;
+        if let (Some(differences), Some(other)) = (&report.differences, &args.against) {
+            terminal.data(&against_text(differences, &loaded.net, other))?;
+        }
     }
     Ok(exit)
 }
@@ -123,6 +130,7 @@ fn report_on(loaded: &Loaded, program: &Program, pipe: bool) -> CheckReport {
         trial,
         fault,
         pipe: pipe.then(|| pipe_report(net).iter().map(pipe_row).collect()),
+        differences: None,
     }
 }
 

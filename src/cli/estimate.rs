@@ -3,17 +3,20 @@
 use std::time::Instant;
 
 use tailspn::compile::{Program, plan_schedule};
-use tailspn::mapreduce::{JobNet, JobPhases, JobTime, Plan};
-use tailspn::report::{AnalyticSummary, JobReport, job_csv, job_report, job_text, json};
+use tailspn::mapreduce::{AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards};
+use tailspn::report::{AnalyticSummary, JobReport, job_csv, job_report, job_text, json, reward_to_gather};
 use tailspn::sim::{CriticalPath, Ensemble, Group, Question, Run, run as replicate};
+use tailspn::solve::{GridSettings, completion_time, is_series_parallel};
+use tailspn::stages::StagePlan;
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};
+use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::plan::read_plan;
+use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::simulate::{backend, end_of, failure, stop_rule};
 use crate::cli::spn_gc::phases_and_net;
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -30,7 +33,18 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let mut plan = read_plan(args.plan.as_deref())?;
+    let text = args.plan.as_deref().map(PlanText::read).transpose()?;
+    if let Some(text) = text.as_ref().filter(|text| StagePlan::is_meant(&text.text)) {
+        return estimate_stages::run(text, args, terminal);
+    }
+    if args.size.is_given() {
+        let note = Note::problem("--input-size, --executors, --cores and --partitions are for plans of stages");
+        return Err(Failure::new(
+            Exit::Usage,
+            note.with_help("`tailspn fit LOG` makes one; this plan has keys for its sizes"),
+        ));
+    }
+    let mut plan = text.map_or_else(|| Ok(Plan::default()), |text| text.plan(Plan::from_toml, &keys_of("estimate")))?;
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
     if let Some(path) = &args.export {
@@ -39,31 +53,62 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let (phases, job) = phases_and_net(&plan, terminal)?;
     let mut report = job_report(&plan, &phases, args.run.level);
     if args.method != Method::Simulate {
-        add_formula(&mut report, &plan, &phases, args.method)?;
+        add_exact(&mut report, &plan, &phases, &job, args.method)?;
     }
     let mut exit = Exit::Success;
-    if args.method != Method::Analytic {
+    if args.method != Method::Exact {
         exit = end_of(&simulate(&mut report, &plan, &job, args, terminal)?);
     }
     report.add_cost(started.elapsed());
+    report.add_method();
+    let advice = if args.method == Method::Auto { advise(&mut report, &job)? } else { None };
     terminal.data(&text_of(&report, args, terminal)?)?;
+    advice.iter().for_each(|advice| terminal.tell(advice));
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&job.net, format, true, terminal), args.force, terminal)?;
     }
     Ok(exit)
 }
 
-/// Adds the exact distribution, where there is one.
-fn add_formula(report: &mut JobReport, plan: &Plan, phases: &JobPhases, method: Method) -> Result<(), Failure> {
-    match JobTime::of_plan(plan, phases) {
-        Ok(law) => report.analytic = Some(AnalyticSummary::new(&law)),
-        Err(error) if method == Method::Analytic => {
-            let note = Note::problem(error.to_string());
-            return Err(Failure::new(Exit::Refused, note.with_help("`--method simulate` has no such limits")));
+/// Adds the exact distribution, where there is one: by formula, and where nothing else is wanted also from the parts of the net.
+fn add_exact(
+    report: &mut JobReport,
+    plan: &Plan,
+    phases: &JobPhases,
+    job: &JobNet,
+    method: Method,
+) -> Result<(), Failure> {
+    let error = match JobTime::of_plan(plan, phases) {
+        Ok(law) => {
+            report.analytic = Some(AnalyticSummary::new(&law));
+            return Ok(());
         }
-        Err(error) => report.no_analytic = Some(error.to_string()),
+        Err(error) => error,
+    };
+    if method != Method::Exact {
+        report.no_analytic = Some(error.to_string());
+        return Ok(());
     }
+    let program = compile_net(&job.net)?;
+    let time = completion_time(&program, &GridSettings::default()).map_err(|other| {
+        let note = Note::problem(format!("no formula: {error}; and none from parts: {other}"));
+        Failure::new(Exit::Refused, note.with_help("`--method simulate` has no such limits"))
+    })?;
+    let law = AnalyticSummary::of_completion(&time);
+    report.analytic = Some(law.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?);
     Ok(())
+}
+
+/// Whether an exact answer would do, and how to get it.
+fn advise(report: &mut JobReport, job: &JobNet) -> Result<Option<String>, Failure> {
+    if report.analytic.is_some() {
+        return Ok(Some("note: the job time is known exactly; --method exact gives it without simulation".to_owned()));
+    }
+    if is_series_parallel(&compile_net(&job.net)?).is_err() {
+        return Ok(None);
+    }
+    report.method.exact = Some("series-parallel");
+    Ok(Some("note: there is no formula, but --method exact gives the job time from its parts".to_owned()))
 }
 
 /// Adds what a simulation shows.
@@ -75,7 +120,9 @@ fn simulate(
     terminal: &Terminal,
 ) -> Result<Run, Failure> {
     let program = compile_net(&job.net)?;
-    let question = Question { groups: phase_groups(job), ..Question::default() };
+    let rewards = rewards(plan, job);
+    let gathered = rewards.iter().map(|reward| reward_to_gather(&job.net, reward)).collect();
+    let question = Question { groups: phase_groups(job), rewards: gathered, ..Question::default() };
     let ensemble = Ensemble {
         replications: args.reps.unwrap_or(REPLICATIONS),
         stop: stop_rule(args.rel_error, args.reps, args.run.level),
@@ -92,6 +139,7 @@ fn simulate(
         replicate(&program, &question, &ensemble, &progress).map_err(|error| failure(&error))?
     };
     report.add_run(&found, &question);
+    report.add_attempts(&found, &rewards);
     match critical_path(&program, &question.groups, &found) {
         Ok(path) => report.add_critical_path(&path),
         Err(_) if plan.model.slots => {
@@ -101,6 +149,15 @@ fn simulate(
         Err(reason) => report.no_critical = Some(reason),
     }
     Ok(found)
+}
+
+/// What stragglers and copies cost, where the plan has any.
+fn rewards(plan: &Plan, job: &JobNet) -> Vec<AttemptReward> {
+    if job.attempts.is_empty() {
+        Vec::new()
+    } else {
+        attempt_rewards(&job.net, &job.attempts, Some(&Machines::of(plan)))
+    }
 }
 
 /// One group of transitions per phase, in the order of the phases.

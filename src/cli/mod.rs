@@ -8,12 +8,17 @@ mod bench;
 #[cfg(feature = "gpu")]
 mod bench_nets;
 mod check;
+mod check_against;
 mod convert;
 mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
 mod estimate;
+mod estimate_stages;
+mod exact;
+mod exact_answer;
 mod exit;
+mod fit;
 mod load;
 mod notes;
 mod output;
@@ -23,8 +28,10 @@ mod shell;
 mod simulate;
 mod solve;
 mod solve_files;
+mod solve_method;
 mod spn_gc;
 mod steady;
+mod straggler_values;
 mod structure;
 mod trace;
 mod values;
@@ -59,6 +66,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Estimate(args) => estimate::run(args, &terminal),
         Command::Whatif(args) => whatif::run(args, &terminal),
         Command::Detectors(args) => detectors::run(args, &terminal),
+        Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),

@@ -133,19 +133,18 @@ impl Parser<'_> {
         }
     }
 
-    fn transition(&self, id: &str) -> Option<u32> {
-        self.net.find_transition(id).and_then(|id| u32::try_from(id.index()).ok())
+    /// The transition of an id, else those that fit it as a pattern.
+    fn transitions(&self, member: &str) -> Vec<u32> {
+        match self.net.find_transition(member).and_then(|id| u32::try_from(id.index()).ok()) {
+            Some(id) => vec![id],
+            None => (0..).zip(self.net.transitions()).filter(|(_, t)| fits(member, &t.id)).map(|(i, _)| i).collect(),
+        }
     }
 
     fn group(&mut self, name: &str, members: &str) -> Option<Group> {
         let mut transitions = Vec::new();
         for member in members.split(',').map(str::trim).filter(|member| !member.is_empty()) {
-            let found: Vec<u32> = match self.transition(member) {
-                Some(id) => vec![id],
-                None => {
-                    (0..).zip(self.net.transitions()).filter(|(_, t)| fits(member, &t.id)).map(|(i, _)| i).collect()
-                }
-            };
+            let found = self.transitions(member);
             if found.is_empty() {
                 let note = Note::problem(format!("`--group {name}`: no transition is called `{member}`"));
                 self.notes.push(note.with_help("`*` stands for any text and `?` for any character"));
@@ -164,27 +163,26 @@ impl Parser<'_> {
             rewards.push(Reward { name: name.clone(), rate, impulses: Vec::new() });
         }
         for (name, text) in &args.impulse {
-            let Some(impulse) = self.impulse(name, text) else { continue };
+            let impulses = self.impulses(name, text);
             match rewards.iter_mut().find(|reward| reward.name == *name) {
-                Some(reward) => reward.impulses.push(impulse),
-                None => rewards.push(Reward { name: name.clone(), rate: None, impulses: vec![impulse] }),
+                Some(reward) => reward.impulses.extend(impulses),
+                None => rewards.push(Reward { name: name.clone(), rate: None, impulses }),
             }
         }
         rewards
     }
 
-    /// `TRANSITION:EXPRESSION`; the transition's id may hold colons.
-    fn impulse(&mut self, name: &str, text: &str) -> Option<(u32, Code)> {
+    /// `TRANSITION:EXPRESSION`, with an id, which may hold colons, or a pattern.
+    fn impulses(&mut self, name: &str, text: &str) -> Vec<(u32, Code)> {
         let splits = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
-        let mut known = splits.filter_map(|(id, expression)| Some((self.transition(id.trim())?, expression)));
-        let known = known.next_back();
-        match known {
-            Some((transition, expression)) => Some((transition, self.code("--impulse", expression.trim())?)),
-            None => {
-                let note = Note::problem(format!("`--impulse {name}={text}` names no transition of the net"));
-                self.notes.push(note.with_help("write NAME=TRANSITION:EXPRESSION, such as cost=repair:2"));
-                None
-            }
-        }
+        let mut found = splits.map(|(member, expression)| (self.transitions(member.trim()), expression));
+        let Some((transitions, expression)) = found.rfind(|(transitions, _)| !transitions.is_empty()) else {
+            let note = Note::problem(format!("`--impulse {name}={text}` names no transition of the net"));
+            let help = "write NAME=TRANSITION:EXPRESSION, such as cost=repair:2; `*` stands for any text";
+            self.notes.push(note.with_help(help));
+            return Vec::new();
+        };
+        let code = self.code("--impulse", expression.trim());
+        code.map_or_else(Vec::new, |code| transitions.into_iter().map(|t| (t, code.clone())).collect())
     }
 }

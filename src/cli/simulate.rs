@@ -2,14 +2,16 @@
 
 use tailspn::compile::{Program, plan_schedule};
 use tailspn::estimate::StopRule;
+use tailspn::net::Net;
 use tailspn::report::{
-    self, SimulationReport, Subject, count, json, simulation_csv, simulation_report, simulation_text,
+    self, AnswerMethod, SimulationReport, Subject, count, json, simulation_csv, simulation_report, simulation_text,
 };
 use tailspn::sim::{
     Backend, Ending, EngineChoice, Ensemble, Goal, Question, Run, RunError, Unwatched, run as replicate,
 };
 
-use crate::cli::args::{BackendChoice, Engine, PrintArgs, SimulateArgs};
+use crate::cli::args::{BackendChoice, Engine, Method, PrintArgs, SimulateArgs};
+use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
@@ -34,12 +36,17 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if args.rel_error.is_some() && asked.question.goal == Goal::Horizon {
         return Err(no_time());
     }
+    let method = match args.method {
+        Method::Exact => return exact(args, &loaded.net, &program, &asked, terminal),
+        Method::Auto => exact_answer::offer(args, &loaded.net, &program, &asked.question),
+        Method::Simulate => AnswerMethod::simulation(),
+    };
     if args.steady {
         if args.place.backend == BackendChoice::Gpu {
             let note = Note::problem("`--steady` runs on the processor only");
             return Err(Failure::new(Exit::Gpu, note.with_help("leave out `--backend gpu`")));
         }
-        return steady::run(args, &program, loaded.net.name(), &asked.question, terminal);
+        return steady::run(args, &program, loaded.net.name(), &asked.question, method, terminal);
     }
     if let Some(path) = &args.samples {
         may_write(path, args.force)?;
@@ -60,13 +67,32 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         goal: &asked.goal,
         snapshots: &asked.snapshots,
     };
-    let report = simulation_report(&found, &asked.question, &subject, args.run.level);
+    let advice = exact_answer::advice(&method);
+    let report = simulation_report(&found, &asked.question, &subject, args.run.level).by(method);
     if let Some(path) = &args.samples {
         write_file(path, samples_text(&found).as_bytes(), args.force)?;
     }
     terminal.data(&text_of(&report, &args.print, terminal)?)?;
     remarks(&found, &asked, terminal);
+    advice.iter().for_each(|advice| terminal.tell(advice));
     Ok(end_of(&found))
+}
+
+/// Answers without replications.
+fn exact(
+    args: &SimulateArgs,
+    net: &Net,
+    program: &Program,
+    asked: &Asked,
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
+    catch_interrupt(terminal);
+    let text = match exact_answer::answer(args, net, program, asked, terminal)? {
+        exact_answer::Report::Simulation(report) => text_of(&report, &args.print, terminal)?,
+        exact_answer::Report::Steady(report) => steady::text_of(&report, &args.print, terminal)?,
+    };
+    terminal.data(&text)?;
+    Ok(Exit::Success)
 }
 
 /// How the process ends after a run.

@@ -1,24 +1,26 @@
 //! `solve`: all markings of a net, and what follows from them.
 
 use tailspn::compile::{Code, Program};
-use tailspn::net::{Delay, Net, Timing};
+use tailspn::net::Net;
 use tailspn::report::{
-    Hidden, NumberRow, SolveReport, Subject, average_section, counted, json, passage_section, solve_csv, solve_report,
-    solve_text, steady_section, time_section,
+    AverageSection, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, counted, json,
+    passage_section, solve_csv, solve_report, solve_text, steady_section, time_section,
 };
 use tailspn::solve::{
-    Chain, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings, Verdicts,
-    coverability, expand_phases, explore, passage, steady_state, transient,
+    Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings,
+    Unbounded, Verdicts, coverability, passage, steady_state, transient,
 };
 
 use crate::cli::args::SolveArgs;
+use crate::cli::exact::{dead_run, failure, find_states, phases, refused};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::question::expression;
 use crate::cli::solve_files;
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::solve_method::{Way, way};
+use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Most markings of a coverability graph.
 const COVERABILITY: usize = 20_000;
@@ -27,30 +29,50 @@ const COVERABILITY: usize = 20_000;
 pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
-    let (net, hidden) = with_phases(loaded.net)?;
-    let asked = Asked::parse(&net, args)?;
-    let program = compile_net(&net)?;
-    let subject = Subject {
+    // what is asked about must be there, whatever the method
+    Asked::parse(&loaded.net, args)?;
+    let program = compile_net(&loaded.net)?;
+    solve_files::may_write_all(args)?;
+    catch_interrupt(terminal);
+    match way(&loaded.net, &program, args, terminal)? {
+        Way::Parts(section, method) => {
+            let report = SolveReport::of_time(&subject(&loaded.net, &program), *section, method);
+            terminal.data(&text_of(&report, args, terminal)?)?;
+            solve_files::plot(&report, args)?;
+            Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+        }
+        Way::States(method) => by_states(&loaded.net, method, args, terminal),
+    }
+}
+
+/// The net as reports name it.
+fn subject<'a>(net: &'a Net, program: &'a Program) -> Subject<'a> {
+    Subject {
         net: net.name(),
         places: &program.place_names,
         classes: &program.class_names,
         transitions: &program.transition_names,
         ..Subject::default()
-    };
-    solve_files::may_write_all(args)?;
-    catch_interrupt(terminal);
-    let space = match find_states(&program, None, args, terminal) {
+    }
+}
+
+/// Solves the net by all its states.
+fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let (net, hidden) = phases(net)?;
+    let asked = Asked::parse(&net, args)?;
+    let program = compile_net(&net)?;
+    let subject = subject(&net, &program);
+    let space = match find_states(&program, None, &limits(args), terminal) {
         Ok(space) => space,
         Err(ExploreError::Unbounded(unbounded)) => {
-            let graph = coverability(&program, COVERABILITY).ok();
-            let report = SolveReport::of_unbounded(&program, &subject, &unbounded, graph.as_ref()).without(&hidden);
-            terminal.data(&text_of(&report, args, terminal)?)?;
-            return Err(Failure::plain(Exit::Refused, unbounded.to_string()));
+            let found = Infinite { unbounded, graph: coverability(&program, COVERABILITY).ok() };
+            return found.tell(&program, &subject, &hidden, args, terminal);
         }
         Err(error) => return Err(failure(&error)),
     };
     let verdicts = space.verdicts(&program).map_err(|error| failure(&error))?;
-    let mut report = solve_report(&space, verdicts.as_ref(), &program, &subject).map_err(|error| failure(&error))?;
+    let report = solve_report(&space, verdicts.as_ref(), &program, &subject).map_err(|error| failure(&error))?;
+    let mut report = report.by(method);
     let numbers = match (&verdicts, space.complete()) {
         (Some(verdicts), Ok(chain)) => {
             let question = Numbers { space: &space, chain, program: &program, asked: &asked, args, terminal };
@@ -61,6 +83,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     let report = report.without(&hidden);
     // what was found is shown even where a number could not be
     terminal.data(&text_of(&report, args, terminal)?)?;
+    tell_zero_rates(&report, terminal);
     numbers?;
     match space.stopped() {
         Some(_) if interrupted() => Ok(Exit::Interrupted),
@@ -69,30 +92,66 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
             Err(Failure::new(Exit::Refused, Note::problem(incomplete.to_string()).with_help(help)))
         }
         None => {
-            solve_files::write_all(&space, &program, args)?;
+            solve_files::write_all(&space, &program, net.name(), args)?;
+            solve_files::plot(&report, args)?;
             Ok(Exit::Success)
         }
     }
 }
 
-/// The net with its Erlang and hyperexponential delays as phases, and what that adds.
-fn with_phases(net: Net) -> Result<(Net, Hidden), Failure> {
-    let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
-    if !net.transitions().iter().any(|transition| is_general(&transition.timing)) {
-        return Ok((net, Hidden::default()));
+/// A net with infinitely many markings.
+struct Infinite {
+    unbounded: Unbounded,
+    graph: Option<Coverability>,
+}
+
+impl Infinite {
+    /// Tells the proof, writes the graph where one is asked for, and refuses the rest.
+    fn tell(
+        &self,
+        program: &Program,
+        subject: &Subject<'_>,
+        hidden: &Hidden,
+        args: &SolveArgs,
+        terminal: &Terminal,
+    ) -> Result<Exit, Failure> {
+        let report = SolveReport::of_unbounded(program, subject, &self.unbounded, self.graph.as_ref()).without(hidden);
+        terminal.data(&text_of(&report, args, terminal)?)?;
+        if let Some(graph) = &self.graph {
+            solve_files::write_coverability(graph, program, subject.net, args, terminal)?;
+        }
+        let note = Note::problem(self.unbounded.to_string());
+        Err(Failure::new(Exit::Refused, if args.steady { note.with_help(NO_LONG_RUN) } else { note }))
     }
-    let expanded = expand_phases(&net).map_err(|obstacles| Failure {
-        exit: Exit::Refused,
-        notes: obstacles.iter().map(|obstacle| Note::problem(obstacle.to_string())).collect(),
-    })?;
-    let places = expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect();
-    let transitions = expanded.hidden_transitions.iter().map(|&id| expanded.net.transition(id).id.clone()).collect();
-    Ok((expanded.net, Hidden { places, transitions }))
+}
+
+/// What to do about the steady state of an unbounded net.
+const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `tailspn simulate --steady --tokens` shows \
+                           whether the tokens settle";
+
+/// Says which transitions have their tokens and do not fire.
+fn tell_zero_rates(report: &SolveReport, terminal: &Terminal) {
+    let Some(row) = &report.zero_rates else { return };
+    let listed = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if report.liveness.iter().all(|row| row.level == 0) {
+        let held = listed(&row.held);
+        terminal
+            .tell(&format!("note: nothing ever fires, as rates are 0 ({held}); --param NAME=VALUE sets a parameter"));
+        return;
+    }
+    for name in &row.never {
+        terminal.tell(&format!("note: the rate of `{name}` is 0 in every marking that enables it: it never fires"));
+    }
+    if row.dead_markings > 0 {
+        let (markings, held) = (counted(row.dead_markings as u64, "marking"), listed(&row.held));
+        terminal.tell(&format!("note: the net stops in {markings} only because rates are 0 there: {held}"));
+    }
 }
 
 /// What was asked, as expressions of the net.
 struct Asked {
     goal: Option<Code>,
+    from: Option<Code>,
     measures: Vec<(String, Code)>,
 }
 
@@ -102,25 +161,20 @@ impl Asked {
         let measures = args.measure.iter().map(|(name, text)| Ok((name.clone(), expression(net, "--measure", text)?)));
         Ok(Self {
             goal: goal.map(|text| expression(net, "--goal", text)).transpose()?,
+            from: args.from.as_deref().map(|text| expression(net, "--from", text)).transpose()?,
             measures: measures.collect::<Result<_, Failure>>()?,
         })
     }
 }
 
-fn find_states(
-    program: &Program,
-    goal: Option<&Code>,
-    args: &SolveArgs,
-    terminal: &Terminal,
-) -> Result<StateSpace, ExploreError> {
+/// How far the states may go.
+pub(super) fn limits(args: &SolveArgs) -> Limits {
     let default = Limits::default();
-    let limits = Limits {
+    Limits {
         states: args.max_states.unwrap_or(default.states),
         bytes: args.max_memory.unwrap_or(default.bytes),
         wall: args.max_time,
-    };
-    let progress = Progress::new(terminal.shows_progress(), "states");
-    explore(program, goal, &limits, &progress)
+    }
 }
 
 /// The numbers of a complete chain.
@@ -138,13 +192,15 @@ impl Numbers<'_> {
     fn fill(&self, report: &mut SolveReport, verdicts: &Verdicts) -> Result<(), Failure> {
         let dead_end = verdicts.recurrent.len() == self.space.dead().len();
         let wants_dead = self.args.goal.as_deref() == Some("dead");
-        if let Some(goal) = &self.asked.goal {
+        if let Some(from) = &self.asked.from {
+            self.response(report, from)?;
+        } else if let Some(goal) = &self.asked.goal {
             self.goal(report, goal)?;
         } else if wants_dead || (dead_end && !self.args.steady) {
             self.dead(report)?;
         }
         if self.args.steady && !self.space.dead().is_empty() {
-            return Err(dead_run(self.space.dead().len()));
+            return Err(dead_run(self.space, self.program));
         }
         if self.args.steady || (report.passage.is_none() && self.args.at.is_empty()) {
             self.steady(report)?;
@@ -153,9 +209,38 @@ impl Numbers<'_> {
     }
 
     fn goal(&self, report: &mut SolveReport, goal: &Code) -> Result<(), Failure> {
-        let space = find_states(self.program, Some(goal), self.args, self.terminal).map_err(|error| failure(&error))?;
-        let chain = space.complete().map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
+        let limits = limits(self.args);
+        let space = find_states(self.program, Some(goal), &limits, self.terminal).map_err(|error| failure(&error))?;
+        let chain = space.complete().map_err(|error| refused(&error))?;
         self.passage(report, &space, chain, space.goals(), self.args.goal.as_deref().unwrap_or_default())
+    }
+
+    /// The time from one set of markings to another in the long run.
+    fn response(&self, report: &mut SolveReport, from: &Code) -> Result<(), Failure> {
+        let [from_text, goal_text] = [&self.args.from, &self.args.goal].map(|text| text.as_deref().unwrap_or_default());
+        let holds = |code: &Code, what: &str| {
+            let values =
+                self.space.values(code, what).map_err(|fault| Failure::plain(Exit::Model, fault.to_string()))?;
+            Ok::<_, Failure>((0..).zip(values).filter(|(_, value)| *value != 0.0).map(|(state, _)| state).collect())
+        };
+        let starts: Vec<u32> = holds(from, "--from")?;
+        let ends: Vec<u32> = match &self.asked.goal {
+            Some(goal) => holds(goal, "--goal")?,
+            None => self.space.dead().to_vec(),
+        };
+        let steady = steady_state(self.chain, &LinearSettings::default()).map_err(|error| refused(&error))?;
+        for (code, option) in [(Some(from), "--from"), (self.asked.goal.as_ref(), "--goal")] {
+            let Some(code) = code else { continue };
+            let passing = self.space.holds_in_zero_time(self.program, code, &steady.probabilities);
+            if passing.map_err(|error| failure(&error))? {
+                return Err(in_zero_time(option));
+            }
+        }
+        let entered = self.space.entered(&marked(self.space, &starts), &steady.probabilities);
+        let Some(initial) = entered else { return Err(never_entered(from_text)) };
+        let chain = Chain { rates: self.chain.rates.clone(), initial };
+        let goal = format!("{goal_text} from {from_text}");
+        self.passage(report, self.space, &chain, &ends, &goal)
     }
 
     fn dead(&self, report: &mut SolveReport) -> Result<(), Failure> {
@@ -170,16 +255,13 @@ impl Numbers<'_> {
         ends: &[u32],
         goal: &str,
     ) -> Result<(), Failure> {
-        let mut targets = vec![false; space.states()];
-        ends.iter().for_each(|&state| targets[state as usize] = true);
-        let section = passage(chain, &targets, &PassageSettings::default())
+        let section = passage(chain, &marked(space, ends), &PassageSettings::default())
             .and_then(|mut passage| passage_section(goal, space.states(), &mut passage, &self.args.at));
-        report.passage = Some(section.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?);
+        report.passage = Some(section.map_err(|error| refused(&error))?);
         Ok(())
     }
 
     fn steady(&self, report: &mut SolveReport) -> Result<(), Failure> {
-        let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Refused, error.to_string());
         let steady = steady_state(self.chain, &LinearSettings::default()).map_err(|error| refused(&error))?;
         let averages = self.averages(&steady.probabilities)?;
         report.steady = Some(steady_section(self.space, self.program, &steady, averages));
@@ -190,8 +272,8 @@ impl Numbers<'_> {
         if self.args.at.is_empty() {
             return Ok(());
         }
-        let found = transient(self.chain, &self.args.at, &TransientSettings::default())
-            .map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
+        let found =
+            transient(self.chain, &self.args.at, &TransientSettings::default()).map_err(|error| refused(&error))?;
         for (at, probabilities) in found.probabilities.iter().enumerate() {
             let averages = self.averages(probabilities)?;
             report.at.push(time_section(&found, at, averages));
@@ -199,7 +281,7 @@ impl Numbers<'_> {
         Ok(())
     }
 
-    fn averages(&self, probabilities: &[f64]) -> Result<tailspn::report::AverageSection, Failure> {
+    fn averages(&self, probabilities: &[f64]) -> Result<AverageSection, Failure> {
         let averages = self.space.averages(self.program, probabilities).map_err(|error| failure(&error))?;
         let mut measures = Vec::new();
         for (name, code) in &self.asked.measures {
@@ -212,21 +294,23 @@ impl Numbers<'_> {
     }
 }
 
-/// The long run was asked for, but nothing goes on for ever.
-fn dead_run(dead: usize) -> Failure {
-    let message =
-        format!("the net can stop for good, in {}: it has no steady state", counted(dead as u64, "dead marking"));
-    let help = "without --steady, the time to the dead marking is shown where every run ends there, else the long-run averages";
-    Failure::new(Exit::Refused, Note::problem(message).with_help(help))
+/// Which states are these.
+fn marked(space: &StateSpace, states: &[u32]) -> Vec<bool> {
+    let mut marked = vec![false; space.states()];
+    states.iter().for_each(|&state| marked[state as usize] = true);
+    marked
 }
 
-/// Why there is no state space, for the person who asked.
-fn failure(error: &ExploreError) -> Failure {
-    let exit = match error {
-        ExploreError::Fault(_) | ExploreError::VanishingTrap { .. } => Exit::Model,
-        _ => Exit::Refused,
-    };
-    Failure::plain(exit, error.to_string())
+fn in_zero_time(option: &str) -> Failure {
+    let message =
+        format!("{option} holds in a marking that is left in zero time, where no time with --from begins or ends");
+    Failure::new(Exit::Refused, Note::problem(message).with_help("ask about a place whose tokens stay for some time"))
+}
+
+fn never_entered(from: &str) -> Failure {
+    let message = format!("in the long run, no marking in which `{from}` holds is ever entered");
+    let help = "without --from, the time is measured from the start";
+    Failure::new(Exit::Refused, Note::problem(message).with_help(help))
 }
 
 /// The report as it was asked for.

@@ -1,18 +1,19 @@
-//! `solve`: the files that other programs read.
+//! `solve`: pictures, and the files that other programs read.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tailspn::compile::Program;
+use tailspn::report::{MOST_DRAWN, SolveReport, cdf_svg, graph_dot, graph_svg};
 use tailspn::solve::{
-    Drawing, StateSpace, reachability_dot, write_matrix_market, write_prism_labels, write_prism_states,
-    write_prism_transitions,
+    Coverability, DrawError, Drawing, StateGraph, StateSpace, coverability_graph, reachability_graph,
+    write_matrix_market, write_prism_labels, write_prism_states, write_prism_transitions,
 };
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exit::Exit;
-use crate::cli::notes::Failure;
-use crate::cli::output::{may_write, write_file};
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::{Terminal, may_write, write_file};
 
 /// The files of PRISM: the prefix with each ending.
 fn prism_files(prefix: &Path) -> [PathBuf; 3] {
@@ -27,19 +28,34 @@ fn prism_files(prefix: &Path) -> [PathBuf; 3] {
 /// Refuses to replace files before the work begins.
 pub(super) fn may_write_all(args: &SolveArgs) -> Result<(), Failure> {
     let prism = args.export_prism.iter().flat_map(|prefix| prism_files(prefix));
-    let others = [&args.export_dot, &args.export_mtx].into_iter().flatten().cloned();
+    let others = [&args.plot_cdf, &args.export_dot, &args.export_svg, &args.export_mtx].into_iter().flatten().cloned();
     prism.chain(others).try_for_each(|path| may_write(&path, args.force))
 }
 
-/// Writes all files that were asked for.
-pub(super) fn write_all(space: &StateSpace, program: &Program, args: &SolveArgs) -> Result<(), Failure> {
-    let chain = space.complete().map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
-    if let Some(path) = &args.export_dot {
-        let drawing = Drawing { vanishing: args.draw_vanishing, ..Drawing::default() };
-        let text = reachability_dot(space, program, drawing);
-        let text = text.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
-        write_file(path, text.as_bytes(), args.force)?;
+/// Draws the distribution function of the time to the goal, where that is asked for.
+pub(super) fn plot(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
+    let Some(path) = &args.plot_cdf else { return Ok(()) };
+    let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
+    let picture = match &report.passage {
+        Some(passage) => cdf_svg(&report.net.name, passage).map_err(|error| internal(&error))?,
+        None => {
+            let message = "there is no time to draw: the net goes on for ever";
+            let note = Note::problem(message).with_help("name a goal with --goal EXPR");
+            return Err(Failure::new(Exit::Refused, note));
+        }
+    };
+    match picture {
+        Some(picture) => write_file(path, picture.as_bytes(), args.force),
+        None => Err(Failure::plain(Exit::Refused, "there is no distribution to draw: see the times above")),
     }
+}
+
+/// Writes all files of a complete state space that were asked for.
+pub(super) fn write_all(space: &StateSpace, program: &Program, name: &str, args: &SolveArgs) -> Result<(), Failure> {
+    let chain = space.complete().map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
+    write_graph(&format!("{name}: reachability graph"), args, |limit| {
+        reachability_graph(space, program, Drawing { vanishing: args.draw_vanishing, limit })
+    })?;
     if let Some(path) = &args.export_mtx {
         write(path, args.force, |out| write_matrix_market(chain, out))?;
     }
@@ -50,6 +66,47 @@ pub(super) fn write_all(space: &StateSpace, program: &Program, args: &SolveArgs)
         write(&labels, args.force, |out| write_prism_labels(space, out))?;
     }
     Ok(())
+}
+
+/// Writes the coverability graph where a graph is asked for, and says that it is one.
+pub(super) fn write_coverability(
+    graph: &Coverability,
+    program: &Program,
+    name: &str,
+    args: &SolveArgs,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    write_graph(&format!("{name}: coverability graph"), args, |limit| coverability_graph(graph, program, limit))?;
+    for path in [&args.export_dot, &args.export_svg].into_iter().flatten() {
+        let path = path.display();
+        terminal.tell(&format!("note: `{path}` is the coverability graph, in which ω is any number of tokens"));
+    }
+    Ok(())
+}
+
+/// Writes a graph of at most so many markings as DOT and as a picture, where these are asked for.
+fn write_graph(
+    title: &str,
+    args: &SolveArgs,
+    graph: impl Fn(usize) -> Result<StateGraph, DrawError>,
+) -> Result<(), Failure> {
+    if let Some(path) = &args.export_dot {
+        let help = "--export-mtx and --export-prism have no such limit";
+        let graph = graph(Drawing::default().limit).map_err(|error| not_drawn(&error, help))?;
+        write_file(path, graph_dot(&graph).as_bytes(), args.force)?;
+    }
+    if let Some(path) = &args.export_svg {
+        let drawn = graph(MOST_DRAWN).and_then(|graph| graph_svg(&graph, title));
+        let help = "--export-dot writes larger graphs for Graphviz, whose `sfdp` draws many thousands";
+        write_file(path, drawn.map_err(|error| not_drawn(&error, help))?.as_bytes(), args.force)?;
+    }
+    Ok(())
+}
+
+fn not_drawn(error: &DrawError, help: &str) -> Failure {
+    let note = Note::problem(error.to_string());
+    let note = if matches!(error, DrawError::TooLarge { .. }) { note.with_help(help) } else { note };
+    Failure::new(Exit::Refused, note)
 }
 
 fn write(path: &Path, force: bool, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), Failure> {

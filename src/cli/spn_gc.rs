@@ -1,7 +1,7 @@
 //! `spn-gc`: the net of a MapReduce job on a GPU cluster.
 
 use tailspn::mapreduce::params::GivenPhases;
-use tailspn::mapreduce::{JobNet, JobPhases, Plan, job_net, phase_times};
+use tailspn::mapreduce::{CopyPolicy, JobNet, JobPhases, Plan, Speculation, job_net, phase_times};
 use tailspn::rng::{Address, Purpose, split};
 
 use crate::cli::args::SpnGcArgs;
@@ -15,7 +15,7 @@ use crate::cli::plan::read_plan;
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let mut plan = read_plan(args.plan.as_deref())?;
+    let mut plan = read_plan(args.plan.as_deref(), Plan::from_toml, "estimate")?;
     apply(args, &mut plan);
     let (_, job) = phases_and_net(&plan, terminal)?;
     let text = export(&job.net, format, true, terminal);
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(Exit::Success)
 }
 
-/// The numbers of tasks and the means of the arguments, in the plan. Where the means follow from the plan, its input
+/// The numbers of tasks, the means and the stragglers of the arguments, in the plan. Where the means follow from the plan, its input
 /// gets as many splits as there are map tasks.
 fn apply(args: &SpnGcArgs, plan: &mut Plan) {
     if let Some(means_s) = args.means {
@@ -45,6 +45,15 @@ fn apply(args: &SpnGcArgs, plan: &mut Plan) {
             }
             plan.job.reduces = args.reduces.unwrap_or(plan.job.reduces);
         }
+    }
+    if let Some(stragglers) = &args.stragglers {
+        plan.stragglers = Some(stragglers.clone());
+    }
+    if let Some(speculation) = &args.speculation {
+        plan.speculation = Some(speculation.clone());
+    }
+    if let Some(slots) = args.clone {
+        plan.speculation = Some(Speculation { policy: CopyPolicy::Clone, slots, ..Speculation::default() });
     }
 }
 

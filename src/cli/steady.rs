@@ -3,10 +3,13 @@
 use std::time::Instant;
 
 use tailspn::compile::Program;
-use tailspn::report::{SteadyReport, SteadySettings, Subject, json, steady_csv, steady_report, steady_text};
+use tailspn::report::{
+    AnswerMethod, SteadyReport, SteadySettings, Subject, json, steady_csv, steady_report, steady_text,
+};
 use tailspn::sim::{BatchLength, Question, SteadyError, SteadyState, Unwatched, run_steady, run_steady_runs};
 
 use crate::cli::args::{PrintArgs, SimulateArgs};
+use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
@@ -25,6 +28,7 @@ pub(super) fn run(
     program: &Program,
     name: &str,
     question: &Question,
+    method: AnswerMethod,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
     let started = Instant::now();
@@ -56,9 +60,11 @@ pub(super) fn run(
         transitions: &program.transition_names,
         ..Subject::default()
     };
-    let report = steady_report(&averages, &subject, &settings);
+    let advice = exact_answer::advice(&method);
+    let report = steady_report(&averages, &subject, &settings).by(method);
     terminal.data(&text_of(&report, &args.print, terminal)?)?;
     tell_rare(&report, terminal);
+    advice.iter().for_each(|advice| terminal.tell(advice));
     if averages.len() < RUNS as usize || averages.iter().any(|run| run.cut_short) {
         terminal.tell("stopped early: the means are those of the parts that were complete");
         return Ok(Exit::Interrupted);
@@ -83,7 +89,7 @@ fn part_length(program: &Program, firings: u64, seed: u64) -> Result<f64, Failur
 }
 
 /// The report as it was asked for.
-fn text_of(report: &SteadyReport, print: &PrintArgs, terminal: &Terminal) -> Result<String, Failure> {
+pub(super) fn text_of(report: &SteadyReport, print: &PrintArgs, terminal: &Terminal) -> Result<String, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
     if print.json {
         json("steady", report).map_err(|error| failed(&error))

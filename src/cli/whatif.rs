@@ -1,17 +1,16 @@
 //! `whatif`: what would be gained by which policy against stragglers.
 
-use std::path::Path;
 use std::time::Instant;
 
-use tailspn::cluster::{Experiment, Plan, PlanError, PlanProblem, Replications, Sweep, compare};
+use tailspn::cluster::{Experiment, Plan, PlanProblem, Replications, Sweep, compare};
 use tailspn::report::{WhatIfReport, json, what_if_csv, what_if_report, what_if_svg, what_if_text};
 use tailspn::sim::Watch as _;
 
 use crate::cli::args::{SweepAxis, WhatIfArgs};
 use crate::cli::exit::Exit;
-use crate::cli::load::read_bytes;
-use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::plan::read_plan;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Compares the policies.
@@ -23,7 +22,8 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     if let Some(path) = &args.plot {
         may_write(path, args.force)?;
     }
-    let plan = swept(read_plan(args.plan.as_deref())?, &args.sweep)?;
+    let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif")?;
+    let plan = swept(plan, &args.sweep)?;
     let report = replicate(&plan, args, terminal)?;
     terminal.data(&text_of(&report, args, terminal)?)?;
     if let Some(path) = &args.plot {
@@ -35,34 +35,6 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
 
 fn internal(error: &dyn std::fmt::Display) -> Failure {
     Failure::plain(Exit::Internal, error.to_string())
-}
-
-/// The plan in a file; the default one without a file.
-fn read_plan(path: Option<&Path>) -> Result<Plan, Failure> {
-    let Some(path) = path else { return Ok(Plan::default()) };
-    let name = path.display().to_string();
-    let text = String::from_utf8(read_bytes(path)?)
-        .map_err(|_| Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text")))?;
-    let source = Source::new(name, text.as_str());
-    Plan::from_toml(&text).map_err(|error| refused(&source, error))
-}
-
-fn refused(source: &Source, error: PlanError) -> Failure {
-    let place = |note: Note, span: Option<std::ops::Range<usize>>| match span {
-        Some(span) => note.at(source, span),
-        None => note,
-    };
-    let notes = match error {
-        PlanError::Values(problems) => {
-            problems.into_iter().map(|problem| place(Note::problem(problem.to_string()), problem.span)).collect()
-        }
-        PlanError::Text { message, span } => vec![
-            place(Note::problem(message), span)
-                .with_help("`tailspn whatif --print-plan` shows every key with its default"),
-        ],
-        other => vec![Note::problem(other.to_string())],
-    };
-    Failure { exit: Exit::Model, notes }
 }
 
 /// The plan with all variants of its policies.

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::cluster::compare::Comparison;
-use crate::cluster::compare::PolicySummary;
+use crate::cluster::compare::{Comparison, PolicySummary};
 
 /// What the numbers say. Only differences whose interval does not reach 0 count.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,15 +7,10 @@ use crate::cluster::ensemble::PolicyRuns;
 use crate::cluster::metrics::Metric;
 use crate::cluster::outcome::Outcome;
 use crate::cluster::plan::PolicyPlan;
-use crate::estimate::CompareError;
-use crate::estimate::Estimate;
-use crate::estimate::EstimateError;
-use crate::estimate::FloatMoments;
-use crate::estimate::Interval;
-use crate::estimate::paired_difference;
-use crate::estimate::paired_ratio;
-use crate::estimate::quantile_interval_of_sorted;
-use crate::estimate::quantile_of_sorted;
+use crate::estimate::{
+    CompareError, Estimate, EstimateError, FloatMoments, Interval, paired_difference, paired_ratio,
+    quantile_interval_of_sorted, quantile_of_sorted,
+};
 
 /// A quantile of the job time.
 #[derive(Clone, Debug, PartialEq)]

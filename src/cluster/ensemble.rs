@@ -4,10 +4,8 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
-use crate::cluster::outcome::Outcome;
-use crate::cluster::outcome::RunFault;
-use crate::cluster::plan::Plan;
-use crate::cluster::plan::PolicyPlan;
+use crate::cluster::outcome::{Outcome, RunFault};
+use crate::cluster::plan::{Plan, PolicyPlan};
 use crate::cluster::policy::Policy;
 use crate::cluster::simulator::Simulator;
 use crate::cluster::truth::usual_time;

@@ -3,6 +3,8 @@
 //! The model of \[Phan2018, 4.2\]: as many idle nodes as copies need, a copy always beats the straggler, and a normal task is
 //! flagged at half its time. It knows no contention for slots, so it ranks detectors otherwise than a real cluster may.
 
+use crate::cluster::metrics::{Metric, Tally};
+
 /// Share of stragglers and what a detector is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DetectorQuality {
@@ -16,6 +18,24 @@ pub struct DetectorQuality {
     pub detection_latency: f64,
     /// UT, time of a missed straggler over the usual time, >= 0.
     pub undetected_time: f64,
+}
+
+impl DetectorQuality {
+    /// What a detector was worth on some tasks. Where a metric is 0/0 the value changes nothing, since nothing has that fate:
+    /// a precision of 1 where nothing was flagged, a latency of 0 where no straggler was, an undetected time of 1 where none was
+    /// missed, a recall of 0 where there was none.
+    ///
+    /// Stragglers flagged too late count as missed and as false positives, as in [`Metric`].
+    pub fn of_tally(tally: &Tally) -> Self {
+        let metric = |metric, else_value| tally.metric(metric).unwrap_or(else_value);
+        Self {
+            stragglers: metric(Metric::StragglerShare, 0.0),
+            precision: metric(Metric::Precision, 1.0),
+            recall: metric(Metric::Recall, 0.0),
+            detection_latency: metric(Metric::DetectionLatency, 0.0),
+            undetected_time: metric(Metric::UndetectedTime, 1.0),
+        }
+    }
 }
 
 /// Why there is no first-order estimate.
@@ -112,7 +132,12 @@ pub fn first_order(quality: &DetectorQuality) -> Result<FirstOrder, FirstOrderEr
     })
 }
 
-fn fates(quality: &DetectorQuality) -> Result<Fates, FirstOrderError> {
+/// Probabilities of the four fates of a task. \[Phan2018, 4.2\]
+///
+/// # Errors
+///
+/// All variants of [`FirstOrderError`].
+pub fn fates(quality: &DetectorQuality) -> Result<Fates, FirstOrderError> {
     let DetectorQuality { stragglers, precision, recall, detection_latency, undetected_time } = *quality;
     let share = "between 0 and 1";
     let time = "a finite number of at least 0";

@@ -1,11 +1,7 @@
 //! When a detector looks, what it sees, and what becomes of its flags.
 
-use crate::cluster::detect::Flag;
-use crate::cluster::detect::NodeSpeed;
-use crate::cluster::detect::RunningTask;
-use crate::cluster::detect::View;
-use crate::cluster::formulas::looks_for_stragglers;
-use crate::cluster::formulas::task_speed;
+use crate::cluster::detect::{Flag, NodeSpeed, Remedy, RunningTask, View};
+use crate::cluster::formulas::{looks_for_stragglers, task_speed};
 use crate::cluster::node::NOBODY;
 use crate::cluster::plan::Watching;
 use crate::cluster::policy::Policy;
@@ -59,6 +55,7 @@ impl Simulator<'_> {
             category: spec.kind,
             tasks: spec.count as usize,
             running: &self.seen,
+            waiting: tasks.waiting,
             finished: &tasks.finished,
             nodes: &self.speeds,
             last_request_s: tasks.last_request,
@@ -78,6 +75,10 @@ impl Simulator<'_> {
             let state = &mut self.tasks[task as usize];
             if state.detected.is_nan() {
                 state.detected = self.now - start_s;
+            }
+            if flag.remedy == Remedy::Restart && policy.copies && self.nodes.len() > 1 {
+                self.restart(task);
+                continue;
             }
             state.requested = self.now;
             if policy.copies {
@@ -118,6 +119,7 @@ impl Simulator<'_> {
                 size: spec.size,
                 is_copy: attempt.is_copy && state.original != number,
                 open: state.original == number && state.copy == NOBODY && state.requested.is_nan(),
+                restarts: state.restarts,
             });
         }
     }

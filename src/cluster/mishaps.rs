@@ -2,12 +2,8 @@
 
 use crate::cluster::node::NOBODY;
 use crate::cluster::policy::Policy;
-use crate::cluster::simulator::Simulator;
-use crate::cluster::simulator::Status;
-use crate::rng::Address;
-use crate::rng::FRACTION_BITS;
-use crate::rng::Purpose;
-use crate::rng::exponential;
+use crate::cluster::simulator::{Simulator, Status};
+use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 
 impl Simulator<'_> {
     /// Words of a node's life; sample 0 is its lot, odd ones are slow-downs, even ones failures.
@@ -64,6 +60,26 @@ impl Simulator<'_> {
         self.draw_failure(node);
         self.follow(node);
         self.place_everywhere(policy);
+    }
+
+    /// Kills a task, which then waits for a slot of another node.
+    pub(super) fn restart(&mut self, task: u32) {
+        let number = self.tasks[task as usize].original;
+        let killed = self.attempts[number as usize];
+        self.advance(killed.node as usize);
+        let held = self.release(number);
+        self.outcome.wasted_s += held;
+        self.outcome.restarts += 1;
+        let whole = self.whole_time(&killed, held);
+        let state = &mut self.tasks[task as usize];
+        if state.restarts == 0 {
+            state.time = whole;
+        }
+        state.restarts += 1;
+        (state.original, state.avoid, state.status) = (NOBODY, killed.node, Status::Waiting);
+        let tasks = &mut self.categories[self.world.tasks[task as usize].category as usize];
+        tasks.waiting += 1;
+        tasks.again.push(task);
     }
 
     /// Everything that ran on a node is lost.

@@ -46,6 +46,8 @@ pub(super) struct Node {
     pub(super) expiry: f64,
     pub(super) slowdowns_drawn: u32,
     pub(super) failures_drawn: u32,
+    /// Attempts that ended here.
+    pub(super) finished: u32,
     /// Decides between nodes with equally many tasks.
     pub(super) lot: u32,
     /// When reports come: this long after each multiple of the heartbeat \[s\].
@@ -78,6 +80,7 @@ impl Node {
             expiry: f64::INFINITY,
             slowdowns_drawn: 0,
             failures_drawn: 0,
+            finished: 0,
             lot: 0,
             phase,
         }

@@ -2,16 +2,9 @@
 //!
 //! What the paper leaves open, and how it is filled here, is told in docs/replications/straggler-metrics.md.
 
-use crate::cluster::detect::ByScore;
-use crate::cluster::detect::DetectorPlan;
-use crate::cluster::detect::Hierarchical;
-use crate::cluster::detect::Late;
+use crate::cluster::detect::{ByScore, DetectorPlan, Hierarchical, Late};
 use crate::cluster::formulas::LateForm;
-use crate::cluster::plan::NodeGroup;
-use crate::cluster::plan::Plan;
-use crate::cluster::plan::PolicyPlan;
-use crate::cluster::plan::SlotShare;
-use crate::cluster::plan::Watching;
+use crate::cluster::plan::{NodeGroup, Plan, PolicyPlan, SlotShare, Watching};
 
 /// Nodes with 1, 2, 3 and 4 active cores in scenarios C1 to C4, of 20. \[Phan2018, 5.4\]
 pub const SCENARIOS: [[u32; 4]; 4] = [[7, 7, 1, 5], [5, 5, 5, 5], [2, 2, 1, 15], [1, 1, 0, 18]];

@@ -4,13 +4,9 @@ use crate::cluster::detect::Category;
 use crate::cluster::node::NOBODY;
 use crate::cluster::plan::JobOrder;
 use crate::cluster::policy::Policy;
-use crate::cluster::simulator::Attempt;
-use crate::cluster::simulator::Simulator;
-use crate::cluster::simulator::Status;
-use crate::cluster::world::lognormal;
-use crate::cluster::world::uniform;
-use crate::rng::Address;
-use crate::rng::Purpose;
+use crate::cluster::simulator::{Attempt, Simulator, Status};
+use crate::cluster::world::{lognormal, uniform};
+use crate::rng::{Address, Purpose};
 
 /// What takes a slot.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +55,7 @@ impl Simulator<'_> {
         let state = &self.nodes[node];
         let (task_slot, copy_slot) = (state.has_task_slot(), state.has_copy_slot());
         let copy = |sim: &Self, on_copy_slot| {
-            sim.wanted_copy(node).map(|task| Placement { task, is_copy: true, on_copy_slot })
+            sim.wanted_copy(node, policy).map(|task| Placement { task, is_copy: true, on_copy_slot })
         };
         if copy_slot && let Some(placement) = copy(self, true) {
             return Some(placement);
@@ -78,13 +74,37 @@ impl Simulator<'_> {
         }
     }
 
-    /// The first copy asked for that may run on a node: not beside its original.
-    fn wanted_copy(&self, node: usize) -> Option<u32> {
+    /// The first copy asked for that may run on a node: not beside its original, and not where nodes are slow.
+    fn wanted_copy(&self, node: usize, policy: &Policy<'_>) -> Option<u32> {
+        if self.wanted.is_empty() || (policy.slow_nodes > 0.0 && self.is_slow(node, policy.slow_nodes)) {
+            return None;
+        }
         let elsewhere = |task: &u32| {
             let original = self.tasks[*task as usize].original;
             original != NOBODY && self.attempts[original as usize].node as usize != node
         };
         self.wanted.iter().copied().find(elsewhere)
+    }
+
+    /// Whether a node is one of the share of those that are up with the least progress: finished attempts count 1,
+    /// running ones their reported score. Of equal nodes, all or none are slow. \[Zaharia2008\]
+    fn is_slow(&self, node: usize, share: f64) -> bool {
+        let progress: Vec<f64> = (0..self.nodes.len()).map(|node| self.progress(node)).collect();
+        let up = || self.nodes.iter().zip(&progress).filter(|(node, _)| node.up).map(|(_, progress)| *progress);
+        let below = up().filter(|other| *other < progress[node]).count() as f64;
+        let above = up().filter(|other| *other > progress[node]).count();
+        let equal = up().count() as f64 - below - above as f64;
+        above > 0 && below + equal <= share * up().count() as f64
+    }
+
+    /// What the attempts on a node have done, in attempts.
+    fn progress(&self, node: usize) -> f64 {
+        let state = &self.nodes[node];
+        let (_, work) = state.report(self.now, self.world.heartbeat);
+        let from = node * self.stride;
+        let held = &self.held[from..from + state.used() as usize];
+        let running: f64 = held.iter().map(|&number| self.attempts[number as usize].score(work)).sum();
+        f64::from(state.finished) + running
     }
 
     /// Takes a task that waits, for a slot of a node: by job, maps before reduces, local maps before others.
@@ -112,15 +132,19 @@ impl Simulator<'_> {
         } else {
             return None;
         };
-        let task =
-            self.take_again(category).or_else(|| self.take_local(category, node)).or_else(|| self.take_next(category));
+        let task = self
+            .take_again(category, node)
+            .or_else(|| self.take_local(category, node))
+            .or_else(|| self.take_next(category));
         self.categories[category].waiting -= u32::from(task.is_some());
         task
     }
 
-    /// A task that has lost its attempt.
-    fn take_again(&mut self, category: usize) -> Option<u32> {
-        self.categories[category].again.pop()
+    /// A task that has lost its attempt, and may run on the node.
+    fn take_again(&mut self, category: usize, node: usize) -> Option<u32> {
+        let again = &self.categories[category].again;
+        let at = again.iter().rposition(|&task| self.tasks[task as usize].avoid as usize != node)?;
+        Some(self.categories[category].again.remove(at))
     }
 
     /// A map whose block is on the node.

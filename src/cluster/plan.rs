@@ -4,9 +4,9 @@
 //! `world`. The defaults are the experiment of \[Phan2018\]; `models/cluster/phan-c2.toml` tells what is theirs and what
 //! is ours.
 
+use serde::{Deserialize, Serialize};
+
 use crate::cluster::detect::DetectorPlan;
-use serde::Deserialize;
-use serde::Serialize;
 
 /// Cluster, jobs and policies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -263,6 +263,9 @@ pub struct PolicyPlan {
     pub watch: Watching,
     /// Whether stragglers get copies; without, they are found and nothing is done. Default true.
     pub copies: bool,
+    /// Share of the nodes, those with the least progress so far, that get no copies, 0 to below 1. Default 0;
+    /// \[Zaharia2008\] has 0.25.
+    pub slow_nodes: f64,
 }
 
 impl Default for PolicyPlan {
@@ -274,6 +277,7 @@ impl Default for PolicyPlan {
             lag_s: 20.0,
             watch: Watching::LastWave,
             copies: true,
+            slow_nodes: 0.0,
         }
     }
 }

@@ -2,21 +2,11 @@
 //!
 //! Owns the ranges. It reports every problem, not the first, each with the key's path.
 
-use crate::cluster::detect::Base;
-use crate::cluster::detect::ByScore;
-use crate::cluster::detect::DetectorPlan;
-use crate::cluster::detect::Late;
-use crate::cluster::plan::JobPlan;
-use crate::cluster::plan::NodeGroup;
-use crate::cluster::plan::Plan;
-use crate::cluster::plan::PolicyPlan;
-use crate::cluster::plan::SlotShare;
+use crate::cluster::detect::{Base, ByScore, DetectorPlan, Late};
+use crate::cluster::plan::{JobPlan, NodeGroup, Plan, PolicyPlan, SlotShare};
 use crate::cluster::world::kept_slots;
-use std::fmt;
-use std::ops::Range;
-use toml::Spanned;
-use toml::de::DeTable;
-use toml::de::DeValue;
+use crate::plan_text;
+use crate::plan_text::ValueFault;
 
 /// Most nodes, and most slots of one node.
 pub const MAX_NODES: u64 = 100_000;
@@ -31,46 +21,20 @@ const LARGEST: f64 = 1e9;
 const WIDEST_SIGMA: f64 = 5.0;
 
 /// A value of a plan that cannot be right.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlanProblem {
-    /// Path of the key, such as `cluster.nodes[1].slots`.
-    pub key: String,
-    /// Where the value stands, as bytes of the text; none if the plan was not read from text or leaves it out.
-    pub span: Option<Range<usize>>,
-    /// What is wrong.
-    pub fault: PlanFault,
-}
+pub type PlanProblem = plan_text::PlanProblem<PlanFault>;
 
-impl fmt::Display for PlanProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.key, self.fault)
-    }
-}
+/// Why a text is no plan.
+pub type PlanError = plan_text::PlanError<PlanFault>;
+
+type Checker = plan_text::Checker<PlanFault>;
 
 /// What is wrong with a value of a plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanFault {
-    /// A number is out of its range.
-    #[error("{value} is not {needs}")]
-    Range {
-        /// The number.
-        value: f64,
-        /// What it must be.
-        needs: &'static str,
-    },
-    /// There are none, or too many.
-    #[error("{count} {what}; there must be {least} to {most}")]
-    Count {
-        /// What is counted.
-        what: &'static str,
-        /// How many there are.
-        count: u64,
-        /// How few there may be.
-        least: u64,
-        /// How many there may be.
-        most: u64,
-    },
+    /// A number or a count is out of its range.
+    #[error(transparent)]
+    Value(#[from] ValueFault),
     /// More cores are active than there are.
     #[error("{active} active cores of {cores}")]
     TooManyActive {
@@ -93,26 +57,6 @@ pub enum PlanFault {
     },
 }
 
-/// Why a text is no plan. Correct the text where it points; nothing was loaded.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The text is not TOML, or holds a key or value that plans do not have.
-    #[error("{message}")]
-    Text {
-        /// What the TOML reader says.
-        message: String,
-        /// Where, as bytes of the text.
-        span: Option<Range<usize>>,
-    },
-    /// Values that are out of range or contradict each other: all of them.
-    #[error("{} in the plan", if .0.len() == 1 { "a problem".to_owned() } else { format!("{} problems", .0.len()) })]
-    Values(
-        /// The problems, in the order of the plan's sections.
-        Vec<PlanProblem>,
-    ),
-}
-
 impl Plan {
     /// Reads a plan from TOML; keys left out keep their defaults.
     ///
@@ -125,14 +69,8 @@ impl Plan {
     /// assert_eq!((plan.job[0].maps, plan.policy.len()), (10, 4));
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        let bad_text = |e: toml::de::Error| PlanError::Text { message: e.message().to_owned(), span: e.span() };
-        let plan: Self = toml::from_str(text).map_err(bad_text)?;
-        let table = DeTable::parse(text).map_err(bad_text)?;
-        let mut problems = plan.problems();
-        for problem in &mut problems {
-            problem.span = locate(&table, &problem.key);
-        }
-        if problems.is_empty() { Ok(plan) } else { Err(PlanError::Values(problems)) }
+        let message = |error: &toml::de::Error| error.message().to_owned();
+        plan_text::read(text, message, |plan: &Self, _| plan.problems())
     }
 
     /// The default plan as commented TOML text.
@@ -142,7 +80,7 @@ impl Plan {
 
     /// Everything that is wrong with the values, in the order of the sections; empty for a sound plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
-        let mut to = Checker::default();
+        let mut to = Checker::new();
         check_cluster(self, &mut to);
         check_events(self, &mut to);
         let tasks = self.job.iter().map(|job| u64::from(job.maps) + u64::from(job.reduces)).sum();
@@ -150,7 +88,7 @@ impl Plan {
         to.count("job", self.job.len() as u64, "jobs", 1, MAX_NODES);
         to.count("job", tasks, "tasks", 1, MAX_TASKS);
         for (i, job) in self.job.iter().enumerate() {
-            to.section = format!("job[{i}].");
+            to.section = format!("job[{i}]");
             check_job(job, &mut to);
         }
         let sound = !to.problems.iter().any(|problem| problem.key.starts_with("cluster."));
@@ -159,9 +97,9 @@ impl Plan {
         to.section = String::new();
         to.count("policy", self.policy.len() as u64, "policies", 1, MAX_NODES);
         for (i, policy) in self.policy.iter().enumerate() {
-            to.section = format!("policy[{i}].");
+            to.section = format!("policy[{i}]");
             check_policy(policy, &slots, &mut to);
-            to.section = format!("policy[{i}].");
+            to.section = format!("policy[{i}]");
             if self.policy[..i].iter().any(|other| other.title() == policy.title()) {
                 to.add("name", PlanFault::SameName { name: policy.title() });
             }
@@ -170,24 +108,7 @@ impl Plan {
     }
 }
 
-/// Collects problems under one section.
-#[derive(Default)]
-struct Checker {
-    section: String,
-    problems: Vec<PlanProblem>,
-}
-
 impl Checker {
-    fn add(&mut self, key: &str, fault: PlanFault) {
-        self.problems.push(PlanProblem { key: format!("{}{key}", self.section), span: None, fault });
-    }
-
-    fn range(&mut self, key: &str, value: f64, fine: bool, needs: &'static str) {
-        if !fine {
-            self.add(key, PlanFault::Range { value, needs });
-        }
-    }
-
     fn positive(&mut self, key: &str, value: f64) {
         self.range(key, value, (1e-6..=LARGEST).contains(&value), "a number from 1e-6 to 1e9");
     }
@@ -207,16 +128,10 @@ impl Checker {
     fn sigma(&mut self, key: &str, value: f64) {
         self.range(key, value, (0.0..=WIDEST_SIGMA).contains(&value), "a number from 0 to 5");
     }
-
-    fn count(&mut self, key: &str, count: u64, what: &'static str, least: u64, most: u64) {
-        if count < least || count > most {
-            self.add(key, PlanFault::Count { what, count, least, most });
-        }
-    }
 }
 
 fn check_cluster(plan: &Plan, to: &mut Checker) {
-    to.section = "cluster.".into();
+    to.section = "cluster".into();
     // a report for every 1e-3 s is as good as always
     let heartbeat = plan.cluster.heartbeat_s;
     to.range(
@@ -228,7 +143,7 @@ fn check_cluster(plan: &Plan, to: &mut Checker) {
     let nodes = plan.cluster.nodes.iter().map(|group| u64::from(group.count)).sum();
     to.count("nodes", nodes, "nodes", 1, MAX_NODES);
     for (i, group) in plan.cluster.nodes.iter().enumerate() {
-        to.section = format!("cluster.nodes[{i}].");
+        to.section = format!("cluster.nodes[{i}]");
         check_nodes(group, to);
     }
 }
@@ -287,6 +202,8 @@ fn check_job(job: &JobPlan, to: &mut Checker) {
 /// Checks a policy on nodes with these slots; without nodes, what has to do with them is left out.
 fn check_policy(policy: &PolicyPlan, slots: &[u32], to: &mut Checker) {
     to.not_negative("lag_s", policy.lag_s);
+    let fine = (0.0..1.0).contains(&policy.slow_nodes);
+    to.range("slow_nodes", policy.slow_nodes, fine, "a share from 0 to below 1");
     if let SlotShare::Tasks(share) = policy.slots {
         to.share("slots", share);
         let all_kept = || kept_slots(slots.iter().copied(), share).zip(slots).all(|(kept, slots)| kept >= *slots);
@@ -294,7 +211,7 @@ fn check_policy(policy: &PolicyPlan, slots: &[u32], to: &mut Checker) {
             to.add("slots", PlanFault::NoTaskSlot { share });
         }
     }
-    to.section += "detector.";
+    to.section += ".detector";
     check_detector(&policy.detector, to);
 }
 
@@ -328,6 +245,7 @@ fn check_detector(detector: &DetectorPlan, to: &mut Checker) {
         DetectorPlan::Mantri(settings) => {
             to.share("probability", settings.probability);
             to.share("min_score", settings.min_score);
+            to.not_negative("restart_gain_s", settings.restart_gain_s);
             check_interval(settings.interval_s, to);
         }
     }
@@ -349,22 +267,6 @@ fn check_late(settings: &Late, to: &mut Checker) {
     to.not_negative("min_age_s", settings.min_age_s);
     to.share("cap", settings.cap);
     check_interval(settings.interval_s, to);
-}
-
-/// Where the value at `key` stands in the text that `table` was read from; of a missing key, its section.
-fn locate(table: &Spanned<DeTable<'_>>, key: &str) -> Option<Range<usize>> {
-    let mut steps = key.split(['.', '[', ']']).filter(|step| !step.is_empty());
-    let mut value = table.get_ref().get(steps.next()?)?;
-    for step in steps {
-        let inner = match value.get_ref() {
-            DeValue::Table(table) => table.get(step),
-            DeValue::Array(array) => step.parse::<usize>().ok().and_then(|i| array.get(i)),
-            _ => None,
-        };
-        let Some(inner) = inner else { break };
-        value = inner;
-    }
-    Some(value.span())
 }
 
 #[cfg(test)]

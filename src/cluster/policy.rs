@@ -1,10 +1,7 @@
 //! A policy as the simulator applies it.
 
-use crate::cluster::detect::Detector;
-use crate::cluster::detect::DetectorPlan;
-use crate::cluster::plan::PolicyPlan;
-use crate::cluster::plan::SlotShare;
-use crate::cluster::plan::Watching;
+use crate::cluster::detect::{Detector, DetectorPlan};
+use crate::cluster::plan::{PolicyPlan, SlotShare, Watching};
 use crate::cluster::world::World;
 
 /// A policy on the nodes of a world.
@@ -21,6 +18,8 @@ pub(super) struct Policy<'a> {
     pub(super) watch: Watching,
     /// Whether flagged tasks get copies.
     pub(super) copies: bool,
+    /// Share of the nodes, the slowest ones, that get no copies.
+    pub(super) slow_nodes: f64,
 }
 
 impl<'a> Policy<'a> {
@@ -37,6 +36,7 @@ impl<'a> Policy<'a> {
             lag: plan.lag_s,
             watch: plan.watch,
             copies: plan.copies,
+            slow_nodes: plan.slow_nodes,
         }
     }
 }

@@ -3,18 +3,11 @@
 //! Owns the state of a run and its events. Who gets a slot is in `placing`, what detectors see and flag in `looking`, a
 //! node's clockwork in `node`. All memory is kept from one replication to the next.
 
-use crate::cluster::detect::Category;
-use crate::cluster::detect::Finished;
-use crate::cluster::detect::Flag;
-use crate::cluster::detect::NodeSpeed;
-use crate::cluster::detect::RunningTask;
-use crate::cluster::metrics::Tally;
-use crate::cluster::metrics::TaskRecord;
+use crate::cluster::detect::{Category, Finished, Flag, NodeSpeed, RunningTask};
+use crate::cluster::metrics::{Tally, TaskRecord};
 use crate::cluster::next_event::Timers;
-use crate::cluster::node::NOBODY;
-use crate::cluster::node::Node;
-use crate::cluster::outcome::Outcome;
-use crate::cluster::outcome::RunFault;
+use crate::cluster::node::{NOBODY, Node};
+use crate::cluster::outcome::{Outcome, RunFault};
 use crate::cluster::policy::Policy;
 use crate::cluster::world::World;
 
@@ -82,6 +75,10 @@ pub(super) struct Task {
     pub(super) detected: f64,
     /// Time of the original attempt \[s\], estimated where it was killed.
     pub(super) time: f64,
+    /// How often it was killed to begin again; of the first one, `time` is the estimate.
+    pub(super) restarts: u32,
+    /// The node that it was killed on, where it shall not begin again.
+    pub(super) avoid: u32,
 }
 
 const NEW_TASK: Task = Task {
@@ -92,6 +89,8 @@ const NEW_TASK: Task = Task {
     requested: f64::NAN,
     detected: f64::NAN,
     time: f64::NAN,
+    restarts: 0,
+    avoid: NOBODY,
 };
 
 /// The maps or reduces of a job.
@@ -286,8 +285,12 @@ impl<'w> Simulator<'w> {
         let task = attempt.task as usize;
         let state = self.tasks[task];
         let took = self.release(winner);
+        self.nodes[attempt.node as usize].finished += 1;
         let loser = if state.original == winner { state.copy } else { state.original };
-        self.tasks[task].time = took;
+        let first = state.restarts == 0;
+        if first {
+            self.tasks[task].time = took;
+        }
         if loser != NOBODY {
             let killed = self.attempts[loser as usize];
             self.advance(killed.node as usize);
@@ -295,8 +298,9 @@ impl<'w> Simulator<'w> {
             self.outcome.wasted_s += wasted;
             if state.copy == winner {
                 self.outcome.won += 1;
-                let done = self.nodes[killed.node as usize].work - killed.from_work;
-                self.tasks[task].time = wasted * ((killed.end_work - killed.from_work) / done).max(1.0);
+                if first {
+                    self.tasks[task].time = self.whole_time(&killed, wasted);
+                }
             }
         }
         self.tasks[task].status = Status::Done;
@@ -322,6 +326,12 @@ impl<'w> Simulator<'w> {
             self.follow(node);
         }
         self.place_on(attempt.node as usize, policy);
+    }
+
+    /// How long a killed attempt would have taken, from what it had done until then \[s\].
+    pub(super) fn whole_time(&self, killed: &Attempt, held: f64) -> f64 {
+        let done = self.nodes[killed.node as usize].work - killed.from_work;
+        held * ((killed.end_work - killed.from_work) / done).max(1.0)
     }
 
     /// The last map starts the reduces that wait in their slots; the last task of all ends the job.

@@ -2,8 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::cluster::detect::ByScore;
-use crate::cluster::detect::DetectorPlan;
+use crate::cluster::detect::{ByScore, DetectorPlan};
 use crate::cluster::metrics::Metric;
 use crate::cluster::*;
 
@@ -140,6 +139,53 @@ fn an_original_that_is_faster_after_all_kills_its_copy() {
     assert!(close(outcome.job_s, 10.0 / 0.55), "{outcome:?}");
     assert_eq!((outcome.copies, outcome.won), (1, 0));
     assert!(close(outcome.wasted_s, 10.0 / 0.55 - 10.0));
+}
+
+/// Nodes of the attempts of each task in one replication of the plan's first policy, copies apart.
+fn where_attempts_ran(plan: &Plan, replication: u64) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let world = crate::cluster::world::World::new(plan, 7);
+    let usual = vec![10.0; world.tasks.len()];
+    let policy = crate::cluster::policy::Policy::new(&plan.policy[0], &world);
+    let mut simulator = crate::cluster::simulator::Simulator::new(&world, &usual, 1.2);
+    simulator.run(&policy, replication).unwrap();
+    let mut originals = vec![Vec::new(); world.tasks.len()];
+    let mut copies = Vec::new();
+    for attempt in &simulator.attempts {
+        if attempt.is_copy { copies.push(attempt.node) } else { originals[attempt.task as usize].push(attempt.node) }
+    }
+    (originals, copies)
+}
+
+#[test]
+fn slow_nodes_get_no_copies_where_the_policy_says_so() {
+    // two slow nodes, two fast ones, each with a slot that copies only may take
+    let mut plan = plain(&[(1, 1.0, 2, 0.1), (1, 1.0, 2, 0.2), (2, 1.0, 2, 1.0)], 4, 10.0);
+    plan.policy = vec![eager(SlotShare::Tasks(0.5))];
+    let copies = |plan: &Plan| (0..20).flat_map(|run| where_attempts_ran(plan, run).1).collect::<Vec<_>>();
+    assert!(copies(&plan).iter().any(|&node| node < 2), "a slow node is never chosen, so the rule has nothing to do");
+    plan.policy[0].slow_nodes = 0.5;
+    let found = copies(&plan);
+    assert!(found.len() >= 20 && found.iter().all(|&node| node >= 2), "{found:?}");
+}
+
+#[test]
+fn mantri_kills_a_slow_task_that_begins_again_elsewhere() {
+    let mut plan = plain(&[(1, 1.0, 1, 0.1), (3, 1.0, 1, 1.0)], 20, 10.0);
+    let mantri =
+        |max_restarts| DetectorPlan::Mantri(crate::cluster::detect::Mantri { max_restarts, ..Default::default() });
+    plan.policy =
+        vec![PolicyPlan { detector: mantri(3), lag_s: 0.0, watch: Watching::FromLag, ..PolicyPlan::default() }];
+    let outcome = only(&plan);
+    assert!(outcome.restarts >= 1 && outcome.wasted_s > 10.0, "{outcome:?}");
+    // the slow attempt is judged by what it would have taken, 100 s, though it was killed
+    assert!(outcome.maps.stragglers >= 1 && outcome.maps.true_positives >= 1, "{:?}", outcome.maps);
+    let (originals, _) = where_attempts_ran(&plan, 0);
+    assert!(originals.iter().any(|nodes| nodes.len() > 1));
+    for nodes in originals {
+        assert!(nodes.windows(2).all(|pair| pair[0] != pair[1]), "{nodes:?}");
+    }
+    plan.policy[0].detector = mantri(0);
+    assert_eq!(only(&plan).restarts, 0);
 }
 
 #[test]

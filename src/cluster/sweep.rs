@@ -1,7 +1,6 @@
 //! Variants of policies: every detector with several lags, reservations and thresholds.
 
-use crate::cluster::plan::PolicyPlan;
-use crate::cluster::plan::SlotShare;
+use crate::cluster::plan::{PolicyPlan, SlotShare};
 
 /// What is varied; an empty axis leaves the policy's own value.
 #[derive(Clone, Debug, Default, PartialEq)]

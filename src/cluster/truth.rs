@@ -1,7 +1,6 @@
 //! What a straggler is: longer than a factor times the usual time, and how well that time must be known.
 
-use crate::estimate::EstimateError;
-use crate::estimate::quantile_of_sorted;
+use crate::estimate::{EstimateError, quantile_of_sorted};
 
 /// The usual time of a task: a quantile of its times in homogeneous runs, in their unit. \[Phan2018, 6.1\]
 ///

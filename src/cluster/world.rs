@@ -3,17 +3,9 @@
 //! Sizes and places of blocks are drawn once for a seed: every replication and every policy has the same input.
 
 use crate::cluster::detect::Category;
-use crate::cluster::plan::Failure;
-use crate::cluster::plan::JobOrder;
-use crate::cluster::plan::JobPlan;
-use crate::cluster::plan::Noise;
-use crate::cluster::plan::Plan;
-use crate::cluster::plan::Power;
-use crate::cluster::plan::Slowdown;
+use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowdown};
 use crate::estimate::normal_quantile;
-use crate::rng::Address;
-use crate::rng::Purpose;
-use crate::rng::split;
+use crate::rng::{Address, Purpose, split};
 
 /// A node.
 #[derive(Clone, Copy, Debug)]

@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn densities_are_densities() {
-        let laws = [lognormal(&[0.5, 1.0, 2.0]), PhaseLaw::Erlang(7), PhaseLaw::Weibull { shape: 2.5 }, PhaseLaw::Exponential];
+        let laws =
+            [lognormal(&[0.5, 1.0, 2.0]), PhaseLaw::Erlang(7), PhaseLaw::Weibull { shape: 2.5 }, PhaseLaw::Exponential];
         for law in laws {
             let (mut mass, mut mean) = (0.0, 0.0);
             for i in 0..200_000 {

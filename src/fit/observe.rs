@@ -165,7 +165,8 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     let told = stages.iter().find(|stage| stage.reads_input).map(|s| s.tasks.iter().map(|task| task.mb).sum());
     let input_mb = input_mb.or(told).filter(|mb| *mb > 0.0).ok_or_else(|| FitError::NoInput { log: log.clone() })?;
     let last = found.iter().map(|(_, _, span)| span.last_end).max().unwrap_or(end);
-    let partitions = application.number("spark.sql.shuffle.partitions").or(application.number("spark.default.parallelism"));
+    let partitions =
+        application.number("spark.sql.shuffle.partitions").or(application.number("spark.default.parallelism"));
     Ok(ObservedRun {
         name: application.name.clone(),
         input_mb,
@@ -209,7 +210,8 @@ fn executed<'t>(
         let end = attempts.iter().filter(|a| a.succeeded()).filter_map(Attempt::finish).max();
         let (Some(first_launch), Some(last_end)) = (launch, end) else { continue };
         if stage.parents.is_none() {
-            let what = format!("stage {} has no dependencies in the log; a fit needs an event log of Spark", stage.number);
+            let what =
+                format!("stage {} has no dependencies in the log; a fit needs an event log of Spark", stage.number);
             return Err(FitError::NotAStageGraph { log: log.to_owned(), what });
         }
         let in_job = |job: &crate::trace::Job| job.stages.contains(&stage.number);

@@ -297,11 +297,21 @@ fn coefficient(law: &PhaseLaw) -> f64 {
 }
 
 /// What the logs could not tell.
-fn notes(runs: &[ObservedRun], scalings: &[Scaling], stages: &[FittedStage], times: &[Times], unseen: &[usize]) -> Vec<String> {
-    let mut notes: Vec<String> = runs.iter().flat_map(|run| run.notes.iter().map(|n| format!("{}: {n}", run.log))).collect();
+fn notes(
+    runs: &[ObservedRun],
+    scalings: &[Scaling],
+    stages: &[FittedStage],
+    times: &[Times],
+    unseen: &[usize],
+) -> Vec<String> {
+    let mut notes: Vec<String> =
+        runs.iter().flat_map(|run| run.notes.iter().map(|n| format!("{}: {n}", run.log))).collect();
     if runs.len() == 1 {
         let sigma = RunSpread::default().sigma;
-        notes.push(format!("one log: how much whole runs differ is assumed (standard deviation {:.0} %)", 100.0 * sigma));
+        notes.push(format!(
+            "one log: how much whole runs differ is assumed (standard deviation {:.0} %)",
+            100.0 * sigma
+        ));
     }
     notes.extend(scalings.iter().filter_map(|scaling| scaling.note.clone()));
     let listed = |wanted: &dyn Fn(usize) -> bool| {
@@ -313,7 +323,9 @@ fn notes(runs: &[ObservedRun], scalings: &[Scaling], stages: &[FittedStage], tim
     }
     let ranks = |i: usize| runs.iter().flat_map(|run| &run.stages[i].tasks).map(|task| task.rank).max().unwrap_or(0);
     if let Some(found) = listed(&|i| times[i].saw_warm && ranks(i) < 4 && scalings[i].tasks.per_mb > 0.0) {
-        notes.push(format!("stages {found}: no slot ran four tasks; the steady time follows largely from processor time"));
+        notes.push(format!(
+            "stages {found}: no slot ran four tasks; the steady time follows largely from processor time"
+        ));
     }
     if let Some(found) = listed(&|i| stages[i].held_up > 0) {
         let all: usize = stages.iter().map(|stage| stage.held_up).sum();

@@ -106,7 +106,8 @@ pub(super) fn errors(rows: &[Row], fitted: &Times, mb: f64) -> (f64, f64) {
     let groups = GROUPS.min(rows.len());
     let (mut cold, mut warm) = (Vec::new(), Vec::new());
     for group in 0..groups {
-        let kept: Vec<Row> = rows.iter().enumerate().filter(|(i, _)| i % groups != group).map(|(_, row)| *row).collect();
+        let kept: Vec<Row> =
+            rows.iter().enumerate().filter(|(i, _)| i % groups != group).map(|(_, row)| *row).collect();
         if kept.iter().any(|row| row.rank < 2) {
             let times = fit_times(&kept);
             cold.push((times.cold.at(mb) / fitted.cold.at(mb)).ln());

@@ -9,6 +9,7 @@ pub mod pipe;
 pub mod svg;
 
 mod layout;
+pub(crate) mod svg_parts;
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use crate::formats::dot::{timing_text, weight_text};
 use crate::formats::layout::Layout;
+use crate::formats::svg_parts::{Frame, escaped, head, path, step};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Point, Transition, TransitionId};
 
 /// Half the size of PIPE's icons, whose position is their top left corner.
@@ -18,8 +19,6 @@ const IMMEDIATE: f64 = 2.5;
 /// Radius of a token, and of the circle at the end of an inhibitor arc.
 const TOKEN: f64 = 3.2;
 const RING: f64 = 4.0;
-/// Space around the drawing.
-const MARGIN: f64 = 24.0;
 /// Width of a character of the labels, roughly.
 const LETTER: f64 = 6.2;
 /// Narrowest note whose text is broken into lines of its width.
@@ -64,24 +63,6 @@ pub fn svg(net: &Net) -> String {
     drawing.document()
 }
 
-/// The smallest box around everything drawn.
-#[derive(Clone, Copy, Debug, Default)]
-struct Frame {
-    corners: Option<(Point, Point)>,
-}
-
-impl Frame {
-    fn add(&mut self, p: Point, reach: f64) {
-        let (low, high) = (Point { x: p.x - reach, y: p.y - reach }, Point { x: p.x + reach, y: p.y + reach });
-        self.corners = Some(match self.corners {
-            None => (low, high),
-            Some((l, h)) => {
-                (Point { x: l.x.min(low.x), y: l.y.min(low.y) }, Point { x: h.x.max(high.x), y: h.y.max(high.y) })
-            }
-        });
-    }
-}
-
 #[derive(Clone, Copy)]
 enum Anchor {
     Start,
@@ -98,17 +79,7 @@ struct Drawing<'n> {
 
 impl Drawing<'_> {
     fn document(self) -> String {
-        let zero = Point::default();
-        let (low, high) = self.frame.corners.unwrap_or((zero, zero));
-        let (x, y) = (low.x - MARGIN, low.y - MARGIN);
-        let (width, height) = (high.x - low.x + 2.0 * MARGIN, high.y - low.y + 2.0 * MARGIN);
-        let title = escaped(self.net.name());
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-             viewBox=\"{x:.1} {y:.1} {width:.1} {height:.1}\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
-             <rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"#fff\"/>\n{}</svg>\n",
-            self.out
-        )
+        self.frame.document(self.net.name(), STYLE, &self.out)
     }
 
     fn text(&mut self, at: Point, class: &str, anchor: Anchor, text: &str) {
@@ -354,16 +325,6 @@ fn thickness(transition: &Transition) -> f64 {
     if transition.is_immediate() { IMMEDIATE } else { TIMED }
 }
 
-/// The point `distance` away from `from` towards `to`.
-fn step(from: Point, to: Point, distance: f64) -> Point {
-    let (dx, dy) = (to.x - from.x, to.y - from.y);
-    let length = dx.hypot(dy);
-    if length < 1e-9 {
-        return from;
-    }
-    Point { x: from.x + dx / length * distance, y: from.y + dy / length * distance }
-}
-
 fn on_circle(centre: Point, toward: Point) -> Point {
     step(centre, toward, HALF + 0.8)
 }
@@ -382,33 +343,6 @@ fn on_bar(centre: Point, transition: &Transition, toward: Point) -> Point {
     Point { x: centre.x + dx * scale, y: centre.y + dy * scale }
 }
 
-/// An arrow head with its tip at `tip`, coming from `before`.
-fn head(tip: Point, before: Point) -> String {
-    let back = step(tip, before, 8.0);
-    let (dx, dy) = ((tip.x - back.x) / 8.0 * 3.2, (tip.y - back.y) / 8.0 * 3.2);
-    format!("M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}Z", tip.x, tip.y, back.x - dy, back.y + dx, back.x + dy, back.y - dx)
-}
-
-/// A path through points: straight, or a Catmull-Rom curve.
-fn path(points: &[Point], curved: bool) -> String {
-    let mut d = format!("M{:.1} {:.1}", points[0].x, points[0].y);
-    for i in 1..points.len() {
-        let (a, b) = (points[i - 1], points[i]);
-        if !curved {
-            let _ = write!(d, "L{:.1} {:.1}", b.x, b.y);
-            continue;
-        }
-        let before = if i > 1 { points[i - 2] } else { a };
-        let after = points.get(i + 1).copied().unwrap_or(b);
-        let (c1, c2) = (
-            Point { x: a.x + (b.x - before.x) / 6.0, y: a.y + (b.y - before.y) / 6.0 },
-            Point { x: b.x - (after.x - a.x) / 6.0, y: b.y - (after.y - a.y) / 6.0 },
-        );
-        let _ = write!(d, "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", c1.x, c1.y, c2.x, c2.y, b.x, b.y);
-    }
-    d
-}
-
 /// Where up to five tokens lie in a place.
 fn dots(count: usize) -> Vec<Point> {
     const D: f64 = 6.0;
@@ -425,21 +359,6 @@ fn dots(count: usize) -> Vec<Point> {
 
 fn colour([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
-}
-
-fn escaped(text: &str) -> String {
-    let allowed = text.chars().filter(|c| !c.is_control());
-    let mut out = String::with_capacity(text.len());
-    for c in allowed {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -57,6 +57,9 @@ pub enum JobTimeError {
     /// Tasks wait for slots. Set `model.slots = false`.
     #[error("tasks wait for slots (`model.slots`), which has no exact law")]
     Slots,
+    /// Tasks may be slow, or have copies. Leave out `[stragglers]` and `[speculation]`.
+    #[error("tasks may be stragglers or have copies, which has no exact law here")]
+    Stragglers,
     /// A task of fixed length may or may not be the last. Give one of its phases a random law.
     #[error(transparent)]
     Mixed(#[from] FixedBesideRandom),
@@ -131,6 +134,9 @@ impl JobTime {
     pub fn of_plan(plan: &Plan, phases: &JobPhases) -> Result<Self, JobTimeError> {
         if plan.model.slots {
             return Err(JobTimeError::Slots);
+        }
+        if plan.stragglers.is_some() || plan.speculation.is_some() {
+            return Err(JobTimeError::Stragglers);
         }
         for phase in Phase::ALL {
             stages_of(phase, plan.model.law.get(phase), 1.0, &mut TaskLaw::default())?;

@@ -4,8 +4,9 @@
 //! equal, nearly equal or a million times apart: no partial fractions, only sums of non-negative numbers
 //! (uniformisation \[Jensen1953\]). It knows nothing of phases; `analytic` says which stages a task has.
 
-use crate::mapreduce::curve::Curve;
 use std::collections::BTreeMap;
+
+use crate::mapreduce::curve::Curve;
 
 /// Share of a task's sum of squared stage means below which its shortest stages count as fixed times.
 ///

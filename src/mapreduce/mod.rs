@@ -7,6 +7,9 @@
 //! ```text
 //! plan.toml ──▶ params::Plan ──▶ spn_gc::phase_times ──▶ JobPhases ──┬─▶ analytic::JobTime   (exact)
 //!                                                                    └─▶ net::job_net ──▶ Net (to simulate)
+//!                                                                              │  ▲
+//!                                                              task chains     ▼  │ straggle, speculate
+//!                                                                        stragglers and their copies
 //! ```
 //!
 //! Symbols of the paper and where they are in a plan; sizes in MB (2^20 bytes), rates in MB/s, times in s:
@@ -26,20 +29,32 @@
 //! never `NaN`; tasks, phases and warnings come in task and phase order.
 
 pub mod analytic;
+mod attempt_rewards;
+mod attempts;
+mod augmented;
 pub mod chain;
 pub mod curve;
+mod fate;
 pub mod net;
 pub mod params;
 pub mod phase;
 pub mod phase_law;
 pub mod plan_check;
 mod slots;
+pub mod speculation;
 pub mod spn_gc;
+pub mod straggler;
+mod task_chain;
 pub mod task_times;
 
 pub use analytic::{JobTime, TaskLaw};
+pub use attempt_rewards::{AttemptReward, Machines, attempt_rewards};
+pub use augmented::{AttemptParts, AugmentError, Augmented, CopySlots};
 pub use net::{JobNet, PhaseMap, job_net};
 pub use params::Plan;
 pub use phase::Phase;
 pub use phase_law::PhaseLaw;
+pub use speculation::{CopyPolicy, Speculation, speculate};
+pub use straggler::{Factors, SettingProblem, Stragglers, WhichTasks, straggle};
+pub use task_chain::{ChainProblem, TaskChain};
 pub use task_times::{JobPhases, phase_times};

@@ -23,10 +23,16 @@
 //! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the
 //! exact solvers know it, unlike a deterministic delay of 0.
 
+use std::collections::HashMap;
+
+use crate::mapreduce::augmented::{AttemptParts, AugmentError};
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::plan_check::PlanProblem;
 use crate::mapreduce::slots::{Slots, slots_of};
+use crate::mapreduce::speculation::speculate;
+use crate::mapreduce::straggler::{WhichTasks, straggle};
+use crate::mapreduce::task_chain::TaskChain;
 use crate::mapreduce::task_times::JobPhases;
 use crate::net::{BuildProblem, Net, NetBuilder, PlaceId, Point, Timing, TransitionId};
 
@@ -39,6 +45,10 @@ pub struct JobNet {
     pub phases: PhaseMap,
     /// The places that all hold a token when the job is complete, one per reduce task, in task order.
     pub done: Vec<PlaceId>,
+    /// The map tasks, then the reduce tasks, as `straggle` and `speculate` want them.
+    pub tasks: Vec<TaskChain>,
+    /// The parts of each task's attempts, where the plan has stragglers or speculation; else empty.
+    pub attempts: Vec<AttemptParts>,
 }
 
 /// The transitions of each of the nine phases, in task order.
@@ -89,6 +99,9 @@ pub enum JobNetError {
     /// from `phase_times` of the same plan.
     #[error("a task runs on a kind of worker that has no slot for it")]
     NoSlot,
+    /// The plan's stragglers or copies do not fit the net.
+    #[error(transparent)]
+    Augment(#[from] AugmentError),
     /// A mean time and the shape of its law make a number that is too large or too small.
     #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
     Parts(
@@ -141,7 +154,36 @@ pub fn job_net(plan: &Plan, phases: &JobPhases) -> Result<JobNet, JobNetError> {
             return Err(JobNetError::BadTime { phase, mean_s });
         }
     }
-    Draft::new(plan, slots_of(plan, phases)?).finish(phases)
+    let job = Draft::new(plan, slots_of(plan, phases)?).finish(phases)?;
+    if plan.stragglers.is_none() && plan.speculation.is_none() { Ok(job) } else { augmented(plan, job) }
+}
+
+/// The job with the plan's stragglers and copies.
+fn augmented(plan: &Plan, mut job: JobNet) -> Result<JobNet, JobNetError> {
+    let maps = job.phases.transitions(Phase::Read).len();
+    let stragglers = plan.stragglers_or_none();
+    let tasks = match stragglers.tasks {
+        WhichTasks::All => &job.tasks[..],
+        WhichTasks::Maps => &job.tasks[..maps],
+        WhichTasks::Reduces => &job.tasks[maps..],
+    };
+    // a task whose phases all have mean 0 cannot be slow
+    let takes_time = |task: &&TaskChain| task.stages.iter().any(|&stage| !job.net.transition(stage).is_immediate());
+    let tasks: Vec<TaskChain> = tasks.iter().filter(takes_time).cloned().collect();
+    let made = match &plan.speculation {
+        Some(speculation) => speculate(&job.net, &tasks, &stragglers, speculation)?,
+        None => straggle(&job.net, &tasks, &stragglers)?,
+    };
+    let of_phase = &mut job.phases.of_phase;
+    let numbered = of_phase.iter().enumerate().flat_map(|(phase, all)| all.iter().map(move |&stage| (stage, phase)));
+    let phase_of: HashMap<TransitionId, usize> = numbered.collect();
+    for (new, stage) in &made.stages {
+        if let Some(&phase) = phase_of.get(stage) {
+            of_phase[phase].push(*new);
+        }
+    }
+    (job.net, job.attempts) = (made.net, made.tasks);
+    Ok(job)
 }
 
 /// A net in the making.
@@ -151,6 +193,7 @@ struct Draft<'a> {
     slots: Option<[Slots; 2]>,
     net: NetBuilder,
     phases: PhaseMap,
+    tasks: Vec<TaskChain>,
     /// Column that the next part goes to.
     column: f64,
 }
@@ -162,6 +205,8 @@ struct TaskKind<'a> {
     places: &'a [&'a str],
     /// Names of the place and the transition of a task that waits for a slot.
     wait: [&'a str; 2],
+    /// Name of a task, without its number.
+    name: &'a str,
     /// Place of the slots of each task, if there are slots.
     slots: Vec<PlaceId>,
 }
@@ -172,7 +217,7 @@ const REDUCE_PLACES: [&str; 2] = ["shuffled", "merged"];
 impl<'a> Draft<'a> {
     fn new(plan: &'a Plan, slots: Option<[Slots; 2]>) -> Self {
         let net = NetBuilder::new(plan.job.name.clone());
-        Self { plan, slots, net, phases: PhaseMap::default(), column: 0.0 }
+        Self { plan, slots, net, phases: PhaseMap::default(), tasks: Vec::new(), column: 0.0 }
     }
 
     fn finish(mut self, phases: &JobPhases) -> Result<JobNet, JobNetError> {
@@ -186,6 +231,7 @@ impl<'a> Draft<'a> {
             phases: &Phase::OF_MAP,
             places: &MAP_PLACES,
             wait: ["waitingMap", "startMap"],
+            name: "Map",
             slots: self.slots(0, &phases.map_nodes),
         };
         let first = self.column;
@@ -202,6 +248,7 @@ impl<'a> Draft<'a> {
             phases: &Phase::OF_REDUCE,
             places: &REDUCE_PLACES,
             wait: ["waitingReduce", "startReduce"],
+            name: "Reduce",
             slots: self.slots(1, &phases.reduce_nodes),
         };
         let first = self.column;
@@ -213,7 +260,7 @@ impl<'a> Draft<'a> {
         });
         let done = done.collect();
         let net = self.net.build().map_err(JobNetError::Parts)?;
-        Ok(JobNet { net, phases: self.phases, done })
+        Ok(JobNet { net, phases: self.phases, done, tasks: self.tasks, attempts: Vec::new() })
     }
 
     /// The place of the slots of each task, of maps (0) or reduces (1), if the plan has slots. The pools lie above the tasks.
@@ -248,16 +295,23 @@ impl<'a> Draft<'a> {
             self.net.input(slots, before, 1.0);
             self.column += 1.0;
         }
+        let mut start = None;
+        let mut stages = Vec::with_capacity(kind.phases.len());
         for ((phase, place), mean_s) in kind.phases.iter().zip(kind.places).zip(means_s) {
             let place = self.place(format!("{place}{number}"), 0, row);
+            start = start.or(Some(place));
             self.net.output(before, place, 1.0);
             self.column += 1.0;
             before = self.phase(*phase, number.clone(), *mean_s, row);
             self.net.input(place, before, 1.0);
             self.column += 1.0;
+            stages.push(before);
         }
         if let Some(slots) = slots {
             self.net.output(before, slots, 1.0);
+        }
+        if let Some(start) = start {
+            self.tasks.push(TaskChain { name: format!("{}{number}", kind.name), start, stages, slots });
         }
         before
     }

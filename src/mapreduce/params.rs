@@ -4,13 +4,14 @@
 //! numbers mean for the phases is in `spn_gc`. Defaults marked \[paper\] are of \[PESARO15, Tables I, II\],
 //! the others are ours; `models/mapreduce/default-job.toml` tells which is which.
 
+use serde::{Deserialize, Serialize};
+
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
-use crate::mapreduce::plan_check::PlanProblem;
-use crate::mapreduce::plan_check::locate;
-use serde::Deserialize;
-use serde::Serialize;
-use std::ops::Range;
+use crate::mapreduce::plan_check::{PlanFault, both_profile_and_phases};
+use crate::mapreduce::speculation::Speculation;
+use crate::mapreduce::straggler::Stragglers;
+use crate::plan_text;
 
 /// A job, the profile of its test job, Hadoop's settings, the cluster and how to model them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,12 @@ pub struct Plan {
     /// The phase means themselves, instead of `profile`. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<GivenPhases>,
+    /// Slow nodes that tasks may draw. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stragglers: Option<Stragglers>,
+    /// Copies of tasks. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speculation: Option<Speculation>,
 }
 
 /// The job to estimate.
@@ -295,25 +302,8 @@ pub struct GivenPhases {
     pub reduces: Option<u64>,
 }
 
-/// Why a text is no plan. Correct the text where it points; nothing was loaded.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The text is not TOML, or holds a key or value that plans do not have.
-    #[error("{message}")]
-    Text {
-        /// What the TOML reader says.
-        message: String,
-        /// Where, as bytes of the text.
-        span: Option<Range<usize>>,
-    },
-    /// Values that are out of range or contradict each other: all of them.
-    #[error("{} in the plan", if .0.len() == 1 { "a problem".to_owned() } else { format!("{} problems", .0.len()) })]
-    Values(
-        /// The problems, in the order of the plan's sections.
-        Vec<PlanProblem>,
-    ),
-}
+/// Why a text is no plan.
+pub type PlanError = plan_text::PlanError<PlanFault>;
 
 /// What the TOML reader says; of a law that lacks its parameters, how to write it.
 fn message(error: &toml::de::Error, text: &str) -> String {
@@ -339,22 +329,27 @@ impl Plan {
     /// assert_eq!((plan.maps(), plan.reduces()), (10, 40));
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        let bad_text = |e: toml::de::Error| PlanError::Text { message: message(&e, text), span: e.span() };
-        let plan: Self = toml::from_str(text).map_err(bad_text)?;
-        let table = toml::de::DeTable::parse(text).map_err(bad_text)?;
-        let mut problems = plan.problems();
-        if plan.phases.is_some() && table.get_ref().contains_key("profile") {
-            problems.push(PlanProblem::both_profile_and_phases());
-        }
-        for problem in &mut problems {
-            problem.span = locate(&table, &problem.key);
-        }
-        if problems.is_empty() { Ok(plan) } else { Err(PlanError::Values(problems)) }
+        plan_text::read(
+            text,
+            |error| message(error, text),
+            |plan: &Self, table| {
+                let mut problems = plan.problems();
+                if plan.phases.is_some() && table.contains_key("profile") {
+                    problems.push(both_profile_and_phases());
+                }
+                problems
+            },
+        )
     }
 
     /// The default plan as commented TOML text.
     pub fn example_toml() -> &'static str {
         include_str!("../../models/mapreduce/default-job.toml")
+    }
+
+    /// Its stragglers; with a share of 0 where there are none.
+    pub fn stragglers_or_none(&self) -> Stragglers {
+        self.stragglers.clone().unwrap_or(Stragglers { share: 0.0, ..Stragglers::default() })
     }
 
     /// M, the number of map tasks \[PESARO15, Eq. 5\], or what `phases.maps` says. Exact for a plan without problems.
@@ -387,6 +382,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapreduce::plan_check::PlanProblem;
 
     fn problems(text: &str) -> Vec<PlanProblem> {
         match Plan::from_toml(text) {
@@ -407,6 +403,34 @@ mod tests {
         let written = toml::to_string(&Plan::default()).unwrap();
         let missing = |line: &&str| line.contains('=') && !text.contains(line.split('=').next().unwrap_or_default());
         assert_eq!(written.lines().filter(missing).collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn example_text_states_the_defaults_of_stragglers_and_speculation() {
+        let text = Plan::example_toml();
+        let sections = &text[text.find("# [stragglers]").unwrap()..];
+        let text: Vec<_> = sections.lines().map(|line| line.trim_start_matches("# ").trim_start_matches('#')).collect();
+        let plan = Plan::from_toml(&text.join("\n")).unwrap();
+        let law = Some(PhaseLaw::Exponential);
+        assert_eq!(plan.stragglers, Some(Stragglers { law, ..Stragglers::default() }));
+        let (undetected, slow_copies) = (Some(2.0), Some(0.1));
+        assert_eq!(plan.speculation, Some(Speculation { undetected, slow_copies, ..Speculation::default() }));
+    }
+
+    #[test]
+    fn stragglers_are_read_and_bad_ones_are_pointed_at() {
+        let text = "[stragglers]\nfactor = [[0.7, 2.0], [0.3, 5.0]]\ntasks = \"maps\"\n[speculation]\nslots = { reserved = 3 }";
+        let plan = Plan::from_toml(text).unwrap();
+        assert_eq!(plan.stragglers.as_ref().unwrap().mean_factor(), 0.7 * 2.0 + 0.3 * 5.0);
+        assert_eq!(Plan::from_toml(&toml::to_string(&plan).unwrap()).unwrap(), plan);
+        let text = "[stragglers]\nshare = 0.5\n[speculation]\nprecision = 0.2\nlatency = 9";
+        let found = problems(text);
+        assert_eq!((found.len(), found[0].key.as_str()), (1, "speculation.recall"));
+        let text = "[stragglers]\nshare = 0.1\n[speculation]\nlatency = 9.0";
+        let found = problems(text);
+        assert_eq!((found[0].key.as_str(), &text[found[0].span.clone().unwrap()]), ("speculation.latency", "9.0"));
+        let told = found[0].to_string();
+        assert!(told.contains("a straggler that takes 3 usual times cannot be flagged at 9 of them"), "{told}");
     }
 
     #[test]

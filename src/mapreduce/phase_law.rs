@@ -2,10 +2,10 @@
 //!
 //! Owns the nine shapes and their translation to a delay law with a given mean. No sampling.
 
-use crate::mapreduce::plan_check::short;
+use serde::{Deserialize, Serialize};
+
 use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
-use serde::Deserialize;
-use serde::Serialize;
+use crate::plan_text::short;
 
 /// The shape of a phase's delay. The phase's mean scales it, so every shape keeps the mean.
 ///

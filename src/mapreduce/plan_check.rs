@@ -2,20 +2,12 @@
 //!
 //! Owns the ranges. It reports every problem, not the first, each with the key's path.
 
-use crate::mapreduce::params::Cluster;
-use crate::mapreduce::params::GivenPhases;
-use crate::mapreduce::params::Hadoop;
-use crate::mapreduce::params::Job;
-use crate::mapreduce::params::Node;
-use crate::mapreduce::params::Plan;
-use crate::mapreduce::params::Profile;
+use crate::mapreduce::params::{Cluster, GivenPhases, Hadoop, Job, Node, Plan, Profile};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLawProblem;
-use std::fmt;
-use std::ops::Range;
-use toml::Spanned;
-use toml::de::DeTable;
-use toml::de::DeValue;
+use crate::mapreduce::straggler::SettingProblem;
+use crate::plan_text;
+use crate::plan_text::{ValueFault, short};
 
 /// Most map tasks, and most reduce tasks, of a plan.
 pub const MAX_TASKS: u64 = 1_000_000;
@@ -26,43 +18,18 @@ pub const MAX_WORKERS: u64 = 100_000;
 /// Splits above this \[MB\] make no sense: an input that would need them for its maps to be few enough is itself wrong.
 const LARGEST_SPLIT_MB: f64 = 65_536.0;
 
-/// A number for a message: as it is, or with an exponent where it would have many digits.
-pub(super) fn short(value: f64) -> String {
-    let plain = value == 0.0 || !value.is_finite() || (1e-6..1e15).contains(&value.abs());
-    if plain { value.to_string() } else { format!("{value:e}") }
-}
-
 /// A value of a plan that cannot be right.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlanProblem {
-    /// Path of the key, such as `cluster.node[1].gpu_speed`.
-    pub key: String,
-    /// Where the value stands, as bytes of the text; `None` if the plan was not read from text or leaves it out.
-    pub span: Option<Range<usize>>,
-    /// What is wrong.
-    pub fault: PlanFault,
-}
+pub type PlanProblem = plan_text::PlanProblem<PlanFault>;
 
-impl fmt::Display for PlanProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.key, self.fault)
-    }
-}
-
-impl std::error::Error for PlanProblem {}
+type Checker = plan_text::Checker<PlanFault>;
 
 /// What is wrong with a value of a plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanFault {
-    /// A number is out of its range.
-    #[error("{} is not {needs}", short(*value))]
-    Range {
-        /// The number.
-        value: f64,
-        /// What it must be.
-        needs: &'static str,
-    },
+    /// A number or a count is out of its range.
+    #[error(transparent)]
+    Value(#[from] ValueFault),
     /// GPU blocks larger than splits. Make them smaller, or the splits larger.
     #[error("a GPU block of {} MB does not fit into a split of {} MB", short(*block_mb), short(*split_mb))]
     BlockAboveSplit {
@@ -77,49 +44,23 @@ pub enum PlanFault {
         /// Input over split, rounded up.
         maps: f64,
     },
-    /// The cluster has no worker, or none that runs such tasks, or too many.
-    #[error("{count} {what}; there must be 1 to {most}")]
-    Count {
-        /// What is counted.
-        what: &'static str,
-        /// How many there are.
-        count: u64,
-        /// How many there may be.
-        most: u64,
-    },
     /// The shape of a delay has a bad number.
     #[error(transparent)]
     Law(#[from] PhaseLawProblem),
+    /// Stragglers or speculation with a setting that cannot be right.
+    #[error(transparent)]
+    Setting(#[from] SettingProblem),
     /// Phase means are given and would be computed too. Leave out `[profile]` or `[phases]`.
     #[error("phase means are given, so [profile] has no effect; leave one of the two out")]
     BothProfileAndPhases,
 }
 
-impl PlanProblem {
-    /// The problem of a text that has both sections.
-    pub(crate) fn both_profile_and_phases() -> Self {
-        Self { key: "phases".into(), span: None, fault: PlanFault::BothProfileAndPhases }
-    }
-}
-
-/// Collects problems under one section.
-struct Checker {
-    section: String,
-    problems: Vec<PlanProblem>,
+/// The problem of a text that has both sections.
+pub(super) fn both_profile_and_phases() -> PlanProblem {
+    PlanProblem { key: "phases".into(), span: None, fault: PlanFault::BothProfileAndPhases }
 }
 
 impl Checker {
-    fn add(&mut self, key: &str, fault: PlanFault) {
-        let key = if key.is_empty() { self.section.clone() } else { format!("{}.{key}", self.section) };
-        self.problems.push(PlanProblem { key, span: None, fault });
-    }
-
-    fn range(&mut self, key: &str, value: f64, fine: bool, needs: &'static str) {
-        if !fine {
-            self.add(key, PlanFault::Range { value, needs });
-        }
-    }
-
     fn positive(&mut self, key: &str, value: f64) {
         self.range(key, value, value.is_finite() && value > 0.0, "a finite number above 0");
     }
@@ -132,17 +73,15 @@ impl Checker {
         self.range(key, value, value > 0.0 && value <= 1.0, "a share above 0 and at most 1");
     }
 
-    fn count(&mut self, key: &str, count: u64, what: &'static str, most: u64) {
-        if count == 0 || count > most {
-            self.add(key, PlanFault::Count { what, count, most });
-        }
+    fn some(&mut self, key: &str, count: u64, what: &'static str, most: u64) {
+        self.count(key, count, what, 1, most);
     }
 }
 
 impl Plan {
     /// Everything that is wrong with the values, in the order of the sections; empty for a sound plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
-        let mut to = Checker { section: String::new(), problems: Vec::new() };
+        let mut to = Checker::new();
         check_job(&self.job, self.phases.as_ref(), &mut to);
         check_profile(&self.profile, &mut to);
         check_hadoop(&self.hadoop, &mut to);
@@ -156,6 +95,7 @@ impl Plan {
         if let Some(phases) = &self.phases {
             check_phases(phases, &mut to);
         }
+        check_stragglers(self, &mut to);
         to.problems
     }
 }
@@ -174,13 +114,13 @@ fn check_job(job: &Job, phases: Option<&GivenPhases>, to: &mut Checker) {
     if job.split_mb > 0.0 && job.gpu_block_mb > job.split_mb {
         to.add("gpu_block_mb", PlanFault::BlockAboveSplit { block_mb: job.gpu_block_mb, split_mb: job.split_mb });
     }
-    to.count("reduces", job.reduces, "reduce tasks", MAX_TASKS);
+    to.some("reduces", job.reduces, "reduce tasks", MAX_TASKS);
 }
 
 fn check_profile(profile: &Profile, to: &mut Checker) {
     to.section = "profile".into();
     to.positive("input_mb", profile.input_mb);
-    to.count("maps", profile.maps, "map tasks", MAX_TASKS);
+    to.some("maps", profile.maps, "map tasks", MAX_TASKS);
     to.not_negative("map_data_mb", profile.map_data_mb);
     to.not_negative("map_output_mb", profile.map_output_mb);
     to.not_negative("reduce_output_mb", profile.reduce_output_mb);
@@ -210,10 +150,10 @@ fn check_cluster(plan: &Plan, cluster: &Cluster, to: &mut Checker) {
     to.section = "cluster".into();
     to.range("replicas", cluster.replicas as f64, cluster.replicas >= 1, "at least 1");
     let found = to.problems.len();
-    to.count("node", plan.workers(), "workers", MAX_WORKERS);
+    to.some("node", plan.workers(), "workers", MAX_WORKERS);
     if to.problems.len() == found {
-        to.count("node", plan.map_slots(), "map slots", u64::from(u32::MAX));
-        to.count("node", plan.reduce_slots(), "reduce slots", u64::from(u32::MAX));
+        to.some("node", plan.map_slots(), "map slots", u64::from(u32::MAX));
+        to.some("node", plan.reduce_slots(), "reduce slots", u64::from(u32::MAX));
     }
     for (i, node) in cluster.node.iter().enumerate() {
         to.section = format!("cluster.node[{i}]");
@@ -240,29 +180,23 @@ fn check_phases(phases: &GivenPhases, to: &mut Checker) {
         to.not_negative(&format!("means_s[{i}]"), *mean);
     }
     if let Some(maps) = phases.maps {
-        to.count("maps", maps, "map tasks", MAX_TASKS);
+        to.some("maps", maps, "map tasks", MAX_TASKS);
     }
     if let Some(reduces) = phases.reduces {
-        to.count("reduces", reduces, "reduce tasks", MAX_TASKS);
+        to.some("reduces", reduces, "reduce tasks", MAX_TASKS);
     }
 }
 
-/// Where the value at `key` stands in the text that `table` was read from; of a missing key, its section.
-pub(crate) fn locate(table: &Spanned<DeTable<'_>>, key: &str) -> Option<Range<usize>> {
-    let mut steps = key.split(['.', '[', ']']).filter(|step| !step.is_empty());
-    let mut value = table.get_ref().get(steps.next()?)?;
-    for step in steps {
-        let inner = match value.get_ref() {
-            DeValue::Table(table) => table.get(step),
-            DeValue::Array(array) => step.parse::<usize>().ok().and_then(|i| array.get(i)),
-            _ => None,
-        };
-        match inner {
-            Some(inner) => value = inner,
-            None => break,
-        }
+fn check_stragglers(plan: &Plan, to: &mut Checker) {
+    let stragglers = plan.stragglers_or_none();
+    to.section = "stragglers".into();
+    if let Some((key, problem)) = stragglers.problem() {
+        return to.add(key, problem.into());
     }
-    Some(value.span())
+    to.section = "speculation".into();
+    if let Some((key, problem)) = plan.speculation.as_ref().and_then(|speculation| speculation.problem(&stragglers)) {
+        to.add(key, problem.into());
+    }
 }
 
 #[cfg(test)]
@@ -296,7 +230,6 @@ mod tests {
 
     #[test]
     fn numbers_in_messages_are_short() {
-        assert_eq!([0.0, -2.5, 1e300, -1e-300, f64::NAN].map(short), ["0", "-2.5", "1e300", "-1e-300", "NaN"]);
         let far = faults(|p| p.hadoop.sort_spill_percent = 1e300);
         assert_eq!(far, ["`hadoop.sort_spill_percent`: 1e300 is not a share above 0 and at most 1"]);
     }

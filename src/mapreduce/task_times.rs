@@ -2,9 +2,7 @@
 //!
 //! Owns the placement of tasks on workers and the drawn locality. No net and no distribution.
 
-use crate::mapreduce::params::Locality;
-use crate::mapreduce::params::Node;
-use crate::mapreduce::params::Plan;
+use crate::mapreduce::params::{Locality, Node, Plan};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::plan_check::PlanProblem;

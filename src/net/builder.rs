@@ -1,5 +1,7 @@
 //! The only way to make a [`Net`]: parts go in, a net or all its problems come out.
 
+use std::collections::HashSet;
+
 use crate::net::expr::{self, Expr, ExprError, Names};
 use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
 use crate::net::parts::{
@@ -196,6 +198,16 @@ impl NetBuilder {
     /// An arc that was added, to be changed.
     pub fn arc_mut(&mut self, position: usize) -> &mut Arc {
         &mut self.arcs[position]
+    }
+
+    /// Takes arcs away, by their positions; those that stay move up.
+    pub fn remove_arcs(&mut self, positions: &[usize]) {
+        let removed: HashSet<usize> = positions.iter().copied().collect();
+        let mut position = 0;
+        self.arcs.retain(|_| {
+            position += 1;
+            !removed.contains(&(position - 1))
+        });
     }
 
     /// A rate parameter that was added, to be changed; its name must stay.

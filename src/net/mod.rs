@@ -7,12 +7,14 @@
 pub mod expr;
 
 mod builder;
+mod difference;
 mod ids;
 mod law;
 mod parts;
 mod validate;
 
 pub use builder::NetBuilder;
+pub use difference::{Difference, Part, differences};
 pub use expr::Expr;
 pub use ids::{ClassId, ParameterId, PlaceId, TransitionId};
 pub use law::{Bound, Branch, Law, LawProblem, MAX_ERLANG_STAGES};

@@ -4,6 +4,7 @@
 
 use crate::report::distribution::Distribution;
 use crate::report::job::JobReport;
+use crate::report::passage::PassageSection;
 use crate::report::quantity::Quantity;
 use crate::report::solve::SolveReport;
 use crate::report::solve_numbers::AverageSection;
@@ -22,6 +23,9 @@ impl CsvError {
 }
 
 const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "level", "samples"];
+
+/// Certain bounds of a number.
+type Bounds = [Option<f64>; 2];
 
 /// Collects rows.
 pub(super) struct Rows(csv::Writer<Vec<u8>>);
@@ -45,6 +49,15 @@ impl Rows {
         quantity: &Quantity,
     ) -> Result<(), CsvError> {
         let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        if quantity.exact {
+            return self.bounded(
+                measure,
+                name,
+                unit,
+                quantity.value,
+                quantity.bounds.map_or([None; 2], |b| b.map(Some)),
+            );
+        }
         self.write([
             measure.to_owned(),
             name.to_owned(),
@@ -72,8 +85,32 @@ impl Rows {
         for row in &time.quantiles {
             self.quantity(measure, &quantile_name(row.p), time.unit, &row.quantity)?;
         }
-        self.number(measure, "min", time.unit, &time.min.to_string())?;
-        self.number(measure, "max", time.unit, &time.max.to_string())
+        for (name, value) in [("min", time.min), ("max", time.max)] {
+            value.map_or(Ok(()), |value| self.number(measure, name, time.unit, &value.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// A number with certain bounds, where there are any: ends of no confidence interval, so without a level.
+    fn bounded(&mut self, measure: &str, name: &str, unit: &str, value: f64, bounds: Bounds) -> Result<(), CsvError> {
+        let [low, high] = bounds.map(|bound| bound.map_or_else(String::new, |bound| bound.to_string()));
+        let (value, none) = (value.to_string(), String::new);
+        self.write([measure.to_owned(), name.to_owned(), unit.to_owned(), value, low, high, none(), none()])
+    }
+
+    fn passage(&mut self, time: &PassageSection) -> Result<(), CsvError> {
+        let bounds = time.mean_bounds_s.map_or([None; 2], |bounds| bounds.map(Some));
+        time.mean_s.map_or(Ok(()), |mean| self.bounded("passage_time", "mean", "s", mean, bounds))?;
+        time.sd_s.map_or(Ok(()), |sd| self.bounded("passage_time", "sd", "s", sd, [None; 2]))?;
+        for point in &time.quantiles {
+            let bounds = [point.low, point.high];
+            self.bounded("passage_time", &quantile_name(point.p), "s", point.value, bounds)?;
+        }
+        for point in &time.cdf {
+            let (name, bounds) = (format!("{} s", point.time_s), [point.low, point.high]);
+            self.bounded("passage_cdf", &name, "", point.probability, bounds)?;
+        }
+        Ok(())
     }
 
     fn averages(&mut self, when: &str, averages: &AverageSection) -> Result<(), CsvError> {
@@ -107,6 +144,9 @@ pub fn simulation_csv(report: &SimulationReport) -> Result<String, CsvError> {
     let mut rows = Rows::new()?;
     rows.number("replications", "", "", &report.replications.to_string())?;
     rows.number("partial", "", "", &u8::from(report.partial).to_string())?;
+    if report.method.used == "exact" {
+        rows.number("exact", "", "", "1")?;
+    }
     if let Some(time) = &report.passage_time {
         rows.distribution("passage_time", time)?;
     }
@@ -139,6 +179,9 @@ pub fn simulation_csv(report: &SimulationReport) -> Result<String, CsvError> {
 /// [`CsvError`], which no report of this crate causes.
 pub fn steady_csv(report: &SteadyReport) -> Result<String, CsvError> {
     let mut rows = Rows::new()?;
+    if report.method.used == "exact" {
+        rows.number("exact", "", "", "1")?;
+    }
     for (measure, named) in
         [("tokens", &report.tokens), ("throughput", &report.throughputs), ("reward", &report.rewards)]
     {
@@ -176,15 +219,7 @@ pub fn solve_csv(report: &SolveReport) -> Result<String, CsvError> {
     }
     if let Some(time) = &report.passage {
         rows.number("goal_probability", "", "", &time.probability.to_string())?;
-        for (name, value) in [("mean", time.mean_s), ("sd", time.sd_s)] {
-            value.map_or(Ok(()), |value| rows.number("passage_time", name, "s", &value.to_string()))?;
-        }
-        for point in &time.quantiles {
-            rows.number("passage_time", &quantile_name(point.p), "s", &point.value.to_string())?;
-        }
-        for point in &time.cdf {
-            rows.number("passage_cdf", &format!("{} s", point.time_s), "", &point.probability.to_string())?;
-        }
+        rows.passage(time)?;
     }
     if let Some(steady) = &report.steady {
         rows.averages("", &steady.averages)?;
@@ -219,6 +254,9 @@ pub fn job_csv(report: &JobReport) -> Result<String, CsvError> {
         for point in &law.quantiles {
             rows.number("job_time_analytic", &quantile_name(point.p), law.unit, &point.value.to_string())?;
         }
+    }
+    for row in &report.attempts {
+        rows.quantity("attempts", &row.name, row.unit, &row.quantity)?;
     }
     if let Some(cost) = &report.time_cost {
         rows.number("time_cost_ratio", "", "", &cost.ratio.to_string())?;

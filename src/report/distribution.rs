@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::estimate::{Interval, Moments, TickHistogram, standard_deviation_interval};
+use crate::report::passage::CdfPoint;
 use crate::report::quantity::Quantity;
 use crate::sim::Clock;
 
@@ -51,12 +52,12 @@ pub struct Histogram {
 pub struct Distribution {
     /// Unit of all numbers here.
     pub unit: &'static str,
-    /// Number of samples.
+    /// Number of samples; 0 of an exact distribution.
     pub samples: u64,
-    /// Shortest.
-    pub min: f64,
-    /// Longest.
-    pub max: f64,
+    /// Shortest sample.
+    pub min: Option<f64>,
+    /// Longest sample.
+    pub max: Option<f64>,
     /// Mean.
     pub mean: Quantity,
     /// Standard deviation.
@@ -65,6 +66,9 @@ pub struct Distribution {
     pub quantiles: Vec<QuantileRow>,
     /// How many samples are where.
     pub histogram: Histogram,
+    /// The distribution function as a line of points; only of an exact distribution.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CdfPoint>,
 }
 
 impl Distribution {
@@ -81,13 +85,14 @@ impl Distribution {
         Some(Self {
             unit: "s",
             samples: moments.count(),
-            min: clock.seconds(min),
-            max: clock.seconds(max),
+            min: Some(clock.seconds(min)),
+            max: Some(clock.seconds(max)),
             mean: mean_time(moments, clock, level)?,
             sd: Quantity::new(moments.variance().map(f64::sqrt), moments.count(), level, sd)
                 .map(|sd| sd.scaled(clock.tick())),
             quantiles: quantiles.collect(),
             histogram: Histogram::new(histogram, clock),
+            curve: Vec::new(),
         })
     }
 
@@ -144,7 +149,8 @@ mod tests {
     #[test]
     fn ticks_become_seconds() {
         let time = distribution(0..=100).unwrap();
-        assert_eq!((time.min, time.mean.value, time.quantile(0.5), time.max), (0.0, 25.0, Some(25.0), 50.0));
+        assert_eq!((time.min, time.max), (Some(0.0), Some(50.0)));
+        assert_eq!((time.mean.value, time.quantile(0.5)), (25.0, Some(25.0)));
         let [low, high] = [time.mean.low, time.mean.high].map(Option::unwrap);
         assert!((low + high - 50.0).abs() < 1e-9 && low < 25.0);
     }

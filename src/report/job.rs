@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::mapreduce::{JobPhases, JobTime, Phase, Plan};
+use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
+use crate::report::answer::AnswerMethod;
+use crate::report::attempts::attempt_rows;
 use crate::report::distribution::{Distribution, QUANTILES};
 use crate::report::quantity::Quantity;
-use crate::report::summary::{ProvenanceSummary, float_mean, group_rows, provenance_summary};
+use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
 use crate::sim::{CriticalPath, GroupShare, Question, Run};
+use crate::solve::{Bounded, CompletionTime, GridError};
 use crate::units::Probability;
 
 /// The job.
@@ -72,6 +75,19 @@ pub struct QuantilePoint {
     pub p: f64,
     /// Its value \[s\].
     pub value: f64,
+    /// It is certainly not below this \[s\]; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// It is certainly not above this \[s\]; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+impl QuantilePoint {
+    /// A quantile by a method without bounds.
+    pub(super) fn exact(p: f64, value: f64) -> Self {
+        Self { p, value, low: None, high: None }
+    }
 }
 
 /// The exact distribution of the job time \[s\].
@@ -79,8 +95,13 @@ pub struct QuantilePoint {
 pub struct AnalyticSummary {
     /// Unit of all numbers here.
     pub unit: &'static str,
+    /// `formula`, or `series-parallel`: from the parts of the job's net, with certain bounds.
+    pub by: &'static str,
     /// Mean.
     pub mean: f64,
+    /// Certain bounds of the mean; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_bounds: Option<[f64; 2]>,
     /// Standard deviation.
     pub sd: f64,
     /// The quantiles of [`QUANTILES`].
@@ -107,18 +128,23 @@ pub struct JobReport {
     pub level: f64,
     /// The nine phases.
     pub phases: Vec<PhaseRow>,
+    /// How the job time was found.
+    pub method: AnswerMethod,
     /// Number of replications; 0 without a simulation.
     pub replications: u64,
     /// Whether the simulation ended before it was complete.
     pub partial: bool,
     /// Job time by simulation.
     pub job_time: Option<Distribution>,
-    /// Job time by formula.
+    /// Exact job time.
     pub analytic: Option<AnalyticSummary>,
     /// Why there is no job time by formula, where it was asked for.
     pub no_analytic: Option<String>,
     /// Why there is no critical path, where the job was simulated.
     pub no_critical: Option<String>,
+    /// Slot-seconds, waste, copies and energy of a job with stragglers or copies that was simulated; else empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<Row>,
     /// What the estimate cost.
     pub time_cost: Option<TimeCost>,
     /// Where the numbers come from; none without a simulation.
@@ -130,14 +156,37 @@ impl AnalyticSummary {
     pub fn new(law: &JobTime) -> Self {
         let point = |&p: &f64| {
             let value = law.quantile(Probability::new(p)?).ok()?.get();
-            Some(QuantilePoint { p, value })
+            Some(QuantilePoint::exact(p, value))
         };
         Self {
             unit: "s",
+            by: "formula",
             mean: law.mean().get(),
+            mean_bounds: None,
             sd: law.standard_deviation().get(),
             quantiles: QUANTILES.iter().filter_map(point).collect(),
         }
+    }
+
+    /// Mean, spread and quantiles of the time at which the job's net is complete.
+    ///
+    /// # Errors
+    ///
+    /// As [`CompletionTime::quantile`].
+    pub fn of_completion(time: &CompletionTime) -> Result<Self, GridError> {
+        let mean = time.mean();
+        let point = |p| {
+            let Bounded { lower, value, upper } = time.quantile(p)?;
+            Ok(QuantilePoint { p, value, low: Some(lower), high: Some(upper) })
+        };
+        Ok(Self {
+            unit: "s",
+            by: "series-parallel",
+            mean: mean.value,
+            mean_bounds: Some([mean.lower, mean.upper]),
+            sd: time.standard_deviation(),
+            quantiles: QUANTILES.into_iter().map(point).collect::<Result<_, GridError>>()?,
+        })
     }
 }
 
@@ -153,12 +202,14 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         },
         level,
         phases: Phase::ALL.into_iter().map(|phase| phase_row(plan, phases, phase)).collect(),
+        method: AnswerMethod::simulation(),
         replications: 0,
         partial: false,
         job_time: None,
         analytic: None,
         no_analytic: None,
         no_critical: None,
+        attempts: Vec::new(),
         time_cost: None,
         provenance: None,
     }
@@ -181,6 +232,17 @@ fn phase_row(plan: &Plan, phases: &JobPhases, phase: Phase) -> PhaseRow {
 }
 
 impl JobReport {
+    /// Says how the job time was found, from what is there: after the exact law and the run, if any, were added.
+    pub fn add_method(&mut self) {
+        let used = match (&self.analytic, &self.job_time) {
+            (Some(_), None) => "exact",
+            (Some(_), Some(_)) => "both",
+            (None, _) => "simulation",
+        };
+        let exact = self.analytic.as_ref().map(|law| law.by);
+        self.method = AnswerMethod { used, exact, states: None, no_exact: self.no_analytic.clone() };
+    }
+
     /// Adds what a simulation found; the groups of its question are named after the phases.
     pub fn add_run(&mut self, run: &Run, question: &Question) {
         let samples = &run.samples;
@@ -194,6 +256,11 @@ impl JobReport {
             }
         }
         self.provenance = Some(provenance_summary(&run.provenance, samples.clock.tick()));
+    }
+
+    /// Adds what attempts cost; these rewards are the first of the run's question.
+    pub fn add_attempts(&mut self, run: &Run, rewards: &[AttemptReward]) {
+        self.attempts = attempt_rows(rewards, &run.samples, self.level);
     }
 
     /// Adds where the time goes, from critical paths by phase, in the order of the phases.

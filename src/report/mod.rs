@@ -16,27 +16,43 @@
 //! | mean, spread, quantiles and histogram of a time | [`Distribution`] |
 //! | what a simulation of a net found | [`SimulationReport`] |
 //! | what long runs show of the steady state | [`SteadyReport`] |
+//! | exact answers in the place of simulated ones | [`AnswerMethod`], [`exact_report`] |
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
+//! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`StagesReport`] |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
+//! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
+//! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
+//! | what pictures as SVG share | `plot` |
 //!
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
 //! stated order; nothing is printed here. The JSON is described in docs/json.md.
 
+mod answer;
+mod attempts;
+mod cdf_plot;
 mod csv;
 mod distribution;
+mod fit;
+mod graph_dot;
+mod graph_layout;
+mod graph_svg;
 mod job;
 mod json;
 mod look;
 mod number;
+mod passage;
+mod passage_text;
 mod picture;
+mod plot;
 mod quantity;
 mod solve;
 mod solve_numbers;
 mod solve_numbers_text;
 mod solve_text;
+mod stages;
 mod steady;
 mod structure;
 mod structure_csv;
@@ -52,23 +68,32 @@ mod trace_timeline;
 mod whatif;
 mod whatif_plot;
 
+pub use answer::{AnswerMethod, ExactNumbers, exact_report, exact_steady_report};
+pub use attempts::reward_to_gather;
+pub use cdf_plot::cdf_svg;
 pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
+pub use fit::{FitReport, FitRunRow, FitStageRow, Fitted, fit_report, fit_text};
+pub use graph_dot::graph_dot;
+pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, json};
 pub use look::Look;
 pub use number::{count, counted, duration, plain, within};
+pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
+pub use plot::PlotError;
 pub use quantity::Quantity;
 pub use solve::{
-    CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, SolveReport, StateSpaceRow, UnboundedRow,
-    VerdictRow, solve_report,
+    CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
+    UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
 };
 pub use solve_numbers::{
-    AverageSection, CdfPoint, DistributionRow, NumberRow, PassageSection, StateRow, SteadySection, TimeSection,
-    average_section, passage_section, steady_section, time_section,
+    AverageSection, DistributionRow, NumberRow, StateRow, SteadySection, TimeSection, average_section, steady_section,
+    time_section,
 };
 pub use solve_text::solve_text;
+pub use stages::{StageQuantile, StageTimes, StagesReport, stages_csv, stages_report, stages_text};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, SetRow, SetRows, StructureReport,
@@ -94,4 +119,4 @@ pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     detectors_text, what_if_csv, what_if_report, what_if_text,
 };
-pub use whatif_plot::{PlotError, what_if_svg};
+pub use whatif_plot::what_if_svg;

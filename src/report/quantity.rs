@@ -20,9 +20,25 @@ pub struct Quantity {
     /// Why there is no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Whether it is exact: then there are no samples, no interval, and the level says nothing.
+    #[serde(skip_serializing_if = "is_false")]
+    pub exact: bool,
+    /// Certain bounds; only of exact numbers, where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<[f64; 2]>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Quantity {
+    /// An exact number in a report whose intervals have confidence `level`.
+    pub(super) fn exact(value: f64, level: f64) -> Self {
+        Self { value, low: None, high: None, level, samples: 0, note: None, exact: true, bounds: None }
+    }
+
     /// A value with the interval that was or was not found; none without any sample.
     pub(super) fn new(
         value: Option<f64>,
@@ -39,15 +55,21 @@ impl Quantity {
                 level: interval.level,
                 samples: interval.samples,
                 note: None,
+                exact: false,
+                bounds: None,
             },
-            Err(error) => Self { value, low: None, high: None, level, samples, note: Some(error.to_string()) },
+            Err(error) => {
+                let note = Some(error.to_string());
+                Self { value, low: None, high: None, level, samples, note, exact: false, bounds: None }
+            }
         })
     }
 
     /// The same number in another unit: `factor` new units make one old unit; `factor` must not be negative.
     pub(super) fn scaled(self, factor: f64) -> Self {
         let scale = |value: f64| value * factor;
-        Self { value: scale(self.value), low: self.low.map(scale), high: self.high.map(scale), ..self }
+        let bounds = self.bounds.map(|bounds| bounds.map(scale));
+        Self { value: scale(self.value), low: self.low.map(scale), high: self.high.map(scale), bounds, ..self }
     }
 
     /// Half of the interval's width, where there is an interval.
@@ -71,6 +93,8 @@ impl From<Interval> for Quantity {
             level: interval.level,
             samples: interval.samples,
             note: None,
+            exact: false,
+            bounds: None,
         }
     }
 }

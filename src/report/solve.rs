@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::compile::Program;
-use crate::report::solve_numbers::{PassageSection, SteadySection, TimeSection};
+use crate::report::passage::PassageSection;
+use crate::report::solve_numbers::{SteadySection, TimeSection};
 use crate::report::summary::{NetSummary, Subject};
 use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
 
@@ -18,6 +19,8 @@ pub struct SolveReport {
     pub partial: bool,
     /// Why they are missing.
     pub stopped: Option<String>,
+    /// How the answer was found.
+    pub method: MethodRow,
     /// Why there are infinitely many markings; then there is no state space.
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
@@ -28,6 +31,8 @@ pub struct SolveReport {
     pub safe: Option<bool>,
     /// Markings in which nothing can fire.
     pub deadlocks: Option<DeadMarkings>,
+    /// What rates of 0 keep from firing; of a partial state space, among the states that were explored.
+    pub zero_rates: Option<ZeroRateRow>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
     /// Per transition, how live it is.
@@ -40,6 +45,29 @@ pub struct SolveReport {
     pub passage: Option<PassageSection>,
     /// Version of this crate.
     pub version: &'static str,
+}
+
+/// How an answer was found, and why not otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MethodRow {
+    /// `states` or `series-parallel`.
+    pub used: &'static str,
+    /// Why not by states, where another method was used.
+    pub no_states: Option<String>,
+    /// Why not by series-parallel reduction, where states were used and that was looked at.
+    pub no_series_parallel: Option<String>,
+}
+
+impl MethodRow {
+    /// By states; why not by series-parallel reduction, where that was looked at.
+    pub fn states(no_series_parallel: Option<String>) -> Self {
+        Self { used: "states", no_states: None, no_series_parallel }
+    }
+
+    /// By series-parallel reduction, and why not by states.
+    pub fn series_parallel(no_states: String) -> Self {
+        Self { used: "series-parallel", no_states: Some(no_states), no_series_parallel: None }
+    }
 }
 
 /// How many states there are.
@@ -110,6 +138,17 @@ pub struct DeadMarkings {
     pub path: Vec<String>,
 }
 
+/// What rates of 0 keep from firing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ZeroRateRow {
+    /// Dead markings in which a timed transition has its tokens, but the rate 0.
+    pub dead_markings: usize,
+    /// These transitions.
+    pub held: Vec<String>,
+    /// Timed transitions whose rate is 0 in every marking that enables them.
+    pub never: Vec<String>,
+}
+
 /// Verdicts that need every marking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VerdictRow {
@@ -160,6 +199,10 @@ impl SolveReport {
             row.marking.retain(|(name, _)| place(name));
             row.path.retain(transition);
         }
+        if let Some(row) = &mut self.zero_rates {
+            row.held.retain(transition);
+            row.never.retain(transition);
+        }
         if let Some(row) = &mut self.verdicts {
             row.live = self.liveness.iter().all(|row| row.level == Liveness::Live.level());
         }
@@ -201,16 +244,29 @@ impl SolveReport {
         Self { unbounded: Some(row), safe: Some(false), ..Self::empty(subject) }
     }
 
+    /// The report of a time to a goal that needs no states.
+    pub fn of_time(subject: &Subject<'_>, passage: PassageSection, method: MethodRow) -> Self {
+        Self { passage: Some(passage), method, ..Self::empty(subject) }
+    }
+
+    /// The same, and how it was found.
+    #[must_use]
+    pub fn by(self, method: MethodRow) -> Self {
+        Self { method, ..self }
+    }
+
     fn empty(subject: &Subject<'_>) -> Self {
         Self {
             net: NetSummary::new(subject),
             partial: false,
             stopped: None,
+            method: MethodRow::states(None),
             unbounded: None,
             state_space: None,
             bounds: Vec::new(),
             safe: None,
             deadlocks: None,
+            zero_rates: None,
             verdicts: None,
             liveness: Vec::new(),
             steady: None,
@@ -243,6 +299,7 @@ pub fn solve_report(
         safe: (!safe || !partial).then_some(safe),
         bounds,
         deadlocks: deadlocks(space, program)?,
+        zero_rates: zero_rates(space, program)?,
         verdicts: verdicts.map(|verdicts| VerdictRow {
             live: verdicts.is_live(),
             reversible: verdicts.reversible,
@@ -285,6 +342,16 @@ fn deadlocks(space: &StateSpace, program: &Program) -> Result<Option<DeadMarking
     };
     let path = names(program, &space.path_to(program, first)?);
     Ok(Some(DeadMarkings { count, marking: marked(space, program, first), path }))
+}
+
+fn zero_rates(space: &StateSpace, program: &Program) -> Result<Option<ZeroRateRow>, ExploreError> {
+    let found = space.zero_rates(program)?;
+    let row = ZeroRateRow {
+        dead_markings: found.stuck.len(),
+        held: names(program, &found.held),
+        never: names(program, &found.never),
+    };
+    Ok((!row.held.is_empty() || !row.never.is_empty()).then_some(row))
 }
 
 /// The counters of a state that hold tokens, with their names.

@@ -1,12 +1,10 @@
-//! The numbers of a net's Markov chain: steady state, given times, passage time.
+//! The numbers of a net's Markov chain: steady state, given times.
 
 use serde::Serialize;
 
 use crate::compile::Program;
-use crate::report::distribution::QUANTILES;
-use crate::report::job::QuantilePoint;
 use crate::report::solve::marked;
-use crate::solve::{Averages, LinearOutcome, Passage, PassageError, StateSpace, Steady, Transient};
+use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 
 /// States that are listed one by one.
 const MOST_STATES: usize = 200;
@@ -87,38 +85,6 @@ pub struct TimeSection {
     pub averages: AverageSection,
 }
 
-/// A probability at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CdfPoint {
-    /// When \[s\].
-    pub time_s: f64,
-    /// Probability of having reached the goal by then.
-    pub probability: f64,
-}
-
-/// The time to a goal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PassageSection {
-    /// The goal in words.
-    pub goal: String,
-    /// States before the goal and at it.
-    pub states: usize,
-    /// Probability of ever reaching it; the other numbers are of the runs that do.
-    pub probability: f64,
-    /// Mean \[s\]; none where the goal is out of reach.
-    pub mean_s: Option<f64>,
-    /// Standard deviation \[s\].
-    pub sd_s: Option<f64>,
-    /// How mean and deviation were found.
-    pub method: Option<&'static str>,
-    /// Quantiles \[s\], of all runs.
-    pub quantiles: Vec<QuantilePoint>,
-    /// The distribution function at the times that were asked for.
-    pub cdf: Vec<CdfPoint>,
-    /// Bound of the error of the distribution function.
-    pub cdf_error: f64,
-}
-
 /// Averages with their names; `measures` are means of expressions that were asked for.
 pub fn average_section(program: &Program, averages: &Averages, measures: Vec<NumberRow>) -> AverageSection {
     let classes = program.classes();
@@ -179,38 +145,4 @@ fn states(space: &StateSpace, program: &Program, probabilities: &[f64]) -> Vec<S
 /// A given time.
 pub fn time_section(transient: &Transient, at: usize, averages: AverageSection) -> TimeSection {
     TimeSection { time_s: transient.times[at], error: transient.error, averages }
-}
-
-/// The time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\].
-///
-/// # Errors
-///
-/// As [`Passage::cdf`] and [`Passage::moments_if_reached`].
-pub fn passage_section(
-    goal: &str,
-    states: usize,
-    passage: &mut Passage<'_>,
-    times: &[f64],
-) -> Result<PassageSection, PassageError> {
-    let probability = passage.probability();
-    let moments = if probability > 0.0 { Some(passage.moments_if_reached()?) } else { None };
-    let mut quantiles = Vec::new();
-    for p in QUANTILES.into_iter().filter(|&p| p < probability) {
-        quantiles.push(QuantilePoint { p, value: passage.quantile(p)? });
-    }
-    let mut cdf = Vec::new();
-    for &time_s in times {
-        cdf.push(CdfPoint { time_s, probability: passage.cdf(time_s)? });
-    }
-    Ok(PassageSection {
-        goal: goal.to_owned(),
-        states,
-        probability,
-        mean_s: moments.map(|moments| moments.mean),
-        sd_s: moments.map(|moments| moments.variance.sqrt()),
-        method: moments.map(|moments| moments.outcome.method.name()),
-        quantiles,
-        cdf,
-        cdf_error: passage.error(),
-    })
 }

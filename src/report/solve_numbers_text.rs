@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::report::csv::quantile_name;
 use crate::report::look::Look;
-use crate::report::number::{count, plain, within};
-use crate::report::solve_numbers::{AverageSection, NumberRow, PassageSection, SteadySection, TimeSection};
+use crate::report::number::{plain, within};
+use crate::report::solve_numbers::{AverageSection, NumberRow, SteadySection, TimeSection};
 use crate::report::table::{Align, Table};
 
 /// Most numbers of tokens of a place that are shown one by one.
@@ -82,31 +81,4 @@ fn numbers(rows: &[NumberRow], what: &str, value: &str) -> String {
         table.push([row.name.clone(), within(row.value, None)]);
     }
     table.text()
-}
-
-pub(super) fn passage_text(passage: &PassageSection, look: &Look) -> String {
-    let mut text = format!("\n{}", look.heading(&format!("time to {} [s]", passage.goal)));
-    let mut table = Table::new([("", Align::Left), ("exact", Align::Right)]);
-    if passage.probability < 1.0 {
-        table.push(["probability to get there".to_owned(), within(passage.probability, None)]);
-    }
-    let moments = [("mean", passage.mean_s), ("sd", passage.sd_s)];
-    for (name, value) in moments {
-        table.push([name.to_owned(), value.map_or_else(|| "-".to_owned(), |value| within(value, None))]);
-    }
-    for point in &passage.quantiles {
-        table.push([quantile_name(point.p), within(point.value, None)]);
-    }
-    for point in &passage.cdf {
-        table.push([format!("P(time <= {} s)", plain(point.time_s)), within(point.probability, None)]);
-    }
-    text += &table.text();
-    let method = passage.method.map_or(String::new(), |method| format!("moments by {method}, "));
-    let _ = writeln!(
-        text,
-        "  {method}distribution by uniformisation, {} states, error below {:.0e}",
-        count(passage.states as u128),
-        passage.cdf_error
-    );
-    text
 }

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use crate::report::look::Look;
 use crate::report::number::{count, counted, duration};
-use crate::report::solve::{DeadMarkings, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow};
-use crate::report::solve_numbers_text::{passage_text, steady_text, times_text};
+use crate::report::passage_text::passage_text;
+use crate::report::solve::{
+    DeadMarkings, MethodRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow,
+};
+use crate::report::solve_numbers_text::{steady_text, times_text};
 use crate::report::table::{Align, Table};
 use crate::report::text::net_title;
 
@@ -20,6 +23,10 @@ pub fn solve_text(report: &SolveReport, look: &Look) -> String {
     let mut text = look.heading(&net_title(&report.net));
     if let Some(reason) = &report.stopped {
         let _ = writeln!(text, "PARTIAL: {reason}");
+    }
+    // without a time to a goal there was no choice of methods
+    if report.passage.is_some() || report.partial {
+        text += &method(&report.method);
     }
     if let Some(unbounded) = &report.unbounded {
         let _ = writeln!(text, "  unbounded places   {}", unbounded.places.join(", "));
@@ -44,6 +51,16 @@ pub fn solve_text(report: &SolveReport, look: &Look) -> String {
         text += &steady_text(steady, look);
     }
     text + &times_text(&report.at, look)
+}
+
+/// Which method was taken, where there was a choice, and why not the other.
+fn method(method: &MethodRow) -> String {
+    let other = match (&method.no_states, &method.no_series_parallel) {
+        (Some(reason), _) => format!("states: {reason}"),
+        (_, Some(reason)) => format!("series-parallel: {reason}"),
+        _ => return String::new(),
+    };
+    format!("  method             {}\n  not by             {other}\n", method.used)
 }
 
 /// Which places are unbounded in all, and how sure that is.
@@ -86,6 +103,7 @@ fn verdicts(report: &SolveReport) -> String {
     };
     let _ = writeln!(text, "  bounded            {bounded}");
     text += &deadlock(report.deadlocks.as_ref());
+    text += &zero_rates(report.zero_rates.as_ref());
     match &report.verdicts {
         None => text.push_str("  live, reversible   not known: that needs all states\n"),
         Some(verdicts) => text += &classes(verdicts),
@@ -108,6 +126,19 @@ fn deadlock(deadlocks: Option<&DeadMarkings>) -> String {
             format!("  deadlocks          {}\n{first}", count(row.count as u128))
         }
     }
+}
+
+fn zero_rates(zero: Option<&ZeroRateRow>) -> String {
+    let Some(row) = zero else { return String::new() };
+    let mut text = String::new();
+    if row.dead_markings > 0 {
+        let markings = counted(row.dead_markings as u64, "dead marking");
+        let _ = writeln!(text, "    by rates of 0    {markings}, which would go on with {}", row.held.join(", "));
+    }
+    if !row.never.is_empty() {
+        let _ = writeln!(text, "  rate always 0      {}", row.never.join(", "));
+    }
+    text
 }
 
 fn classes(verdicts: &VerdictRow) -> String {

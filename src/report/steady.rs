@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::estimate::{BatchError, FloatMoments, Interval, steady_state_of_runs};
+use crate::report::answer::AnswerMethod;
 use crate::report::quantity::Quantity;
 use crate::report::summary::{NetSummary, Subject, counter_names};
 use crate::sim::BatchAverages;
@@ -39,7 +40,9 @@ pub struct SteadyReport {
     pub net: NetSummary,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Independent runs.
+    /// How the numbers were found.
+    pub method: AnswerMethod,
+    /// Independent runs; 0 of an exact answer.
     pub runs: u64,
     /// Model time of all runs together \[s\].
     pub model_time_s: f64,
@@ -55,10 +58,18 @@ pub struct SteadyReport {
     pub rare_transitions: Vec<RareTransition>,
     /// Version of this crate.
     pub version: &'static str,
-    /// The seed.
-    pub seed: u64,
+    /// The seed of a simulation.
+    pub seed: Option<u64>,
     /// Wall time of the runs \[s\].
-    pub wall_s: f64,
+    pub wall_s: Option<f64>,
+}
+
+impl SteadyReport {
+    /// The same, and how the numbers were found.
+    #[must_use]
+    pub fn by(self, method: AnswerMethod) -> Self {
+        Self { method, ..self }
+    }
 }
 
 /// Firings below which a transition counts as rare.
@@ -97,6 +108,7 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
     SteadyReport {
         net: NetSummary::new(subject),
         level,
+        method: AnswerMethod::simulation(),
         runs: runs.len() as u64,
         model_time_s: runs.iter().flat_map(|run| &run.seconds).sum(),
         firings: u64::try_from(firings).unwrap_or(u64::MAX),
@@ -105,8 +117,8 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
         rewards: rows(true, settings.rewards, "1/s", |run| &run.rewards),
         rare_transitions: rare_transitions(runs, subject, settings.timed),
         version: env!("CARGO_PKG_VERSION"),
-        seed: settings.seed,
-        wall_s: settings.wall.as_secs_f64(),
+        seed: Some(settings.seed),
+        wall_s: Some(settings.wall.as_secs_f64()),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::estimate::{FloatMoments, Interval, clopper_pearson};
+use crate::report::answer::AnswerMethod;
 use crate::report::distribution::{Distribution, mean_time};
 use crate::report::quantity::Quantity;
 use crate::sim::{DeviceUse, Ending, Goal, Provenance, Question, Run, Samples};
@@ -54,6 +55,18 @@ pub struct QuestionSummary {
     pub max_firings: Option<u64>,
     /// Confidence level of all intervals.
     pub level: f64,
+}
+
+impl QuestionSummary {
+    pub(super) fn new(question: &Question, subject: &Subject<'_>, level: f64) -> Self {
+        Self {
+            goal: subject.goal.to_owned(),
+            horizon_s: question.horizon,
+            warm_up_s: question.warm_up,
+            max_firings: question.max_firings,
+            level,
+        }
+    }
 }
 
 /// How many replications ended how.
@@ -166,7 +179,9 @@ pub struct SimulationReport {
     pub net: NetSummary,
     /// The question.
     pub question: QuestionSummary,
-    /// Number of replications.
+    /// How the numbers were found.
+    pub method: AnswerMethod,
+    /// Number of replications; 0 of an exact answer.
     pub replications: u64,
     /// Whether the run ended before it was complete; what is there is right, but less precise than asked.
     pub partial: bool,
@@ -188,8 +203,8 @@ pub struct SimulationReport {
     pub rewards: Vec<Row>,
     /// Snapshots, ascending in time.
     pub snapshots: Vec<SnapshotRow>,
-    /// Where the numbers come from.
-    pub provenance: ProvenanceSummary,
+    /// Where the numbers of a simulation come from.
+    pub provenance: Option<ProvenanceSummary>,
 }
 
 /// What a run found, with intervals of confidence `level`.
@@ -198,13 +213,8 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
     let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&samples.snapshots);
     SimulationReport {
         net: NetSummary::new(subject),
-        question: QuestionSummary {
-            goal: subject.goal.to_owned(),
-            horizon_s: question.horizon,
-            warm_up_s: question.warm_up,
-            max_firings: question.max_firings,
-            level,
-        },
+        question: QuestionSummary::new(question, subject, level),
+        method: AnswerMethod::simulation(),
         replications: samples.replications,
         partial: run.provenance.cut_short,
         endings: endings(samples),
@@ -222,7 +232,15 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
                 mean: float_mean(moments, level),
             })
             .collect(),
-        provenance: provenance_summary(&run.provenance, samples.clock.tick()),
+        provenance: Some(provenance_summary(&run.provenance, samples.clock.tick())),
+    }
+}
+
+impl SimulationReport {
+    /// The same, and how the numbers were found.
+    #[must_use]
+    pub fn by(self, method: AnswerMethod) -> Self {
+        Self { method, ..self }
     }
 }
 
@@ -265,7 +283,7 @@ pub(super) fn counter_names(subject: &Subject<'_>) -> Vec<String> {
     subject.places.iter().flat_map(one).collect()
 }
 
-fn reward_names(question: &Question) -> Vec<String> {
+pub(super) fn reward_names(question: &Question) -> Vec<String> {
     question.rewards.iter().map(|reward| reward.name.clone()).collect()
 }
 

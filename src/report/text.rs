@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::report::answer::AnswerMethod;
 use crate::report::csv::quantile_name;
 use crate::report::distribution::Distribution;
-use crate::report::job::JobReport;
+use crate::report::job::{AnalyticSummary, JobReport};
 use crate::report::look::Look;
 use crate::report::number::{count, counted, duration, plain, within};
 use crate::report::picture::{Mark, histogram_text};
@@ -22,18 +23,22 @@ pub fn simulation_text(report: &SimulationReport, look: &Look) -> String {
     let mut text = String::new();
     text += &look.heading(&net_title(&report.net));
     text += &partial(report.partial, report.replications);
-    text += &endings(report);
+    text += &if exact(&report.method) { format!("{}\n", report.method.words()) } else { endings(report) };
     text += &goal_probability(report, look);
     if let Some(time) = &report.passage_time {
         text.push('\n');
-        let some = if unreached(report) { ", of the replications that reached it" } else { "" };
+        let some = match (unreached(report), exact(&report.method)) {
+            (false, _) => "",
+            (true, false) => ", of the replications that reached it",
+            (true, true) => ", of the runs that reach it",
+        };
         text += &look.heading(&format!("time to {} [s]{some}", report.question.goal));
         text += &distribution(time, look);
     }
     if !report.groups.is_empty() {
         text.push('\n');
         text += &look.heading("groups of transitions: mean time of the first and of the last firing [s]");
-        let columns = interval_columns("group", &["first", "last"], report.question.level);
+        let columns = interval_columns("group", &["first", "last"], level_of(&report.method, report.question.level));
         let mut table = Table::new(columns);
         for group in &report.groups {
             let cells = [group.first.as_ref(), group.last.as_ref()].into_iter().flat_map(interval_cells);
@@ -45,13 +50,23 @@ pub fn simulation_text(report: &SimulationReport, look: &Look) -> String {
     text += &rows("throughput [1/s]", &report.throughputs, report, look);
     text += &rows("rewards", &report.rewards, report, look);
     text += &snapshots(report, look);
-    text.push('\n');
-    text += &provenance(&report.provenance);
+    if let Some(found) = &report.provenance {
+        text.push('\n');
+        text += &provenance(found);
+    }
     text
+}
+
+/// Whether the numbers are exact.
+fn exact(method: &AnswerMethod) -> bool {
+    method.used == "exact"
 }
 
 /// Whether the goal was not reached in all replications.
 fn unreached(report: &SimulationReport) -> bool {
+    if exact(&report.method) {
+        return report.goal_probability.as_ref().is_some_and(|share| share.value < 1.0);
+    }
     report.endings.goal < report.replications
 }
 
@@ -62,7 +77,7 @@ fn goal_probability(report: &SimulationReport, look: &Look) -> String {
     if let Some(most) = report.question.max_firings.filter(|_| report.endings.max_firings > 0) {
         by += &format!(" within {}", counted(most, "firing"));
     }
-    let mut table = Table::new(interval_columns("", &["value"], report.question.level));
+    let mut table = Table::new(interval_columns("", &["value"], level_of(&report.method, report.question.level)));
     table.push(std::iter::once("share".to_owned()).chain(interval_cells(Some(share))));
     let title = format!("probability to reach {}{by}", report.question.goal);
     format!("\n{}{}", look.heading(&title), table.text())
@@ -99,28 +114,44 @@ fn percent(level: f64) -> String {
     format!("{} %", plain(level * 100.0))
 }
 
-/// A name column, then value, lower and upper end of each quantity.
-fn interval_columns(name: &str, quantities: &[&str], level: f64) -> Vec<(String, Align)> {
+/// A name column, then value, lower and upper end of each quantity; without a level, the numbers are exact.
+fn interval_columns(name: &str, quantities: &[&str], level: Option<f64>) -> Vec<(String, Align)> {
     let mut columns = vec![(name.to_owned(), Align::Left)];
     for quantity in quantities {
         columns.push(((*quantity).to_owned(), Align::Right));
-        columns.push((format!("{} from", percent(level)), Align::Right));
-        columns.push(("to".to_owned(), Align::Right));
+        let ends = level.map_or_else(Default::default, |level| [format!("{} from", percent(level)), "to".to_owned()]);
+        columns.extend(ends.map(|end| (end, Align::Right)));
     }
     columns
+}
+
+/// The level of a report's intervals, where it has intervals.
+fn level_of(method: &AnswerMethod, level: f64) -> Option<f64> {
+    (!exact(method)).then_some(level)
 }
 
 /// Value, lower and upper end; `-` where there is none.
 fn interval_cells(quantity: Option<&Quantity>) -> [String; 3] {
     let none = || "-".to_owned();
     let Some(quantity) = quantity else { return [none(), none(), none()] };
+    if quantity.exact {
+        return exact_cells(quantity);
+    }
     let half = quantity.half_width();
     let number = |value: Option<f64>| value.map_or_else(none, |value| within(value, half));
     [within(quantity.value, half), number(quantity.low), number(quantity.high)]
 }
 
+/// An exact number says so where others have an interval, and how far its certain bounds are away.
+fn exact_cells(quantity: &Quantity) -> [String; 3] {
+    let away = |[low, high]: [f64; 2]| (quantity.value - low).max(high - quantity.value);
+    let away = quantity.bounds.map(away).filter(|away| *away > 0.0);
+    let surely = away.map_or_else(String::new, |away| format!("+-{}", within(away, Some(away))));
+    [within(quantity.value, away), "exact".to_owned(), surely]
+}
+
 fn distribution(time: &Distribution, look: &Look) -> String {
-    let mut table = Table::new(interval_columns("", &["value"], time.mean.level));
+    let mut table = Table::new(interval_columns("", &["value"], (!time.mean.exact).then_some(time.mean.level)));
     let named = distribution_rows(time);
     for (name, quantity) in &named {
         table.push(std::iter::once(name.clone()).chain(interval_cells(Some(quantity))));
@@ -130,6 +161,9 @@ fn distribution(time: &Distribution, look: &Look) -> String {
         if let Some(note) = &quantity.note {
             let _ = writeln!(text, "  {name} has no interval: {note}");
         }
+    }
+    if time.histogram.bars.is_empty() {
+        return text;
     }
     text.push('\n');
     text + &histogram_text(&time.histogram, &marks(time), look)
@@ -152,7 +186,7 @@ fn rows(title: &str, rows: &[Row], report: &SimulationReport, look: &Look) -> St
     if rows.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(interval_columns("", &["value"], report.question.level));
+    let mut table = Table::new(interval_columns("", &["value"], level_of(&report.method, report.question.level)));
     for row in rows {
         table.push(std::iter::once(row.name.clone()).chain(interval_cells(Some(&row.quantity))));
     }
@@ -163,7 +197,7 @@ fn snapshots(report: &SimulationReport, look: &Look) -> String {
     if report.snapshots.is_empty() {
         return String::new();
     }
-    let mut columns = interval_columns("expression", &["mean"], report.question.level);
+    let mut columns = interval_columns("expression", &["mean"], level_of(&report.method, report.question.level));
     columns.insert(0, ("time [s]".to_owned(), Align::Right));
     let mut table = Table::new(columns);
     for row in &report.snapshots {
@@ -195,21 +229,27 @@ fn provenance(provenance: &ProvenanceSummary) -> String {
 /// The text of a steady state.
 pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
     let mut text = look.heading(&net_title(&report.net));
-    let _ = writeln!(
-        text,
-        "{}, {} and {} s of model time together\nmeans in the long run; intervals from the means of the runs",
-        counted(report.runs, "independent run"),
-        counted(report.firings, "firing"),
-        plain(report.model_time_s)
-    );
+    let _ = if exact(&report.method) {
+        writeln!(text, "{}\nmeans in the long run", report.method.words())
+    } else {
+        writeln!(
+            text,
+            "{}, {} and {} s of model time together\nmeans in the long run; intervals from the means of the runs",
+            counted(report.runs, "independent run"),
+            counted(report.firings, "firing"),
+            plain(report.model_time_s)
+        )
+    };
     let lists = [
         ("mean tokens", &report.tokens),
         ("throughput [1/s]", &report.throughputs),
         ("rewards per second", &report.rewards),
     ];
     for (title, rows) in lists.into_iter().filter(|(_, rows)| !rows.is_empty()) {
-        let mut columns = interval_columns("", &["value"], report.level);
-        columns.push(("warm-up".to_owned(), Align::Right));
+        let mut columns = interval_columns("", &["value"], level_of(&report.method, report.level));
+        if !exact(&report.method) {
+            columns.push(("warm-up".to_owned(), Align::Right));
+        }
         let mut table = Table::new(columns);
         for row in rows {
             let warm_up = row.warm_up.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0));
@@ -223,8 +263,9 @@ pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
             }
         }
     }
-    let wall = duration(Duration::from_secs_f64(report.wall_s));
-    let _ = writeln!(text, "\nseed {}, {wall}", report.seed);
+    if let (Some(seed), Some(wall)) = (report.seed, report.wall_s) {
+        let _ = writeln!(text, "\nseed {seed}, {}", duration(Duration::from_secs_f64(wall)));
+    }
     text
 }
 
@@ -251,6 +292,7 @@ pub fn job_text(report: &JobReport, look: &Look) -> String {
     text += &critical(report, look);
     text.push('\n');
     text += &job_time(report, look);
+    text += &attempts(report, look);
     if let Some(cost) = &report.time_cost {
         let wall = duration(Duration::from_secs_f64(cost.estimate_s));
         let ratio = plain_percent(cost.ratio);
@@ -349,17 +391,21 @@ fn job_time(report: &JobReport, look: &Look) -> String {
     let exact = report.analytic.as_ref().map(exact_rows);
     let simulated = report.job_time.as_ref().map(distribution_rows);
     let names: Vec<String> = match (&exact, &simulated) {
-        (Some(exact), _) => exact.iter().map(|(name, _)| name.clone()).collect(),
+        (Some(exact), _) => exact.iter().map(|(name, ..)| name.clone()).collect(),
         (None, Some(simulated)) => simulated.iter().map(|(name, _)| name.clone()).collect(),
         (None, None) => Vec::new(),
     };
     for name in names {
-        let value = exact.iter().flatten().find(|(own, _)| *own == name).map(|(_, value)| format!("{value:.3}"));
+        let value = exact.iter().flatten().find(|(own, _, _)| *own == name).map(|(_, value, _)| format!("{value:.3}"));
         let quantity = simulated.iter().flatten().find(|(own, _)| *own == name).map(|(_, quantity)| *quantity);
         let cells = simulated.is_some().then(|| interval_cells(quantity)).into_iter().flatten();
         table.push(std::iter::once(name).chain(value).chain(cells));
     }
     let mut text = look.heading(&job_time_title(report)) + &table.text();
+    let widest = exact.iter().flatten().map(|(_, _, away)| *away).fold(0.0, f64::max);
+    if widest > 0.0 {
+        let _ = writeln!(text, "  exact within {} s, but for the sd: by series-parallel reduction", plain(widest));
+    }
     if let Some(reason) = &report.no_analytic {
         let _ = writeln!(text, "  no exact distribution: {reason}");
     }
@@ -375,6 +421,21 @@ fn job_time(report: &JobReport, look: &Look) -> String {
     text
 }
 
+/// What stragglers and copies cost.
+fn attempts(report: &JobReport, look: &Look) -> String {
+    if report.attempts.is_empty() {
+        return String::new();
+    }
+    let mut columns = interval_columns("", &["mean"], Some(report.level));
+    columns.insert(1, ("unit".to_owned(), Align::Left));
+    let mut table = Table::new(columns);
+    for row in &report.attempts {
+        let cells = interval_cells(Some(&row.quantity));
+        table.push([row.name.clone(), row.unit.to_owned()].into_iter().chain(cells));
+    }
+    format!("\n{}{}", look.heading("attempts: what stragglers and their copies cost in a run"), table.text())
+}
+
 fn job_time_title(report: &JobReport) -> String {
     match &report.job_time {
         Some(time) => format!("job time [s], {}", counted(time.samples, "replication")),
@@ -382,8 +443,13 @@ fn job_time_title(report: &JobReport) -> String {
     }
 }
 
-fn exact_rows(law: &crate::report::job::AnalyticSummary) -> Vec<(String, f64)> {
-    let mut rows = vec![("mean".to_owned(), law.mean), ("sd".to_owned(), law.sd)];
-    rows.extend(law.quantiles.iter().map(|point| (quantile_name(point.p), point.value)));
+/// Name, value, and how far the certain bounds are away at most, where there are any.
+fn exact_rows(law: &AnalyticSummary) -> Vec<(String, f64, f64)> {
+    let away = |value: f64, low: Option<f64>, high: Option<f64>| {
+        low.map_or(0.0, |low| value - low).max(high.map_or(0.0, |high| high - value))
+    };
+    let [low, high] = law.mean_bounds.map_or([None; 2], |bounds| bounds.map(Some));
+    let mut rows = vec![("mean".to_owned(), law.mean, away(law.mean, low, high)), ("sd".to_owned(), law.sd, 0.0)];
+    rows.extend(law.quantiles.iter().map(|p| (quantile_name(p.p), p.value, away(p.value, p.low, p.high))));
     rows
 }

@@ -68,7 +68,7 @@ pub struct ApplicationRow {
     pub slots: u64,
     /// Whether the log states them; else they are the most attempts that were seen at once.
     pub slots_stated: bool,
-    /// What bounds its time; none where no task has a time.
+    /// What bounds its time; none where no task was done in a known time.
     pub bounds: Option<BoundsRow>,
     /// Settings that decide how tasks are scheduled.
     pub properties: BTreeMap<String, String>,

@@ -34,8 +34,10 @@ pub fn trace_text(report: &TraceReport, most: MostRows, look: &Look) -> String {
     }
     text += &what_ran(report, look);
     text += &stages(report, most, look);
-    text += &stragglers(report, most, look);
-    text += &copies(report, look);
+    if !report.outcomes.is_empty() {
+        text += &stragglers(report, most, look);
+        text += &copies(report, look);
+    }
     let mut bound: Vec<_> = report.applications.iter().filter_map(|a| Some((a, a.bounds.as_ref()?))).collect();
     let shown = most.0.div_ceil(BOUNDS_PART);
     let hidden = bound.len().saturating_sub(shown);
@@ -89,7 +91,7 @@ fn title(report: &TraceReport) -> String {
     };
     let name = if application.name.is_empty() { "an application without a name" } else { &application.name };
     let id = if application.id.is_empty() { String::new() } else { format!(" ({})", application.id) };
-    let version = application.version.as_ref().map_or_else(String::new, |version| format!(", {version}"));
+    let version = application.version.as_ref().map_or_else(String::new, |version| format!(", Spark {version}"));
     format!("{name}{id}: {}{version}", report.format_text)
 }
 
@@ -115,7 +117,8 @@ fn what_ran(report: &TraceReport, look: &Look) -> String {
         .iter()
         .map(|row| format!("{} {}", count(row.attempts.into()), row.outcome.replace('_', " ")))
         .collect();
-    line("attempts", format!("{}: {}", count(attempts.into()), outcomes.join(", ")));
+    let colon = if outcomes.is_empty() { "" } else { ": " };
+    line("attempts", format!("{}{colon}{}", count(attempts.into()), outcomes.join(", ")));
     if let [application] = report.applications.as_slice() {
         let stated = if application.slots_stated { "" } else { " (most at once; the log states no cores)" };
         line("slots", format!("{}{stated}", count(application.slots.into())));

@@ -19,8 +19,9 @@ const AXIS: f64 = 40.0;
 /// Highest and lowest lane \[px\], and how high all lanes together are meant to be.
 const LANE: std::ops::RangeInclusive<f64> = 1.5..=16.0;
 const LANES: f64 = 640.0;
-/// Space between nodes \[px\].
+/// Space between two nodes, at most, and between all nodes together \[px\].
 const GAP: f64 = 5.0;
+const GAPS: f64 = 200.0;
 /// Attempts up to which each is an element of its own, with a text that browsers show under the pointer.
 const WITH_TEXT: usize = 3_000;
 /// Spark launches the next task of a core some milliseconds before it notes the end of the last one \[µs\].
@@ -79,8 +80,8 @@ pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
     let (drawn, lanes) = lay_out(trace, usual);
     let picture = Picture::new(trace, &drawn, &lanes);
     let mut svg = picture.head(trace, drawn.len());
-    picture.grid(&mut svg);
     picture.names(trace, &mut svg);
+    picture.grid(&mut svg);
     if drawn.len() <= WITH_TEXT {
         picture.rectangles(trace, &drawn, &mut svg);
     } else {
@@ -184,6 +185,8 @@ struct Picture {
     /// Top of each node; none where it has no lane.
     tops: Vec<Option<f64>>,
     heights: Vec<f64>,
+    /// The nodes from above.
+    order: Vec<usize>,
     height: f64,
 }
 
@@ -195,14 +198,13 @@ impl Picture {
         let total: usize = lanes.iter().sum();
         let lane = (LANES / total.max(1) as f64).clamp(*LANE.start(), *LANE.end());
         let mut y = MARGIN + HEAD;
-        let mut tops = Vec::new();
-        let mut heights = Vec::new();
-        for &lanes in lanes {
-            tops.push((lanes > 0).then_some(y));
-            heights.push(lanes as f64 * lane);
-            if lanes > 0 {
-                y += lanes as f64 * lane + GAP;
-            }
+        let mut tops = vec![None; lanes.len()];
+        let heights: Vec<f64> = lanes.iter().map(|&lanes| lanes as f64 * lane).collect();
+        let order = in_order(trace, lanes);
+        let gap = (GAPS / order.len().max(1) as f64).min(GAP);
+        for node in &order {
+            tops[*node] = Some(y);
+            y += heights[*node] + gap;
         }
         let width = WIDTH - 2.0 * MARGIN - NAMES;
         Self {
@@ -212,6 +214,7 @@ impl Picture {
             lane,
             tops,
             heights,
+            order,
             height: y + AXIS + MARGIN,
         }
     }
@@ -288,8 +291,8 @@ impl Picture {
     fn names(&self, trace: &JobTrace, svg: &mut String) {
         // names that would overlap are left out
         let mut free_from = 0.0;
-        for (index, top) in self.tops.iter().enumerate() {
-            let Some(top) = *top else { continue };
+        for &index in &self.order {
+            let Some(top) = self.tops[index] else { continue };
             let height = self.heights[index];
             let _ = writeln!(
                 svg,
@@ -368,6 +371,31 @@ fn round_step(step: f64) -> f64 {
     found.unwrap_or(10.0) * power
 }
 
+/// The nodes that ran anything, by name: numbers in names by their size, and attempts without a node last.
+fn in_order(trace: &JobTrace, lanes: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..lanes.len()).filter(|&node| lanes[node] > 0).collect();
+    let key = |node: usize| trace.nodes.get(node).map(|node| padded(&node.name));
+    order.sort_by_cached_key(|&node| (key(node).is_none(), key(node)));
+    order
+}
+
+/// A name with zeros before its numbers, so that texts compare like numbers.
+fn padded(name: &str) -> String {
+    let digit = |c: &char| c.is_ascii_digit();
+    let mut text = String::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let number: String = rest.chars().take_while(digit).collect();
+        let word: String = rest[number.len()..].chars().take_while(|c| !digit(c)).collect();
+        if !number.is_empty() {
+            let _ = write!(text, "{number:0>10}");
+        }
+        text += &word;
+        rest = &rest[number.len() + word.len()..];
+    }
+    text
+}
+
 /// Characters of a node's name that fit.
 const NODE_NAME: usize = 17;
 
@@ -387,6 +415,13 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_ordered_by_their_numbers() {
+        let mut names = ["n10", "n9", "10.0.0.12", "10.0.0.2", "a"];
+        names.sort_by_key(|name| padded(name));
+        assert_eq!(names, ["10.0.0.2", "10.0.0.12", "a", "n9", "n10"]);
+    }
 
     #[test]
     fn steps_are_round() {

@@ -2,12 +2,8 @@
 
 use plotters::prelude::*;
 
+use crate::report::plot::{self, Area, DrawError, PlotError};
 use crate::report::whatif::WhatIfReport;
-
-/// The picture could not be drawn; this is a mistake in the report.
-#[derive(Debug, thiserror::Error)]
-#[error("the picture cannot be drawn: {0}")]
-pub struct PlotError(String);
 
 /// Width of the picture and height of one policy's row, in pixels.
 const WIDTH: u32 = 900;
@@ -19,9 +15,6 @@ const NAME: usize = 34;
 /// Room for the names, in pixels.
 const NAMES: u32 = 250;
 
-const BLUE: RGBColor = RGBColor(52, 101, 164);
-const ORANGE: RGBColor = RGBColor(206, 92, 0);
-
 /// The picture of a what-if: a bar to the mean with its interval, marks at p95 and p99, and a dot for the energy on the
 /// axis above.
 ///
@@ -29,22 +22,12 @@ const ORANGE: RGBColor = RGBColor(206, 92, 0);
 ///
 /// [`PlotError`], which no report of this crate causes.
 pub fn what_if_svg(report: &WhatIfReport) -> Result<String, PlotError> {
-    let mut text = String::new();
     let rows = u32::try_from(report.policies.len()).unwrap_or(u32::MAX);
     let height = rows.saturating_mul(ROW).saturating_add(MARGIN);
-    {
-        let area = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
-        draw(&area, report).map_err(|error| PlotError(error.to_string()))?;
-        area.present().map_err(|error| PlotError(error.to_string()))?;
-    }
-    Ok(text)
+    plot::svg((WIDTH, height), |area| draw(area, report))
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type DrawError<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
-
-fn draw<'a>(area: &Area<'a>, report: &WhatIfReport) -> Result<(), DrawError<'a>> {
-    area.fill(&WHITE)?;
+fn draw(area: &Area<'_>, report: &WhatIfReport) -> Result<(), DrawError> {
     let rows = report.policies.len();
     let tail = |row: &crate::report::whatif::PolicyRow| row.tails.iter().map(|t| t.quantity.value).fold(0.0, f64::max);
     let longest = report.policies.iter().map(|row| tail(row).max(row.job_time_s.value)).fold(1e-9, f64::max);
@@ -69,15 +52,18 @@ fn draw<'a>(area: &Area<'a>, report: &WhatIfReport) -> Result<(), DrawError<'a>>
         let middle = (rows - number) as f64 - 0.5;
         let mean = &row.job_time_s;
         let bar = [(0.0, middle - 0.28), (mean.value, middle + 0.28)];
-        chart.draw_series([Rectangle::new(bar, BLUE.mix(0.6).filled())])?;
+        chart.draw_series([Rectangle::new(bar, plot::BLUE.mix(0.6).filled())])?;
         if let (Some(low), Some(high)) = (mean.low, mean.high) {
             chart.draw_series([PathElement::new([(low, middle), (high, middle)], BLACK.stroke_width(2))])?;
         }
         for tail in &row.tails {
             let at = tail.quantity.value;
-            chart.draw_series([PathElement::new([(at, middle - 0.28), (at, middle + 0.28)], BLUE.stroke_width(2))])?;
+            chart.draw_series([PathElement::new(
+                [(at, middle - 0.28), (at, middle + 0.28)],
+                plot::BLUE.stroke_width(2),
+            )])?;
         }
-        chart.draw_secondary_series([Circle::new((row.energy_j.value / 1e3, middle), 5, ORANGE.filled())])?;
+        chart.draw_secondary_series([Circle::new((row.energy_j.value / 1e3, middle), 5, plot::ORANGE.filled())])?;
     }
     Ok(())
 }

@@ -48,7 +48,15 @@ pub struct Samples {
 impl Samples {
     /// No replication yet.
     pub fn new(clock: Clock, question: &Question, counters: usize, transitions: usize) -> Self {
-        let floats = |n| vec![FloatMoments::default(); n];
+        let tokens = if question.tokens { counters } else { 0 };
+        let throughput = if question.throughput { transitions } else { 0 };
+        let floats = [tokens, throughput, question.rewards.len(), question.snapshots.len()];
+        Self::sized(clock, question.groups.len(), floats)
+    }
+
+    /// No replication yet, for so many groups, tokens, throughputs, rewards and snapshots.
+    fn sized(clock: Clock, groups: usize, floats: [usize; 4]) -> Self {
+        let [tokens, throughput, rewards, snapshots] = floats.map(|n| vec![FloatMoments::default(); n]);
         Self {
             clock,
             replications: 0,
@@ -57,11 +65,11 @@ impl Samples {
             passage: Moments::default(),
             passage_histogram: TickHistogram::default(),
             passage_times: Vec::new(),
-            groups: vec![GroupTimes::default(); question.groups.len()],
-            tokens: floats(if question.tokens { counters } else { 0 }),
-            throughput: floats(if question.throughput { transitions } else { 0 }),
-            rewards: floats(question.rewards.len()),
-            snapshots: floats(question.snapshots.len()),
+            groups: vec![GroupTimes::default(); groups],
+            tokens,
+            throughput,
+            rewards,
+            snapshots,
         }
     }
 
@@ -109,21 +117,8 @@ impl Samples {
     /// Accumulators of the same kinds with nothing in them.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn emptied(&self) -> Self {
-        let floats = |like: &[FloatMoments]| vec![FloatMoments::default(); like.len()];
-        Self {
-            clock: self.clock,
-            replications: 0,
-            endings: [0; 4],
-            firings: 0,
-            passage: Moments::default(),
-            passage_histogram: TickHistogram::default(),
-            passage_times: Vec::new(),
-            groups: vec![GroupTimes::default(); self.groups.len()],
-            tokens: floats(&self.tokens),
-            throughput: floats(&self.throughput),
-            rewards: floats(&self.rewards),
-            snapshots: floats(&self.snapshots),
-        }
+        let floats = [&self.tokens, &self.throughput, &self.rewards, &self.snapshots].map(Vec::len);
+        Self::sized(self.clock, self.groups.len(), floats)
     }
 
     /// How many replications ended so.

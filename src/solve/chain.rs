@@ -200,11 +200,17 @@ impl Incoming {
         self.rate.len()
     }
 
+    /// Predecessors of `state` in rising order, and their rates.
+    #[inline(always)]
+    pub(crate) fn into(&self, state: usize) -> impl Iterator<Item = (u32, f64)> {
+        let range = self.offsets[state]..self.offsets[state + 1];
+        self.from[range.clone()].iter().copied().zip(self.rate[range].iter().copied())
+    }
+
     /// Sum of `values` of the predecessors of `state`, each times its rate.
     #[inline(always)]
     pub(crate) fn flow_into(&self, state: usize, values: &[f64]) -> f64 {
-        let range = self.offsets[state]..self.offsets[state + 1];
-        self.from[range.clone()].iter().zip(&self.rate[range]).map(|(&from, rate)| values[from as usize] * rate).sum()
+        self.into(state).map(|(from, rate)| values[from as usize] * rate).sum()
     }
 }
 

@@ -97,6 +97,9 @@ pub struct CompletionTime {
 }
 
 impl CompletionTime {
+    /// The bounds hold up to this, of probabilities.
+    pub const ROUNDING: f64 = 1e-10;
+
     pub(crate) fn of(table: &LawTable, root: LawId, settings: &GridSettings) -> Result<Self, GridError> {
         let GridSettings { steps, beyond } = *settings;
         if !((16..=1 << 24).contains(&steps) && beyond > 0.0 && beyond < 0.1) {

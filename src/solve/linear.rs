@@ -1,4 +1,4 @@
-//! Which method solves a part of a chain, with what outcome: elimination, Gauss-Seidel sweeps or sparse LU.
+//! Which method solves a part of a chain, with what outcome: elimination, sweeps, BiCGSTAB or sparse LU.
 //!
 //! Owns the settings that all stationary questions share. The solution itself is checked: the residual is computed from
 //! it and the chain, not taken from the method.
@@ -6,14 +6,16 @@
 use crate::compile::Csr;
 use crate::solve::chain::Incoming;
 use crate::solve::elimination::{Budget, Elimination};
+use crate::solve::iterate::{Iterated, accelerated};
+use crate::solve::krylov::{Rows, System};
 use crate::solve::lu::SparseLu;
 use crate::solve::recurrence::Components;
-use crate::solve::sweep::{self, Stop, Sweeps};
+use crate::solve::sweep::{self, Stop, Sweeps, repeat};
 
 /// How systems of linear equations are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinearMethod {
-    /// Elimination where it takes seconds at most, else Gauss-Seidel.
+    /// Elimination where it takes seconds at most, else Gauss-Seidel, with BiCGSTAB where that is too slow.
     #[default]
     Auto,
     /// One state after the other, each from those that were solved before: no method is needed.
@@ -22,6 +24,9 @@ pub enum LinearMethod {
     Elimination,
     /// Gauss-Seidel sweeps: for millions of states; the error is an estimate \[Stewart1994\].
     GaussSeidel,
+    /// Gauss-Seidel sweeps and steps of BiCGSTAB \[Vorst1992\] in turn: where sweeps alone get on too slowly. The error is an
+    /// estimate too, and absolute: values below it may have no right digit.
+    BiCgStab,
     /// Sparse LU of the crate faer: a witness for the others.
     SparseLu,
 }
@@ -34,6 +39,7 @@ impl LinearMethod {
             Self::Substitution => "substitution",
             Self::Elimination => "elimination (GTH)",
             Self::GaussSeidel => "Gauss-Seidel",
+            Self::BiCgStab => "Gauss-Seidel and BiCGSTAB",
             Self::SparseLu => "sparse LU",
         }
     }
@@ -44,7 +50,8 @@ impl LinearMethod {
 pub struct LinearSettings {
     /// The method. Default [`LinearMethod::Auto`].
     pub method: LinearMethod,
-    /// Relative error, as it is estimated, at which sweeps stop. Default 1e-12.
+    /// Relative error, as it is estimated, at which sweeps stop. Default 1e-12. Where BiCGSTAB is used and rounding does not
+    /// allow it, up to 1e-9 is accepted, and told.
     pub tolerance: f64,
     /// Most sweeps. Default 20,000.
     pub sweeps: u32,
@@ -61,7 +68,7 @@ impl Default for LinearSettings {
 pub struct LinearOutcome {
     /// The method that was used; the last of [`LinearMethod`]'s list where parts of the chain differ.
     pub method: LinearMethod,
-    /// Gauss-Seidel sweeps; 0 for the direct methods.
+    /// Gauss-Seidel sweeps, and steps of BiCGSTAB at most; 0 for the direct methods.
     pub sweeps: u32,
     /// Largest share of what flows into a state (or of a system's equation) that does not balance.
     pub residual: f64,
@@ -91,7 +98,7 @@ pub enum LinearError {
     /// The sweeps converge too slowly: the chain is stiff or its parts are weakly coupled. Allow more sweeps or a larger
     /// error, or ask for elimination.
     #[error(
-        "after {sweeps} Gauss-Seidel sweeps over {states} states the error is still about {error:e}, above {tolerance:e}; \
+        "after {sweeps} sweeps over {states} states the error is still about {error:e}, above {tolerance:e}; \
          allow more sweeps or a larger error, or ask for elimination"
     )]
     NotConverged {
@@ -163,34 +170,52 @@ impl Part {
             LinearMethod::Elimination | LinearMethod::Substitution => {
                 Factors::Elimination(Elimination::of(&rates, slack, Budget::MUCH).ok_or(too_large)?)
             }
-            LinearMethod::GaussSeidel => Factors::None,
+            LinearMethod::GaussSeidel | LinearMethod::BiCgStab => Factors::None,
             LinearMethod::SparseLu => Factors::Lu(SparseLu::of(&rates, &exit, slack).ok_or(too_large)?),
         };
         Ok(Self { incoming: Incoming::of(&rates), rates, exit, factors, settings })
     }
 
-    fn stop(&self) -> Stop {
-        Stop { tolerance: self.settings.tolerance, sweeps: self.settings.sweeps }
-    }
-
     /// The steady state of an irreducible part.
     pub(crate) fn steady(&self) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let states = self.rates.rows();
-        let (x, sweeps) = match &self.factors {
+        let (x, iterated) = match &self.factors {
             Factors::Elimination(factors) => (factors.steady(), None),
             Factors::Lu(lu) => (lu.steady(), None),
             Factors::None => {
                 self.check_coupling()?;
                 let mut x = vec![1.0 / states as f64; states];
-                let sweeps = sweep::steady(&self.incoming, &self.exit, &mut x, self.stop());
-                (x, Some(sweeps))
+                let sweep = |x: &mut [f64], step: f64| sweep::steady(&self.incoming, &self.exit, x, step);
+                let iterated = self.iterate(&self.incoming, &vec![0.0; states], &mut x, sweep);
+                (x, Some(iterated))
             }
         };
         let flow: f64 = x.iter().zip(&self.exit).map(|(v, d)| v * d).sum();
         let wrong: f64 = (0..states).map(|j| (self.incoming.flow_into(j, &x) - x[j] * self.exit[j]).abs()).sum();
         let residual = if flow > 0.0 { wrong / flow } else { 0.0 };
-        let outcome = self.outcome(&x, sweeps, residual)?;
+        let outcome = self.outcome(&x, iterated, residual)?;
         Ok((x, outcome))
+    }
+
+    /// Solves the system of `rows` for `b` by sweeps, and where they are slow, by BiCGSTAB.
+    fn iterate<R: Rows>(
+        &self,
+        rows: &R,
+        b: &[f64],
+        x: &mut [f64],
+        mut sweep: impl FnMut(&mut [f64], f64) -> f64,
+    ) -> Iterated {
+        let stop = Stop { tolerance: self.settings.tolerance, sweeps: self.settings.sweeps };
+        if self.settings.method == LinearMethod::GaussSeidel {
+            return Iterated { sweeps: repeat(stop, |step| sweep(x, step)), accelerated: false };
+        }
+        let system = System { rows, diagonal: &self.exit };
+        accelerated(x, stop, sweep, |x, steps| {
+            let finite = system.improve(b, x, steps);
+            // no value is negative but for rounding
+            x.iter_mut().for_each(|v| *v = v.max(0.0));
+            finite
+        })
     }
 
     /// Whether the part stays together without the rates that are too small for sweeps to see.
@@ -206,7 +231,7 @@ impl Part {
     /// Solves `(D − R) x = b`, b not negative.
     pub(crate) fn right(&self, b: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let mut x = b.to_vec();
-        let sweeps = match &self.factors {
+        let iterated = match &self.factors {
             Factors::Elimination(factors) => {
                 factors.solve_right(&mut x);
                 None
@@ -217,7 +242,8 @@ impl Part {
             }
             Factors::None => {
                 x.fill(0.0);
-                Some(sweep::right(&self.rates, &self.exit, b, &mut x, self.stop()))
+                let sweep = |x: &mut [f64], _: f64| sweep::right(&self.rates, &self.exit, b, x);
+                Some(self.iterate(&self.rates, b, &mut x, sweep))
             }
         };
         let balance = |i: usize| {
@@ -225,14 +251,14 @@ impl Part {
             unbalanced(x[i] * self.exit[i], b[i] + ahead)
         };
         let residual = (0..x.len()).map(balance).fold(0.0, f64::max);
-        let outcome = self.outcome(&x, sweeps, residual)?;
+        let outcome = self.outcome(&x, iterated, residual)?;
         Ok((x, outcome))
     }
 
     /// Solves `y (D − R) = c`, c not negative.
     pub(crate) fn left(&self, c: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let mut y = c.to_vec();
-        let sweeps = match &self.factors {
+        let iterated = match &self.factors {
             Factors::Elimination(factors) => {
                 factors.solve_left(&mut y);
                 None
@@ -243,16 +269,17 @@ impl Part {
             }
             Factors::None => {
                 y.fill(0.0);
-                Some(sweep::left(&self.incoming, &self.exit, c, &mut y, self.stop()))
+                let sweep = |y: &mut [f64], _: f64| sweep::left(&self.incoming, &self.exit, c, y);
+                Some(self.iterate(&self.incoming, c, &mut y, sweep))
             }
         };
         let balance = |j: usize| unbalanced(y[j] * self.exit[j], c[j] + self.incoming.flow_into(j, &y));
         let residual = (0..y.len()).map(balance).fold(0.0, f64::max);
-        let outcome = self.outcome(&y, sweeps, residual)?;
+        let outcome = self.outcome(&y, iterated, residual)?;
         Ok((y, outcome))
     }
 
-    fn outcome(&self, x: &[f64], sweeps: Option<Sweeps>, residual: f64) -> Result<LinearOutcome, LinearError> {
+    fn outcome(&self, x: &[f64], iterated: Option<Iterated>, residual: f64) -> Result<LinearOutcome, LinearError> {
         let states = x.len();
         if !x.iter().all(|v| v.is_finite()) {
             return Err(LinearError::NotFinite { states });
@@ -261,14 +288,17 @@ impl Part {
         let method = match &self.factors {
             Factors::Elimination(_) => LinearMethod::Elimination,
             Factors::Lu(_) => LinearMethod::SparseLu,
+            Factors::None if iterated.is_some_and(|iterated| iterated.accelerated) => LinearMethod::BiCgStab,
             Factors::None => LinearMethod::GaussSeidel,
         };
-        match sweeps {
-            Some(Sweeps { converged: false, count, error }) => {
-                Err(LinearError::NotConverged { states, sweeps: count, error, tolerance: self.settings.tolerance })
-            }
-            Some(Sweeps { count, error, .. }) => Ok(LinearOutcome { method, sweeps: count, residual, error }),
-            None => Ok(LinearOutcome { method, sweeps: 0, residual, error: rounding }),
+        let Some(Iterated { sweeps, .. }) = iterated else {
+            return Ok(LinearOutcome { method, sweeps: 0, residual, error: rounding });
+        };
+        let Sweeps { count: sweeps, error, converged } = sweeps;
+        if converged {
+            Ok(LinearOutcome { method, sweeps, residual, error })
+        } else {
+            Err(LinearError::NotConverged { states, sweeps, error, tolerance: self.settings.tolerance })
         }
     }
 }

@@ -18,10 +18,13 @@ mod chain;
 mod components;
 mod coverability;
 mod elimination;
+mod entered;
 mod explore_error;
 mod export;
 mod grid;
 mod growth;
+mod iterate;
+mod krylov;
 mod law_tree;
 mod linear;
 mod lu;
@@ -34,6 +37,7 @@ mod recurrence;
 mod reward;
 mod series_parallel;
 mod space;
+mod state_graph;
 mod steady;
 mod store;
 mod sweep;
@@ -41,25 +45,27 @@ mod transient;
 mod vanish;
 mod verdict;
 mod witness;
+mod zero_rates;
 
 pub use absorb::{AbsorbError, Absorption, absorption};
 pub use averages::Averages;
 pub use chain::{Chain, ChainProblem};
 pub use coverability::{Cover, Coverability, CoverabilityError, Ignored, OMEGA, Pump, coverability};
 pub use explore_error::{ExploreError, Incomplete, Unbounded};
-pub use export::{
-    DrawError, Drawing, reachability_dot, write_matrix_market, write_prism_labels, write_prism_states,
-    write_prism_transitions,
-};
+pub use export::{write_matrix_market, write_prism_labels, write_prism_states, write_prism_transitions};
 pub use grid::{Bounded, CompletionTime, GridError, GridSettings};
 pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
 pub use passage::{Passage, PassageError, PassageMoments, PassageSettings, passage};
 pub use phases::{Expanded, PhaseObstacle, expand_phases};
 pub use reach::{Limits, explore};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
-pub use series_parallel::{SeriesParallelError, completion_time};
+pub use series_parallel::{SeriesParallelError, completion_time, is_series_parallel};
 pub use space::{FiringFlow, Peak, StateSpace};
+pub use state_graph::{
+    DrawError, Drawing, GraphEdge, GraphNode, Shown, StateGraph, coverability_graph, reachability_graph,
+};
 pub use steady::{RecurrentClass, Steady, SteadyError, steady_state};
 pub use transient::{Transient, TransientError, TransientSettings, transient};
 pub use verdict::{ClosedClass, Liveness, Verdicts};
 pub use witness::{ReplayError, replay};
+pub use zero_rates::ZeroRates;

@@ -96,6 +96,8 @@ struct Walk {
     /// Per number of jumps: probability of having arrived, and of still being under way with hope.
     arrived: Vec<f64>,
     under_way: Vec<f64>,
+    /// Per number of jumps: probability of arriving with the next one.
+    arrives: Vec<f64>,
     /// Nobody is under way any more.
     over: bool,
 }
@@ -151,6 +153,7 @@ pub fn passage<'a>(
         next: vec![0.0; start.len()],
         under_way: vec![start.iter().sum()],
         arrived: vec![at_once],
+        arrives: Vec::new(),
         over: states.is_empty(),
         now: start.clone(),
     };
@@ -261,6 +264,18 @@ impl Passage<'_> {
         })
     }
 
+    /// Density of the time at `time` \[1/s\]: the rate at which the target is reached then, but for starts in it. Exact up to the error
+    /// of the distribution times the largest rate of leaving a state.
+    ///
+    /// # Errors
+    ///
+    /// As [`cdf`](Self::cdf).
+    pub fn density(&mut self, time: f64) -> Result<f64, PassageError> {
+        let window = self.window(time)?;
+        self.walk.go_to(window.last() as u64 + 1, &self.into, &self.settings.transient);
+        Ok(window.average(&self.walk.arrives) * self.walk.jumps.rate)
+    }
+
     /// Probability that the target has not been reached at `time` \[s\]. Exact up to [`error`](Self::error); where the target
     /// is certain, small values keep their digits down to that.
     ///
@@ -364,8 +379,9 @@ impl Walk {
     /// Jumps until there have been `last`, or nobody is under way any more.
     fn go_to(&mut self, last: u64, into: &[f64], settings: &TransientSettings) {
         while !self.over && (self.arrived.len() as u64) <= last {
-            let arrives: f64 = self.now.iter().zip(into).map(|(p, rate)| p * rate).sum();
-            self.arrived.push(self.arrived[self.arrived.len() - 1] + arrives / self.jumps.rate);
+            let arrives = self.now.iter().zip(into).map(|(p, rate)| p * rate).sum::<f64>() / self.jumps.rate;
+            self.arrives.push(arrives);
+            self.arrived.push(self.arrived[self.arrived.len() - 1] + arrives);
             self.jumps.jump(&self.now, &mut self.next);
             std::mem::swap(&mut self.now, &mut self.next);
             let under_way: f64 = self.now.iter().sum();
@@ -404,7 +420,11 @@ mod tests {
             let survival: f64 = (0..5).map(|n| (-x).exp() * x.powi(n) / [1.0, 1.0, 2.0, 6.0, 24.0][n as usize]).sum();
             assert!((time.cdf(t).unwrap() - (1.0 - survival)).abs() < 1e-12, "{t}");
             assert!((time.survival(t).unwrap() - survival).abs() < 1e-12, "{t}");
+            let density = 2.0 * (-x).exp() * x.powi(4) / 24.0;
+            assert!((time.density(t).unwrap() - density).abs() < 1e-12, "{t}");
         }
+        // one stage begins at its rate
+        assert_relative_eq!(time_to(&stages(&[3.0]), &[1]).density(0.0).unwrap(), 3.0, max_relative = 1e-12);
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! Strongly connected components of a chain, in topological order, and which of them are recurrent.
-//!
-//! Tarjan's algorithm \[Tarjan1972\] with a stack of its own, so that a chain of millions of states in a row does not
-//! overflow the thread's.
 
 use crate::compile::Csr;
+use crate::solve::components::components;
 
 /// The components of a chain, each after all those that it leads to.
 #[derive(Clone, Debug)]
@@ -14,39 +12,13 @@ pub(crate) struct Components {
     pub(crate) of: Vec<u32>,
 }
 
-const UNSEEN: u32 = u32::MAX;
-
-/// The state of the search.
-struct Search {
-    order: Vec<u32>,
-    low: Vec<u32>,
-    component: Vec<u32>,
-    stack: Vec<u32>,
-    next: u32,
-    /// Members of the components found so far, and where each ends.
-    members: Vec<u32>,
-    ends: Vec<usize>,
-}
-
 impl Components {
     pub(crate) fn of(rates: &Csr<(u32, f64)>) -> Self {
-        let n = rates.rows();
-        let mut search = Search {
-            order: vec![UNSEEN; n],
-            low: vec![0; n],
-            component: vec![UNSEEN; n],
-            stack: Vec::new(),
-            next: 0,
-            members: Vec::with_capacity(n),
-            ends: vec![0],
-        };
-        for root in 0..u32::try_from(n).expect("states are numbered in 32 bits") {
-            if search.order[root as usize] == UNSEEN {
-                search.from(root, rates);
-            }
-        }
-        let rows = search.ends.windows(2).map(|w| search.members[w[0]..w[1]].iter().copied());
-        Self { states: Csr::from_rows(rows), of: search.component }
+        let row = |state: usize| rates.row(state);
+        let found = components(rates.rows(), |state| row(state).len(), |state, k| row(state)[k].0 as usize);
+        let (members, starts) = found.members();
+        let rows = starts.windows(2).map(|w| members[w[0] as usize..w[1] as usize].iter().copied());
+        Self { states: Csr::from_rows(rows), of: found.of }
     }
 
     /// Number of components.
@@ -64,54 +36,6 @@ impl Components {
         let mut recurrent: Vec<u32> = (0..count).filter(closed).collect();
         recurrent.sort_by_key(|&c| self.states.row(c as usize)[0]);
         recurrent
-    }
-}
-
-impl Search {
-    /// Visits all that is reachable from `root` and not yet seen.
-    fn from(&mut self, root: u32, rates: &Csr<(u32, f64)>) {
-        let mut calls: Vec<(u32, u32)> = Vec::new();
-        self.enter(root);
-        calls.push((root, 0));
-        while let Some(&mut (state, ref mut at)) = calls.last_mut() {
-            let row = rates.row(state as usize);
-            if let Some(&(to, _)) = row.get(*at as usize) {
-                *at += 1;
-                if self.order[to as usize] == UNSEEN {
-                    self.enter(to);
-                    calls.push((to, 0));
-                } else if self.component[to as usize] == UNSEEN {
-                    self.low[state as usize] = self.low[state as usize].min(self.order[to as usize]);
-                }
-                continue;
-            }
-            calls.pop();
-            if let Some(&(caller, _)) = calls.last() {
-                self.low[caller as usize] = self.low[caller as usize].min(self.low[state as usize]);
-            }
-            if self.low[state as usize] == self.order[state as usize] {
-                self.close(state);
-            }
-        }
-    }
-
-    fn enter(&mut self, state: u32) {
-        self.order[state as usize] = self.next;
-        self.low[state as usize] = self.next;
-        self.next += 1;
-        self.stack.push(state);
-    }
-
-    fn close(&mut self, root: u32) {
-        let number = u32::try_from(self.ends.len() - 1).expect("fewer components than states");
-        let first = self.stack.iter().rposition(|&s| s == root).expect("a root is on the stack until it is closed");
-        let start = self.members.len();
-        self.members.extend(self.stack.drain(first..));
-        self.members[start..].sort_unstable();
-        for &state in &self.members[start..] {
-            self.component[state as usize] = number;
-        }
-        self.ends.push(self.members.len());
     }
 }
 

@@ -75,12 +75,28 @@ pub enum SeriesParallelError {
 /// assert!(mean.lower <= exact && exact <= mean.upper && mean.upper - mean.lower < 1e-3);
 /// ```
 pub fn completion_time(program: &Program, settings: &GridSettings) -> Result<CompletionTime, SeriesParallelError> {
+    let (table, root) = reduced(program)?;
+    Ok(CompletionTime::of(&table, root, settings)?)
+}
+
+/// Whether [`completion_time`] has an answer, as far as the net decides that: only the grid may still be too large. Takes
+/// about as long as reading the net.
+///
+/// # Errors
+///
+/// All variants of [`SeriesParallelError`] but that of the grid.
+pub fn is_series_parallel(program: &Program) -> Result<(), SeriesParallelError> {
+    reduced(program).map(|_| ())
+}
+
+/// The law of the whole, as a tree.
+fn reduced(program: &Program) -> Result<(LawTable, LawId), SeriesParallelError> {
     let plan = plan_schedule(program).map_err(SeriesParallelError::NotSchedule)?;
     let mut table = LawTable::default();
     let mut graph = Graph::of(program, &plan, &mut table)?;
     graph.reduce(&plan, &mut table);
     let root = graph.whole(program)?;
-    Ok(CompletionTime::of(&table, root, settings)?)
+    Ok((table, root))
 }
 
 /// Some branches of a choice: the edge exists only where one of them comes out.

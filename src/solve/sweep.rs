@@ -75,65 +75,66 @@ impl Progress {
     }
 }
 
-/// Sweeps `x_j = flow into j / exit_j` from the values in `x`; a steady state up to a factor. At the end `x` sums to 1.
-pub(crate) fn steady(incoming: &Incoming, exit: &[f64], x: &mut [f64], stop: Stop) -> Sweeps {
+/// Sweeps until `stop`; `sweep` does one with this share of each step, and gives the change relative to the sum of values.
+pub(crate) fn repeat(stop: Stop, mut sweep: impl FnMut(f64) -> f64) -> Sweeps {
     let mut progress = Progress::new(stop);
     loop {
-        let (mut change, mut total) = (0.0, 0.0);
-        let step = progress.step;
-        for state in 0..x.len() {
-            let new = incoming.flow_into(state, x) / exit[state];
-            let new = if step < 1.0 { x[state] + step * (new - x[state]) } else { new };
-            change += (new - x[state]).abs();
-            total += new;
-            x[state] = new;
-        }
-        x.iter_mut().for_each(|v| *v /= total);
-        if let Some(outcome) = progress.after(change / total) {
+        let change = sweep(progress.step);
+        if let Some(outcome) = progress.after(change) {
             return outcome;
         }
     }
 }
 
-/// Solves `(D − R) x = b` by sweeps from the last state to the first.
-pub(crate) fn right(rates: &Csr<(u32, f64)>, exit: &[f64], b: &[f64], x: &mut [f64], stop: Stop) -> Sweeps {
-    let mut progress = Progress::new(stop);
-    loop {
-        let (mut change, mut total) = (0.0, 0.0);
-        for state in (0..x.len()).rev() {
-            let ahead: f64 = rates.row(state).iter().map(|&(to, q)| q * x[to as usize]).sum();
-            let new = (b[state] + ahead) / exit[state];
-            change += (new - x[state]).abs();
-            total += new;
-            x[state] = new;
-        }
-        if let Some(outcome) = progress.after(if total > 0.0 { change / total } else { 0.0 }) {
-            return outcome;
-        }
+/// One sweep of `x_j = flow into j / exit_j`, for a steady state up to a factor. At the end `x` sums to 1.
+pub(crate) fn steady(incoming: &Incoming, exit: &[f64], x: &mut [f64], step: f64) -> f64 {
+    let (mut change, mut total) = (0.0, 0.0);
+    for state in 0..x.len() {
+        let new = incoming.flow_into(state, x) / exit[state];
+        let new = if step < 1.0 { x[state] + step * (new - x[state]) } else { new };
+        change += (new - x[state]).abs();
+        total += new;
+        x[state] = new;
     }
+    x.iter_mut().for_each(|v| *v /= total);
+    change / total
 }
 
-/// Solves `y (D − R) = c` by sweeps from the first state to the last.
-pub(crate) fn left(incoming: &Incoming, exit: &[f64], c: &[f64], y: &mut [f64], stop: Stop) -> Sweeps {
-    let mut progress = Progress::new(stop);
-    loop {
-        let (mut change, mut total) = (0.0, 0.0);
-        for state in 0..y.len() {
-            let new = (c[state] + incoming.flow_into(state, y)) / exit[state];
-            change += (new - y[state]).abs();
-            total += new;
-            y[state] = new;
-        }
-        if let Some(outcome) = progress.after(if total > 0.0 { change / total } else { 0.0 }) {
-            return outcome;
-        }
+/// One sweep for `(D − R) x = b`, from the last state to the first.
+pub(crate) fn right(rates: &Csr<(u32, f64)>, exit: &[f64], b: &[f64], x: &mut [f64]) -> f64 {
+    let (mut change, mut total) = (0.0, 0.0);
+    for state in (0..x.len()).rev() {
+        let ahead: f64 = rates.row(state).iter().map(|&(to, q)| q * x[to as usize]).sum();
+        let new = (b[state] + ahead) / exit[state];
+        change += (new - x[state]).abs();
+        total += new;
+        x[state] = new;
     }
+    if total > 0.0 { change / total } else { 0.0 }
+}
+
+/// One sweep for `y (D − R) = c`, from the first state to the last.
+pub(crate) fn left(incoming: &Incoming, exit: &[f64], c: &[f64], y: &mut [f64]) -> f64 {
+    let (mut change, mut total) = (0.0, 0.0);
+    for state in 0..y.len() {
+        let new = (c[state] + incoming.flow_into(state, y)) / exit[state];
+        change += (new - y[state]).abs();
+        total += new;
+        y[state] = new;
+    }
+    if total > 0.0 { change / total } else { 0.0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solve::chain::Chain;
     use crate::solve::chain::tests::{birth_death, chain_of};
+
+    fn steadily(chain: &Chain, x: &mut [f64], stop: Stop) -> Sweeps {
+        let (incoming, exit) = (Incoming::of(&chain.rates), chain.exit_rates());
+        repeat(stop, |step| steady(&incoming, &exit, x, step))
+    }
 
     const STOP: Stop = Stop { tolerance: 1e-13, sweeps: 10_000 };
 
@@ -141,7 +142,7 @@ mod tests {
     fn a_queue_converges_to_its_geometric_law() {
         let chain = birth_death(20, 1.0, 2.0);
         let mut x = vec![1.0 / 21.0; 21];
-        let sweeps = steady(&Incoming::of(&chain.rates), &chain.exit_rates(), &mut x, STOP);
+        let sweeps = steadily(&chain, &mut x, STOP);
         assert!(sweeps.converged && sweeps.count < 1_000, "{sweeps:?}");
         for i in 0..20 {
             assert!((x[i + 1] / x[i] - 0.5).abs() < 1e-7, "{i}");
@@ -155,7 +156,7 @@ mod tests {
         let circle: Vec<_> = (0..n).map(|i| ((i + 1) % n, i, 1.0)).collect();
         let chain = chain_of(n as usize, &circle);
         let mut x: Vec<f64> = (1..=n).map(f64::from).collect();
-        let sweeps = steady(&Incoming::of(&chain.rates), &chain.exit_rates(), &mut x, STOP);
+        let sweeps = steadily(&chain, &mut x, STOP);
         assert!(sweeps.converged, "{sweeps:?}");
         assert!(x.iter().all(|v| (v - 1.0 / 7.0).abs() < 1e-12), "{x:?}");
     }
@@ -165,6 +166,6 @@ mod tests {
         let chain = birth_death(200, 1.0, 1.0);
         let mut x: Vec<f64> = (0..201).map(f64::from).collect();
         let few = Stop { sweeps: 100, ..STOP };
-        assert!(!steady(&Incoming::of(&chain.rates), &chain.exit_rates(), &mut x, few).converged);
+        assert!(!steadily(&chain, &mut x, few).converged);
     }
 }

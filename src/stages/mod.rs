@@ -36,7 +36,7 @@ pub mod plan;
 pub mod planned;
 pub mod run_factor;
 
-pub use check::{MAX_STAGES, MAX_TASKS, StagePlanError, StagePlanProblem};
+pub use check::{MAX_STAGES, MAX_TASKS, StageFault};
 pub use net::{StageNet, stage_net};
 pub use plan::{Amount, JobSize, RunSpread, StagePlan, StageSpec, TaskTime};
 pub use planned::{PlannedJob, PlannedStage, Wave};

@@ -100,7 +100,8 @@ impl<'a> Maker<'a> {
     }
 
     fn transition_at(&mut self, transition: TransitionId, column: f64, row: f64) {
-        self.b.transition_mut(transition).position = Some(Point { x: STEP.x * (column + 0.5), y: STEP.y * (row + 0.5) });
+        self.b.transition_mut(transition).position =
+            Some(Point { x: STEP.x * (column + 0.5), y: STEP.y * (row + 0.5) });
     }
 
     /// One stage: set-up, waves, barrier.
@@ -120,7 +121,8 @@ impl<'a> Maker<'a> {
         self.place_at(ended, 6.0, top);
         let mut transitions = vec![setup];
         for (w, wave) in stage.waves.iter().enumerate() {
-            let (waiting, running) = (self.b.place(format!("waiting{i}w{w}"), 0), self.b.place(format!("running{i}w{w}"), 0));
+            let (waiting, running) =
+                (self.b.place(format!("waiting{i}w{w}"), 0), self.b.place(format!("running{i}w{w}"), 0));
             self.priority = self.priority.saturating_sub(1).max(2);
             let start = self.b.transition(format!("start{i}w{w}"), Timing::immediate(1.0, self.priority));
             let run = self.b.transition(format!("run{i}w{w}"), timing(&stage.law, wave.mean_s));

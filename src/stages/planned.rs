@@ -1,7 +1,7 @@
 //! A plan at one size: the tasks of each stage, and how long they take on average.
 
-use crate::stages::plan::{StagePlan, StageSpec};
 use crate::mapreduce::PhaseLaw;
+use crate::stages::plan::{StagePlan, StageSpec};
 
 /// Tasks of a slot with a time of their own; later ones share one, their mean.
 const RANKS: u32 = 12;

@@ -332,10 +332,11 @@ impl Builder {
         }
     }
 
-    /// Time 0: the start of the first application, else the first time of all; and the last time of all.
+    /// Time 0: the start of the first application, else the first time of all; and the last time of all. In the trace of a cluster
+    /// the first application began before the trace.
     fn origin_and_last(&mut self) -> (i64, Option<i64>) {
         let starts = self.applications.iter().filter_map(|application| application.start);
-        let start = starts.min().map(Moment::microseconds);
+        let start = starts.min().map(Moment::microseconds).filter(|_| self.clock == Clock::Unix);
         let ends = self.applications.iter().flat_map(|application| [application.start, application.end]).flatten();
         let mut last = ends.max().map(Moment::microseconds);
         let mut first = i64::MAX;

@@ -45,7 +45,8 @@ id! {
     NodeId
 }
 
-/// A time in whole microseconds since the start of the trace: the start of its first application.
+/// A time in whole microseconds since the start of the trace: the start of its first application, or in the trace of a cluster the
+/// first time that it tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
 

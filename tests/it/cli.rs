@@ -90,6 +90,17 @@ fn checks_a_net() {
 }
 
 #[test]
+fn checks_a_net_against_another() {
+    let [one, other] = ["models/textbook/mm1k.xml", "models/textbook/mm2k.xml"];
+    assert_shown!(shown(&["check", one, "--against", other]));
+    let json = |other: &str| {
+        serde_json::from_str::<serde_json::Value>(&data(&["check", one, "--json", "--against", other])).unwrap()
+    };
+    assert_eq!(json(one)["differences"], serde_json::json!([]));
+    assert_eq!(json(other)["differences"][0]["part"], "place");
+}
+
+#[test]
 fn checks_a_net_as_json() {
     assert_shown!(shown(&["check", "models/textbook/forkjoin_retry.xml", "--json"]));
 }
@@ -124,7 +135,8 @@ fn simulates_the_steady_state() {
 /// One run would see one of the two cycles only, and be sure of it.
 #[test]
 fn a_net_with_two_closed_parts_has_no_sure_steady_state() {
-    let output = tool(&["simulate", "tests/data/cli/two-cycles.xml", "--steady", "--json"]).output().unwrap();
+    let args = ["simulate", "tests/data/cli/two-cycles.xml", "--steady", "--json", "--method=simulate"];
+    let output = tool(&args).output().unwrap();
     assert!(output.status.success(), "{}", show(&output));
     let note = "note: transition `seldom` fired 0 times: the run may be too short to show the long run\n";
     assert_eq!(text(&output.stderr), note);

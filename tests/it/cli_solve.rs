@@ -1,6 +1,15 @@
 //! `tailspn solve` as a person sees it.
 
-use crate::cli::{assert_shown, data, shown, tool};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::cli::{assert_shown, data, show, shown, tool};
+
+#[test]
+fn help_of_solve() {
+    assert_shown!(data(&["solve", "--help"]));
+}
 
 #[test]
 fn solve_shows_states_verdicts_and_the_long_run() {
@@ -15,15 +24,207 @@ fn solve_shows_states_verdicts_and_the_long_run() {
     ]));
 }
 
+/// The JSON of a run that must succeed.
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&data(&[args, &["--json"]].concat())).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
 #[test]
 fn solve_shows_the_time_to_a_goal() {
-    assert_shown!(shown(&["solve", "models/textbook/forkjoin_retry.xml", "--at", "2,5", "--json"]));
+    let mut found = json(&["solve", "models/textbook/forkjoin_retry.xml", "--at", "2,5"]);
+    let curve = found["passage"].as_object_mut().unwrap().remove("curve").unwrap();
+    assert_shown!(serde_json::to_string_pretty(&found).unwrap());
+    // the area above the curve is the mean, but for the thousandth part of the runs beyond its end
+    let points: Vec<[f64; 2]> =
+        curve.as_array().unwrap().iter().map(|p| [number(&p["time_s"]), number(&p["probability"])]).collect();
+    assert!(points.len() == 121 && points.is_sorted_by(|a, b| a[0] < b[0] && a[1] <= b[1]), "{points:?}");
+    let area: f64 = points.windows(2).map(|w| (w[1][0] - w[0][0]) * (1.0 - 0.5 * (w[0][1] + w[1][1]))).sum();
+    let mean = number(&found["passage"]["mean_s"]);
+    assert!(area < mean && mean - area < 0.005 * mean, "{area} {mean}");
     assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--goal", "#(queue) >= 5", "--csv"]));
+}
+
+#[test]
+fn solve_draws_the_distribution() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("time.svg");
+    let path = file.to_string_lossy();
+    let net = "models/textbook/mm1k.xml";
+    let goal = ["solve", net, "--goal", "#(queue) >= 5", "--plot-cdf", &path];
+    let p99 = number(&json(&goal)["passage"]["quantiles"][3]["value"]);
+    let picture = std::fs::read_to_string(&file).unwrap();
+    assert!(picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"));
+    for text in ["mm1k: time to #(queue) &gt;= 5", "time [s]", "probability to be there by then", "mean", "p50", "p95"]
+    {
+        assert!(picture.contains(text), "no {text}");
+    }
+    assert!(picture.contains(&format!("{p99:.3} s")), "no {p99}");
+    assert_eq!(tool(&goal).output().unwrap().status.code(), Some(7), "an existing file is not replaced");
+    // no time, no picture
+    let none = folder.path().join("none.svg");
+    assert_shown!(shown_without_data(&["solve", net, "--plot-cdf", &none.to_string_lossy()]));
+    assert!(!none.exists());
+}
+
+/// What a run says besides its data.
+fn shown_without_data(args: &[&str]) -> String {
+    let mut output = tool(args).output().unwrap();
+    output.stdout.clear();
+    show(&output)
+}
+
+/// Writes the net of a job, and returns its path.
+fn job(folder: &Path, name: &str, plan: &str, args: &[&str]) -> String {
+    let (plan_file, net) = (folder.join(format!("{name}.toml")), folder.join(format!("{name}.xml")));
+    std::fs::write(&plan_file, plan).unwrap();
+    let net = net.to_string_lossy().into_owned();
+    let options = ["spn-gc", "-q", "--plan", &plan_file.to_string_lossy(), "-o", &net];
+    data(&[&options[..], args].concat());
+    net
+}
+
+#[test]
+fn a_schedule_with_too_many_states_is_solved_by_its_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = job(folder.path(), "job", "[job]\nname = \"large\"\n", &[]);
+    let found = json(&["solve", &net, "--goal", "dead", "--at", "80,100"]);
+    assert_eq!(found["method"]["used"], "series-parallel");
+    assert!(found["method"]["no_states"].as_str().unwrap().starts_with("more than 10,000 of them"));
+    // the closed form of the same job knows nothing of nets
+    let exact = json(&["estimate", "--method", "exact"]);
+    let passage = &found["passage"];
+    let [low, high] = [0, 1].map(|i| number(&passage["mean_bounds_s"][i]));
+    let mean = number(&exact["analytic"]["mean"]);
+    assert!(low <= mean && mean <= high && high - low < 0.01, "{low} {mean} {high}");
+    let quantiles = exact["analytic"]["quantiles"].as_array().unwrap();
+    for (exact, own) in quantiles.iter().zip(passage["quantiles"].as_array().unwrap()) {
+        let [exact, low, high] = [&exact["value"], &own["low"], &own["high"]].map(number);
+        assert!(low <= exact && exact <= high && high - low < 0.01, "{low} {exact} {high}");
+    }
+    let by_100 = &passage["cdf"][1];
+    assert!(number(&by_100["low"]) <= 0.86994 && 0.86993 <= number(&by_100["high"]), "{by_100}");
+    let picture = folder.path().join("job.svg");
+    assert_shown!(shown(&["solve", &net, "--plot-cdf", &picture.to_string_lossy()]));
+    assert!(std::fs::read_to_string(picture).unwrap().contains("<polygon"), "the bounds are drawn");
+}
+
+#[test]
+fn both_methods_agree_on_a_small_schedule() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = job(folder.path(), "job", "", &["--maps", "3", "--reduces", "2"]);
+    let states = json(&["solve", &net, "--at", "30", "--goal", "dead"]);
+    assert_eq!(
+        (states["method"]["used"].as_str(), &states["method"]["no_series_parallel"]),
+        (Some("states"), &Value::Null)
+    );
+    let parts = json(&["solve", &net, "--at", "30", "--goal", "dead", "--method", "series-parallel"]);
+    assert!(parts["state_space"].is_null() && parts["passage"]["states"].is_null());
+    let [states, parts] = [&states["passage"], &parts["passage"]];
+    let exact = number(&states["mean_s"]);
+    assert!(number(&parts["mean_bounds_s"][0]) <= exact && exact <= number(&parts["mean_bounds_s"][1]));
+    for list in ["quantiles", "cdf"] {
+        let key = if list == "cdf" { "probability" } else { "value" };
+        for (exact, own) in states[list].as_array().unwrap().iter().zip(parts[list].as_array().unwrap()) {
+            let [exact, low, high] = [&exact[key], &own["low"], &own["high"]].map(number);
+            assert!(low <= exact + 1e-9 && exact <= high + 1e-9 && high - low < 0.01, "{low} {exact} {high}");
+        }
+    }
+}
+
+#[test]
+fn delays_without_states_are_solved_by_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = "[phases]\nmaps = 2\nreduces = 1\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model.law]\ngpu = \"deterministic\"\n";
+    let net = job(folder.path(), "fixed", plan, &[]);
+    let found = json(&["solve", &net]);
+    assert_eq!(found["method"]["used"], "series-parallel");
+    assert!(found["method"]["no_states"].as_str().unwrap().contains("is deterministic"), "{}", found["method"]);
+    let refused = shown_without_data(&["solve", &net, "--method", "states"]);
+    assert!(refused.starts_with("exit 5") && refused.contains("is deterministic"), "{refused}");
+}
+
+#[test]
+fn a_net_without_parts_names_its_transition() {
+    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--method", "series-parallel"]));
+    let other = ["solve", "models/textbook/small_job.xml", "--method", "series-parallel", "--steady"];
+    assert_shown!(shown(&other));
 }
 
 #[test]
 fn solve_keeps_what_it_found_when_a_limit_ends_it() {
     assert_shown!(shown(&["solve", "models/textbook/kanban.xml", "--max-states", "20"]));
+}
+
+#[test]
+fn the_reachability_graph_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let tandem = "models/textbook/tandem_blocking.xml";
+    data(&["solve", tandem, "--export-svg", &path("g.svg"), "--draw-vanishing"]);
+    let picture = std::fs::read_to_string(path("g.svg")).unwrap();
+    let count = |what: &str| picture.matches(what).count();
+    // three tangible markings and a vanishing one, as in the DOT file of the same net
+    assert_eq!((count("class=\"box"), count("box vanishing"), count("class=\"head\"")), (4, 1, 5));
+    assert!(picture.contains(">serve_second 1.3</text>") && picture.contains("<title>tandem"), "{picture}");
+    // too large for a picture, not for Graphviz
+    let net = job(folder.path(), "job", "", &["--maps", "4", "--reduces", "2"]);
+    assert_shown!(shown_without_data(&["solve", &net, "--export-svg", &path("large.svg")]));
+    assert!(!Path::new(&path("large.svg")).exists());
+    data(&["solve", &net, "--export-dot", &path("large.dot")]);
+}
+
+#[test]
+fn the_coverability_graph_of_an_unbounded_net_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let [dot, svg] = ["c.dot", "c.svg"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+    let explosion = "tests/data/cli/explosion.xml";
+    let output = tool(&["solve", explosion, "--export-dot", &dot, "--export-svg", &svg]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(5) && said.contains("c.svg` is the coverability graph, in which ω"), "{said}");
+    let text = std::fs::read_to_string(dot).unwrap();
+    assert!(text.contains("s1 [label=\"1: ω heap\"]") && text.contains("s0 -> s1 [label=\"grow\"]"), "{text}");
+    assert!(std::fs::read_to_string(svg).unwrap().contains(">1: ω heap</text>"));
+}
+
+#[test]
+fn a_response_time_begins_where_it_is_told() {
+    let net = "models/textbook/mm1k.xml";
+    let found = json(&["solve", net, "--from", "#(queue) == 1", "--goal", "#(queue) == 0"]);
+    // a busy period, by renewal: (1 - p_0) / (λ p_0) with p_0 = 243/665 and λ = 2 /s
+    let exact = (1.0 - 243.0 / 665.0) / (2.0 * 243.0 / 665.0);
+    assert!((number(&found["passage"]["mean_s"]) / exact - 1.0).abs() < 1e-12, "{}", found["passage"]["mean_s"]);
+    assert_eq!(found["passage"]["goal"], "#(queue) == 0 from #(queue) == 1");
+    assert_shown!(shown_without_data(&["solve", net, "--from", "#(queue) > 7", "--goal", "#(queue) == 0"]));
+    let tandem = "models/textbook/tandem_blocking.xml";
+    assert_shown!(shown_without_data(&[
+        "solve",
+        tandem,
+        "--from",
+        "#(waiting) == 3",
+        "--goal",
+        "#(waiting) + #(done) == 3"
+    ]));
+}
+
+#[test]
+fn questions_that_a_net_cannot_answer() {
+    let asked = |net: &str, args: &[&str]| shown(&[&["solve", net, "--csv"], args].concat());
+    // unbounded, with the steady state asked for
+    assert_shown!(asked("tests/data/cli/explosion.xml", &["--steady"]));
+    // it stops, so there is no steady state
+    assert_shown!(asked("models/textbook/forkjoin_retry.xml", &["--steady", "-q"]));
+    // a rate falls to 0, another one is always 0
+    assert_shown!(asked("tests/data/cli/fading.xml", &[]));
+    assert_shown!(asked("tests/data/cli/fading.xml", &["--steady"]));
+    assert_shown!(shown(&["solve", "tests/data/cli/fading.xml"]));
+    // all rates are 0
+    assert_shown!(asked("tests/data/cli/all-rates-zero.xml", &["--steady"]));
+    // immediate transitions for ever
+    assert_shown!(asked("tests/data/cli/loop.xml", &[]));
 }
 
 #[test]

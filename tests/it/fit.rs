@@ -109,10 +109,20 @@ fn small_runs_predict_larger_ones() {
     }
     let mut larger = Score::default();
     larger.add(&runs, |run| run.mb <= 64.0, |run| run.mb > 64.0);
-    println!("fit on 32 and 64 MB: mean error {:.1} %, {} of {}", 100.0 * larger.mean(), larger.covered, larger.errors.len());
+    println!(
+        "fit on 32 and 64 MB: mean error {:.1} %, {} of {}",
+        100.0 * larger.mean(),
+        larger.covered,
+        larger.errors.len()
+    );
     let mut left_out = Score::default();
     for mb in [32.0, 64.0, 128.0, 256.0] {
         left_out.add(&runs, |run| run.mb != mb, |run| run.mb == mb);
     }
-    println!("one size left out: mean error {:.1} %, {} of {}", 100.0 * left_out.mean(), left_out.covered, left_out.errors.len());
+    println!(
+        "one size left out: mean error {:.1} %, {} of {}",
+        100.0 * left_out.mean(),
+        left_out.covered,
+        left_out.errors.len()
+    );
 }

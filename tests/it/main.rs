@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod agreement;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_errors;
+mod cli_exact;
 #[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
@@ -22,8 +24,10 @@ mod pipe_semantics;
 mod random_net;
 mod slots;
 mod solve;
+mod straggler_nets;
 mod structure;
 mod trace;
 mod trace_small;
+mod two_ways;
 #[cfg(feature = "cli")]
 mod whatif;

@@ -303,3 +303,19 @@ fn spans_of_the_scaling_runs_are_their_job_times() {
         assert!(bounds.largest().1 <= bounds.span, "{run}: {bounds:?}");
     }
 }
+
+/// A sample of the trace of 2011. Rows by event type, and the time from each SCHEDULE to the end after it, were found with awk:
+/// 10 SUBMIT, 11 SCHEDULE, 1 EVICT, 1 FAIL, 9 FINISH, 457 s.
+#[test]
+fn the_sample_of_googles_trace_reads_to_its_counts() {
+    let Some(logs) = logs() else { return };
+    let trace = trace(&logs.join("google/cloudsimplus_task-events-sample-1.csv"));
+    assert_eq!((trace.reading.events, trace.reading.task_ends, trace.applications.len()), (32, 11, 4));
+    let count = |outcome: Outcome| outcomes(&trace, |found| found == outcome);
+    assert_eq!((count(Outcome::Success), count(Outcome::Failed), count(Outcome::Evicted)), (9, 1, 1));
+    let total: i64 =
+        trace.attempts().iter().map(|a| a.finish().unwrap().microseconds() - a.launch().unwrap().microseconds()).sum();
+    assert_eq!(total, 457_000_000);
+    assert_eq!(trace.stages.iter().filter_map(|stage| stage.tasks).collect::<Vec<_>>(), [2, 3, 1, 4]);
+    assert!(trace.warnings.is_empty(), "{:?}", trace.warnings);
+}

@@ -2,8 +2,11 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
+use tailspn::report::{Look, MostRows, json, trace_csv, trace_report, trace_svg, trace_text};
 use tailspn::trace::analysis::{Bound, CopyFate, Usual, bounds_of, copies, slots_of, stragglers, times_of};
 use tailspn::trace::{
     Clock, Format, JobTrace, Locality, Metric, Outcome, ReadOptions, StageKind, TraceError, WarningKind, read,
@@ -369,6 +372,8 @@ fn attempts_are_small() {
 // ---------------------------------------------------------------- mutation
 
 /// Every format, small.
+static SAMPLES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(samples);
+
 fn samples() -> Vec<Vec<u8>> {
     let names = [
         "small.spark",
@@ -460,16 +465,27 @@ fn check(trace: &JobTrace) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 3000,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/regressions/trace.txt"))),
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn damaged_logs_are_read_or_refused(which in 0_usize..12, damages in prop::collection::vec(damage(), 1..6)) {
-        let mut bytes = samples().swap_remove(which);
+        let mut bytes = SAMPLES[which].clone();
         for damage in &damages {
             apply(&mut bytes, damage);
         }
         match parse(&bytes) {
-            Ok(trace) => check(&trace),
+            Ok(trace) => {
+                check(&trace);
+                let usual = Usual::from_runs(std::slice::from_ref(&trace));
+                let report = trace_report(&trace, &usual);
+                prop_assert!(!trace_text(&report, MostRows::default(), &Look::default()).is_empty());
+                prop_assert!(json("trace", &report).is_ok() && trace_csv(&trace, &usual, Vec::new()).is_ok());
+                prop_assert!(trace_svg(&trace, &usual).ends_with("</svg>\n"));
+            }
             Err(error) => prop_assert!(!error.to_string().is_empty()),
         }
     }

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use tailspn::cluster::SlotShare;
+use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
-use crate::cli::args::{PlaceArgs, PrintArgs, RunArgs};
+use crate::cli::args::{Method, PlaceArgs, PrintArgs, RunArgs, SizeArgs};
+use crate::cli::straggler_values;
 use crate::cli::values;
 
 /// A plan of a job.
@@ -24,6 +26,17 @@ pub(crate) struct SpnGcArgs {
     /// Plan of the job; else the default one
     #[arg(long, value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
+    /// Tasks draw a slow node: with which probability, and how many times longer they take there; several factors as
+    /// FACTOR@PROBABILITY,...
+    #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers)]
+    pub(crate) stragglers: Option<Stragglers>,
+    /// Stragglers get copies from a detector of recall r, precision p and latency dl: r=0.6,p=0.8,dl=0.4; also ut, fake, alarm,
+    /// slow and slots=idle|shared|reserved:N (docs/stragglers.md)
+    #[arg(long, value_name = "KEY=VALUE,...", value_parser = straggler_values::speculation)]
+    pub(crate) speculation: Option<Speculation>,
+    /// Every task gets a copy when it starts, in slots idle|shared|reserved:N
+    #[arg(long, value_name = "SLOTS", value_parser = straggler_values::slots, num_args = 0..=1, default_missing_value = "idle", require_equals = true, conflicts_with = "speculation")]
+    pub(crate) clone: Option<CopySlots>,
     /// File to write: .xml, .dot or .svg; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
@@ -38,12 +51,14 @@ Examples:
     tailspn estimate                              the default job
     tailspn estimate --print-plan > job.toml      its plan, with a comment on every key
     tailspn estimate job.toml --reps 100000 --export job.xml
+    tailspn fit small.gz large.gz -o plan.toml    a Spark job's model from its logs, then at another size:
+    tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4 --partitions 200
 ")]
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
     pub(crate) plan: Option<PathBuf>,
-    /// How the job time is found
-    #[arg(long, default_value = "both", help_heading = "Run")]
+    /// How the job time is found; `auto` shows the exact one beside the simulated one, where there is a formula
+    #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
     /// Replications [default: 2000]; with --rel-error, the most
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
@@ -51,6 +66,8 @@ pub(crate) struct EstimateArgs {
     /// Replicate until the half width of the mean job time's interval is this share of it, such as 0.5%
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
+    #[command(flatten)]
+    pub(crate) size: SizeArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
@@ -66,16 +83,6 @@ pub(crate) struct EstimateArgs {
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Method {
-    /// By simulation
-    Simulate,
-    /// By formula, where there is one
-    Analytic,
-    /// Both; only simulation where there is no formula
-    Both,
 }
 
 #[derive(Debug, Args)]

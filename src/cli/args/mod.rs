@@ -1,11 +1,13 @@
 //! The arguments of every command, and their help.
 
+mod fit;
 mod jobs;
 mod run;
 mod trace;
 
-pub(crate) use jobs::{DetectorsArgs, EstimateArgs, Method, SpnGcArgs, SweepAxis, WhatIfArgs};
-pub(crate) use run::{BackendChoice, PlaceArgs, PrintArgs, RunArgs};
+pub(crate) use fit::{FitArgs, SizeArgs};
+pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
+pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use trace::TraceArgs;
 
 use std::num::NonZeroUsize;
@@ -70,6 +72,8 @@ pub(crate) enum Command {
     Whatif(WhatIfArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
+    /// Fit a job's model to logs of it, for `estimate` at other sizes of input and cluster
+    Fit(FitArgs),
     /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
     Trace(TraceArgs),
     /// List the graphics adapters, and say which one would be used
@@ -122,6 +126,9 @@ pub(crate) struct CheckArgs {
     /// Also list what each version of PIPE would get wrong about the net
     #[arg(long)]
     pub(crate) pipe: bool,
+    /// Also list what is different in another net: parts by their ids, and what they mean, not how they are drawn
+    #[arg(long, value_name = "OTHER")]
+    pub(crate) against: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -170,6 +177,7 @@ Examples:
     tailspn simulate net.xml                                    time to the dead marking
     tailspn simulate net.xml --until '#(done) >= 3' --rel-error 0.5%
     tailspn simulate net.xml --steady --tokens --throughput     means in the long run
+    tailspn simulate net.xml --method exact                     without replications, where that is possible
     tailspn simulate net.xml --horizon 100 --at '50:#(queue)' --reward 'busy=#(server) > 0'
 ")]
 pub(crate) struct SimulateArgs {
@@ -183,6 +191,9 @@ pub(crate) struct SimulateArgs {
     pub(crate) place: PlaceArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+    /// How the answer is found
+    #[arg(long, default_value = "auto", help_heading = "Run")]
+    pub(crate) method: Method,
     /// Replications [default: 10000]; with --rel-error, the most
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
@@ -213,15 +224,22 @@ Without --goal, --at and --steady: the time to the dead marking where every run 
 Examples:
     tailspn solve net.xml                                       states, verdicts, the long run
     tailspn solve net.xml --goal '#(done) >= 3' --at 10,20      distribution of the time to a goal
+    tailspn solve net.xml --goal '#(done) >= 3' --plot-cdf time.svg
+    tailspn solve net.xml --from '#(asked) > 0' --goal '#(answered) > 0'
     tailspn solve net.xml --measure 'busy=#(server) > 0' --json
-    tailspn solve net.xml --export-prism net --export-dot graph.dot
+    tailspn solve net.xml --export-svg graph.svg --export-prism net
 ")]
+#[command(group(clap::ArgGroup::new("graph").multiple(true)))]
 pub(crate) struct SolveArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
     /// Distribution of the time to a goal: an expression that is not 0 there, or `dead` (nothing can fire)
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) goal: Option<String>,
+    /// Measure the time not from the start, but from markings where this expression is not 0: from each of them as often as it
+    /// is entered in the long run
+    #[arg(long, value_name = "EXPR", requires = "goal", help_heading = "Question")]
+    pub(crate) from: Option<String>,
     /// Averages at these model times, in seconds, and with --goal how likely it is reached by then
     #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
     pub(crate) at: Vec<f64>,
@@ -231,6 +249,13 @@ pub(crate) struct SolveArgs {
     /// The mean of an expression, such as the probability that it holds; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named, help_heading = "Question")]
     pub(crate) measure: Vec<(String, String)>,
+    /// How the answer is found; `auto` takes states, but for the time to the dead marking of a schedule of delays in series and side
+    /// by side with more than 10,000 states
+    #[arg(long, default_value = "auto", help_heading = "Method")]
+    pub(crate) method: SolveMethod,
+    /// Steps of the grid of times of series-parallel reduction: with more of them its bounds are closer together
+    #[arg(long, value_name = "N", default_value = "262_144", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Method")]
+    pub(crate) grid_steps: u64,
     /// Most states [default: 50 million]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_states: Option<u64>,
@@ -242,11 +267,17 @@ pub(crate) struct SolveArgs {
     pub(crate) max_time: Option<Duration>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Write the reachability graph for Graphviz
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Draw the distribution function of the time to the goal, or to the dead marking
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub(crate) plot_cdf: Option<PathBuf>,
+    /// Write the reachability graph for Graphviz, up to 20,000 markings; of an unbounded net, the coverability graph
+    #[arg(long, value_name = "FILE", group = "graph", help_heading = "Output")]
     pub(crate) export_dot: Option<PathBuf>,
-    /// Show vanishing markings there too
-    #[arg(long, requires = "export_dot", help_heading = "Output")]
+    /// Draw the same graph, up to 300 markings
+    #[arg(long, value_name = "FILE.svg", group = "graph", help_heading = "Output")]
+    pub(crate) export_svg: Option<PathBuf>,
+    /// Show vanishing markings in these graphs too
+    #[arg(long, requires = "graph", help_heading = "Output")]
     pub(crate) draw_vanishing: bool,
     /// Write the generator of the Markov chain as Matrix Market
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -257,6 +288,17 @@ pub(crate) struct SolveArgs {
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
     pub(crate) force: bool,
+}
+
+/// How `solve` finds its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SolveMethod {
+    /// What can answer; the output says which it was
+    Auto,
+    /// All markings, and their Markov chain
+    States,
+    /// The time at which a schedule is complete, from its parts, with certain bounds; no states
+    SeriesParallel,
 }
 
 /// What a simulation is asked.
@@ -285,7 +327,8 @@ pub(crate) struct QuestionArgs {
     /// A reward collected over time; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named)]
     pub(crate) reward: Vec<(String, String)>,
-    /// A reward collected at each firing; may be repeated, also for a name of --reward
+    /// A reward collected at each firing of a transition, or of all that fit a pattern with `*` and `?`; may be repeated,
+    /// also for a name of --reward
     #[arg(long, value_name = "NAME=TRANSITION:EXPR", value_parser = values::named)]
     pub(crate) impulse: Vec<(String, String)>,
     /// First and last firing of a group of transitions: ids or patterns with `*` and `?`; may be repeated

@@ -37,6 +37,19 @@ pub(crate) struct RunArgs {
     pub(crate) level: f64,
 }
 
+/// How an answer is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    /// By replications, and a word where an exact answer costs less
+    #[value(alias = "both")]
+    Auto,
+    /// Exactly: from all states, from the parts of a schedule, or by a formula; an error where that is not possible
+    #[value(alias = "analytic")]
+    Exact,
+    /// By replications
+    Simulate,
+}
+
 /// On what replications run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]

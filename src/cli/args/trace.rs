@@ -8,9 +8,10 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Read are Spark event logs 1.x to 4.x (plain, gz, zstd, lz4, lzf, snappy, rolled, unfinished), Hadoop job
-histories (.jhist, and the text of 0.20 and 1.x), Rumen traces, and the cluster traces of Google 2011
-(task_events) and Alibaba 2017 and 2018 (batch_task, batch_instance). What each gives: docs/logs.md.
+Read are Spark event logs 1.x to 4.x (plain, gz, zstd, lz4, lzf, snappy, rolled, unfinished),
+Hadoop job histories (.jhist, and the text of 0.20 and 1.x), Rumen traces, and the cluster traces
+of Google 2011 (task_events) and Alibaba 2017 and 2018 (batch_task, batch_instance). What each
+gives: docs/logs.md.
 
 Examples:
     tailspn trace app-20261120100623-0004.zstd

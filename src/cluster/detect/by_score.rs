@@ -1,11 +1,9 @@
 //! Default: progress score below the mean score minus a gap. \[Dean2004, Phan2018, Eq. 6\]
 
-use crate::cluster::detect::view::Detector;
-use crate::cluster::detect::view::Flag;
-use crate::cluster::detect::view::View;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 use crate::cluster::formulas::default_flags;
-use serde::Deserialize;
-use serde::Serialize;
 
 /// Whose scores the mean is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +54,7 @@ impl Detector for ByScore {
         for (position, task) in view.running.iter().enumerate() {
             let old_enough = view.now_s - task.start_s >= self.min_age_s;
             if task.open && old_enough && default_flags(task.score, mean, self.gap) {
-                flags.push(Flag { position, urgency: -task.score });
+                flags.push(Flag { position, urgency: -task.score, remedy: Remedy::Copy });
             }
         }
     }

@@ -3,11 +3,9 @@
 //! Follows `DefaultSpeculator` with `LegacyTaskRuntimeEstimator`. There, the threshold "mean plus σ of finished tasks" only says whether
 //! enough tasks have finished; a task is then taken when a new attempt of mean length would end before it.
 
-use crate::cluster::detect::view::Detector;
-use crate::cluster::detect::view::Flag;
-use crate::cluster::detect::view::View;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
 /// The rule, with the names of Hadoop's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,7 +68,7 @@ impl Detector for Hadoop2 {
             let end = task.start_s + task.elapsed_s / task.score.max(LEAST_PROGRESS);
             let urgency = end - (view.now_s + mean);
             if end >= view.now_s && urgency > 0.0 && best.is_none_or(|best| urgency > best.urgency) {
-                best = Some(Flag { position, urgency });
+                best = Some(Flag { position, urgency, remedy: Remedy::Copy });
             }
         }
         flags.extend(best);

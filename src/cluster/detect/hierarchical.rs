@@ -1,15 +1,11 @@
 //! Hierarchical: of what another detector flags, only the tasks on slow nodes. \[Phan2018, 5.5\]
 
+use serde::{Deserialize, Serialize};
+
 use crate::cluster::detect::by_score::ByScore;
 use crate::cluster::detect::late::Late;
-use crate::cluster::detect::view::Detector;
-use crate::cluster::detect::view::Flag;
-use crate::cluster::detect::view::NodeSpeed;
-use crate::cluster::detect::view::View;
-use crate::cluster::formulas::ClusterAverage;
-use crate::cluster::formulas::node_is_slow;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::cluster::detect::view::{Detector, Flag, NodeSpeed, View};
+use crate::cluster::formulas::{ClusterAverage, node_is_slow};
 
 /// The detector below.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,15 +1,9 @@
 //! LATE: progress rate below a threshold of the running tasks' rates; the longest time to the end first. \[Zaharia2008\]
 
-use crate::cluster::detect::view::Detector;
-use crate::cluster::detect::view::Flag;
-use crate::cluster::detect::view::RunningTask;
-use crate::cluster::detect::view::View;
-use crate::cluster::formulas::LateForm;
-use crate::cluster::formulas::late_threshold;
-use crate::cluster::formulas::mean_and_deviation;
-use crate::cluster::formulas::progress_rate;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::detect::view::{Detector, Flag, Remedy, RunningTask, View};
+use crate::cluster::formulas::{LateForm, late_threshold, mean_and_deviation, progress_rate};
 
 /// The rule, as \[Phan2018, Eqs. 7 to 10\] state it, in either reading.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,7 +53,11 @@ impl Detector for Late {
             let old_enough = view.now_s - task.start_s >= self.min_age_s;
             if let Some(rate) = rate(task).filter(|rate| task.open && old_enough && *rate < threshold) {
                 // the time to the end; a task that has not moved is the worst
-                flags.push(Flag { position, urgency: if rate > 0.0 { (1.0 - task.score) / rate } else { f64::MAX } });
+                flags.push(Flag {
+                    position,
+                    urgency: if rate > 0.0 { (1.0 - task.score) / rate } else { f64::MAX },
+                    remedy: Remedy::Copy,
+                });
             }
         }
         let room = if self.cap < 1.0 { self.room(view) } else { usize::MAX };

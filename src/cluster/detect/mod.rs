@@ -28,4 +28,4 @@ pub use late::Late;
 pub use mantri::Mantri;
 pub use plan::DetectorPlan;
 pub use spark::{Efficiency, Spark};
-pub use view::{Category, Detector, Finished, Flag, NodeSpeed, RunningTask, View};
+pub use view::{Category, Detector, Finished, Flag, NodeSpeed, Remedy, RunningTask, View};

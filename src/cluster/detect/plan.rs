@@ -1,16 +1,15 @@
 //! The settings of a detector, as a plan has them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::cluster::detect::by_score::ByScore;
 use crate::cluster::detect::catalogue::CATALOGUE;
 use crate::cluster::detect::hadoop2::Hadoop2;
-use crate::cluster::detect::hierarchical::Base;
-use crate::cluster::detect::hierarchical::Hierarchical;
+use crate::cluster::detect::hierarchical::{Base, Hierarchical};
 use crate::cluster::detect::late::Late;
 use crate::cluster::detect::mantri::Mantri;
 use crate::cluster::detect::spark::Spark;
 use crate::cluster::detect::view::Detector;
-use serde::Deserialize;
-use serde::Serialize;
 
 /// Who looks for stragglers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

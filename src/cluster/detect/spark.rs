@@ -1,10 +1,8 @@
 //! Spark: running longer than a multiple of the median of finished tasks, once most have finished. \[Spark2024\]
 
-use crate::cluster::detect::view::Detector;
-use crate::cluster::detect::view::Flag;
-use crate::cluster::detect::view::View;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
 /// The rule, with the names of Spark's settings; the defaults are those of Spark 4.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,7 +61,7 @@ impl Detector for Spark {
             let slow = || task.score * task.size < self.efficiency.rate_multiplier * mean_speed * age;
             let inefficient = !self.efficiency.enabled || age > self.efficiency.long_factor * too_long || slow();
             if age > too_long && inefficient {
-                flags.push(Flag { position, urgency: age });
+                flags.push(Flag { position, urgency: age, remedy: Remedy::Copy });
             }
         }
     }

@@ -28,6 +28,8 @@ pub struct RunningTask {
     pub is_copy: bool,
     /// Whether it could be flagged: an original without a copy.
     pub open: bool,
+    /// How often the task was killed to begin again.
+    pub restarts: u32,
 }
 
 /// What the finished tasks of the category took, original or copy, whichever won.
@@ -100,6 +102,8 @@ pub struct View<'a> {
     pub tasks: usize,
     /// Running attempts in the order in which they began.
     pub running: &'a [RunningTask],
+    /// Tasks of the category that wait for a slot.
+    pub waiting: u32,
     /// What finished.
     pub finished: &'a Finished,
     /// Speeds on each node of the cluster, of attempts of this category that have been reported.
@@ -115,6 +119,17 @@ pub struct Flag {
     pub position: usize,
     /// Who gets a copy first: the higher; the earlier one among equals.
     pub urgency: f64,
+    /// What is to be done about it.
+    pub remedy: Remedy,
+}
+
+/// What is done about a flagged task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// A copy runs beside it.
+    Copy,
+    /// It is killed, and begins again on another node.
+    Restart,
 }
 
 /// A rule that tells stragglers from what can be seen of running tasks. It is deterministic and has no memory.

@@ -50,7 +50,8 @@ pub(crate) struct Pace {
     size: u64,
     most: u64,
     target: Duration,
-    longest: Duration,
+    /// The longest since the last size was given, and how much it ran.
+    longest: Option<(Duration, u64)>,
 }
 
 impl Pace {
@@ -60,12 +61,14 @@ impl Pace {
 
     /// Sizes with which a piece of work takes so long.
     pub(crate) fn with_target(first: u64, most: u64, target: Duration) -> Self {
-        Self { size: first.min(most), most, target, longest: Duration::ZERO }
+        Self { size: first.min(most), most, target, longest: None }
     }
 
-    /// Notes how long a dispatch of the present size took.
-    pub(crate) fn took(&mut self, time: Duration) {
-        self.longest = self.longest.max(time);
+    /// Notes how long a dispatch of some size took: the one that was given, or a smaller one where less was left to do.
+    pub(crate) fn took(&mut self, size: u64, time: Duration) {
+        if self.longest.is_none_or(|(longest, _)| time > longest) {
+            self.longest = Some((time, size));
+        }
     }
 
     /// No dispatch shall be larger.
@@ -76,11 +79,10 @@ impl Pace {
 
     /// The size of the next dispatch.
     pub(crate) fn next(&mut self) -> u64 {
-        let longest = std::mem::take(&mut self.longest);
-        if longest > Duration::ZERO {
+        if let Some((longest, size)) = self.longest.take() {
             let factor = self.target.as_secs_f64() / longest.max(NOISE).as_secs_f64();
-            let size = self.size as f64 * factor.clamp(1.0 / GROWTH, GROWTH);
-            self.size = (size as u64).clamp(1, self.most);
+            let next = size as f64 * factor.clamp(1.0 / GROWTH, GROWTH);
+            self.size = (next as u64).clamp(1, self.most);
         }
         self.size
     }
@@ -94,20 +96,29 @@ mod tests {
     fn dispatches_grow_to_their_time_and_not_beyond_their_room() {
         let mut pace = Pace::new(1000, 100_000);
         assert_eq!(pace.next(), 1000);
-        pace.took(Duration::from_millis(1));
+        pace.took(1000, Duration::from_millis(1));
         assert_eq!(pace.next(), 8000);
-        pace.took(Duration::from_millis(20));
-        pace.took(Duration::from_millis(30));
+        pace.took(8000, Duration::from_millis(20));
+        pace.took(8000, Duration::from_millis(30));
         assert_eq!(pace.next(), 16_000);
-        pace.took(Duration::from_millis(2));
+        pace.took(16_000, Duration::from_millis(2));
         assert_eq!(pace.next(), 100_000);
-        pace.took(Duration::from_secs(6));
+        pace.took(100_000, Duration::from_secs(6));
         assert_eq!(pace.next(), 12_500);
         pace.limit(100);
         assert_eq!(pace.next(), 100);
-        pace.took(Duration::from_secs(1000));
+        pace.took(100, Duration::from_secs(1000));
         pace.limit(1);
-        pace.took(Duration::from_secs(1000));
+        pace.took(1, Duration::from_secs(1000));
         assert_eq!(pace.next(), 1);
+    }
+
+    #[test]
+    fn a_short_rest_says_nothing_of_a_whole_dispatch() {
+        let mut pace = Pace::with_target(1000, 100_000, Duration::from_millis(500));
+        assert_eq!(pace.next(), 1000);
+        // a tenth of it took what a whole one may take
+        pace.took(100, Duration::from_millis(500));
+        assert_eq!(pace.next(), 100);
     }
 }

@@ -30,6 +30,16 @@ pub(crate) enum NoDeviceLaw {
     TooLarge,
 }
 
+impl NoDeviceLaw {
+    /// The obstacle in words, for the transition of this name.
+    pub(crate) fn of(self, name: &str) -> String {
+        match self {
+            Self::Floats => format!("the delay of `{name}` needs floating point functions"),
+            Self::TooLarge => format!("the delay of `{name}` has too large a table"),
+        }
+    }
+}
+
 impl DeviceLaw {
     /// No delay.
     pub(crate) const NONE: Self = Self { kind: 0, a: 0, b: 0, loops: 0 };

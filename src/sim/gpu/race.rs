@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::estimate::FloatMoments;
 use crate::sim::NEVER;
+use crate::sim::cpu::FLOAT_UNIT;
 use crate::sim::gpu::columns::{Column, Reducer};
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::engine::{DeviceEngine, DeviceFault, Pace};
@@ -13,7 +14,7 @@ use crate::sim::gpu::execute::{Dispatch, GpuTimes, Kernel};
 use crate::sim::gpu::layout::RaceRun;
 use crate::sim::gpu::pair::{pair, value};
 use crate::sim::gpu::race_code::RaceCode;
-use crate::sim::gpu::race_forms::{self, Form};
+use crate::sim::gpu::race_forms::{self, Form, FormFacts};
 use crate::sim::gpu::race_layout::Columns;
 use crate::sim::gpu::shader::{self, WORKGROUP};
 use crate::sim::question::{MAX_FIRINGS, Question};
@@ -25,12 +26,8 @@ const MOST_LANES: u64 = 1 << 18;
 /// Steps of the first dispatch, and replications of the first chunk.
 const FIRST_STEPS: u64 = 16;
 const FIRST_CHUNK: u64 = 4096;
-/// Replications that are averaged together where observations are floats; see `sim::cpu`.
-const FLOAT_UNIT: u64 = 16;
 /// How long a chunk should take: in between, progress is shown, and Ctrl-C is heard.
 const CHUNK: Duration = Duration::from_millis(500);
-/// Timed firings for which the direct form has random words.
-const DIRECT_FIRINGS: u64 = 1 << 33;
 /// Words of the control buffer: next, ended, faults, four endings.
 const CONTROL: usize = 7;
 
@@ -44,10 +41,13 @@ pub(crate) struct GpuRace<'a> {
     reducer: Reducer,
     tables: wgpu::Buffer,
     control: wgpu::Buffer,
-    /// Words of a lane, and lanes and replications that there is room for.
+    /// Words of a lane.
     items: u64,
+    /// Lanes that a buffer can hold, in whole workgroups, and that there is room for.
+    most_lanes: u64,
     lanes: u64,
     state: wgpu::Buffer,
+    /// Replications that there is room for.
     room: u64,
     results: wgpu::Buffer,
     max_firings: u64,
@@ -66,14 +66,15 @@ impl<'a> GpuRace<'a> {
             return Err(DeviceFault::DoesNotFit(vec![why]));
         }
         let mut code = RaceCode::new(program, question, clock);
-        let loops = race_forms::append(&mut code, program, clock, form);
+        let FormFacts { loops, firings } = race_forms::append(&mut code, program, clock, form);
         let facts = &gpu.facts;
         let binding = facts.largest_binding.min(facts.largest_buffer);
         let items = u64::from(code.items.count());
         let lanes = (binding / (4 * items)).min(u64::from(u32::MAX) / items).min(MOST_LANES);
+        let most_lanes = lanes / u64::from(WORKGROUP) * u64::from(WORKGROUP);
         let columns = code.columns;
         let room = (binding / (8 * u64::from(columns.total))).min(u64::from(u32::MAX) / u64::from(columns.total));
-        if lanes < u64::from(WORKGROUP) || code.tables.len() as u64 * 4 > binding {
+        if most_lanes == 0 || code.tables.len() as u64 * 4 > binding {
             code.obstacles.push(format!("its marking and tables do not fit into buffers of {binding} bytes"));
         }
         if loops > u64::from(gpu.loop_budget) {
@@ -86,11 +87,6 @@ impl<'a> GpuRace<'a> {
         }
         let source = shader::race(gpu.int64, form, &code);
         let most_steps = (u64::from(gpu.loop_budget) / loops.max(1)).max(1);
-        let draws = match form {
-            Form::Direct => DIRECT_FIRINGS,
-            // as the clock form of the CPU
-            Form::Clock => u64::from(u32::MAX),
-        };
         let this = Self {
             kernel: gpu.kernel("race", &source)?,
             reducer: Reducer::new(gpu)?,
@@ -101,8 +97,9 @@ impl<'a> GpuRace<'a> {
             lanes: 0,
             room: 0,
             items,
+            most_lanes,
             columns,
-            max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(draws),
+            max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(firings),
             steps: Pace::new(FIRST_STEPS, most_steps.min(1 << 20)),
             chunk: Pace::with_target(FIRST_CHUNK, room.min(1 << 26), CHUNK),
             times: GpuTimes { setup: started.elapsed(), ..GpuTimes::default() },
@@ -126,10 +123,7 @@ impl<'a> GpuRace<'a> {
                 Err(error) => return Err(error),
             }
         }
-        let binding = self.gpu.facts.largest_binding.min(self.gpu.facts.largest_buffer);
-        let most = (binding / (4 * self.items)).min(u64::from(u32::MAX) / self.items).min(MOST_LANES);
-        let mut lanes =
-            wanted.next_multiple_of(u64::from(WORKGROUP)).min(most / u64::from(WORKGROUP) * u64::from(WORKGROUP));
+        let mut lanes = wanted.next_multiple_of(u64::from(WORKGROUP)).min(self.most_lanes);
         while lanes > self.lanes {
             match self.gpu.storage(4 * self.items * lanes) {
                 Ok(state) => (self.state, self.lanes) = (state, lanes),
@@ -172,7 +166,7 @@ impl<'a> GpuRace<'a> {
             let clear: &[&wgpu::Buffer] = if fresh { &[&self.state] } else { &[] };
             let took = self.gpu.run(clear, &[Dispatch { kernel: &self.kernel, buffers: &buffers, workgroups }])?;
             self.times.compute += took;
-            self.steps.took(took);
+            self.steps.took(u64::from(run.steps), took);
             fresh = false;
             let started = Instant::now();
             let control: Vec<u32> = self.gpu.read(&self.control, CONTROL)?;
@@ -303,7 +297,7 @@ impl DeviceEngine for GpuRace<'_> {
         let count = self.make_room(wanted)?;
         let started = Instant::now();
         let endings = self.play(first, count)?;
-        self.chunk.took(started.elapsed());
+        self.chunk.took(count, started.elapsed());
         self.collect(count, endings, samples)?;
         Ok(count)
     }

@@ -3,10 +3,10 @@
 use crate::compile::{Firing, Program, Value};
 use crate::net::{Memory, Servers};
 use crate::sim::clock::Clock;
-use crate::sim::gpu::law::{DeviceLaw, NoDeviceLaw};
+use crate::sim::gpu::law::DeviceLaw;
 use crate::sim::gpu::pair::pair;
 use crate::sim::gpu::race_code::{Loops, NONE, RaceCode};
-use crate::sim::race::DirectLaw;
+use crate::sim::race::{DIRECT_FIRINGS, DirectLaw, clock_firings};
 use crate::sim::sampler::{Sampler, exponential_scale};
 
 /// Clocks of one transition of another law that can run side by side on a device.
@@ -44,8 +44,17 @@ fn servers_word(servers: Servers) -> u32 {
     }
 }
 
-/// Appends the rows of a form; gives the loop iterations of its costliest step.
-pub(crate) fn append(code: &mut RaceCode, program: &Program, clock: Clock, form: Form) -> u64 {
+/// What a form allows and costs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FormFacts {
+    /// Loop iterations of the costliest step.
+    pub(crate) loops: u64,
+    /// Timed firings of one replication for which there are random words.
+    pub(crate) firings: u64,
+}
+
+/// Appends the rows of a form.
+pub(crate) fn append(code: &mut RaceCode, program: &Program, clock: Clock, form: Form) -> FormFacts {
     match form {
         Form::Direct => direct(code, program, clock),
         Form::Clock => clocks(code, program, clock),
@@ -59,7 +68,7 @@ fn rate_code(code: &mut RaceCode, program: &Program, t: u32, rate: &Value) -> u3
     }
 }
 
-fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
+fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     let law = DirectLaw::choose(program, clock);
     let timed = program.timed.len();
     let (blocks, scan) = blocks(code, timed);
@@ -86,10 +95,11 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
     code.constants.signed("DIRECT_BASE", law.base);
     code.constants.flag("HAS_OTHER_SHARES", others);
     code.constants.flag("HAS_MARKING_RATES", marking);
-    step_loops(code, scan, code.loops.enabled + 1 + code.loops.code, 4 * timed as u64)
+    let loops = step_loops(code, scan, code.loops.enabled + 1 + code.loops.code, 4 * timed as u64);
+    FormFacts { loops, firings: DIRECT_FIRINGS }
 }
 
-fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
+fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     let timed = program.timed.len();
     let (blocks, scan) = blocks(code, timed);
     code.items.named("CLOCKS", 2 * timed as u32, &mut code.constants);
@@ -97,11 +107,12 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
     code.items.named("BLOCK_FIRST", 2 * blocks, &mut code.constants);
     let mut rows = Vec::with_capacity(12 * timed);
     let mut kinds = [false; 5];
-    let (mut has_erlang, mut draws) = (false, 0);
+    let (mut has_erlang, mut draws, mut words) = (false, 0, 1);
     for &t in &program.timed {
         let timer = timer(code, program, t, clock);
         kinds[timer.kind as usize] = true;
         has_erlang |= timer.is_erlang;
+        words = words.max(timer.words);
         draws = draws.max(u64::from(timer.law.loops) + u64::from(timer.room) * 4);
         rows.extend(timer.row(t));
     }
@@ -113,7 +124,8 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> u64 {
     code.constants.flag("HAS_MARKING_RATES", kinds[Timer::MARKING as usize]);
     code.constants.flag("HAS_GENERAL", kinds[Timer::GENERAL as usize]);
     code.constants.flag("HAS_ERLANG", has_erlang);
-    step_loops(code, 2 * scan, code.loops.enabled + 1 + code.loops.code + draws + scan, 2 * timed as u64)
+    let look = code.loops.enabled + 1 + code.loops.code + draws + scan;
+    FormFacts { loops: step_loops(code, 2 * scan, look, 2 * timed as u64), firings: clock_firings(words) }
 }
 
 /// Loop iterations of the costliest step: `scan` to find the next transition, `look` to look at one, `begin` to set all to
@@ -203,11 +215,7 @@ fn timer(code: &mut RaceCode, program: &Program, t: u32, clock: Clock) -> Timer 
             match DeviceLaw::of(&sampler, &mut code.tables) {
                 Ok(law) => timer.law = law,
                 Err(why) => {
-                    let name = &program.transition_names[t as usize];
-                    code.obstacles.push(match why {
-                        NoDeviceLaw::Floats => format!("the delay of `{name}` needs floating point functions"),
-                        NoDeviceLaw::TooLarge => format!("the delay of `{name}` has too large a table"),
-                    });
+                    code.obstacles.push(why.of(&program.transition_names[t as usize]));
                 }
             }
             timer.room = timer.servers.min(MOST_CLOCKS);

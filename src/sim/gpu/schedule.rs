@@ -34,6 +34,8 @@ pub(crate) struct GpuSchedule {
     reducer: Reducer,
     program: wgpu::Buffer,
     tables: wgpu::Buffer,
+    /// Whether slots are in a buffer, not with each invocation.
+    in_memory: bool,
     /// Quads that `results` and `slots` have room for.
     room: u64,
     results: wgpu::Buffer,
@@ -69,6 +71,7 @@ impl GpuSchedule {
             tables: gpu.storage_with(&code.tables)?,
             results: gpu.storage(16)?,
             slots: None,
+            in_memory,
             room: 0,
             pace: Pace::new(FIRST_QUADS, most),
             times: GpuTimes::default(),
@@ -89,10 +92,9 @@ impl GpuSchedule {
         }
         let started = Instant::now();
         let mut quads = quads.next_multiple_of(u64::from(WORKGROUP));
-        let in_memory = self.code.slots > MOST_PRIVATE || self.code.segments.len() > 1;
         loop {
             let made = self.gpu.storage(quads * 4 * VALUE_BYTES * u64::from(self.code.columns)).and_then(|results| {
-                let slots = in_memory.then(|| self.gpu.storage(quads * SLOT_BYTES * u64::from(self.code.slots)));
+                let slots = self.in_memory.then(|| self.gpu.storage(quads * SLOT_BYTES * u64::from(self.code.slots)));
                 Ok((results, slots.transpose()?))
             });
             match made {
@@ -130,7 +132,7 @@ impl GpuSchedule {
             let workgroups = quads.div_ceil(WORKGROUP);
             let took = self.gpu.run(&[], &[Dispatch { kernel: &self.kernel, buffers: &buffers, workgroups }])?;
             self.times.compute += took;
-            self.pace.took(took);
+            self.pace.took(u64::from(quads), took);
         }
         Ok(())
     }

@@ -60,11 +60,7 @@ impl ScheduleCode {
         writer.begin();
         for bound in &schedule.steps {
             if let Err(why) = writer.step(schedule, bound) {
-                let name = &names[bound.step.transition as usize];
-                obstacles.push(match why {
-                    NoDeviceLaw::Floats => format!("the delay of `{name}` needs floating point functions"),
-                    NoDeviceLaw::TooLarge => format!("the delay of `{name}` has too large a table"),
-                });
+                obstacles.push(why.of(&names[bound.step.transition as usize]));
             }
         }
         writer.finish();

@@ -80,6 +80,12 @@ struct State<T: Ticks> {
     crowds: Vec<Crowd<T>>,
 }
 
+/// Timed firings of one replication for which the clock form has random words, where a draw takes up to so many.
+pub(crate) fn clock_firings(words: u32) -> u64 {
+    // a transition draws at most once per firing, but for laws with several servers
+    u64::from(u32::MAX / words.max(1))
+}
+
 impl<'a> ClockForm<'a> {
     /// Makes the engine for any program.
     pub(crate) fn new(setup: Setup<'a>) -> Self {
@@ -90,9 +96,8 @@ impl<'a> ClockForm<'a> {
             Timer::General { sampler, .. } => sampler.words(),
             _ => 1,
         });
-        // a transition draws at most once per firing, but for laws with several servers
-        let words = words.max().unwrap_or(1).max(1);
-        Self { rules: Rules::new(setup, u64::from(u32::MAX / words)), timers, places }
+        let firings = clock_firings(words.max().unwrap_or(1));
+        Self { rules: Rules::new(setup, firings), timers, places }
     }
 
     /// Runs replications as [`Engine::run`] does, with an observer of the caller's.

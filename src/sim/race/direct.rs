@@ -14,8 +14,8 @@ use crate::sim::race::observe::{self, Observer};
 use crate::sim::race::{Setup, with_observer};
 use crate::sim::samples::Samples;
 
-/// Timed firings of one replication for which there are random words.
-const MAX_EVENTS: u64 = 1 << 33;
+/// Timed firings of one replication for which the direct form has random words.
+pub(crate) const DIRECT_FIRINGS: u64 = 1 << 33;
 
 /// What a timed transition adds to the total.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ impl<'a> DirectForm<'a> {
         for (place, &t) in (0..).zip(&program.timed) {
             places[t as usize] = place;
         }
-        Self { rules: Rules::new(setup, MAX_EVENTS), law, shares, places }
+        Self { rules: Rules::new(setup, DIRECT_FIRINGS), law, shares, places }
     }
 
     /// Runs replications as [`Engine::run`] does, with an observer of the caller's.

@@ -17,6 +17,10 @@ mod lockstep;
 mod observe;
 
 pub(crate) use clock::ClockForm;
+#[cfg(feature = "gpu")]
+pub(crate) use clock::clock_firings;
+#[cfg(feature = "gpu")]
+pub(crate) use direct::DIRECT_FIRINGS;
 pub(crate) use direct::DirectForm;
 pub use direct_law::{DirectLaw, DirectObstacle};
 #[cfg(feature = "gpu")]

@@ -61,15 +61,16 @@ struct Own<'t> {
     attempts: &'t [Attempt],
 }
 
-/// The bounds of an application; none where no task of it has a known time.
+/// The bounds of an application; none where no task of it was done in a known time.
 pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds> {
     let stages = trace.stages_of(application).map(StageId::from_index).collect();
     let attempts = trace.attempts_of_application(application);
     let own = Own { stages, jobs: trace.jobs_of(application), attempts };
     let (start, end) = span(&own)?;
     let slots = slots_of(trace, application);
-    let work = own.stages.iter().flat_map(|&id| trace.tasks_of(id)).filter_map(winner).map(|a| a.1).sum();
-    let longest = own.stages.iter().flat_map(|&id| trace.tasks_of(id)).filter_map(winner);
+    let winners = || own.stages.iter().flat_map(|&id| trace.tasks_of(id)).filter_map(winner).map(|(_, time)| time);
+    let longest = winners().reduce(f64::max)?;
+    let work: f64 = winners().sum();
     let known = own.stages.iter().all(|&id| trace.stage(id).is_some_and(|stage| stage.parents.is_some()));
     Some(Bounds {
         span: end.seconds_since(start),
@@ -77,7 +78,7 @@ pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds>
         work,
         by_slots: if slots.count > 0 { work / slots.count as f64 } else { 0.0 },
         by_critical_path: critical_path(trace, &own),
-        by_longest_task: longest.map(|found| found.1).fold(0.0, f64::max),
+        by_longest_task: longest,
         by_driver: idle(&own, start, end),
         knows_dependencies: known,
     })

@@ -3,6 +3,7 @@
 mod code;
 mod direct_law;
 mod double;
+mod faults;
 mod race;
 mod relay;
 mod schedule;

@@ -1,0 +1,17 @@
+//! Any bytes are a log or refused, and what is said of a log that was read does not panic.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tailspn::report::{MostRows, Look, trace_report, trace_svg, trace_text};
+use tailspn::trace::analysis::Usual;
+use tailspn::trace::{ReadOptions, read_bytes};
+use tailspn::watch::Unwatched;
+
+fuzz_target!(|bytes: &[u8]| {
+    let options = ReadOptions { most_attempts: 100_000, ..ReadOptions::default() };
+    let Ok(trace) = read_bytes("log", bytes, &options, &Unwatched) else { return };
+    let usual = Usual::default();
+    let _ = trace_text(&trace_report(&trace, &usual), MostRows::default(), &Look::default());
+    let _ = trace_svg(&trace, &usual);
+});

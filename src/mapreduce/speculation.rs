@@ -1,0 +1,205 @@
+//! Speculation in a net: who is flagged, when, and what its copy does.
+//!
+//! Owns the settings of a detector as a net has them: how good it is, not how it works. A GSPN has no progress scores,
+//! so that the fate of a task (straggler or not, flagged or not) is drawn when it starts, with the four probabilities of
+//! \[Phan2018, 4.2\]; recall, precision, latency and undetected time are then exactly what was asked for.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::cluster::first_order::{DetectorQuality, Fates, fates};
+use crate::mapreduce::attempts::{Copies, weave};
+use crate::mapreduce::augmented::{AugmentError, Augmented, CopySlots};
+use crate::mapreduce::fate::Fate;
+use crate::mapreduce::straggler::{SettingProblem, Stragglers, range, straggle, usual_fate};
+use crate::mapreduce::task_chain::TaskChain;
+use crate::net::Net;
+
+/// What is done about stragglers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Speculation {
+    /// Who gets a copy. Default flagged tasks.
+    pub policy: CopyPolicy,
+    /// r, share of stragglers that are flagged in time, 0 to 1. Default 0.6: LATE in scenario C2 of \[Phan2018, Table 6\],
+    /// as the next two.
+    pub recall: f64,
+    /// p, share of flagged tasks that are stragglers and flagged in time, above 0 to 1. Default 0.82.
+    pub precision: f64,
+    /// DL, mean time from the start of a straggler to its flag over its usual time, >= 0, below its factor. Default 0.38.
+    pub latency: f64,
+    /// Share of flagged tasks that are stragglers flagged too late, a part of the false positives, 0 to 1. Default 0.
+    pub fake: f64,
+    /// How long before its end such a one is flagged, in usual times, above 0 and below 1. Default 0.5.
+    pub fake_left: f64,
+    /// UT, mean time of missed stragglers over their usual time, >= 1. Default that of all stragglers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undetected: Option<f64>,
+    /// When a normal task is flagged, in usual times since its start, 0 to below 1. Default 0.5, as in \[Phan2018, 4.2\].
+    pub false_alarm_at: f64,
+    /// Probability that a copy draws a slow node too, 0 to 1. Default that of tasks; 0 where slow nodes get no copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_copies: Option<f64>,
+    /// Which slots copies take. Default idle ones.
+    pub slots: CopySlots,
+}
+
+impl Default for Speculation {
+    fn default() -> Self {
+        Self {
+            policy: CopyPolicy::Detect,
+            recall: 0.6,
+            precision: 0.82,
+            latency: 0.38,
+            fake: 0.0,
+            fake_left: 0.5,
+            undetected: None,
+            false_alarm_at: 0.5,
+            slow_copies: None,
+            slots: CopySlots::Idle,
+        }
+    }
+}
+
+/// Who gets a copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CopyPolicy {
+    /// Nobody.
+    None,
+    /// Tasks that are flagged.
+    #[default]
+    Detect,
+    /// Every task, when it starts. \[Ananthanarayanan2013\]
+    Clone,
+}
+
+impl Speculation {
+    /// A detector as good as was measured; α and the factors are for [`Stragglers`].
+    pub fn of_quality(quality: &DetectorQuality) -> Self {
+        Self {
+            recall: quality.recall,
+            precision: quality.precision,
+            latency: quality.detection_latency,
+            undetected: Some(quality.undetected_time.max(1.0)),
+            ..Self::default()
+        }
+    }
+
+    /// The first setting that cannot be right beside these stragglers, with its key; none for sound settings.
+    pub fn problem(&self, stragglers: &Stragglers) -> Option<(&'static str, SettingProblem)> {
+        let share = |value: f64| (0.0..=1.0).contains(&value);
+        let below_one = "at least 0 and below 1";
+        let left = self.fake_left;
+        let slow = self.slow_copies.unwrap_or(0.0);
+        let undetected = self.undetected.unwrap_or(1.0);
+        let ranges = [
+            ("fake", range((0.0..1.0).contains(&self.fake), "the share flagged too late", self.fake, below_one)),
+            ("fake_left", range(left > 0.0 && left < 1.0, "the time left", left, "above 0 and below 1")),
+            (
+                "undetected",
+                range(undetected.is_finite() && undetected >= 1.0, "the undetected time", undetected, "at least 1"),
+            ),
+            (
+                "false_alarm_at",
+                range(
+                    (0.0..1.0).contains(&self.false_alarm_at),
+                    "the time of a false alarm",
+                    self.false_alarm_at,
+                    below_one,
+                ),
+            ),
+            ("slow_copies", range(share(slow), "the share of slow copies", slow, "between 0 and 1")),
+        ];
+        if let Some((key, Some(problem))) = ranges.into_iter().find(|(_, problem)| problem.is_some()) {
+            return Some((key, problem));
+        }
+        if self.policy != CopyPolicy::Detect {
+            return None;
+        }
+        self.fates(stragglers).err()
+    }
+
+    /// The detector with these stragglers.
+    pub fn quality(&self, stragglers: &Stragglers) -> DetectorQuality {
+        DetectorQuality {
+            stragglers: stragglers.share,
+            precision: self.precision,
+            recall: self.recall,
+            detection_latency: self.latency,
+            undetected_time: self.undetected.unwrap_or_else(|| stragglers.mean_factor()),
+        }
+    }
+
+    /// What may become of a task, with probabilities above 0; those that nobody flags come first.
+    fn fates<'a>(&self, stragglers: &'a Stragglers) -> Result<Vec<Fate<'a>>, (&'static str, SettingProblem)> {
+        let Fates { detected, missed, flagged, normal } =
+            fates(&self.quality(stragglers)).map_err(|error| ("recall", error.into()))?;
+        let late = self.fake * detected / self.precision;
+        if late > missed.min(flagged) {
+            let problem = SettingProblem::Fake { fake: self.fake, recall: self.recall, precision: self.precision };
+            return Err(("fake", problem));
+        }
+        let mut all = vec![usual_fate("usual", normal + late, None)];
+        match self.undetected {
+            Some(factor) => all.push(Fate {
+                name: "missed".to_owned(),
+                probability: missed - late,
+                factor,
+                law: stragglers.law.as_ref(),
+                flagged_at: None,
+            }),
+            None => all.extend(stragglers.slow("missed", missed - late, |_| None)),
+        }
+        all.extend(stragglers.slow("caught", detected, |_| Some(self.latency)));
+        all.extend(stragglers.slow("late", late, |factor| Some(factor - self.fake_left)));
+        all.push(usual_fate("alarm", flagged - late, Some(self.false_alarm_at)));
+        all.retain(|fate| fate.probability > 0.0);
+        for fate in &all {
+            // a flag at the very end would be a race with nothing left to run
+            if let Some(at) = fate.flagged_at.filter(|at| *at > fate.factor * (1.0 - 1e-6)) {
+                return Err(("latency", SettingProblem::AfterTheEnd { at, factor: fate.factor }));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The net in which each of the chains may be a straggler, may be flagged, and then gets a copy.
+///
+/// * *Who is flagged.* The fate of a task is drawn at its start: straggler and flagged rα, missed (1 − r)α, normal and
+///   flagged rα(1 − p)/p, neither the rest \[Phan2018, 4.2\]; of the false positives, the share `fake` of all flags falls on
+///   stragglers that have less than their usual time left. Negative probabilities are refused.
+/// * *When.* The stage in which the flag comes is cut in two, so that the mean time to the flag is DL usual times. Each part
+///   keeps the shape of the stage's law: the mean of the task stays, its variance is lower.
+/// * *The copy* waits for a slot, see [`CopySlots`], and draws a slow node with a probability of its own.
+/// * *The race.* Whichever attempt ends first ends the task as its last stage did; the other one is killed in the same
+///   moment, wherever it is, and its slot is free.
+///
+/// # Errors
+///
+/// All variants of [`AugmentError`].
+pub fn speculate(
+    net: &Net,
+    chains: &[TaskChain],
+    stragglers: &Stragglers,
+    speculation: &Speculation,
+) -> Result<Augmented, AugmentError> {
+    let problem = stragglers.problem().or_else(|| speculation.problem(stragglers));
+    if let Some((_, problem)) = problem {
+        return Err(problem.into());
+    }
+    let slow_copies = speculation.slow_copies.unwrap_or(stragglers.share);
+    let copies =
+        Copies { kinds: stragglers.draws("copy", "copySlow", slow_copies, Some(0.0)), slots: speculation.slots };
+    match speculation.policy {
+        CopyPolicy::None => straggle(net, chains, stragglers),
+        CopyPolicy::Clone => {
+            weave(net, chains, &stragglers.draws("usual", "slow", stragglers.share, Some(0.0)), &copies)
+        }
+        CopyPolicy::Detect => {
+            let fates = speculation.fates(stragglers).map_err(|(_, problem)| problem)?;
+            weave(net, chains, &fates, &copies)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Exact answers in the reports of simulations: the same rows, without intervals, replications or seed.
+
+use serde::Serialize;
+
+use crate::report::distribution::{Distribution, Histogram, QuantileRow};
+use crate::report::job::QuantilePoint;
+use crate::report::number::count;
+use crate::report::passage::PassageSection;
+use crate::report::quantity::Quantity;
+use crate::report::steady::{SteadyReport, SteadyRow};
+use crate::report::summary::{
+    EndingCounts, NetSummary, QuestionSummary, Row, SimulationReport, SnapshotRow, Subject, counter_names, reward_names,
+};
+use crate::sim::Question;
+
+/// How an answer was found, and what an exact one would take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AnswerMethod {
+    /// `simulation`, `exact`, or `both`.
+    pub used: &'static str,
+    /// By what the exact answer is found, or would be at less cost: `formula`, `states` or `series-parallel`; none where it is not
+    /// known to cost less.
+    pub exact: Option<&'static str>,
+    /// States that the exact answer needs.
+    pub states: Option<usize>,
+    /// Why no exact answer is known to cost less.
+    pub no_exact: Option<String>,
+}
+
+impl AnswerMethod {
+    /// By simulation, as was asked for.
+    pub fn simulation() -> Self {
+        Self { used: "simulation", exact: None, states: None, no_exact: None }
+    }
+
+    /// How it was found, in words.
+    pub(super) fn words(&self) -> String {
+        match (self.exact, self.states) {
+            (Some("states"), Some(states)) => format!("exact, from {} states: no replications", count(states as u128)),
+            (Some(exact), _) => format!("exact, by {exact} reduction: no replications"),
+            (None, _) => "exact: no replications".to_owned(),
+        }
+    }
+}
+
+/// Exact numbers for what a question asks; empty for what it does not ask.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExactNumbers {
+    /// The time to the goal.
+    pub passage: Option<PassageSection>,
+    /// Mean tokens per place and class.
+    pub tokens: Vec<f64>,
+    /// Firings per second per transition.
+    pub throughputs: Vec<f64>,
+    /// Rewards, in the order of the question.
+    pub rewards: Vec<f64>,
+    /// Snapshots, in the order of the question.
+    pub snapshots: Vec<f64>,
+}
+
+fn rows(names: &[String], unit: &'static str, values: &[f64], level: f64) -> Vec<Row> {
+    let row =
+        |(name, &value): (&String, &f64)| Row { name: name.clone(), unit, quantity: Quantity::exact(value, level) };
+    names.iter().zip(values).map(row).collect()
+}
+
+/// The report of a simulation with exact numbers instead.
+pub fn exact_report(
+    numbers: &ExactNumbers,
+    question: &Question,
+    subject: &Subject<'_>,
+    method: AnswerMethod,
+    level: f64,
+) -> SimulationReport {
+    let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&numbers.snapshots);
+    SimulationReport {
+        net: NetSummary::new(subject),
+        question: QuestionSummary::new(question, subject, level),
+        method,
+        replications: 0,
+        partial: false,
+        endings: EndingCounts::default(),
+        firings: 0,
+        passage_time: numbers.passage.as_ref().and_then(|passage| Distribution::exact(passage, level)),
+        goal_probability: numbers.passage.as_ref().map(|passage| Quantity::exact(passage.probability, level)),
+        groups: Vec::new(),
+        tokens: rows(&counter_names(subject), "tokens", &numbers.tokens, level),
+        throughputs: rows(subject.transitions, "1/s", &numbers.throughputs, level),
+        rewards: rows(&reward_names(question), "", &numbers.rewards, level),
+        snapshots: snapshots
+            .map(|((snapshot, text), &value)| SnapshotRow {
+                time_s: snapshot.time,
+                expression: text.clone(),
+                mean: Some(Quantity::exact(value, level)),
+            })
+            .collect(),
+        provenance: None,
+    }
+}
+
+/// The report of long runs with exact numbers instead; `wanted` says whether tokens and throughputs are.
+pub fn exact_steady_report(
+    numbers: &ExactNumbers,
+    question: &Question,
+    subject: &Subject<'_>,
+    method: AnswerMethod,
+    level: f64,
+) -> SteadyReport {
+    let steady = |rows: Vec<Row>| -> Vec<SteadyRow> {
+        let row = |Row { name, unit, quantity }| SteadyRow { name, unit, quantity, warm_up: None };
+        rows.into_iter().map(row).collect()
+    };
+    SteadyReport {
+        net: NetSummary::new(subject),
+        level,
+        method,
+        runs: 0,
+        model_time_s: 0.0,
+        firings: 0,
+        tokens: steady(rows(&counter_names(subject), "tokens", &numbers.tokens, level)),
+        throughputs: steady(rows(subject.transitions, "1/s", &numbers.throughputs, level)),
+        rewards: steady(rows(&reward_names(question), "1/s", &numbers.rewards, level)),
+        rare_transitions: Vec::new(),
+        version: env!("CARGO_PKG_VERSION"),
+        seed: None,
+        wall_s: None,
+    }
+}
+
+impl Distribution {
+    /// The exact distribution of a time; none where the goal is out of reach.
+    pub(super) fn exact(passage: &PassageSection, level: f64) -> Option<Self> {
+        let bounded = |value, bounds| Quantity { bounds, ..Quantity::exact(value, level) };
+        let quantile = |point: &QuantilePoint| QuantileRow {
+            p: point.p,
+            quantity: bounded(point.value, point.low.zip(point.high).map(|(low, high)| [low, high])),
+        };
+        // as in a simulation, of the runs that reach the goal
+        let of_those_there = if passage.probability < 1.0 { &passage.quantiles_if_reached } else { &passage.quantiles };
+        Some(Self {
+            unit: "s",
+            samples: 0,
+            min: None,
+            max: None,
+            mean: bounded(passage.mean_s?, passage.mean_bounds_s),
+            sd: passage.sd_s.map(|sd| Quantity::exact(sd, level)),
+            quantiles: of_those_there.iter().map(quantile).collect(),
+            histogram: Histogram::default(),
+            curve: passage.curve.clone(),
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! The time to a goal, as an exact method gives it: probability, moments, quantiles, the distribution as a line of points.
+
+use serde::Serialize;
+
+use crate::report::distribution::QUANTILES;
+use crate::report::job::QuantilePoint;
+use crate::solve::{Bounded, CompletionTime, GridError, Passage, PassageError};
+
+/// A probability at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CdfPoint {
+    /// When \[s\].
+    pub time_s: f64,
+    /// Probability of having reached the goal by then.
+    pub probability: f64,
+    /// Density there \[1/s\]; only where the method gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub density_per_s: Option<f64>,
+    /// The probability is certainly not below this; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// The probability is certainly not above this; only where the method gives bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+/// The time to a goal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PassageSection {
+    /// The goal in words.
+    pub goal: String,
+    /// States before the goal and at it; none where the method needs no states.
+    pub states: Option<usize>,
+    /// Probability of ever reaching it; mean and deviation are of the runs that do.
+    pub probability: f64,
+    /// Mean \[s\]; none where the goal is out of reach.
+    pub mean_s: Option<f64>,
+    /// Certain bounds of the mean \[s\]; only where the method gives bounds.
+    pub mean_bounds_s: Option<[f64; 2]>,
+    /// Standard deviation \[s\].
+    pub sd_s: Option<f64>,
+    /// How mean and deviation were found.
+    pub method: Option<&'static str>,
+    /// Quantiles \[s\], of all runs.
+    pub quantiles: Vec<QuantilePoint>,
+    /// Quantiles of the runs that reach the goal \[s\]; only where not all do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quantiles_if_reached: Vec<QuantilePoint>,
+    /// The distribution function at the times that were asked for.
+    pub cdf: Vec<CdfPoint>,
+    /// The distribution function from where it begins to rise up to p99.9, at equal distances.
+    pub curve: Vec<CdfPoint>,
+    /// Bound of the error of the distribution function, or of its bounds.
+    pub cdf_error: f64,
+    /// Width of a step of the grid of times \[s\]; only where the method has one.
+    pub grid_step_s: Option<f64>,
+    /// Why there are moments, but no quantiles and probabilities.
+    pub no_distribution: Option<String>,
+}
+
+/// Pieces of the line.
+const PIECES: u32 = 120;
+/// Probabilities between which the line is drawn, as shares of that of ever arriving.
+const DRAWN: [f64; 2] = [0.001, 0.999];
+
+/// The time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\]. Where the rates lie too far
+/// apart for the distribution, the moments are given without it.
+///
+/// # Errors
+///
+/// As [`Passage::cdf`] and [`Passage::moments_if_reached`], but for too many jumps.
+pub fn passage_section(
+    goal: &str,
+    states: usize,
+    passage: &mut Passage<'_>,
+    times: &[f64],
+) -> Result<PassageSection, PassageError> {
+    let probability = passage.probability();
+    let moments = if probability > 0.0 { Some(passage.moments_if_reached()?) } else { None };
+    let mut section = PassageSection {
+        goal: goal.to_owned(),
+        states: Some(states),
+        probability,
+        mean_s: moments.map(|moments| moments.mean),
+        mean_bounds_s: None,
+        sd_s: moments.map(|moments| moments.variance.sqrt()),
+        method: moments.map(|moments| moments.outcome.method.name()),
+        quantiles: Vec::new(),
+        quantiles_if_reached: Vec::new(),
+        cdf: Vec::new(),
+        curve: Vec::new(),
+        cdf_error: 0.0,
+        grid_step_s: None,
+        no_distribution: None,
+    };
+    match distribution(&mut section, passage, times) {
+        Err(error @ PassageError::TooManyJumps { .. }) => section.no_distribution = Some(error.to_string()),
+        other => other?,
+    }
+    section.cdf_error = passage.error();
+    Ok(section)
+}
+
+fn distribution(section: &mut PassageSection, passage: &mut Passage<'_>, times: &[f64]) -> Result<(), PassageError> {
+    let probability = section.probability;
+    section.cdf = times.iter().map(|&time_s| point(passage, time_s)).collect::<Result<_, PassageError>>()?;
+    if probability == 0.0 {
+        return Ok(());
+    }
+    for p in QUANTILES.into_iter().filter(|&p| p < probability) {
+        section.quantiles.push(QuantilePoint::exact(p, passage.quantile(p)?));
+    }
+    for p in QUANTILES.into_iter().filter(|_| probability < 1.0) {
+        section.quantiles_if_reached.push(QuantilePoint::exact(p, passage.quantile(p * probability)?));
+    }
+    let ends = [passage.quantile(DRAWN[0] * probability)?, passage.quantile(DRAWN[1] * probability)?];
+    section.curve = line(ends, |time_s| point(passage, time_s))?;
+    Ok(())
+}
+
+fn point(passage: &mut Passage<'_>, time_s: f64) -> Result<CdfPoint, PassageError> {
+    let (probability, density) = (passage.cdf(time_s)?, passage.density(time_s)?);
+    Ok(CdfPoint { time_s, probability, density_per_s: Some(density), low: None, high: None })
+}
+
+/// The time at which a schedule is complete, with the distribution function at `times` \[s\]; all but the deviation with bounds.
+///
+/// # Errors
+///
+/// As [`CompletionTime::quantile`].
+pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> Result<PassageSection, GridError> {
+    let point = |time_s| {
+        let Bounded { lower, value, upper } = time.cdf(time_s);
+        CdfPoint { time_s, probability: value, density_per_s: None, low: Some(lower), high: Some(upper) }
+    };
+    let quantile = |p| {
+        let Bounded { lower, value, upper } = time.quantile(p)?;
+        Ok(QuantilePoint { p, value, low: Some(lower), high: Some(upper) })
+    };
+    let ends = [time.quantile(DRAWN[0])?.value, time.quantile(DRAWN[1])?.value];
+    let mean = time.mean();
+    Ok(PassageSection {
+        goal: goal.to_owned(),
+        states: None,
+        probability: 1.0,
+        mean_s: Some(mean.value),
+        mean_bounds_s: Some([mean.lower, mean.upper]),
+        sd_s: Some(time.standard_deviation()),
+        method: Some("series-parallel reduction"),
+        quantiles: QUANTILES.into_iter().map(quantile).collect::<Result<_, GridError>>()?,
+        quantiles_if_reached: Vec::new(),
+        cdf: times.iter().map(|&time_s| point(time_s)).collect(),
+        curve: line(ends, |time_s| Ok::<_, GridError>(point(time_s)))?,
+        cdf_error: CompletionTime::ROUNDING,
+        grid_step_s: Some(time.step()),
+        no_distribution: None,
+    })
+}
+
+/// Points of a distribution function at equal distances, of which nearly all lies between `ends`: from 0, unless it begins to rise
+/// much later. None where all of it is at 0.
+fn line<E>([low, high]: [f64; 2], mut point: impl FnMut(f64) -> Result<CdfPoint, E>) -> Result<Vec<CdfPoint>, E> {
+    /// Share of the times below the first rise from which on the line does not begin at 0.
+    const LATE: f64 = 0.3;
+    /// Room before the rise, and behind a jump, in shares of what is drawn.
+    const ROOM: f64 = 0.05;
+    if high <= 0.0 {
+        return Ok(Vec::new());
+    }
+    let spread = high - low;
+    let jump = spread <= 1e-6 * high;
+    let start = if jump || low < LATE * high { 0.0 } else { (low - ROOM * spread).max(0.0) };
+    let end = if jump { high * (1.0 + ROOM) } else { high };
+    (0..=PIECES).map(|i| point(start + (end - start) * f64::from(i) / f64::from(PIECES))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::Csr;
+    use crate::solve::{Chain, PassageSettings, passage};
+
+    /// Stages of these rates, one after the other.
+    fn stages(rates: &[f64]) -> Chain {
+        let rows = rates.iter().zip(1..).map(|(&rate, next)| vec![(next, rate)]).chain([Vec::new()]);
+        Chain { rates: Csr::from_rows(rows.collect::<Vec<_>>()), initial: vec![(0, 1.0)] }
+    }
+
+    fn section(rates: &[f64], times: &[f64]) -> PassageSection {
+        let chain = stages(rates);
+        let targets: Vec<bool> = (0..chain.states()).map(|state| state == rates.len()).collect();
+        let mut time = passage(&chain, &targets, &PassageSettings::default()).unwrap();
+        passage_section("the end", chain.states(), &mut time, times).unwrap()
+    }
+
+    #[test]
+    fn the_line_follows_the_distribution_and_holds_its_mean() {
+        let found = section(&[2.0], &[1.0]);
+        assert_eq!(found.curve.len(), 121);
+        for point in found.curve.iter().chain(&found.cdf) {
+            let survival = (-2.0 * point.time_s).exp();
+            assert!((point.probability - (1.0 - survival)).abs() < 1e-11, "{point:?}");
+            assert!((point.density_per_s.unwrap() - 2.0 * survival).abs() < 1e-11, "{point:?}");
+        }
+        let last = found.curve.last().unwrap();
+        assert!((last.probability - 0.999).abs() < 1e-9 && found.curve[0].time_s == 0.0);
+        // the area above the line, by trapezoids, and what lies beyond its end
+        let pieces = found.curve.windows(2).map(|pair| {
+            (pair[1].time_s - pair[0].time_s) * (1.0 - f64::midpoint(pair[0].probability, pair[1].probability))
+        });
+        let mean = pieces.sum::<f64>() + 0.001 / 2.0;
+        assert!((mean - 0.5).abs() < 1e-3, "{mean}");
+    }
+
+    #[test]
+    fn a_line_that_rises_late_does_not_begin_at_0() {
+        let found = section(&[1.0; 200], &[]);
+        let (first, last) = (found.curve[0], found.curve[120]);
+        assert!(first.time_s > 100.0 && first.probability < 0.001, "{first:?}");
+        assert!(last.time_s < 260.0 && found.curve.is_sorted_by(|a, b| a.probability <= b.probability));
+    }
+
+    #[test]
+    fn rates_far_apart_leave_the_moments() {
+        // a step of 1e-9 s and one of 1e9 s: no uniformisation gets that far
+        let found = section(&[1e9, 1e-9], &[5.0]);
+        assert!((found.mean_s.unwrap() / 1e9 - 1.0).abs() < 1e-9);
+        assert!(found.quantiles.is_empty() && found.curve.is_empty());
+        assert!(found.no_distribution.unwrap().contains("jumps are needed"));
+    }
+}

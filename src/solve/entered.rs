@@ -1,0 +1,65 @@
+//! Starting a passage in markings of the long run: each as often as it is entered there.
+
+use crate::compile::{Code, Program};
+use crate::solve::explore_error::ExploreError;
+use crate::solve::space::StateSpace;
+
+impl StateSpace {
+    /// Initial probabilities of a passage that begins when a state of `starts` (one truth value for each state) is entered in the
+    /// long run, whose probabilities are `steady`: proportional to the flow into each, which is `π_i q_i`. None where none of
+    /// them is ever entered. As exact as `steady`.
+    ///
+    /// These are the weights that solvers of response times give to several start markings.
+    pub fn entered(&self, starts: &[bool], steady: &[f64]) -> Option<Vec<(u32, f64)>> {
+        let chain = self.partial_chain();
+        let flow = |state: usize| steady[state] * chain.exit_rate(state);
+        let entered = (0..self.states()).filter(|&state| starts[state]).map(|state| (state as u32, flow(state)));
+        let entered: Vec<(u32, f64)> = entered.filter(|(_, flow)| *flow > 0.0).collect();
+        let all: f64 = entered.iter().map(|(_, flow)| flow).sum();
+        (all > 0.0).then(|| entered.into_iter().map(|(state, flow)| (state, flow / all)).collect())
+    }
+
+    /// Whether an expression is not 0 in some vanishing marking that the long run, with these probabilities, leads through.
+    ///
+    /// # Errors
+    ///
+    /// As [`explore`](crate::solve::explore).
+    pub fn holds_in_zero_time(&self, program: &Program, code: &Code, steady: &[f64]) -> Result<bool, ExploreError> {
+        let is_immediate: Vec<bool> = (0..program.transitions() as u32).map(|t| !program.timed.contains(&t)).collect();
+        let mut holds = false;
+        self.for_each_firing(program, steady, &mut |firing| {
+            holds |= is_immediate[firing.transition as usize] && code.eval(firing.marking) != 0.0;
+        })?;
+        Ok(holds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_relative_eq;
+
+    use crate::solve::cases::{queue, space};
+    use crate::solve::{Chain, LinearSettings, PassageSettings, passage, steady_state};
+
+    #[test]
+    fn a_busy_period_begins_when_one_token_is_entered() {
+        let program = queue(5, 2.0, 3.0);
+        let space = space(&program);
+        let chain = space.complete().unwrap();
+        let steady = steady_state(chain, &LinearSettings::default()).unwrap().probabilities;
+        let at = |n: usize| (0..6).map(|state| state == n).collect::<Vec<_>>();
+        assert_eq!(space.entered(&at(1), &steady), Some(vec![(1, 1.0)]));
+        // arrivals from 0 and ends of service from 2 enter 1 as often as it is left
+        let one_or_two = space.entered(&[false, true, true, false, false, false], &steady).unwrap();
+        assert_relative_eq!(
+            one_or_two[0].1,
+            5.0 * steady[1] / (5.0 * steady[1] + 5.0 * steady[2]),
+            max_relative = 1e-14
+        );
+        let from_one = Chain { rates: chain.rates.clone(), initial: vec![(1, 1.0)] };
+        let busy = passage(&from_one, &at(0), &PassageSettings::default()).unwrap().moments().unwrap().mean;
+        // a renewal: idle for 1/λ, busy for the rest
+        assert_relative_eq!(busy, (1.0 - steady[0]) / (2.0 * steady[0]), max_relative = 1e-12);
+        assert_eq!(space.entered(&[false; 6], &steady), None);
+    }
+}

@@ -1,0 +1,153 @@
+//! Iterative solution of a part of a chain: sweeps, and where they get on too slowly, BiCGSTAB between them.
+//!
+//! Owns when the one takes over from the other, and how large the error is that is left.
+
+use crate::solve::sweep::{Stop, Sweeps, repeat};
+
+/// Sweeps before BiCGSTAB is tried.
+const PATIENCE: u32 = 300;
+/// Steps of the first round of BiCGSTAB, twice as many after each without gain, and most rounds.
+const STEPS: usize = 400;
+const ROUNDS: u32 = 40;
+/// Sweeps after a round that broke down.
+const MENDING: u32 = 20;
+/// Rounds without gain after which rounding has the last word.
+const IDLE: u32 = 5;
+/// Error that is accepted where rounding allows none as small as was asked for.
+const ROUNDED: f64 = 1e-9;
+/// Changes below this are mostly rounding.
+const NOISE: f64 = 1e-13;
+
+/// What an iterative solution ended with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Iterated {
+    /// Sweeps, and steps of BiCGSTAB that were allowed.
+    pub(crate) sweeps: Sweeps,
+    /// Whether BiCGSTAB was used.
+    pub(crate) accelerated: bool,
+}
+
+/// Solves by both. `sweep` does one sweep with a share of each step and gives the change relative to the sum of values;
+/// `improve` moves the values by at most so many steps of BiCGSTAB, and gives whether that went well.
+///
+/// The error is the change of the last sweep times the largest ratio, seen so far, of what BiCGSTAB corrected to the change
+/// that a sweep made just before: an estimate, taken from the slowest part of the error itself.
+pub(crate) fn accelerated(
+    x: &mut [f64],
+    stop: Stop,
+    mut sweep: impl FnMut(&mut [f64], f64) -> f64,
+    mut improve: impl FnMut(&mut [f64], usize) -> bool,
+) -> Iterated {
+    let first = repeat(Stop { sweeps: stop.sweeps.min(PATIENCE), ..stop }, |step| sweep(x, step));
+    if first.converged || first.count >= stop.sweeps {
+        return Iterated { sweeps: first, accelerated: false };
+    }
+    let (mut count, mut slowness, mut idle) = (first.count, 1.0_f64, 0);
+    let mut steps = STEPS;
+    let (mut least, mut best) = (f64::INFINITY, x.to_vec());
+    for _ in 0..ROUNDS {
+        let change = sweep(x, 1.0);
+        let before = x.to_vec();
+        count += 2 + steps as u32;
+        if improve(x, steps) {
+            let total: f64 = x.iter().sum();
+            let moved: f64 = x.iter().zip(&before).map(|(new, old)| (new - old).abs()).sum();
+            if change > NOISE {
+                slowness = slowness.max(moved / total / change);
+            }
+            let error = sweep(x, 1.0) * slowness;
+            if error < 0.5 * least {
+                idle = 0;
+            } else {
+                idle += 1;
+                steps *= 2;
+            }
+            if error < least {
+                (least, best) = (error, x.to_vec());
+            }
+        } else {
+            idle += 1;
+            (0..MENDING).for_each(|_| {
+                sweep(x, 1.0);
+            });
+            count += MENDING;
+        }
+        if least <= stop.tolerance || idle >= IDLE {
+            break;
+        }
+    }
+    x.copy_from_slice(&best);
+    let error = least.max(f64::EPSILON);
+    Iterated { sweeps: Sweeps { count, error, converged: error <= stop.tolerance.max(ROUNDED) }, accelerated: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_relative_eq;
+
+    use crate::solve::chain::Chain;
+    use crate::solve::chain::tests::chain_of;
+    use crate::solve::{LinearError, LinearMethod, LinearSettings, SteadyError, absorption, steady_state};
+
+    /// `tokens` customers go round three stations in turn; its steady state is a product of powers.
+    fn ring_of_queues(tokens: u32, rates: [f64; 3]) -> (Chain, Vec<f64>) {
+        let states: Vec<[u32; 3]> =
+            (0..=tokens).flat_map(|a| (0..=tokens - a).map(move |b| [a, b, tokens - a - b])).collect();
+        let number = |state: [u32; 3]| states.binary_search(&state).unwrap() as u32;
+        let mut arrows = Vec::new();
+        for &state in &states {
+            for station in (0..3).filter(|&station| state[station] > 0) {
+                let mut next = state;
+                next[station] -= 1;
+                next[(station + 1) % 3] += 1;
+                arrows.push((number(state), number(next), rates[station]));
+            }
+        }
+        let weight =
+            |state: &[u32; 3]| state.iter().zip(rates).map(|(&n, rate)| rate.powi(-n.cast_signed())).product::<f64>();
+        let weights: Vec<f64> = states.iter().map(weight).collect();
+        let total: f64 = weights.iter().sum();
+        (chain_of(states.len(), &arrows), weights.into_iter().map(|w| w / total).collect())
+    }
+
+    fn by(method: LinearMethod) -> LinearSettings {
+        LinearSettings { method, ..LinearSettings::default() }
+    }
+
+    /// The witness is the product form; sweeps alone give up.
+    #[test]
+    fn queues_near_saturation_have_their_product_form() {
+        let (chain, exact) = ring_of_queues(100, [1.0, 1.01, 0.99]);
+        let steady = steady_state(&chain, &by(LinearMethod::BiCgStab)).unwrap();
+        let outcome = steady.classes[0].outcome;
+        assert_eq!(outcome.method, LinearMethod::BiCgStab);
+        let apart: f64 = steady.probabilities.iter().zip(&exact).map(|(a, b)| (a - b).abs()).sum();
+        assert!(apart < 1e-11 && apart < outcome.error && outcome.error < 1e-10, "{apart:e} {outcome:?}");
+        let alone = steady_state(&chain, &by(LinearMethod::GaussSeidel));
+        assert!(matches!(alone, Err(SteadyError::Linear(LinearError::NotConverged { .. }))), "{alone:?}");
+    }
+
+    /// A walk goes up and down at 1/s each, and climbs n steps: n - i seconds are expected in step i, which is the Green's
+    /// function of a walk that is thrown back at 0.
+    #[test]
+    fn a_long_climb_has_its_expected_times() {
+        let steps = 2_000_u32;
+        let up = (0..steps).map(|i| (i, i + 1, 1.0));
+        let down = (1..steps).map(|i| (i, i - 1, 1.0));
+        let chain = chain_of(steps as usize + 1, &up.chain(down).collect::<Vec<_>>());
+        let mut target = vec![false; steps as usize + 1];
+        target[steps as usize] = true;
+        let found = absorption(&chain, &target, &by(LinearMethod::BiCgStab)).unwrap();
+        assert_eq!((found.outcome.method, found.probability), (LinearMethod::BiCgStab, 1.0));
+        for (step, time) in (0..steps).zip(&found.times) {
+            assert_relative_eq!(*time, f64::from(steps - step), max_relative = 1e-8, epsilon = 1e-8);
+        }
+    }
+
+    #[test]
+    fn an_easy_system_needs_sweeps_only() {
+        let (chain, _) = ring_of_queues(5, [1.0, 2.0, 3.0]);
+        let outcome = steady_state(&chain, &by(LinearMethod::BiCgStab)).unwrap().classes[0].outcome;
+        assert_eq!(outcome.method, LinearMethod::GaussSeidel);
+    }
+}

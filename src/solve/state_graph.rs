@@ -1,0 +1,333 @@
+//! The reachability and the coverability graph as something to draw: markings in words, and what leads from each to each.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::compile::Program;
+use crate::semantics::{Candidates, fire, rate};
+use crate::solve::coverability::{Coverability, OMEGA};
+use crate::solve::explore_error::ExploreError;
+use crate::solve::space::StateSpace;
+use crate::solve::store::Store;
+use crate::solve::vanish::{Rules, Settling};
+
+/// Why a graph cannot be drawn.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DrawError {
+    /// More markings than a picture can show.
+    #[error("the graph has more than {limit} markings, too many to draw")]
+    TooLarge {
+        /// Most markings.
+        limit: usize,
+    },
+    /// What makes no sense in a marking.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
+}
+
+/// What a drawing shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawing {
+    /// Whether vanishing markings are shown too.
+    pub vanishing: bool,
+    /// Most markings. Default 20,000.
+    pub limit: usize,
+}
+
+impl Default for Drawing {
+    fn default() -> Self {
+        Self { vanishing: false, limit: 20_000 }
+    }
+}
+
+/// What a marking is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Time passes in it.
+    Tangible,
+    /// Nothing can fire in it.
+    Dead,
+    /// It is left in zero time.
+    Vanishing,
+    /// One of the coverability graph, which stands for many where it holds any number of tokens.
+    Cover,
+}
+
+/// A marking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphNode {
+    /// Its number among those of its kind: that of the state, but for vanishing ones.
+    pub number: usize,
+    /// What it is.
+    pub shown: Shown,
+    /// Its marked places with their tokens; `ω` is any number.
+    pub marking: String,
+    /// Whether the net may begin in it.
+    pub initial: bool,
+}
+
+/// What leads from one marking to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphEdge {
+    /// Position of the marking before.
+    pub from: usize,
+    /// Position of the marking after.
+    pub to: usize,
+    /// The transitions, timed ones with their rates \[1/s\], immediate ones with their probabilities.
+    pub firings: Vec<String>,
+    /// Whether they take no time.
+    pub immediate: bool,
+}
+
+/// A graph of markings. The order is that of the exploration: initial markings are near the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateGraph {
+    /// The markings.
+    pub nodes: Vec<GraphNode>,
+    /// Firings, by the marking before.
+    pub edges: Vec<GraphEdge>,
+}
+
+/// The reachability graph. Each edge between tangible markings names the timed transitions that lead from one to the other, with
+/// their rates; where vanishing markings are not shown, a rate is that of the timed transition times the probability to end
+/// there.
+///
+/// # Errors
+///
+/// Too many markings, or what [`explore`](crate::solve::explore) finds wrong.
+pub fn reachability_graph(space: &StateSpace, program: &Program, drawing: Drawing) -> Result<StateGraph, DrawError> {
+    if space.states() > drawing.limit {
+        return Err(DrawError::TooLarge { limit: drawing.limit });
+    }
+    let mut artist = Artist {
+        rules: space.rules(program),
+        space,
+        drawing,
+        vanishing: Store::new(&program.initial, &crate::solve::reach::varying(program)),
+        graph: StateGraph::default(),
+        settling: Settling::default(),
+    };
+    artist.states()?;
+    for state in 0..space.explored() {
+        artist.edges(state)?;
+    }
+    Ok(artist.graph)
+}
+
+/// The coverability graph.
+///
+/// # Errors
+///
+/// [`DrawError::TooLarge`] with more than `limit` markings.
+pub fn coverability_graph(graph: &Coverability, program: &Program, limit: usize) -> Result<StateGraph, DrawError> {
+    if graph.nodes() > limit {
+        return Err(DrawError::TooLarge { limit });
+    }
+    let node = |number| GraphNode {
+        number,
+        shown: Shown::Cover,
+        marking: in_words(program, graph.marking(number)),
+        initial: number == 0,
+    };
+    let mut firings: BTreeMap<(u32, u32), Vec<String>> = BTreeMap::new();
+    for edge in &graph.edges {
+        let name = program.transition_names[edge.transition as usize].clone();
+        firings.entry((edge.from, edge.to)).or_default().push(name);
+    }
+    let edge = |((from, to), firings): ((u32, u32), _)| GraphEdge {
+        from: from as usize,
+        to: to as usize,
+        firings,
+        immediate: false,
+    };
+    Ok(StateGraph { nodes: (0..graph.nodes()).map(node).collect(), edges: firings.into_iter().map(edge).collect() })
+}
+
+struct Artist<'a> {
+    rules: Rules<'a>,
+    space: &'a StateSpace,
+    drawing: Drawing,
+    /// Vanishing markings, whose nodes come after those of the states.
+    vanishing: Store,
+    graph: StateGraph,
+    settling: Settling,
+}
+
+impl Artist<'_> {
+    fn states(&mut self) -> Result<(), DrawError> {
+        let program = self.rules.program;
+        let mut marking = program.initial.clone();
+        for number in 0..self.space.states() {
+            self.space.marking(number, &mut marking);
+            let state = number as u32;
+            let dead = self.space.dead().binary_search(&state).is_ok();
+            self.graph.nodes.push(GraphNode {
+                number,
+                shown: if dead { Shown::Dead } else { Shown::Tangible },
+                marking: in_words(program, &marking),
+                initial: self.space.partial_chain().initial.iter().any(|&(initial, _)| initial == state),
+            });
+        }
+        if self.drawing.vanishing {
+            self.settling.explore(&self.rules, &program.initial)?;
+            if !self.settling.is_end(0) {
+                self.zero_time()?;
+                // it begins in zero time: the states that follow are reached, not given
+                self.graph.nodes.iter_mut().for_each(|node| node.initial = false);
+                if let Some(first) = self.position(0) {
+                    self.graph.nodes[first].initial = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what leads from a state.
+    fn edges(&mut self, state: usize) -> Result<(), DrawError> {
+        let program = self.rules.program;
+        let mut marking = program.initial.clone();
+        self.space.marking(state, &mut marking);
+        if self.rules.is_goal(&marking).map_err(ExploreError::from)? {
+            return Ok(());
+        }
+        let mut next = marking.clone();
+        let mut found = Candidates::default();
+        // per marking after, what leads to it
+        let mut firings: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for &t in &program.timed {
+            let rate = rate(program, t as usize, &marking).map_err(ExploreError::from)?;
+            if rate <= 0.0 {
+                continue;
+            }
+            next.copy_from_slice(&marking);
+            fire(program, t as usize, &mut next).map_err(ExploreError::from)?;
+            let groups = program.affects_groups.row(t as usize);
+            let name = &program.transition_names[t as usize];
+            let mut add = |to: Option<usize>, rate: f64| {
+                firings.entry(to.unwrap_or(state)).or_default().push(format!("{name} {rate}"));
+            };
+            if !self.rules.is_vanishing(&next, groups, &mut found).map_err(ExploreError::from)? {
+                add(self.space.find(&next).map(|state| state as usize), rate);
+                continue;
+            }
+            self.settling.explore(&self.rules, &next)?;
+            if self.drawing.vanishing {
+                self.zero_time()?;
+                add(self.position(0), rate);
+            } else {
+                self.settling.visits(program)?;
+                for end in (0..self.settling.len()).filter(|&i| self.settling.is_end(i)) {
+                    add(self.position(end), rate * self.settling.visit(end));
+                }
+            }
+        }
+        let edges = firings.into_iter().map(|(to, firings)| GraphEdge { from: state, to, firings, immediate: false });
+        self.graph.edges.extend(edges);
+        Ok(())
+    }
+
+    /// The position of a marking of the settling.
+    fn position(&self, i: usize) -> Option<usize> {
+        let marking = self.settling.marking(i);
+        if self.settling.is_end(i) {
+            return self.space.find(marking).map(|state| state as usize);
+        }
+        self.vanishing.find(marking).map(|number| self.space.states() + number as usize)
+    }
+
+    /// Adds the vanishing markings of the settling that are new, and their firings.
+    fn zero_time(&mut self) -> Result<(), DrawError> {
+        let program = self.rules.program;
+        let mut fresh = Vec::new();
+        for i in (0..self.settling.len()).filter(|&i| !self.settling.is_end(i)) {
+            let (number, new) = self.vanishing.insert(self.settling.marking(i));
+            if new {
+                let marking = in_words(program, self.settling.marking(i));
+                let number = number as usize;
+                self.graph.nodes.push(GraphNode { number, shown: Shown::Vanishing, marking, initial: false });
+                fresh.push(i);
+            }
+        }
+        if self.graph.nodes.len() > self.drawing.limit {
+            return Err(DrawError::TooLarge { limit: self.drawing.limit });
+        }
+        for i in fresh {
+            let Some(from) = self.position(i) else { continue };
+            for step in self.settling.steps(i) {
+                let Some(to) = self.position(step.to as usize) else { continue };
+                let transition = &program.transition_names[step.transition as usize];
+                let firings = vec![format!("{transition} {}", step.probability)];
+                self.graph.edges.push(GraphEdge { from, to, firings, immediate: true });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The marked places of a marking.
+fn in_words(program: &Program, marking: &[u32]) -> String {
+    let classes = program.classes();
+    let mut parts = Vec::new();
+    for (counter, &tokens) in marking.iter().enumerate().filter(|(_, tokens)| **tokens > 0) {
+        let mut part = match tokens {
+            1 => String::new(),
+            OMEGA => "ω ".to_owned(),
+            _ => format!("{tokens} "),
+        };
+        part.push_str(&program.place_names[counter / classes]);
+        if classes > 1 {
+            let _ = write!(part, " {}", program.class_names[counter % classes]);
+        }
+        parts.push(part);
+    }
+    if parts.is_empty() { "no tokens".to_owned() } else { parts.join(" + ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{NetBuilder, Timing};
+    use crate::solve::cases::{philosophers, queue, space};
+    use crate::solve::coverability;
+
+    #[test]
+    fn a_drawing_has_every_state_and_edge() {
+        let program = philosophers(2);
+        let space = space(&program);
+        let graph = reachability_graph(&space, &program, Drawing::default()).unwrap();
+        assert_eq!(graph.nodes.len(), space.states());
+        assert_eq!(graph.edges.len(), space.complete().unwrap().rates.items().len());
+        assert_eq!(graph.nodes.iter().filter(|node| node.shown == Shown::Dead).count(), 1);
+        assert_eq!(graph.nodes.iter().filter(|node| node.initial).count(), 1);
+        let few = Drawing { limit: 2, ..Drawing::default() };
+        assert!(matches!(reachability_graph(&space, &program, few), Err(DrawError::TooLarge { limit: 2 })));
+    }
+
+    #[test]
+    fn edges_name_transitions_with_their_rates() {
+        let program = queue(1, 2.0, 3.0);
+        let graph = reachability_graph(&space(&program), &program, Drawing::default()).unwrap();
+        let edges: Vec<_> = graph.edges.iter().map(|e| (e.from, e.to, e.firings[0].clone())).collect();
+        assert_eq!(edges, [(0, 1, "arrive 2".to_owned()), (1, 0, "serve 3".to_owned())]);
+        assert_eq!(graph.nodes[0].marking, "no tokens");
+    }
+
+    #[test]
+    fn any_number_of_tokens_is_an_omega() {
+        let mut b = NetBuilder::new("");
+        let (p, q) = (b.place("p", 0), b.place("q", 2));
+        let t = b.transition("make", Timing::exponential(1.0));
+        b.input(q, t, 2.0);
+        b.output(t, q, 2.0);
+        b.output(t, p, 1.0);
+        let program = compile(&b.build().unwrap()).unwrap();
+        let graph = coverability_graph(&coverability(&program, 100).unwrap(), &program, 100).unwrap();
+        let markings: Vec<&str> = graph.nodes.iter().map(|node| node.marking.as_str()).collect();
+        assert_eq!(markings, ["2 q", "ω p + 2 q"]);
+        assert_eq!(graph.edges.len(), 2);
+        let cover = coverability(&program, 100).unwrap();
+        assert!(matches!(coverability_graph(&cover, &program, 1), Err(DrawError::TooLarge { limit: 1 })));
+    }
+}

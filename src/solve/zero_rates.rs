@@ -1,0 +1,117 @@
+//! Rates of 0: transitions that have their tokens and still do not fire, which a net's author seldom wants.
+
+use crate::compile::{Firing, Program, Value};
+use crate::semantics::{is_enabled, rate};
+use crate::solve::explore_error::ExploreError;
+use crate::solve::space::StateSpace;
+
+/// What rates of 0 keep from firing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ZeroRates {
+    /// Dead states in which some timed transition is enabled, so that only its rate of 0 stops the net; in order.
+    pub stuck: Vec<u32>,
+    /// Timed transitions that are enabled in one of these; in order.
+    pub held: Vec<u32>,
+    /// Timed transitions that are enabled in some state, and whose rate is 0 in all of these; in order.
+    pub never: Vec<u32>,
+}
+
+impl StateSpace {
+    /// The transitions that rates of 0 keep from firing. Exact for the states that were explored; looks at every state only where a
+    /// rate of 0 is possible.
+    ///
+    /// # Errors
+    ///
+    /// As [`explore`](crate::solve::explore).
+    pub fn zero_rates(&self, program: &Program) -> Result<ZeroRates, ExploreError> {
+        let can_be_zero = |t: u32| match &program.firing[t as usize] {
+            Firing::Exponential { rate: Value::Constant(rate), .. } => *rate <= 0.0,
+            Firing::Exponential { .. } => true,
+            _ => false,
+        };
+        let suspects: Vec<u32> = program.timed.iter().copied().filter(|&t| can_be_zero(t)).collect();
+        let mut found = ZeroRates::default();
+        if suspects.is_empty() {
+            return Ok(found);
+        }
+        let mut marking = program.initial.clone();
+        for &state in self.dead() {
+            self.marking(state as usize, &mut marking);
+            let before = found.held.len();
+            for &t in &suspects {
+                if is_enabled(program, t as usize, &marking)? {
+                    found.held.push(t);
+                }
+            }
+            if found.held.len() > before {
+                found.stuck.push(state);
+            }
+        }
+        found.held.sort_unstable();
+        found.held.dedup();
+        found.never = self.never(program, suspects)?;
+        Ok(found)
+    }
+
+    /// Those of `suspects` that are enabled in some state and have a rate above 0 in none.
+    fn never(&self, program: &Program, suspects: Vec<u32>) -> Result<Vec<u32>, ExploreError> {
+        let mut open: Vec<(u32, bool)> = suspects.into_iter().map(|t| (t, false)).collect();
+        let mut marking = program.initial.clone();
+        for state in 0..self.explored() {
+            if open.is_empty() {
+                break;
+            }
+            self.marking(state, &mut marking);
+            let mut fires = Vec::new();
+            for (t, enabled) in &mut open {
+                if is_enabled(program, *t as usize, &marking)? {
+                    *enabled = true;
+                    if rate(program, *t as usize, &marking)? > 0.0 {
+                        fires.push(*t);
+                    }
+                }
+            }
+            open.retain(|(t, _)| !fires.contains(t));
+        }
+        Ok(open.into_iter().filter(|(_, enabled)| *enabled).map(|(t, _)| t).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{Delay, Memory, NetBuilder, Servers, Timing};
+    use crate::solve::cases::{queue, space};
+
+    /// `work` empties `p` with this rate; `off` could too, but has the rate 0; `none` lacks its token.
+    fn held(rate: &str) -> Program {
+        let mut b = NetBuilder::new("");
+        let (p, q) = (b.place("p", 2), b.place("q", 0));
+        b.parameter("zero", 0.0);
+        for (id, rate, from) in [("work", rate, p), ("off", "zero", p), ("none", "zero", q)] {
+            let rate = b.expression(rate).unwrap();
+            let delay = Delay::Exponential { rate };
+            let t = b.transition(id, Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling });
+            b.input(from, t, 1.0);
+        }
+        compile(&b.build().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_rate_that_falls_to_0_stops_the_net() {
+        // from two tokens to one, and there it stands
+        let program = held("#(p) - 1");
+        let found = space(&program).zero_rates(&program).unwrap();
+        assert_eq!(found, ZeroRates { stuck: vec![1], held: vec![0, 1], never: vec![1] });
+    }
+
+    #[test]
+    fn tokens_that_are_used_up_are_no_rates_of_0() {
+        let program = held("#(p)");
+        let found = space(&program).zero_rates(&program).unwrap();
+        assert_eq!(found, ZeroRates { stuck: vec![], held: vec![], never: vec![1] });
+        let program = queue(2, 1.0, 1.0);
+        assert_eq!(space(&program).zero_rates(&program).unwrap(), ZeroRates::default());
+    }
+}
