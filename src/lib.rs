@@ -5,7 +5,8 @@
 //! PIPE XML ──▶ formats ──▶ Net ──▶ compile ──▶ Program ──▶ sim ──▶ Samples ──▶ estimate ──▶ report
 //!                           ▲
 //! job plan ──▶ mapreduce ───┘
-//! logs ──▶ trace ──▶ JobTrace ─────────────────────────────────────────────────────────────▶ report
+//! logs ──▶ trace ──▶ JobTrace ──▶ fit ──▶ StagePlan ──▶ stages ──▶ Net
+//!                      └──────────────────────────────────────────────────────────────────▶ report
 //! ```
 //!
 //! Data flows one way; nothing on the right is known to anything on the left. Build a net or read one, compile it, ask a

@@ -336,3 +336,99 @@ fn notes(
     }
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run of two stages without chance: 16 MB splits, then 8 tasks over a shuffle of half the input.
+    fn made(input_mb: f64, factor: f64) -> ObservedRun {
+        let slots = 2;
+        let task = |i: u32, mb: f64, cold: f64, warm: f64| {
+            let rank = i / slots + 1;
+            let slow = crate::stages::planned::slowness(0.5, rank);
+            let wall_s = factor * if rank == 1 { cold } else { warm * slow };
+            ObservedTask { wall_s, cpu_s: Some(0.5 * wall_s), mb, rank }
+        };
+        let splits = (input_mb / 16.0) as u32;
+        let first = (0..splits).map(|i| task(i, 16.0, 4.0, 1.0)).collect();
+        let mb = input_mb / 16.0;
+        let second = (0..8).map(|i| task(i, mb, 1.0 + 0.1 * mb, 0.2 + 0.05 * mb)).collect();
+        let stage = |number, after, reads_input, tasks| ObservedStage {
+            number,
+            name: format!("s{number}"),
+            after,
+            setup_s: 0.25 * factor,
+            reads_input,
+            tasks,
+        };
+        ObservedRun {
+            log: format!("{input_mb} MB"),
+            name: "made".into(),
+            input_mb,
+            executors: 2,
+            cores: 1,
+            partitions: Some(8),
+            job_s: 0.0,
+            end_s: 0.05 * factor,
+            stages: vec![stage(0, vec![], true, first), stage(1, vec![0], false, second)],
+            notes: Vec::new(),
+        }
+    }
+
+    fn near(value: f64, expected: f64, share: f64) -> bool {
+        (value / expected - 1.0).abs() < share
+    }
+
+    #[test]
+    fn a_made_job_is_found_again_from_two_sizes() {
+        let fitted = fit_stages(&[made(128.0, 1.2), made(256.0, 1.0 / 1.2)]).unwrap();
+        let [a, b] = &fitted.plan.stage[..] else { panic!("two stages") };
+        assert!(near(a.cold.at(16.0), 4.0, 0.03) && near(a.warm.at(16.0), 1.0, 0.05), "{a:?}");
+        assert!((a.warming - 0.5).abs() < 0.1, "{}", a.warming);
+        assert!(near(a.tasks.per_mb, 1.0 / 16.0, 1e-9) && a.tasks.fixed == 0.0 && !a.partitions);
+        assert!(near(b.data_mb.per_mb, 0.5, 1e-9) && b.tasks == crate::stages::Amount { fixed: 8.0, per_mb: 0.0 });
+        assert!(b.partitions && b.after == [0]);
+        for mb in [8.0, 16.0, 64.0] {
+            assert!(near(b.cold.at(mb), 1.0 + 0.1 * mb, 0.05), "{mb}: {b:?}");
+            assert!(near(b.warm.at(mb), 0.2 + 0.05 * mb, 0.08), "{mb}: {b:?}");
+        }
+        assert!(near(a.setup_s, 0.25, 1e-6) && near(fitted.plan.job.end_s, 0.05, 1e-6));
+        let factors: Vec<f64> = fitted.runs.iter().map(|run| run.factor).collect();
+        assert!(near(factors[0], 1.2, 0.02) && near(factors[1], 1.0 / 1.2, 0.02), "{factors:?}");
+        assert!(fitted.plan.problems().is_empty() && fitted.plan.notes.is_empty(), "{:?}", fitted.plan.notes);
+    }
+
+    #[test]
+    fn a_pause_of_one_task_does_not_move_the_others() {
+        let mut run = made(256.0, 1.0);
+        run.stages[0].tasks[9].wall_s += 30.0;
+        let fitted = fit_stages(&[run, made(128.0, 1.0)]).unwrap();
+        assert!(near(fitted.plan.stage[0].warm.at(16.0), 1.0, 0.05));
+        assert_eq!(fitted.stages[0].held_up, 1);
+        assert!(fitted.plan.notes.iter().any(|note| note.contains("held up")));
+    }
+
+    #[test]
+    fn what_one_log_cannot_tell_is_said() {
+        let fitted = fit_stages(&[made(64.0, 1.0)]).unwrap();
+        let notes = fitted.plan.notes.join("\n");
+        for said in ["one log", "one size of input", "in proportion", "four tasks"] {
+            assert!(notes.contains(said), "{said}: {notes}");
+        }
+        // a shuffle of four times the data takes longer, since data are taken to matter
+        let b = &fitted.plan.stage[1];
+        assert!(b.warm.per_mb_s > 0.0 && near(b.cold.at(4.0), 1.4, 0.1), "{b:?}");
+    }
+
+    #[test]
+    fn other_jobs_are_refused() {
+        assert_eq!(fit_stages(&[]).unwrap_err(), FitError::NoLog);
+        let mut other = made(64.0, 1.0);
+        other.stages[1].name = "t".into();
+        assert!(matches!(fit_stages(&[made(64.0, 1.0), other.clone()]), Err(FitError::OtherJob { .. })));
+        other.stages.pop();
+        let error = fit_stages(&[made(64.0, 1.0), other]).unwrap_err().to_string();
+        assert_eq!(error, "64 MB has 1 stages, 64 MB has 2: these are not runs of one program");
+    }
+}

@@ -25,6 +25,9 @@ pub struct StageNet {
 /// Distance of neighbouring columns of the drawing, and of neighbouring rows \[pixels\].
 const STEP: Point = Point { x: 110.0, y: 70.0 };
 
+/// The law of the driver's times: half its mean as standard deviation, and within reach of the exact methods.
+const DRIVER: PhaseLaw = PhaseLaw::Erlang(4);
+
 /// Makes the net of a job. Exact translation: no approximation is added.
 ///
 /// # Errors
@@ -109,8 +112,7 @@ impl<'a> Maker<'a> {
         let job = self.job;
         let stage: &PlannedStage = &job.stages[i];
         let top = self.row;
-        // what the driver does between stages varies little beside the tasks: taken as the mean
-        let setup = self.b.transition(format!("setup{i}"), timing(&PhaseLaw::Deterministic, stage.setup_s));
+        let setup = self.b.transition(format!("setup{i}"), timing(&DRIVER, stage.setup_s));
         self.b.transition_mut(setup).name.clone_from(&stage.name);
         self.transition_at(setup, 1.0, top);
         for (k, place) in self.entries[i].clone().into_iter().enumerate() {
@@ -152,7 +154,7 @@ impl<'a> Maker<'a> {
     }
 
     fn finish(&mut self) {
-        let end = self.b.transition("finish", timing(&PhaseLaw::Deterministic, self.job.end_s));
+        let end = self.b.transition("finish", timing(&DRIVER, self.job.end_s));
         let finished = self.b.place("finished", 0);
         for (k, place) in self.last.clone().into_iter().enumerate() {
             self.place_at(place, k as f64, self.row);
@@ -175,4 +177,40 @@ fn timing(law: &PhaseLaw, mean_s: f64) -> Timing {
         None => Delay::Exponential { rate: mean_s.recip().into() },
     };
     Timing::Timed { delay, servers: Servers::Infinite, memory: Memory::Enabling }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::ArcKind;
+    use crate::stages::planned::Wave;
+
+    fn stage(after: Vec<usize>, waves: &[(u32, f64)]) -> PlannedStage {
+        PlannedStage {
+            name: "s".into(),
+            after,
+            setup_s: 0.5,
+            task_mb: 1.0,
+            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, error: 0.0 }).collect(),
+            law: PhaseLaw::Deterministic,
+        }
+    }
+
+    #[test]
+    fn the_net_has_the_parts_that_the_module_says() {
+        let stages = vec![stage(vec![], &[(3, 2.0), (4, 1.0)]), stage(vec![0], &[(2, 1.0)]), stage(vec![0], &[(1, 1.0)])];
+        let job = PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.0 };
+        let made = stage_net(&job).unwrap();
+        let net = &made.net;
+        assert_eq!(net.place(net.find_place("slots").unwrap()).initial, [3]);
+        // slots, begin, two edges, two ends of the job, three barriers, two places a wave, finished
+        assert_eq!(net.places().len(), 1 + 1 + 2 + 2 + 3 + 2 * 4 + 1);
+        assert_eq!(net.transitions().len(), 2 * 3 + 2 * 4 + 1);
+        assert_eq!(made.stages.iter().map(Vec::len).collect::<Vec<_>>(), [3, 2, 2]);
+        let taken = |place: &str| {
+            let place = net.find_place(place).unwrap();
+            net.arcs().iter().filter(|arc| arc.place == place && arc.kind == ArcKind::Input).count()
+        };
+        assert_eq!((taken("slots"), taken("ended0"), taken("from0to1")), (4, 1, 1));
+    }
 }

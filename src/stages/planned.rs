@@ -135,3 +135,57 @@ fn warm_waves(stage: &StageSpec, mut left: u32, slots: u32, task_mb: f64) -> Vec
     }
     waves
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::{Amount, JobSize, TaskTime};
+
+    fn plan(tasks: f64, slots: u32) -> StagePlan {
+        let stage = StageSpec {
+            tasks: Amount { fixed: 0.0, per_mb: tasks / 100.0 },
+            data_mb: Amount { fixed: 0.0, per_mb: 2.0 },
+            cold: TaskTime { fixed_s: 5.0, per_mb_s: 0.1, error: 0.3 },
+            warm: TaskTime { fixed_s: 1.0, per_mb_s: 0.05, error: 0.1 },
+            warming: 0.6,
+            partitions: true,
+            ..StageSpec::default()
+        };
+        let job = JobSize { input_mb: 100.0, executors: slots, cores: 1, ..JobSize::default() };
+        StagePlan { job, stage: vec![stage], ..StagePlan::default() }
+    }
+
+    #[test]
+    fn waves_have_all_tasks_and_the_mean_of_their_ranks() {
+        for (tasks, slots) in [(1, 4), (4, 4), (5, 4), (31, 4), (1_000, 4), (999, 7)] {
+            let job = PlannedJob::of(&plan(f64::from(tasks), slots));
+            let stage = &job.stages[0];
+            assert_eq!(stage.tasks(), tasks);
+            let mb = 200.0 / f64::from(tasks);
+            let time = |i: u32| if i < slots { 5.0 + 0.1 * mb } else { (1.0 + 0.05 * mb) * slowness(0.6, i / slots + 1) };
+            let work: f64 = (0..tasks).map(time).sum();
+            // the last, merged ranks count alike, also where the last one is not full
+            assert!((stage.work_s() / work - 1.0).abs() < 1e-3, "{tasks} on {slots}: {} {work}", stage.work_s());
+        }
+    }
+
+    #[test]
+    fn sizes_of_the_command_line_count() {
+        let mut plan = plan(10.0, 2);
+        plan.job.input_mb = 200.0;
+        let stage = |plan: &StagePlan| PlannedJob::of(plan).stages[0].clone();
+        assert_eq!((stage(&plan).tasks(), stage(&plan).task_mb), (20, 20.0));
+        plan.job.partitions = Some(50);
+        assert_eq!((stage(&plan).tasks(), stage(&plan).task_mb), (50, 8.0));
+        plan.stage[0].small_tasks = 3;
+        assert_eq!(stage(&plan).tasks(), 53);
+    }
+
+    #[test]
+    fn errors_are_weighted_by_time() {
+        let mut plan = plan(2.0, 2);
+        assert!((PlannedJob::of(&plan).error() - 0.3).abs() < 1e-12);
+        plan.job.end_s = PlannedJob::of(&plan).stages[0].work_s() / 2.0;
+        assert!((PlannedJob::of(&plan).error() - 0.15).abs() < 1e-12);
+    }
+}

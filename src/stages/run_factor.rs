@@ -98,3 +98,29 @@ impl JobTimes {
         high
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_without_chance_has_the_factors_quantiles() {
+        let spread = RunSpread { sigma: 0.2, freedom: 6.0, runs: 3 };
+        let times = JobTimes::new(vec![(10.0, 1.0)], RunFactor::new(&spread, 0.1)).unwrap();
+        let scale = (0.04_f64 * 4.0 / 3.0 + 0.01).sqrt();
+        for p in [0.05, 0.25, 0.5, 0.9, 0.95] {
+            let exact = 10.0 * (scale * student_quantile(p, 6.0)).exp();
+            assert!((times.quantile(p) / exact - 1.0).abs() < 0.01, "{p}: {} {exact}", times.quantile(p));
+        }
+    }
+
+    #[test]
+    fn without_a_spread_the_times_are_those_simulated() {
+        let still = RunSpread { sigma: 0.0, freedom: 4.0, runs: 1 };
+        let times = JobTimes::new(vec![(3.0, 2.0), (1.0, 1.0), (2.0, 1.0), (9.0, 0.0)], RunFactor::new(&still, 0.0)).unwrap();
+        assert!((times.usual_mean() - 9.0 / 4.0).abs() < 1e-12);
+        assert_eq!([0.5, 1.0, 2.0, 2.5, 3.0].map(|t| times.cdf(t)), [0.0, 0.25, 0.5, 0.5, 1.0]);
+        assert!((times.quantile(0.4) - 2.0).abs() < 1e-9);
+        assert_eq!(JobTimes::new(Vec::new(), RunFactor::new(&still, 0.0)), None);
+    }
+}

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use tailspn::compile::compile;
 use tailspn::fit::{ObservedRun, fit_stages, observe};
 use tailspn::sim::{Ensemble, Question, run};
-use tailspn::stages::{JobTimes, PlannedJob, RunFactor, StagePlan, stage_net};
+use tailspn::mapreduce::PhaseLaw;
+use tailspn::stages::{JobTimes, PlannedJob, PlannedStage, RunFactor, StagePlan, Wave, stage_net};
 use tailspn::trace::{ReadOptions, read};
 use tailspn::watch::Unwatched;
 
@@ -60,6 +61,11 @@ fn job_times(plan: &StagePlan) -> JobTimes {
     JobTimes::from_histogram(&found.passage_histogram, found.clock.tick(), factor).unwrap()
 }
 
+/// Largest mean error of a fit to 32 and 64 MB for 128 and 256 MB.
+const LARGER_ERROR: f64 = 0.25;
+/// Largest mean error for the runs of a size that was left out.
+const LEFT_OUT_ERROR: f64 = 0.18;
+
 /// Errors and interval hits of a fit to some runs for others.
 #[derive(Default)]
 struct Score {
@@ -94,6 +100,10 @@ impl Score {
         }
     }
 
+    fn tell(&self, what: &str) {
+        println!("{what}: mean error {:.1} %, {} of {} in the interval", 100.0 * self.mean(), self.covered, self.errors.len());
+    }
+
     fn mean(&self) -> f64 {
         self.errors.iter().sum::<f64>() / self.errors.len() as f64
     }
@@ -109,20 +119,40 @@ fn small_runs_predict_larger_ones() {
     }
     let mut larger = Score::default();
     larger.add(&runs, |run| run.mb <= 64.0, |run| run.mb > 64.0);
-    println!(
-        "fit on 32 and 64 MB: mean error {:.1} %, {} of {}",
-        100.0 * larger.mean(),
-        larger.covered,
-        larger.errors.len()
-    );
+    larger.tell("fit to 32 and 64 MB");
     let mut left_out = Score::default();
     for mb in [32.0, 64.0, 128.0, 256.0] {
         left_out.add(&runs, |run| run.mb != mb, |run| run.mb == mb);
     }
-    println!(
-        "one size left out: mean error {:.1} %, {} of {}",
-        100.0 * left_out.mean(),
-        left_out.covered,
-        left_out.errors.len()
-    );
+    left_out.tell("one size left out");
+    // as achieved, with some room; what explains them is in docs/validation.md
+    assert!(larger.mean() < LARGER_ERROR && larger.covered == larger.errors.len());
+    assert!(left_out.mean() < LEFT_OUT_ERROR && left_out.covered + 1 >= left_out.errors.len());
+}
+
+/// The simulated mean time of a job of one stage without a set-up.
+fn simulated(slots: u32, waves: &[(u32, f64)], law: PhaseLaw, end_s: f64) -> tailspn::estimate::Estimate {
+    let waves = waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, error: 0.0 }).collect();
+    let stage = PlannedStage { name: String::new(), after: vec![], setup_s: 0.0, task_mb: 0.0, waves, law };
+    let job = PlannedJob { name: "job".into(), slots, stages: vec![stage], end_s };
+    let program = compile(&stage_net(&job).unwrap().net).unwrap();
+    let ensemble = Ensemble { replications: 100_000, seed: 5, ..Ensemble::default() };
+    let samples = run(&program, &Question::default(), &ensemble, &Unwatched).unwrap().samples;
+    samples.passage.mean_estimate(0.95).unwrap().scaled(samples.clock.tick())
+}
+
+#[test]
+fn cold_tasks_go_first_and_slots_are_waited_for() {
+    // three slots: cold until 2, then three until 3, the last two until 4
+    let time = simulated(3, &[(3, 2.0), (5, 1.0)], PhaseLaw::Deterministic, 0.0);
+    assert!((time.value - 4.0).abs() < 1e-6, "{}", time.value);
+}
+
+#[test]
+fn exponential_tasks_end_as_the_harmonic_sum_says() {
+    // on four slots the largest of four; on two slots, two are served until one is left
+    let four = simulated(4, &[(4, 1.0)], PhaseLaw::Exponential, 0.0);
+    assert!((four.value - 25.0 / 12.0).abs() < 2.6 * four.half_width, "{}", four.value);
+    let two = simulated(2, &[(2, 1.0), (2, 1.0)], PhaseLaw::Exponential, 0.5);
+    assert!((two.value - (0.5 * 3.0 + 1.0 + 0.5)).abs() < 2.6 * two.half_width, "{}", two.value);
 }

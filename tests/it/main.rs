@@ -9,6 +9,8 @@ mod cli;
 mod cli_errors;
 mod cli_exact;
 #[cfg(feature = "cli")]
+mod cli_fit;
+#[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_trace;
