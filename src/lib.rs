@@ -5,7 +5,8 @@
 //! PIPE XML ──▶ formats ──▶ Net ──▶ compile ──▶ Program ──▶ sim ──▶ Samples ──▶ estimate ──▶ report
 //!                           ▲
 //! job plan ──▶ mapreduce ───┘
-//! logs ──▶ trace ──▶ JobTrace ─────────────────────────────────────────────────────────────▶ report
+//! logs ──▶ trace ──▶ JobTrace ──▶ fit ──▶ StagePlan ──▶ stages ──▶ Net
+//!                      └──────────────────────────────────────────────────────────────────▶ report
 //! ```
 //!
 //! Data flows one way; nothing on the right is known to anything on the left. Build a net or read one, compile it, ask a
@@ -51,6 +52,7 @@ pub mod cluster;
 pub mod compile;
 pub mod error;
 pub mod estimate;
+pub mod fit;
 pub mod formats;
 pub mod mapreduce;
 pub mod net;
@@ -60,6 +62,7 @@ pub mod rng;
 pub mod semantics;
 pub mod sim;
 pub mod solve;
+pub mod stages;
 pub mod structure;
 pub mod trace;
 pub mod units;

@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
 /// `cluster` simulates tasks on nodes, without a net; what it measures of a detector is what a net of `mapreduce` is told.
-/// `trace` reads logs of jobs that ran, and knows no model.
+/// `trace` reads logs of jobs that ran, and knows no model; `stages` is the model of a stage graph, and `fit` makes it from
+/// traces.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 20] = [
+const MAY_IMPORT: [(&str, &[&str]); 22] = [
     ("units", &[]),
     ("plan_text", &[]),
     ("rng", &[]),
@@ -35,6 +36,8 @@ const MAY_IMPORT: [(&str, &[&str]); 20] = [
     ("mapreduce", &["net", "units", "plan_text", "cluster"]),
     ("cluster", &["rng", "estimate", "plan_text"]),
     ("trace", &["watch"]),
+    ("stages", &["net", "mapreduce", "estimate", "plan_text"]),
+    ("fit", &["stages", "mapreduce", "trace", "estimate"]),
     (
         "report",
         &[
@@ -46,6 +49,8 @@ const MAY_IMPORT: [(&str, &[&str]); 20] = [
             "mapreduce",
             "cluster",
             "trace",
+            "stages",
+            "fit",
             "units",
             "net",
             "formats",

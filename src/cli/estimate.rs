@@ -7,14 +7,16 @@ use tailspn::mapreduce::{AttemptReward, JobNet, JobPhases, JobTime, Machines, Pl
 use tailspn::report::{AnalyticSummary, JobReport, job_csv, job_report, job_text, json, reward_to_gather};
 use tailspn::sim::{CriticalPath, Ensemble, Group, Question, Run, run as replicate};
 use tailspn::solve::{GridSettings, completion_time, is_series_parallel};
+use tailspn::stages::StagePlan;
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};
+use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::plan::read_plan;
+use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::simulate::{backend, end_of, failure, stop_rule};
 use crate::cli::spn_gc::phases_and_net;
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -31,7 +33,18 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let mut plan = read_plan(args.plan.as_deref(), Plan::from_toml, "estimate")?;
+    let text = args.plan.as_deref().map(PlanText::read).transpose()?;
+    if let Some(text) = text.as_ref().filter(|text| StagePlan::is_meant(&text.text)) {
+        return estimate_stages::run(text, args, terminal);
+    }
+    if args.size.is_given() {
+        let note = Note::problem("--input-size, --executors, --cores and --partitions are for plans of stages");
+        return Err(Failure::new(
+            Exit::Usage,
+            note.with_help("`tailspn fit LOG` makes one; this plan has keys for its sizes"),
+        ));
+    }
+    let mut plan = text.map_or_else(|| Ok(Plan::default()), |text| text.plan(Plan::from_toml, &keys_of("estimate")))?;
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
     if let Some(path) = &args.export {

@@ -14,9 +14,11 @@ mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
 mod estimate;
+mod estimate_stages;
 mod exact;
 mod exact_answer;
 mod exit;
+mod fit;
 mod load;
 mod notes;
 mod output;
@@ -64,6 +66,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Estimate(args) => estimate::run(args, &terminal),
         Command::Whatif(args) => whatif::run(args, &terminal),
         Command::Detectors(args) => detectors::run(args, &terminal),
+        Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),

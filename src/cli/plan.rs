@@ -9,26 +9,50 @@ use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
 
+/// The text of a plan, and where it is from.
+pub(crate) struct PlanText {
+    source: Source,
+    pub(crate) text: String,
+}
+
+impl PlanText {
+    /// The text in a file.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let text = String::from_utf8(read_bytes(path)?)
+            .map_err(|_| Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text")))?;
+        Ok(Self { source: Source::new(name, text.as_str()), text })
+    }
+
+    /// The plan, as `parse` reads it; `help` says where to look when a key is wrong.
+    pub(crate) fn plan<P, F: Display>(
+        &self,
+        parse: impl Fn(&str) -> Result<P, PlanError<F>>,
+        help: &str,
+    ) -> Result<P, Failure> {
+        parse(&self.text).map_err(|error| refused(&self.source, error, help))
+    }
+}
+
 /// The plan in a file, as `parse` reads it; the default one without a file. `command` prints plans with `--print-plan`.
 pub(crate) fn read_plan<P: Default, F: Display>(
     path: Option<&Path>,
     parse: impl Fn(&str) -> Result<P, PlanError<F>>,
     command: &str,
 ) -> Result<P, Failure> {
-    let Some(path) = path else { return Ok(P::default()) };
-    let name = path.display().to_string();
-    let text = String::from_utf8(read_bytes(path)?)
-        .map_err(|_| Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text")))?;
-    let source = Source::new(name, text.as_str());
-    parse(&text).map_err(|error| refused(&source, error, command))
+    path.map_or_else(|| Ok(P::default()), |path| PlanText::read(path)?.plan(parse, &keys_of(command)))
 }
 
-fn refused<F: Display>(source: &Source, error: PlanError<F>, command: &str) -> Failure {
+/// Where the keys of a command's plan are shown.
+pub(crate) fn keys_of(command: &str) -> String {
+    format!("`tailspn {command} --print-plan` shows every key with its default")
+}
+
+fn refused<F: Display>(source: &Source, error: PlanError<F>, help: &str) -> Failure {
     let place = |note: Note, span: Option<std::ops::Range<usize>>| match span {
         Some(span) => note.at(source, span),
         None => note,
     };
-    let help = format!("`tailspn {command} --print-plan` shows every key with its default");
     let notes = match error {
         PlanError::Values(problems) => {
             problems.into_iter().map(|problem| place(Note::problem(problem.to_string()), problem.span)).collect()

@@ -19,8 +19,10 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
         may_write(path, args.force)?;
     }
     catch_interrupt(terminal);
-    let usual = args.usual.iter().map(|path| load(path, args, terminal)).collect::<Result<Vec<_>, _>>()?;
-    let trace = load(&args.log, args, terminal)?;
+    let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
+    let options = ReadOptions { most_attempts: args.max_attempts, longest_line };
+    let usual = args.usual.iter().map(|path| load(path, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
+    let trace = load(&args.log, &options, terminal)?;
     for warning in &trace.warnings {
         terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
     }
@@ -47,17 +49,15 @@ fn print(trace: &JobTrace, usual: &Usual, args: &TraceArgs, terminal: &Terminal)
 }
 
 /// Reads a log, with progress and until Ctrl-C.
-fn load(path: &Path, args: &TraceArgs, terminal: &Terminal) -> Result<JobTrace, Failure> {
-    let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
-    let options = ReadOptions { most_attempts: args.max_attempts, longest_line };
+pub(crate) fn load(path: &Path, options: &ReadOptions, terminal: &Terminal) -> Result<JobTrace, Failure> {
     let progress = Progress::new(terminal.shows_progress(), "bytes");
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         let failed = |error: io::Error| Failure::plain(Exit::Io, format!("cannot read standard input: {error}"));
         io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-        return read_bytes("standard input", &bytes, &options, &progress).map_err(refused);
+        return read_bytes("standard input", &bytes, options, &progress).map_err(refused);
     }
-    read(path, &options, &progress).map_err(refused)
+    read(path, options, &progress).map_err(refused)
 }
 
 fn refused(error: TraceError) -> Failure {

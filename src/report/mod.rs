@@ -20,6 +20,7 @@
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
+//! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`StagesReport`] |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
@@ -34,6 +35,7 @@ mod attempts;
 mod cdf_plot;
 mod csv;
 mod distribution;
+mod fit;
 mod graph_dot;
 mod graph_layout;
 mod graph_svg;
@@ -50,6 +52,7 @@ mod solve;
 mod solve_numbers;
 mod solve_numbers_text;
 mod solve_text;
+mod stages;
 mod steady;
 mod structure;
 mod structure_csv;
@@ -70,6 +73,7 @@ pub use attempts::reward_to_gather;
 pub use cdf_plot::cdf_svg;
 pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
+pub use fit::{FitReport, FitRunRow, FitStageRow, Fitted, fit_report, fit_text};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
@@ -89,6 +93,7 @@ pub use solve_numbers::{
     time_section,
 };
 pub use solve_text::solve_text;
+pub use stages::{StageQuantile, StageTimes, StagesReport, stages_csv, stages_report, stages_text};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, SetRow, SetRows, StructureReport,

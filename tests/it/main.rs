@@ -10,10 +10,13 @@ mod cli_errors;
 #[cfg(feature = "cli")]
 mod cli_exact;
 #[cfg(feature = "cli")]
+mod cli_fit;
+#[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_trace;
 mod degenerate;
+mod fit;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
 mod laws;

@@ -7,7 +7,7 @@ use clap::Args;
 use tailspn::cluster::SlotShare;
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
-use crate::cli::args::{Method, PlaceArgs, PrintArgs, RunArgs};
+use crate::cli::args::{Method, PlaceArgs, PrintArgs, RunArgs, SizeArgs};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
@@ -51,6 +51,8 @@ Examples:
     tailspn estimate                              the default job
     tailspn estimate --print-plan > job.toml      its plan, with a comment on every key
     tailspn estimate job.toml --reps 100000 --export job.xml
+    tailspn fit small.gz large.gz -o plan.toml    a Spark job's model from its logs, then at another size:
+    tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4 --partitions 200
 ")]
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
@@ -64,6 +66,8 @@ pub(crate) struct EstimateArgs {
     /// Replicate until the half width of the mean job time's interval is this share of it, such as 0.5%
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
+    #[command(flatten)]
+    pub(crate) size: SizeArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]

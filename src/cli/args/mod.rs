@@ -1,9 +1,11 @@
 //! The arguments of every command, and their help.
 
+mod fit;
 mod jobs;
 mod run;
 mod trace;
 
+pub(crate) use fit::{FitArgs, SizeArgs};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use trace::TraceArgs;
@@ -70,6 +72,8 @@ pub(crate) enum Command {
     Whatif(WhatIfArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
+    /// Fit a job's model to logs of it, for `estimate` at other sizes of input and cluster
+    Fit(FitArgs),
     /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
     Trace(TraceArgs),
     /// List the graphics adapters, and say which one would be used

@@ -1,0 +1,70 @@
+//! The arguments of `fit`, and the sizes at which a fitted plan is estimated.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Each log is one run of the same program with Spark. One log is enough where it tells all; what it cannot tell is assumed,
+and said. Logs of two sizes of input show how tasks and data grow; several of one size show how much whole runs differ.
+The model and its assumptions: docs/fit.md; how it fares against real runs: docs/validation.md.
+
+Examples:
+    tailspn fit run.gz -o plan.toml
+    tailspn fit small1.gz small2.gz large.gz -o plan.toml
+    tailspn estimate plan.toml --input-size 10GB --executors 8
+")]
+pub(crate) struct FitArgs {
+    /// Event logs of Spark, one per run, or folders of rolled ones
+    #[arg(required = true)]
+    pub(crate) logs: Vec<PathBuf>,
+    /// Plan to write; `-` is standard output, with the table on standard error
+    #[arg(short, long, value_name = "PLAN.toml")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace PLAN.toml where it exists
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Input of each log in the order of the logs, where the logs do not tell it, such as 10GB; give it once for each log
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Question")]
+    pub(crate) input_size: Vec<u64>,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
+    pub(crate) level: f64,
+    /// Most attempts of tasks; a log with more is refused
+    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_attempts: u64,
+    /// Longest line, such as 64M; a longer one is left out and counted
+    #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
+    pub(crate) max_line: u64,
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// The size at which a plan of stages is estimated, in place of the plan's own.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Size of a plan that `fit` made")]
+pub(crate) struct SizeArgs {
+    /// What the job reads, such as 10GB (K, M, G and T are powers of 1024)
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes)]
+    pub(crate) input_size: Option<u64>,
+    /// Executors
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    pub(crate) executors: Option<u64>,
+    /// Tasks that an executor runs at a time
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    pub(crate) cores: Option<u64>,
+    /// Partitions of shuffles
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    pub(crate) partitions: Option<u64>,
+}
+
+impl SizeArgs {
+    /// Whether any of them is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.input_size.or(self.executors).or(self.cores).or(self.partitions).is_some()
+    }
+}

@@ -1,0 +1,104 @@
+//! `estimate` for a plan of stages: the job at a size, by simulation of its net, with the spread between whole runs.
+
+use tailspn::report::{json, stages_csv, stages_report, stages_text};
+use tailspn::sim::{Ensemble, Group, Question, run as replicate};
+use tailspn::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, stage_net};
+
+use crate::cli::args::{EstimateArgs, Method, SizeArgs};
+use crate::cli::convert::{export, format_of, put};
+use crate::cli::exit::Exit;
+use crate::cli::load::compile_net;
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::{Terminal, may_write};
+use crate::cli::plan::PlanText;
+use crate::cli::simulate::{backend, end_of, failure, stop_rule};
+use crate::cli::watch::{Progress, catch_interrupt};
+
+/// Replications where nothing else is asked for.
+const REPLICATIONS: u64 = 2_000;
+/// Bytes of a MB.
+const MB: f64 = 1_048_576.0;
+
+/// Estimates the job of a plan of stages.
+pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if args.method == Method::Exact {
+        let note = Note::problem("there is no formula for a job of stages whose tasks wait for slots");
+        return Err(Failure::new(
+            Exit::Refused,
+            note.with_help("leave out `--method`, or `--export` the net for `solve`"),
+        ));
+    }
+    let mut plan = text.plan(StagePlan::from_toml, "docs/fit.md describes every key")?;
+    resize(&mut plan, &args.size)?;
+    let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
+    if let Some(path) = &args.export {
+        may_write(path, args.force)?;
+    }
+    plan.notes.iter().for_each(|note| terminal.tell(&format!("note: {note}")));
+    let job = PlannedJob::of(&plan);
+    let made = stage_net(&job).map_err(|problems| {
+        let notes = problems.iter().map(|problem| Note::problem(problem.to_string())).collect();
+        Failure { exit: Exit::Model, notes }
+    })?;
+    let program = compile_net(&made.net)?;
+    let question = Question { groups: groups(&job, &made), ..Question::default() };
+    let ensemble = Ensemble {
+        replications: args.reps.unwrap_or(REPLICATIONS),
+        stop: stop_rule(args.rel_error, args.reps, args.run.level),
+        seed: args.run.seed.unwrap_or(0),
+        threads: args.run.threads,
+        max_wall: args.run.max_time,
+        backend: backend(args.place.backend),
+        adapter: args.place.adapter.clone(),
+        ..Ensemble::default()
+    };
+    catch_interrupt(terminal);
+    let found = {
+        let progress = Progress::new(terminal.shows_progress(), "replications");
+        replicate(&program, &question, &ensemble, &progress).map_err(|error| failure(&error))?
+    };
+    let factor = RunFactor::new(&plan.run, job.error());
+    let samples = &found.samples;
+    let Some(times) = JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor) else {
+        return Err(Failure::plain(Exit::Refused, "no replication ended"));
+    };
+    let report = stages_report(&plan, &job, &times, &found, args.run.level);
+    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
+    terminal.data(&if args.print.json {
+        json("estimate_stages", &report).map_err(|error| failed(&error))?
+    } else if args.print.csv {
+        stages_csv(&report).map_err(|error| failed(&error))?
+    } else {
+        stages_text(&report, &terminal.look())
+    })?;
+    if let (Some(path), Some(format)) = (&args.export, format) {
+        put(path, &export(&made.net, format, true, terminal), args.force, terminal)?;
+    }
+    Ok(end_of(&found))
+}
+
+/// Puts the sizes that were asked for into the plan.
+fn resize(plan: &mut StagePlan, size: &SizeArgs) -> Result<(), Failure> {
+    let whole = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    let job = &mut plan.job;
+    job.input_mb = size.input_size.map_or(job.input_mb, |bytes| bytes as f64 / MB);
+    job.executors = size.executors.map_or(job.executors, whole);
+    job.cores = size.cores.map_or(job.cores, whole);
+    job.partitions = size.partitions.map(whole).or(job.partitions);
+    let problems = plan.problems();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let notes = problems.iter().map(|problem| Note::problem(format!("at this size, {problem}"))).collect();
+    Err(Failure { exit: Exit::Usage, notes })
+}
+
+/// The transitions of each stage.
+fn groups(job: &PlannedJob, made: &StageNet) -> Vec<Group> {
+    let number = |index: usize| u32::try_from(index).expect("a program numbers its transitions with 32 bits");
+    let group = |(stage, transitions): (&tailspn::stages::PlannedStage, &Vec<tailspn::net::TransitionId>)| Group {
+        name: stage.name.clone(),
+        transitions: transitions.iter().map(|id| number(id.index())).collect(),
+    };
+    job.stages.iter().zip(&made.stages).map(group).collect()
+}

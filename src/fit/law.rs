@@ -1,0 +1,156 @@
+//! Which law a stage's times follow around their means: the one under which times that were left out of the fit are likeliest.
+//!
+//! Times are divided by the model's, so that one law serves cold and warm tasks. Each fifth of the tasks is left out in turn,
+//! each law fitted to the others, and the logarithm of its density summed over those left out (cross-validation \[Stone1974\]).
+//! Densities are those of a law with mean 1; a law's one number follows from the logarithms or the moments of the times.
+
+use crate::mapreduce::PhaseLaw;
+
+/// A law and how well it predicts times that it was not fitted to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LawScore {
+    /// The law's name.
+    pub law: &'static str,
+    /// Mean logarithm of the density of a time that was left out.
+    pub score: f64,
+}
+
+/// Parts of the cross-validation.
+const FOLDS: usize = 5;
+/// Fewest times among which laws are compared; below it the lognormal is taken.
+const FEWEST: usize = 15;
+/// Coefficient of variation that is taken where there are too few times to tell.
+const USUAL_CV: f64 = 0.2;
+/// Weight of [`USUAL_CV`] in times.
+const USUAL_WEIGHT: f64 = 4.0;
+/// Most stages of an Erlang law that are tried.
+const MOST_STAGES: f64 = 400.0;
+
+type Make = fn(&[f64]) -> PhaseLaw;
+
+/// The laws that are compared.
+const LAWS: [Make; 4] = [lognormal, erlang, weibull, |_| PhaseLaw::Exponential];
+
+/// The law of ratios (time over the model's), with the scores of all, the best first. Ratios must be above 0.
+pub(super) fn best_law(ratios: &[f64]) -> (PhaseLaw, Vec<LawScore>) {
+    if ratios.len() < FEWEST {
+        return (lognormal(ratios), Vec::new());
+    }
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    let ratios: Vec<f64> = ratios.iter().map(|r| r / mean).collect();
+    let mut scored: Vec<(f64, Make)> = LAWS.iter().map(|&make| (held_out(&ratios, make), make)).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let scores = scored.iter().map(|(score, make)| LawScore { law: make(&ratios).kind(), score: *score });
+    (scored[0].1(&ratios), scores.collect())
+}
+
+fn held_out(ratios: &[f64], make: Make) -> f64 {
+    let mut sum = 0.0;
+    for fold in 0..FOLDS {
+        let kept: Vec<f64> = ratios.iter().enumerate().filter(|(i, _)| i % FOLDS != fold).map(|(_, r)| *r).collect();
+        let law = make(&kept);
+        let mean = kept.iter().sum::<f64>() / kept.len() as f64;
+        sum += ratios.iter().skip(fold).step_by(FOLDS).map(|r| log_density(&law, r / mean) - mean.ln()).sum::<f64>();
+    }
+    sum / ratios.len() as f64
+}
+
+/// Logarithm of the density at `x` > 0 of a law with mean 1.
+fn log_density(law: &PhaseLaw, x: f64) -> f64 {
+    match law {
+        PhaseLaw::Lognormal { cv } => {
+            let square = (cv * cv).ln_1p();
+            let z = x.ln() + 0.5 * square;
+            -0.5 * (z * z / square + (std::f64::consts::TAU * square).ln()) - x.ln()
+        }
+        PhaseLaw::Erlang(stages) => {
+            let k = f64::from(*stages);
+            k * k.ln() + (k - 1.0) * x.ln() - k * x - libm::lgamma(k)
+        }
+        PhaseLaw::Weibull { shape } => {
+            let scaled = x * libm::tgamma(1.0 + 1.0 / shape);
+            shape.ln() + shape * scaled.ln() - x.ln() - scaled.powf(*shape)
+        }
+        _ => -x,
+    }
+}
+
+/// Lognormal by the spread of the logarithms, drawn towards [`USUAL_CV`] where times are few.
+fn lognormal(ratios: &[f64]) -> PhaseLaw {
+    let usual = (USUAL_CV * USUAL_CV).ln_1p();
+    let n = ratios.len() as f64;
+    let logs = || ratios.iter().map(|r| r.ln());
+    let mean = logs().sum::<f64>() / n.max(1.0);
+    let squares: f64 = logs().map(|log| (log - mean) * (log - mean)).sum();
+    let square = (squares + USUAL_WEIGHT * usual) / (n.max(1.0) - 1.0 + USUAL_WEIGHT);
+    PhaseLaw::Lognormal { cv: square.exp_m1().sqrt().max(1e-3) }
+}
+
+/// Erlang by the moments: stages = 1 / cv².
+fn erlang(ratios: &[f64]) -> PhaseLaw {
+    let cv = variation(ratios);
+    PhaseLaw::Erlang((1.0 / (cv * cv)).round().clamp(1.0, MOST_STAGES) as u32)
+}
+
+/// Weibull by the spread of the logarithms, π / (√6 shape).
+fn weibull(ratios: &[f64]) -> PhaseLaw {
+    let n = ratios.len() as f64;
+    let mean = ratios.iter().map(|r| r.ln()).sum::<f64>() / n;
+    let square = ratios.iter().map(|r| (r.ln() - mean) * (r.ln() - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+    PhaseLaw::Weibull { shape: (std::f64::consts::PI / (6.0 * square.max(1e-6)).sqrt()).clamp(0.1, 200.0) }
+}
+
+fn variation(ratios: &[f64]) -> f64 {
+    let n = ratios.len() as f64;
+    let mean = ratios.iter().sum::<f64>() / n;
+    let square = ratios.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+    square.sqrt() / mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Quantiles of a law with mean 1 as a sample without chance.
+    fn sample(quantile: impl Fn(f64) -> f64) -> Vec<f64> {
+        // an order that spreads small and large values over the folds
+        (0..400).map(|i| quantile((f64::from((i * 173) % 400) + 0.5) / 400.0)).collect()
+    }
+
+    #[test]
+    fn each_law_is_found_again_in_its_own_sample() {
+        let normal = crate::estimate::normal_quantile;
+        let lognormal = sample(|p| (0.5 * normal(p) - 0.125).exp());
+        let (law, scores) = best_law(&lognormal);
+        assert!(matches!(law, PhaseLaw::Lognormal { cv } if (cv - 0.25_f64.exp_m1().sqrt()).abs() < 0.02), "{law:?}");
+        assert_eq!(scores.len(), 4);
+        assert!(scores.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        let weibull = sample(|p| (-(1.0 - p).ln()).powf(1.0 / 3.0) / libm::tgamma(4.0 / 3.0));
+        assert!(matches!(best_law(&weibull).0, PhaseLaw::Weibull { shape } if (shape - 3.0).abs() < 0.15));
+        let exponential = sample(|p| -(1.0 - p).ln());
+        let (law, _) = best_law(&exponential);
+        assert!(matches!(law, PhaseLaw::Exponential | PhaseLaw::Erlang(1)), "{law:?}");
+    }
+
+    #[test]
+    fn densities_are_densities() {
+        let laws =
+            [lognormal(&[0.5, 1.0, 2.0]), PhaseLaw::Erlang(7), PhaseLaw::Weibull { shape: 2.5 }, PhaseLaw::Exponential];
+        for law in laws {
+            let (mut mass, mut mean) = (0.0, 0.0);
+            for i in 0..200_000 {
+                let x = (f64::from(i) + 0.5) * 2e-4;
+                let density = log_density(&law, x).exp() * 2e-4;
+                mass += density;
+                mean += x * density;
+            }
+            assert!((mass - 1.0).abs() < 1e-3 && (mean - 1.0).abs() < 5e-3, "{law:?}: {mass} {mean}");
+        }
+    }
+
+    #[test]
+    fn few_times_take_the_usual_spread() {
+        assert!(matches!(best_law(&[1.0]).0, PhaseLaw::Lognormal { cv } if (cv - USUAL_CV).abs() < 1e-9));
+        assert!(best_law(&[1.0, 1.1]).1.is_empty());
+    }
+}

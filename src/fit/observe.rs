@@ -1,0 +1,283 @@
+//! One run of a job as its log shows it: stages in the order of their submission, each task with its place in its slot's
+//! order, and what lay between stages.
+
+use std::collections::BTreeMap;
+
+use crate::trace::{Application, Attempt, JobTrace, Metric, Moment, Stage, StageId};
+
+/// Bytes of a MB.
+const MB: f64 = 1_048_576.0;
+
+/// Why a model cannot be fitted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// No log was given; give at least one.
+    #[error("no log to fit to")]
+    NoLog,
+    /// The log has no stages with dependencies. Give an event log of Spark.
+    #[error("{log}: {what}")]
+    NotAStageGraph {
+        /// The log.
+        log: String,
+        /// What is missing.
+        what: String,
+    },
+    /// The log has more than one application. Give one log per run.
+    #[error("{log}: {count} applications in one log; a fit takes one run from each log")]
+    SeveralApplications {
+        /// The log.
+        log: String,
+        /// How many.
+        count: usize,
+    },
+    /// The job did not end, or a stage has tasks without a success, so that its time is unknown.
+    #[error("{log}: {what}; a fit needs a run that ended well")]
+    Incomplete {
+        /// The log.
+        log: String,
+        /// What did not end.
+        what: String,
+    },
+    /// No stage reads input that the log counts. State the input size of each log.
+    #[error("{log}: the log does not say how large the input was")]
+    NoInput {
+        /// The log.
+        log: String,
+    },
+    /// The logs have different stages: they are not of one program.
+    #[error("{log} has {what}, {first} has {expected}: these are not runs of one program")]
+    OtherJob {
+        /// The log that differs.
+        log: String,
+        /// What it has.
+        what: String,
+        /// The first log.
+        first: String,
+        /// What that has.
+        expected: String,
+    },
+}
+
+/// One task, by its attempt that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObservedTask {
+    /// From launch to end \[s\], above 0.
+    pub wall_s: f64,
+    /// Processor time \[s\], where the log states it.
+    pub cpu_s: Option<f64>,
+    /// Input and shuffle data that it read \[MB\].
+    pub mb: f64,
+    /// Which of its slot's tasks of the stage it was, from 1.
+    pub rank: u32,
+}
+
+/// One stage of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedStage {
+    /// Its number in the log.
+    pub number: u32,
+    /// What it is called.
+    pub name: String,
+    /// Stages that it waited for, by position.
+    pub after: Vec<usize>,
+    /// From the last end of a task of these to its own first launch \[s\].
+    pub setup_s: f64,
+    /// Whether its tasks read the job's input rather than a shuffle.
+    pub reads_input: bool,
+    /// Its tasks, in the order of their launch.
+    pub tasks: Vec<ObservedTask>,
+}
+
+/// One run of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedRun {
+    /// The log.
+    pub log: String,
+    /// The application's name.
+    pub name: String,
+    /// The job's input \[MB\].
+    pub input_mb: f64,
+    /// Executors that ran tasks.
+    pub executors: u32,
+    /// Tasks that one of them runs at a time.
+    pub cores: u32,
+    /// Partitions of a shuffle, where the log states them.
+    pub partitions: Option<u32>,
+    /// From the first submission of a job to the last completion of one \[s\].
+    pub job_s: f64,
+    /// From the end of the last task to the last completion of a job \[s\].
+    pub end_s: f64,
+    /// The stages, in the order of their submission.
+    pub stages: Vec<ObservedStage>,
+    /// What is odd.
+    pub notes: Vec<String>,
+}
+
+/// A stage while the graph is made.
+struct Span {
+    first_launch: Moment,
+    last_end: Moment,
+    jobs: Vec<usize>,
+}
+
+/// What a log says of its one run. `input_mb` overrides the size that the log tells.
+///
+/// # Errors
+///
+/// All variants of [`FitError`] that concern one log.
+pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, FitError> {
+    let log = trace.files.first().cloned().unwrap_or_default();
+    let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
+        [one] => one,
+        ref all => return Err(FitError::SeveralApplications { log, count: all.len() }),
+    };
+    let jobs = trace.jobs_of(id);
+    let submitted = jobs.iter().filter_map(|job| job.submitted).min();
+    let completed = jobs.iter().filter_map(|job| job.completed).max();
+    let incomplete = |what: &str| FitError::Incomplete { log: log.clone(), what: what.to_owned() };
+    let (Some(start), Some(end)) = (submitted, completed) else { return Err(incomplete("no job has begun and ended")) };
+    if jobs.iter().any(|job| job.completed.is_none() || job.succeeded == Some(false)) {
+        return Err(incomplete("a job has failed or not ended"));
+    }
+    let mut notes = Vec::new();
+    let cores = cores_of(trace, application);
+    let mut found = executed(trace, &mut notes, &log)?;
+    found.sort_by_key(|(_, stage, span)| (stage.submitted.unwrap_or(span.first_launch), stage.number));
+    if found.is_empty() {
+        return Err(incomplete("no stage has run"));
+    }
+    let mut stages = Vec::new();
+    for i in 0..found.len() {
+        let (id, stage, span) = &found[i];
+        let after = waits_for(&found[..i], stage, span, trace, &stages);
+        let before = after.iter().map(|&k: &usize| found[k].2.last_end).max().unwrap_or(start);
+        let (tasks, reads_input) = tasks_of(trace, *id, cores, &mut notes);
+        stages.push(ObservedStage {
+            number: stage.number,
+            name: stage.name.lines().next().unwrap_or("").to_owned(),
+            after,
+            setup_s: span.first_launch.seconds_since(before).max(0.0),
+            reads_input,
+            tasks,
+        });
+    }
+    let told = stages.iter().find(|stage| stage.reads_input).map(|s| s.tasks.iter().map(|task| task.mb).sum());
+    let input_mb = input_mb.or(told).filter(|mb| *mb > 0.0).ok_or_else(|| FitError::NoInput { log: log.clone() })?;
+    let last = found.iter().map(|(_, _, span)| span.last_end).max().unwrap_or(end);
+    let partitions =
+        application.number("spark.sql.shuffle.partitions").or(application.number("spark.default.parallelism"));
+    Ok(ObservedRun {
+        name: application.name.clone(),
+        input_mb,
+        executors: executors_of(trace).max(1),
+        cores,
+        partitions: partitions.map(|p| p as u32).filter(|p| *p > 0),
+        job_s: end.seconds_since(start),
+        end_s: end.seconds_since(last).max(0.0),
+        stages,
+        notes,
+        log,
+    })
+}
+
+/// Tasks that an executor runs at a time.
+fn cores_of(trace: &JobTrace, application: &Application) -> u32 {
+    let stated = trace.executors.iter().filter_map(|executor| executor.cores).max();
+    (stated.unwrap_or(1) / application.cores_of_a_task()).max(1)
+}
+
+/// Executors that ran an attempt.
+fn executors_of(trace: &JobTrace) -> u32 {
+    let used: std::collections::BTreeSet<_> = trace.attempts().iter().filter_map(|a| a.executor).collect();
+    u32::try_from(used.len()).unwrap_or(u32::MAX)
+}
+
+/// The stages that ran, with their times; of a stage that ran again the first attempt.
+fn executed<'t>(
+    trace: &'t JobTrace,
+    notes: &mut Vec<String>,
+    log: &str,
+) -> Result<Vec<(StageId, &'t Stage, Span)>, FitError> {
+    let mut found: Vec<(StageId, &Stage, Span)> = Vec::new();
+    for (id, stage) in trace.stages_with_ids() {
+        if stage.attempt > 0 {
+            notes.push(format!("stage {} ran again; only its first attempt is used", stage.number));
+            continue;
+        }
+        let attempts = trace.attempts_of(id);
+        let launch = attempts.iter().filter_map(Attempt::launch).min();
+        let end = attempts.iter().filter(|a| a.succeeded()).filter_map(Attempt::finish).max();
+        let (Some(first_launch), Some(last_end)) = (launch, end) else { continue };
+        if stage.parents.is_none() {
+            let what =
+                format!("stage {} has no dependencies in the log; a fit needs an event log of Spark", stage.number);
+            return Err(FitError::NotAStageGraph { log: log.to_owned(), what });
+        }
+        let in_job = |job: &crate::trace::Job| job.stages.contains(&stage.number);
+        let jobs = trace.jobs.iter().enumerate().filter(|(_, job)| in_job(job)).map(|(i, _)| i).collect();
+        found.push((id, stage, Span { first_launch, last_end, jobs }));
+    }
+    Ok(found)
+}
+
+/// The stages before this one that it waited for: its parents; for the first of a job, all without a follower among the
+/// stages of jobs that had ended.
+fn waits_for(
+    before: &[(StageId, &Stage, Span)],
+    stage: &Stage,
+    span: &Span,
+    trace: &JobTrace,
+    made: &[ObservedStage],
+) -> Vec<usize> {
+    let parents = stage.parents.as_deref().unwrap_or(&[]);
+    let mut after: Vec<usize> = (0..before.len()).filter(|&i| parents.contains(&before[i].1.number)).collect();
+    let same_job = |i: &usize| before[*i].2.jobs.iter().any(|job| span.jobs.contains(job));
+    if after.iter().any(same_job) {
+        return after;
+    }
+    let Some(submitted) = span.jobs.iter().filter_map(|&job| trace.jobs[job].submitted).min() else { return after };
+    let ended = |i: &usize| {
+        let jobs = &before[*i].2.jobs;
+        !jobs.is_empty() && jobs.iter().all(|&job| trace.jobs[job].completed.is_some_and(|end| end <= submitted))
+    };
+    let has_follower = |i: &usize| made.iter().any(|stage| stage.after.contains(i));
+    let sinks = (0..before.len()).filter(|i| ended(i) && !has_follower(i));
+    // jobs before the last ones have followers of their own, unless they ran side by side with all later ones
+    after.extend(sinks);
+    if after.is_empty() {
+        after.extend((0..before.len()).rev().find(ended));
+    }
+    after.sort_unstable();
+    after.dedup();
+    after
+}
+
+/// The tasks of a stage in the order of their launch, and whether they read the job's input.
+fn tasks_of(trace: &JobTrace, id: StageId, cores: u32, notes: &mut Vec<String>) -> (Vec<ObservedTask>, bool) {
+    let mut done: Vec<&Attempt> = trace.tasks_of(id).filter_map(|all| all.iter().find(|a| a.succeeded())).collect();
+    let extra = trace.attempts_of(id).len() - done.len();
+    if extra > 0 {
+        notes.push(format!("stage {}: {extra} attempts that did no task are left out", id.index()));
+    }
+    done.sort_by_key(|attempt| attempt.launch());
+    let mut count: BTreeMap<_, u32> = BTreeMap::new();
+    let mut reads = 0.0;
+    let mut tasks = Vec::new();
+    for attempt in done {
+        let Some(wall_s) = attempt.duration() else { continue };
+        let place = count.entry((attempt.executor, attempt.node)).or_insert(0);
+        let rank = *place / cores + 1;
+        *place += 1;
+        let value = |metric| trace.value(attempt, metric).unwrap_or(0.0);
+        let shuffle = value(Metric::ShuffleLocalBytes) + value(Metric::ShuffleRemoteBytes);
+        reads += value(Metric::InputBytes);
+        tasks.push(ObservedTask {
+            wall_s: wall_s.max(1e-3),
+            cpu_s: trace.value(attempt, Metric::CpuTime),
+            mb: (value(Metric::InputBytes) + shuffle) / MB,
+            rank,
+        });
+    }
+    (tasks, reads > 0.0)
+}

@@ -1,0 +1,434 @@
+//! The stage graph of a job from one or more runs: what is common to all, and by what factor each run differs.
+//!
+//! In turn, until nothing moves: each stage's times from all tasks, divided by the factor of their run; each run's factor from
+//! the time of all its tasks over the model's. A run with far more wall time per processor time than the others was disturbed:
+//! it counts less where the centre of the factors is put, by Huber's weights.
+
+use crate::estimate::student_quantile;
+use crate::fit::law::{LawScore, best_law};
+use crate::fit::line::{Line, has_slope, median, weight};
+use crate::fit::observe::{FitError, ObservedRun, ObservedStage, ObservedTask};
+use crate::fit::scaling::{Scaling, scaling};
+use crate::fit::task_time::{Row, Times, errors, fit_times};
+use crate::mapreduce::PhaseLaw;
+use crate::stages::{JobSize, RunSpread, StagePlan, StageSpec, TaskTime};
+
+/// Rounds of fitting stages and runs in turn.
+const ROUNDS: usize = 8;
+/// A task that takes longer than so many times the model's time counts in a run's factor as if it took that.
+const MOST_RATIO: f64 = 3.0;
+/// Smallest spread of the logarithm of wall over processor time between runs beyond which a run counts as disturbed.
+const LEAST_LOAD_SPREAD: f64 = 0.1;
+/// Shortest time between stages that logarithms are taken of \[s\]: below the log's milliseconds.
+const SHORTEST_S: f64 = 0.002;
+/// Tasks of a stage above which errors come from the spread alone, not from leaving tasks out.
+const MOST_LEFT_OUT: usize = 5_000;
+/// Data of a task \[MB\] from which on its time is taken to depend on them where the logs cannot tell.
+const DATA_MATTERS_MB: f64 = 1.0;
+
+/// What was fitted for a stage.
+#[derive(Clone, Debug)]
+pub struct FittedStage {
+    /// What goes into the plan.
+    pub spec: StageSpec,
+    /// Tasks of all runs.
+    pub tasks: usize,
+    /// Mean data of a full task in the logs \[MB\], where the errors hold.
+    pub task_mb: f64,
+    /// Tasks that something else held up; they are left out.
+    pub held_up: usize,
+    /// The laws that were compared, the best first; none where there were too few tasks.
+    pub laws: Vec<LawScore>,
+}
+
+/// A run beside the model.
+#[derive(Clone, Debug)]
+pub struct FittedRun {
+    /// The log.
+    pub log: String,
+    /// The job's input \[MB\].
+    pub input_mb: f64,
+    /// Executors times cores.
+    pub slots: u32,
+    /// Tasks.
+    pub tasks: usize,
+    /// First submission to last completion \[s\].
+    pub job_s: f64,
+    /// By what factor its times differ from a usual run's.
+    pub factor: f64,
+    /// Weight in the centre of the factors, 0 to 1.
+    pub weight: f64,
+}
+
+/// A fitted model with what it was fitted to.
+#[derive(Clone, Debug)]
+pub struct FittedStages {
+    /// The model, at the size of the last log.
+    pub plan: StagePlan,
+    /// Each stage.
+    pub stages: Vec<FittedStage>,
+    /// Each run.
+    pub runs: Vec<FittedRun>,
+}
+
+impl FittedStages {
+    /// By what factor the mean time of a fitted line may be off at this level: (low, high).
+    pub fn factor_interval(&self, error: f64, level: f64) -> (f64, f64) {
+        let reach = (student_quantile(0.5 + 0.5 * level, self.plan.run.freedom) * error).exp();
+        (1.0 / reach, reach)
+    }
+}
+
+/// Fits the model to runs of one program.
+///
+/// # Errors
+///
+/// [`FitError::NoLog`], and [`FitError::OtherJob`] where the runs have different stages.
+pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
+    let first = runs.first().ok_or(FitError::NoLog)?;
+    same_job(runs)?;
+    let scalings: Vec<Scaling> = (0..first.stages.len()).map(|i| scaling(runs, i)).collect();
+    let weights = calm_weights(runs);
+    let mut factors = vec![1.0; runs.len()];
+    let mut rows = rows_of(runs, &factors);
+    let mut times: Vec<Times> = rows.iter().map(|rows| fit_times(rows)).collect();
+    for _ in 0..ROUNDS {
+        factors = factors_of(runs, &times, &weights);
+        rows = rows_of(runs, &factors);
+        times = rows.iter().map(|rows| fit_times(rows)).collect();
+    }
+    let stages: Vec<FittedStage> =
+        (0..first.stages.len()).map(|i| fitted(runs, i, &factors, &rows[i], &times[i], &scalings[i])).collect();
+    let unseen: Vec<usize> = (0..stages.len()).filter(|&i| data_unseen(&rows[i], &scalings[i])).collect();
+    let notes = notes(runs, &scalings, &stages, &times, &unseen);
+    let plan = StagePlan {
+        notes,
+        job: size_of(runs, &factors),
+        run: spread(&factors),
+        stage: stages.iter().map(|stage| stage.spec.clone()).collect(),
+        ..StagePlan::default()
+    };
+    let runs = runs.iter().zip(factors.iter().zip(&weights)).map(|(run, (factor, weight))| FittedRun {
+        log: run.log.clone(),
+        input_mb: run.input_mb,
+        slots: run.executors * run.cores,
+        tasks: run.stages.iter().map(|stage| stage.tasks.len()).sum(),
+        job_s: run.job_s,
+        factor: *factor,
+        weight: *weight,
+    });
+    Ok(FittedStages { plan, stages, runs: runs.collect() })
+}
+
+/// Whether all runs have the same stages.
+fn same_job(runs: &[ObservedRun]) -> Result<(), FitError> {
+    let first = &runs[0];
+    for run in &runs[1..] {
+        let other = |what: String, expected: String| FitError::OtherJob {
+            log: run.log.clone(),
+            what,
+            first: first.log.clone(),
+            expected,
+        };
+        if run.stages.len() != first.stages.len() {
+            return Err(other(format!("{} stages", run.stages.len()), first.stages.len().to_string()));
+        }
+        for (i, (a, b)) in run.stages.iter().zip(&first.stages).enumerate() {
+            if a.name != b.name || a.after != b.after {
+                let text = |s: &ObservedStage| format!("`{}` after {:?}", s.name, s.after);
+                return Err(other(format!("as stage {i} {}", text(a)), text(b)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The tasks of each stage, their times divided by their run's factor.
+fn rows_of(runs: &[ObservedRun], factors: &[f64]) -> Vec<Vec<Row>> {
+    let of_stage = |i: usize| {
+        let of_run = |(run, &factor): (&ObservedRun, &f64)| {
+            let row = move |task: &ObservedTask| Row {
+                wall: task.wall_s / factor,
+                cpu: task.cpu_s.map(|cpu| cpu / factor),
+                mb: task.mb,
+                rank: task.rank,
+            };
+            run.stages[i].tasks.iter().map(row).collect::<Vec<_>>()
+        };
+        runs.iter().zip(factors).flat_map(of_run).collect()
+    };
+    (0..runs[0].stages.len()).map(of_stage).collect()
+}
+
+/// Each run's factor: time of its tasks over the model's. Their weighted geometric mean is 1.
+fn factors_of(runs: &[ObservedRun], times: &[Times], weights: &[f64]) -> Vec<f64> {
+    let log_factor = |run: &ObservedRun| {
+        let (mut seen, mut model) = (0.0, 0.0);
+        for (stage, times) in run.stages.iter().zip(times) {
+            for task in &stage.tasks {
+                let mean = times.of(task.mb, task.rank);
+                seen += task.wall_s.min(MOST_RATIO * mean);
+                model += mean;
+            }
+        }
+        (seen / model).ln()
+    };
+    let logs: Vec<f64> = runs.iter().map(log_factor).collect();
+    let centre = logs.iter().zip(weights).map(|(log, weight)| log * weight).sum::<f64>() / weights.iter().sum::<f64>();
+    logs.iter().map(|log| (log - centre).exp()).collect()
+}
+
+/// Weights of the runs: less for one whose wall time per processor time stands out. 1 where the logs have no such times.
+fn calm_weights(runs: &[ObservedRun]) -> Vec<f64> {
+    let load = |run: &ObservedRun| {
+        let tasks = run.stages.iter().flat_map(|stage| &stage.tasks);
+        let known = tasks.filter_map(|task| Some((task.wall_s, task.cpu_s?)));
+        let (wall, cpu) = known.fold((0.0, 0.0), |sum, (wall, cpu)| (sum.0 + wall, sum.1 + cpu));
+        if cpu > 0.0 { (wall / cpu).ln() } else { 0.0 }
+    };
+    let loads: Vec<f64> = runs.iter().map(load).collect();
+    let middle = median(loads.iter().copied());
+    let off: Vec<f64> = loads.iter().map(|load| load - middle).collect();
+    let spread = (median(off.iter().map(|o| o.abs())) * 1.4826).max(LEAST_LOAD_SPREAD);
+    off.iter().map(|off| weight(*off, spread)).collect()
+}
+
+/// The spread between runs, drawn towards what is assumed where nothing is known.
+fn spread(factors: &[f64]) -> RunSpread {
+    let prior = RunSpread::default();
+    let squares: f64 = factors.iter().map(|factor| factor.ln() * factor.ln()).sum();
+    let freedom = prior.freedom + factors.len() as f64 - 1.0;
+    let sigma = ((prior.freedom * prior.sigma * prior.sigma + squares) / freedom).sqrt();
+    RunSpread { sigma, freedom, runs: u32::try_from(factors.len()).unwrap_or(u32::MAX) }
+}
+
+/// The geometric mean of a time between stages over runs, each divided by its run's factor.
+fn usual_gap(runs: &[ObservedRun], factors: &[f64], gap: impl Fn(&ObservedRun) -> f64) -> f64 {
+    let log = |(run, factor): (&ObservedRun, &f64)| (gap(run).max(SHORTEST_S) / factor).ln();
+    (runs.iter().zip(factors).map(log).sum::<f64>() / runs.len() as f64).exp()
+}
+
+fn size_of(runs: &[ObservedRun], factors: &[f64]) -> JobSize {
+    let last = &runs[runs.len() - 1];
+    JobSize {
+        name: last.name.clone(),
+        input_mb: last.input_mb,
+        executors: last.executors,
+        cores: last.cores,
+        partitions: last.partitions,
+        end_s: usual_gap(runs, factors, |run| run.end_s),
+    }
+}
+
+fn fitted(
+    runs: &[ObservedRun],
+    i: usize,
+    factors: &[f64],
+    rows: &[Row],
+    times: &Times,
+    scaling: &Scaling,
+) -> FittedStage {
+    let ratio = |row: &Row| row.wall / times.of(row.mb, row.rank);
+    let ratios: Vec<f64> = rows.iter().map(ratio).filter(|ratio| *ratio <= MOST_RATIO).collect();
+    let (law, laws) = best_law(&ratios);
+    let (cold_error, warm_error) = if rows.len() <= MOST_LEFT_OUT {
+        errors(rows, times, scaling.task_mb)
+    } else {
+        let error = coefficient(&law) / (rows.len() as f64).sqrt();
+        (error, error.hypot(times.warming_error))
+    };
+    // the fitted lines are middles; a law's mean lies above
+    let mean_ratio = if ratios.is_empty() { 1.0 } else { ratios.iter().sum::<f64>() / ratios.len() as f64 };
+    let time = |line: Line, error: f64| TaskTime {
+        fixed_s: line.fixed * mean_ratio,
+        per_mb_s: line.slope * mean_ratio,
+        error,
+    };
+    let (cold, warm) = lines(rows, times, scaling);
+    let stage = &runs[0].stages[i];
+    let spec = StageSpec {
+        name: stage.name.clone(),
+        after: stage.after.clone(),
+        setup_s: usual_gap(runs, factors, |run| run.stages[i].setup_s),
+        partitions: scaling.partitions,
+        small_tasks: scaling.small_tasks,
+        small_mb: scaling.small_mb,
+        warming: times.warming,
+        law,
+        tasks: scaling.tasks,
+        data_mb: scaling.data_mb,
+        cold: time(cold, cold_error),
+        warm: time(warm, warm_error),
+    };
+    FittedStage {
+        spec,
+        tasks: rows.len(),
+        task_mb: scaling.task_mb,
+        held_up: times.held_up + rows.iter().filter(|row| row.rank < 2 && ratio(row) > MOST_RATIO).count(),
+        laws,
+    }
+}
+
+/// Whether a stage's tasks will have other amounts of data at other inputs, but had about the same in all logs.
+fn data_unseen(rows: &[Row], scaling: &Scaling) -> bool {
+    let grows = scaling.tasks.per_mb == 0.0 && scaling.data_mb.per_mb > 0.0 && scaling.task_mb >= DATA_MATTERS_MB;
+    grows && !has_slope(&rows.iter().map(|row| (row.mb, row.wall)).collect::<Vec<_>>())
+}
+
+/// The fitted lines; where the logs cannot tell how times depend on data, warm times are taken in proportion to it, and what
+/// cold tasks take longer as fixed.
+fn lines(rows: &[Row], times: &Times, scaling: &Scaling) -> (Line, Line) {
+    if !data_unseen(rows, scaling) {
+        return (times.cold, times.warm);
+    }
+    let (cold, warm) = (times.cold.at(scaling.task_mb), times.warm.at(scaling.task_mb));
+    let slope = warm / scaling.task_mb;
+    (Line { fixed: (cold - warm).max(0.0), slope: slope.min(cold / scaling.task_mb) }, Line { fixed: 0.0, slope })
+}
+
+/// Standard deviation over mean of a fitted law.
+fn coefficient(law: &PhaseLaw) -> f64 {
+    match law {
+        PhaseLaw::Lognormal { cv } => *cv,
+        PhaseLaw::Erlang(stages) => f64::from(*stages).sqrt().recip(),
+        PhaseLaw::Weibull { shape } => 1.2 / shape,
+        _ => 1.0,
+    }
+}
+
+/// What the logs could not tell.
+fn notes(
+    runs: &[ObservedRun],
+    scalings: &[Scaling],
+    stages: &[FittedStage],
+    times: &[Times],
+    unseen: &[usize],
+) -> Vec<String> {
+    let mut notes: Vec<String> =
+        runs.iter().flat_map(|run| run.notes.iter().map(|n| format!("{}: {n}", run.log))).collect();
+    if runs.len() == 1 {
+        let sigma = RunSpread::default().sigma;
+        notes.push(format!(
+            "one log: how much whole runs differ is assumed (standard deviation {:.0} %)",
+            100.0 * sigma
+        ));
+    }
+    notes.extend(scalings.iter().filter_map(|scaling| scaling.note.clone()));
+    let listed = |wanted: &dyn Fn(usize) -> bool| {
+        let found: Vec<String> = (0..stages.len()).filter(|&i| wanted(i)).map(|i| i.to_string()).collect();
+        (!found.is_empty()).then(|| found.join(", "))
+    };
+    if let Some(found) = listed(&|i| !times[i].saw_warm && scalings[i].tasks.per_mb > 0.0) {
+        notes.push(format!("stages {found}: no slot ran a second task; later tasks are assumed from processor time"));
+    }
+    let ranks = |i: usize| runs.iter().flat_map(|run| &run.stages[i].tasks).map(|task| task.rank).max().unwrap_or(0);
+    if let Some(found) = listed(&|i| times[i].saw_warm && ranks(i) < 4 && scalings[i].tasks.per_mb > 0.0) {
+        notes.push(format!(
+            "stages {found}: no slot ran four tasks; the steady time follows largely from processor time"
+        ));
+    }
+    if let Some(found) = listed(&|i| stages[i].held_up > 0) {
+        let all: usize = stages.iter().map(|stage| stage.held_up).sum();
+        notes.push(format!("stages {found}: {all} tasks that something held up are left out"));
+    }
+    if let Some(found) = listed(&|i| unseen.contains(&i)) {
+        notes.push(format!("stages {found}: all tasks had about the same data; times are assumed in proportion to it"));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run of two stages without chance: 16 MB splits, then 8 tasks over a shuffle of half the input.
+    fn made(input_mb: f64, factor: f64) -> ObservedRun {
+        let slots = 2;
+        let task = |i: u32, mb: f64, cold: f64, warm: f64| {
+            let rank = i / slots + 1;
+            let slow = crate::stages::planned::slowness(0.5, rank);
+            let wall_s = factor * if rank == 1 { cold } else { warm * slow };
+            ObservedTask { wall_s, cpu_s: Some(0.5 * wall_s), mb, rank }
+        };
+        let splits = (input_mb / 16.0) as u32;
+        let first = (0..splits).map(|i| task(i, 16.0, 4.0, 1.0)).collect();
+        let mb = input_mb / 16.0;
+        let second = (0..8).map(|i| task(i, mb, 1.0 + 0.1 * mb, 0.2 + 0.05 * mb)).collect();
+        let stage = |number, after, reads_input, tasks| ObservedStage {
+            number,
+            name: format!("s{number}"),
+            after,
+            setup_s: 0.25 * factor,
+            reads_input,
+            tasks,
+        };
+        ObservedRun {
+            log: format!("{input_mb} MB"),
+            name: "made".into(),
+            input_mb,
+            executors: 2,
+            cores: 1,
+            partitions: Some(8),
+            job_s: 0.0,
+            end_s: 0.05 * factor,
+            stages: vec![stage(0, vec![], true, first), stage(1, vec![0], false, second)],
+            notes: Vec::new(),
+        }
+    }
+
+    fn near(value: f64, expected: f64, share: f64) -> bool {
+        (value / expected - 1.0).abs() < share
+    }
+
+    #[test]
+    fn a_made_job_is_found_again_from_two_sizes() {
+        let fitted = fit_stages(&[made(128.0, 1.2), made(256.0, 1.0 / 1.2)]).unwrap();
+        let [a, b] = &fitted.plan.stage[..] else { panic!("two stages") };
+        assert!(near(a.cold.at(16.0), 4.0, 0.03) && near(a.warm.at(16.0), 1.0, 0.05), "{a:?}");
+        assert!((a.warming - 0.5).abs() < 0.1, "{}", a.warming);
+        assert!(near(a.tasks.per_mb, 1.0 / 16.0, 1e-9) && a.tasks.fixed == 0.0 && !a.partitions);
+        assert!(near(b.data_mb.per_mb, 0.5, 1e-9) && b.tasks == crate::stages::Amount { fixed: 8.0, per_mb: 0.0 });
+        assert!(b.partitions && b.after == [0]);
+        for mb in [8.0, 16.0, 64.0] {
+            assert!(near(b.cold.at(mb), 1.0 + 0.1 * mb, 0.05), "{mb}: {b:?}");
+            assert!(near(b.warm.at(mb), 0.2 + 0.05 * mb, 0.08), "{mb}: {b:?}");
+        }
+        assert!(near(a.setup_s, 0.25, 1e-6) && near(fitted.plan.job.end_s, 0.05, 1e-6));
+        let factors: Vec<f64> = fitted.runs.iter().map(|run| run.factor).collect();
+        assert!(near(factors[0], 1.2, 0.02) && near(factors[1], 1.0 / 1.2, 0.02), "{factors:?}");
+        assert!(fitted.plan.problems().is_empty() && fitted.plan.notes.is_empty(), "{:?}", fitted.plan.notes);
+    }
+
+    #[test]
+    fn a_pause_of_one_task_does_not_move_the_others() {
+        let mut run = made(256.0, 1.0);
+        run.stages[0].tasks[9].wall_s += 30.0;
+        let fitted = fit_stages(&[run, made(128.0, 1.0)]).unwrap();
+        assert!(near(fitted.plan.stage[0].warm.at(16.0), 1.0, 0.05));
+        assert_eq!(fitted.stages[0].held_up, 1);
+        assert!(fitted.plan.notes.iter().any(|note| note.contains("held up")));
+    }
+
+    #[test]
+    fn what_one_log_cannot_tell_is_said() {
+        let fitted = fit_stages(&[made(64.0, 1.0)]).unwrap();
+        let notes = fitted.plan.notes.join("\n");
+        for said in ["one log", "one size of input", "in proportion", "four tasks"] {
+            assert!(notes.contains(said), "{said}: {notes}");
+        }
+        // a shuffle of four times the data takes longer, since data are taken to matter
+        let b = &fitted.plan.stage[1];
+        assert!(b.warm.per_mb_s > 0.0 && near(b.cold.at(4.0), 1.4, 0.1), "{b:?}");
+    }
+
+    #[test]
+    fn other_jobs_are_refused() {
+        assert_eq!(fit_stages(&[]).unwrap_err(), FitError::NoLog);
+        let mut other = made(64.0, 1.0);
+        other.stages[1].name = "t".into();
+        assert!(matches!(fit_stages(&[made(64.0, 1.0), other.clone()]), Err(FitError::OtherJob { .. })));
+        other.stages.pop();
+        let error = fit_stages(&[made(64.0, 1.0), other]).unwrap_err().to_string();
+        assert_eq!(error, "64 MB has 1 stages, 64 MB has 2: these are not runs of one program");
+    }
+}

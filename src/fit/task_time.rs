@@ -1,0 +1,130 @@
+//! The time of a stage's tasks: the cold first ones of each slot, the steady ones, and how fast the way between is.
+//!
+//! How much slower than the steady ones the second task of a slot is, κ, can be seen only where slots ran three tasks or
+//! more. Before that, processor time tells: a task whose wall time is far above its processor time was held up by what comes
+//! with warming up, the compiler's threads above all. So ln(1 + κ) is taken a priori as normal around
+//! ln(wall / (1.25 · processor time)), at least 0, with standard deviation 0.25; tasks then move it. Where the log has no
+//! processor times, the prior mean is 0.
+
+use crate::fit::line::{Line, line, loss, scale};
+use crate::stages::planned::slowness;
+
+/// Wall time of a steady task over its processor time, where nothing else is known.
+const STEADY_WALL: f64 = 1.25;
+/// Standard deviation of ln(1 + κ) around its prior mean.
+const PRIOR_SPREAD: f64 = 0.25;
+/// Standard deviation of a task's logarithm in the search for κ.
+const TASK_SPREAD: f64 = 0.2;
+/// Largest κ that is tried.
+const MOST_WARMING: f64 = 4.0;
+/// Values of κ that are tried: equal steps of ln(1 + κ).
+const STEPS: u32 = 60;
+/// A warm task that takes so many times a cold one was held up by something else.
+const HELD_UP: f64 = 2.0;
+/// A cold task's share that a warm one is taken to need where no slot ran a second task and the log has no processor times.
+const WARM_SHARE: f64 = 0.5;
+
+/// One task, its time divided by its run's factor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) wall: f64,
+    pub(super) cpu: Option<f64>,
+    pub(super) mb: f64,
+    pub(super) rank: u32,
+}
+
+/// The fitted times of a stage.
+#[derive(Clone, Debug)]
+pub(super) struct Times {
+    pub(super) cold: Line,
+    pub(super) warm: Line,
+    pub(super) warming: f64,
+    /// Standard deviation of ln(1 + κ) that is left.
+    pub(super) warming_error: f64,
+    /// Warm tasks that were left out as held up.
+    pub(super) held_up: usize,
+    /// Whether any slot ran a second task.
+    pub(super) saw_warm: bool,
+}
+
+impl Times {
+    /// The model's time of a task.
+    pub(super) fn of(&self, mb: f64, rank: u32) -> f64 {
+        if rank < 2 { self.cold.at(mb) } else { self.warm.at(mb) * slowness(self.warming, rank) }
+    }
+}
+
+/// Fits the times of a stage; there is at least one task.
+pub(super) fn fit_times(rows: &[Row]) -> Times {
+    let points = |rows: &mut dyn Iterator<Item = &Row>| rows.map(|row| (row.mb, row.wall)).collect::<Vec<_>>();
+    let cold = line(&points(&mut rows.iter().filter(|row| row.rank < 2)));
+    let later: Vec<Row> = rows.iter().filter(|row| row.rank >= 2).copied().collect();
+    let calm: Vec<Row> = later.iter().filter(|row| row.wall <= HELD_UP * cold.at(row.mb)).copied().collect();
+    if calm.is_empty() {
+        let share = (1.0 / slow_by_cpu(rows)).min(WARM_SHARE);
+        let warm = Line { fixed: cold.fixed * share, slope: cold.slope * share };
+        return Times { cold, warm, warming: 0.0, warming_error: 0.5, held_up: later.len(), saw_warm: false };
+    }
+    let prior = slow_by_cpu(&calm).ln();
+    let all: f64 = calm.iter().map(|row| row.wall).sum();
+    // a task counts by its time, so that tasks of splits of a few bytes do not decide for the others
+    let share = |row: &Row| row.wall * calm.len() as f64 / all;
+    let tried = (0..=STEPS).map(|i| {
+        let log = f64::from(i) / f64::from(STEPS) * MOST_WARMING.ln_1p();
+        let warming = log.exp_m1();
+        let warm = steady(&calm, warming);
+        let residual = |row: &Row| (row.wall / (warm.at(row.mb) * slowness(warming, row.rank))).ln();
+        let misfit: f64 = calm.iter().map(|row| loss(residual(row) * share(row).sqrt(), TASK_SPREAD)).sum();
+        let off = (log - prior) / PRIOR_SPREAD;
+        (misfit + 0.5 * off * off, log, warm)
+    });
+    let tried: Vec<_> = tried.collect();
+    let Some(&(least, log, warm)) = tried.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else {
+        return Times { cold, warm: cold, warming: 0.0, warming_error: 0.5, held_up: later.len(), saw_warm: false };
+    };
+    let weights: f64 = tried.iter().map(|t| (least - t.0).exp()).sum();
+    let square = tried.iter().map(|t| (least - t.0).exp() * (t.1 - log) * (t.1 - log)).sum::<f64>() / weights;
+    let held_up = later.len() - calm.len();
+    Times { cold, warm, warming: log.exp_m1(), warming_error: square.sqrt(), held_up, saw_warm: true }
+}
+
+/// The steady times that fit best for a given κ.
+fn steady(rows: &[Row], warming: f64) -> Line {
+    line(&rows.iter().map(|row| (row.mb, row.wall / slowness(warming, row.rank))).collect::<Vec<_>>())
+}
+
+/// By what factor tasks are slower than their processor time lets expect, at least 1; 1 where it is not known.
+fn slow_by_cpu(rows: &[Row]) -> f64 {
+    let known = rows.iter().filter_map(|row| Some((row.wall, row.cpu.filter(|cpu| *cpu > 0.0)?)));
+    let (wall, cpu) = known.fold((0.0, 0.0), |sum, (wall, cpu)| (sum.0 + wall, sum.1 + cpu));
+    if cpu > 0.0 { (wall / (STEADY_WALL * cpu)).max(1.0) } else { 1.0 }
+}
+
+/// Relative standard errors of cold and warm times, by leaving out every tenth task in turn (the jackknife \[Efron1982\]).
+pub(super) fn errors(rows: &[Row], fitted: &Times, mb: f64) -> (f64, f64) {
+    const GROUPS: usize = 10;
+    let groups = GROUPS.min(rows.len());
+    let (mut cold, mut warm) = (Vec::new(), Vec::new());
+    for group in 0..groups {
+        let kept: Vec<Row> =
+            rows.iter().enumerate().filter(|(i, _)| i % groups != group).map(|(_, row)| *row).collect();
+        if kept.iter().any(|row| row.rank < 2) {
+            let times = fit_times(&kept);
+            cold.push((times.cold.at(mb) / fitted.cold.at(mb)).ln());
+            if times.saw_warm {
+                warm.push((times.warm.at(mb) / fitted.warm.at(mb)).ln());
+            }
+        }
+    }
+    let jackknife = |logs: &[f64]| {
+        let n = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / n;
+        (logs.iter().map(|log| (log - mean) * (log - mean)).sum::<f64>() * (n - 1.0) / n).sqrt()
+    };
+    // where there are too few tasks to leave some out, the spread of one task is all that is known
+    let residuals: Vec<f64> = rows.iter().map(|row| (row.wall / fitted.of(row.mb, row.rank)).ln()).collect();
+    let alone = scale(&residuals).max(TASK_SPREAD);
+    let cold = if cold.len() < 3 { alone } else { jackknife(&cold) };
+    let warm = if warm.len() < 3 { alone } else { jackknife(&warm) };
+    (cold, warm.hypot(fitted.warming_error))
+}

@@ -1,0 +1,167 @@
+//! What must hold for the values of a plan of stages.
+//!
+//! Owns the ranges. It reports every problem, not the first, each with the key's path.
+
+use crate::mapreduce::phase_law::PhaseLawProblem;
+use crate::plan_text::{self, Checker, PlanError, PlanProblem, ValueFault};
+use crate::stages::plan::{StagePlan, StageSpec, TaskTime};
+use toml::de::DeTable;
+
+/// Most tasks of a stage, most slots, and most partitions.
+pub const MAX_TASKS: u32 = 1_000_000;
+
+/// Most stages of a plan.
+pub const MAX_STAGES: usize = 10_000;
+
+/// Largest number in a plan: beyond it, clocks lose their digits.
+const LARGEST: f64 = 1e12;
+
+/// What is wrong with a value of a plan of stages.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StageFault {
+    /// A number or a count is out of its range.
+    #[error(transparent)]
+    Value(#[from] ValueFault),
+    /// A stage waits for itself or for a later one. Put the stages into an order in which each follows those it waits for.
+    #[error("stage {before} does not stand before this one, stage {stage}")]
+    Order {
+        /// What it waits for.
+        before: usize,
+        /// The stage.
+        stage: usize,
+    },
+    /// There are too many tasks at this size of the input.
+    #[error("{tasks} tasks at this input; at most {MAX_TASKS} are allowed")]
+    TooManyTasks {
+        /// How many there would be.
+        tasks: f64,
+    },
+    /// The shape of a delay has a bad number.
+    #[error(transparent)]
+    Law(#[from] PhaseLawProblem),
+}
+
+impl StagePlan {
+    /// Reads a plan from TOML.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`], with places in the text.
+    pub fn from_toml(text: &str) -> Result<Self, PlanError<StageFault>> {
+        plan_text::read(text, |error| error.message().to_owned(), |plan: &Self, _: &DeTable<'_>| plan.problems())
+    }
+
+    /// Whether a text is meant as a plan of this kind: it has a `kind` or stages, which no other plan has.
+    pub fn is_meant(text: &str) -> bool {
+        DeTable::parse(text).is_ok_and(|table| ["kind", "stage"].iter().any(|key| table.get_ref().contains_key(*key)))
+    }
+
+    /// The plan as TOML text, which [`StagePlan::from_toml`] reads back.
+    ///
+    /// # Errors
+    ///
+    /// What TOML cannot express, which no sound plan holds.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string_pretty(self)
+    }
+
+    /// Everything that is wrong with the values, in the order of the plan; empty for a sound plan.
+    pub fn problems(&self) -> Vec<PlanProblem<StageFault>> {
+        let mut to = Checker::new();
+        to.section = "job".into();
+        positive(&mut to, "input_mb", self.job.input_mb);
+        let most = u64::from(MAX_TASKS);
+        to.count("executors", self.job.executors.into(), "executors", 1, most);
+        let slots = u64::from(self.job.executors) * u64::from(self.job.cores);
+        to.count("cores", slots, "cores of all executors", 1, most);
+        if let Some(partitions) = self.job.partitions {
+            to.count("partitions", partitions.into(), "partitions", 1, most);
+        }
+        not_negative(&mut to, "end_s", self.job.end_s);
+        to.section = "run".into();
+        to.range("sigma", self.run.sigma, (0.0..=5.0).contains(&self.run.sigma), "a number of 0 to 5");
+        let freedom = self.run.freedom;
+        to.range("freedom", freedom, (1.0..=LARGEST).contains(&freedom), "a number of at least 1");
+        to.count("runs", self.run.runs.into(), "runs", 1, most);
+        to.section = String::new();
+        to.count("stage", self.stage.len() as u64, "stages", 1, MAX_STAGES as u64);
+        for (i, stage) in self.stage.iter().enumerate() {
+            to.section = format!("stage[{i}]");
+            check_stage(i, stage, self, &mut to);
+        }
+        to.problems
+    }
+}
+
+fn positive(to: &mut Checker<StageFault>, key: &str, value: f64) {
+    to.range(key, value, value > 0.0 && value <= LARGEST, "a number above 0 and at most 1e12");
+}
+
+fn not_negative(to: &mut Checker<StageFault>, key: &str, value: f64) {
+    to.range(key, value, (0.0..=LARGEST).contains(&value), "a number of 0 to 1e12");
+}
+
+fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker<StageFault>) {
+    if let Some(&before) = stage.after.iter().find(|before| **before >= i) {
+        to.add("after", StageFault::Order { before, stage: i });
+    }
+    not_negative(to, "setup_s", stage.setup_s);
+    not_negative(to, "small_mb", stage.small_mb);
+    not_negative(to, "warming", stage.warming);
+    if let Some(problem) = stage.law.problem() {
+        to.add("law", problem.into());
+    }
+    let tasks = stage.tasks.at(plan.job.input_mb) + f64::from(stage.small_tasks);
+    if tasks.is_nan() || tasks > f64::from(MAX_TASKS) {
+        to.add("tasks", StageFault::TooManyTasks { tasks });
+    }
+    for (key, amount) in [("tasks", stage.tasks), ("data_mb", stage.data_mb)] {
+        let fixed = amount.fixed;
+        to.range(&format!("{key}.fixed"), fixed, fixed.abs() <= LARGEST, "a number of -1e12 to 1e12");
+        not_negative(to, &format!("{key}.per_mb"), amount.per_mb);
+    }
+    check_time("cold", stage.cold, to);
+    check_time("warm", stage.warm, to);
+}
+
+fn check_time(key: &str, time: TaskTime, to: &mut Checker<StageFault>) {
+    not_negative(to, &format!("{key}.fixed_s"), time.fixed_s);
+    not_negative(to, &format!("{key}.per_mb_s"), time.per_mb_s);
+    to.range(&format!("{key}.error"), time.error, (0.0..=5.0).contains(&time.error), "a number of 0 to 5");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOUND: &str = "kind = \"stages\"\n[job]\ninput_mb = 64\nexecutors = 2\ncores = 1\n\
+                         [[stage]]\ntasks = { per_mb = 0.0625 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 1 }\n\
+                         [[stage]]\nafter = [0]\ntasks = { fixed = 8 }\ncold = { fixed_s = 2 }\nwarm = { per_mb_s = 1 }\n";
+
+    #[test]
+    fn a_plan_is_read_and_written_and_read_again() {
+        let plan = StagePlan::from_toml(SOUND).unwrap();
+        assert_eq!((plan.stage.len(), plan.stage[1].after.as_slice()), (2, &[0][..]));
+        assert_eq!(StagePlan::from_toml(&plan.to_toml().unwrap()).unwrap(), plan);
+        assert!(StagePlan::is_meant(SOUND) && !StagePlan::is_meant("[job]\ninput_mb = 64"));
+    }
+
+    #[test]
+    fn problems_are_told_with_key_and_place() {
+        let text =
+            SOUND.replace("after = [0]", "after = [1]").replace("fixed_s = 2", "fixed_s = -2").replace("= 64", "= 1e9");
+        let Err(PlanError::Values(problems)) = StagePlan::from_toml(&text) else { panic!("the plan is wrong") };
+        let told: Vec<_> = problems.iter().map(|p| (p.to_string(), &text[p.span.clone().unwrap()])).collect();
+        let expected = [
+            (
+                "`stage[0].tasks`: 62500000 tasks at this input; at most 1000000 are allowed".to_owned(),
+                "{ per_mb = 0.0625 }",
+            ),
+            ("`stage[1].after`: stage 1 does not stand before this one, stage 1".to_owned(), "[1]"),
+            ("`stage[1].cold.fixed_s`: -2 is not a number of 0 to 1e12".to_owned(), "-2"),
+        ];
+        assert_eq!(told, expected);
+        assert!(matches!(StagePlan::from_toml("kind = \"other\""), Err(PlanError::Text { span: Some(_), .. })));
+    }
+}

@@ -1,0 +1,43 @@
+//! The stage-graph model: a job of stages with dependencies, whose tasks wait for slots, at any size of input and cluster.
+//!
+//! ```text
+//! plan (TOML) ──▶ StagePlan ──▶ PlannedJob (tasks and mean times at one size) ──▶ StageNet ──▶ simulate, export, solve
+//!                     └──▶ RunFactor: how whole runs differ ──▶ JobTimes
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | what a plan states | [`plan`] |
+//! | which values it may have | `check` |
+//! | tasks, data and mean times at a size | [`planned`] |
+//! | the net: slots as places, stages as barriers | [`net`] |
+//! | job times, with the spread between whole runs | [`run_factor`] |
+//!
+//! # The model
+//!
+//! A stage starts `setup_s` after the last stage that it waits for has ended: the driver's work and the launch of its first
+//! tasks. It has so many *full* tasks, `fixed + per_mb · input`, which share its data, `fixed + per_mb · input`, evenly, and
+//! some *small* ones. Tasks go to free slots, those of an earlier stage first. The first task that a slot runs for a stage is
+//! *cold*: its code is loaded, interpreted and compiled meanwhile. The k-th one takes
+//!
+//! ```text
+//! warm.fixed_s + warm.per_mb_s · MB   times   1 + warming / (k − 1)
+//! ```
+//!
+//! so that times fall towards the steady one. Times vary around these by the stage's law. On top, whole runs differ: all
+//! times of a run are longer or shorter by one factor, as the machine's other load wants.
+//!
+//! Sizes are in MB of 2^20 bytes, times in seconds. The model is ours; it is fitted to logs by [`crate::fit`], and held to
+//! runs in docs/validation.md.
+
+mod check;
+pub mod net;
+pub mod plan;
+pub mod planned;
+pub mod run_factor;
+
+pub use check::{MAX_STAGES, MAX_TASKS, StageFault};
+pub use net::{StageNet, stage_net};
+pub use plan::{Amount, JobSize, RunSpread, StagePlan, StageSpec, TaskTime};
+pub use planned::{PlannedJob, PlannedStage, Wave};
+pub use run_factor::{JobTimes, RunFactor};

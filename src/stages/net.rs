@@ -1,0 +1,216 @@
+//! The net of a stage graph: slots as tokens of one place, stages as barriers.
+//!
+//! ```text
+//! (before → s) ─setup─▶ waiting w ─start─▶ running w ─run─▶ ended ═n═end─▶ (s → after)
+//!                           slots ──┘                └──▶ slots
+//! ```
+//!
+//! `w` counts the waves of the stage: tasks with one law. `start` is immediate, with a higher priority for earlier waves and
+//! stages, as Spark's first-in-first-out scheduling has it; `run` serves all of its tokens at once; `end` is immediate and
+//! takes a token of every task. The only dead marking has its token on `finished`. Ids are letters and digits.
+
+use crate::mapreduce::PhaseLaw;
+use crate::net::{BuildProblem, Delay, Memory, Net, NetBuilder, PlaceId, Point, Servers, Timing, TransitionId};
+use crate::stages::planned::{PlannedJob, PlannedStage};
+
+/// The net of a job, and which of its transitions belong to which stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageNet {
+    /// The net.
+    pub net: Net,
+    /// Of each stage: its set-up and the runs of its tasks.
+    pub stages: Vec<Vec<TransitionId>>,
+}
+
+/// Distance of neighbouring columns of the drawing, and of neighbouring rows \[pixels\].
+const STEP: Point = Point { x: 110.0, y: 70.0 };
+
+/// The law of the driver's times: half its mean as standard deviation, and within reach of the exact methods.
+const DRIVER: PhaseLaw = PhaseLaw::Erlang(4);
+
+/// Makes the net of a job. Exact translation: no approximation is added.
+///
+/// # Errors
+///
+/// Parts with numbers that no net can have.
+pub fn stage_net(job: &PlannedJob) -> Result<StageNet, Vec<BuildProblem>> {
+    let mut maker = Maker::new(job);
+    let stages = (0..job.stages.len()).map(|i| maker.stage(i)).collect();
+    maker.finish();
+    Ok(StageNet { net: maker.b.build()?, stages })
+}
+
+struct Maker<'a> {
+    job: &'a PlannedJob,
+    b: NetBuilder,
+    slots: PlaceId,
+    /// Of each stage, the places that its end fills: one for each stage that waits for it, or one of the end.
+    edges: Vec<Vec<PlaceId>>,
+    /// Of each stage, the places that its set-up takes from.
+    entries: Vec<Vec<PlaceId>>,
+    /// The places that the end of the job takes from.
+    last: Vec<PlaceId>,
+    /// Priority of the next start; earlier ones are higher.
+    priority: u32,
+    row: f64,
+}
+
+impl<'a> Maker<'a> {
+    fn new(job: &'a PlannedJob) -> Self {
+        let mut b = NetBuilder::new(job.name.clone());
+        let slots = b.place("slots", job.slots);
+        let waves: usize = job.stages.iter().map(|stage| stage.waves.len()).sum();
+        let mut maker = Self {
+            job,
+            b,
+            slots,
+            edges: vec![Vec::new(); job.stages.len()],
+            entries: vec![Vec::new(); job.stages.len()],
+            last: Vec::new(),
+            // one below each start is left for the ends
+            priority: u32::try_from(waves).unwrap_or(u32::MAX - 1) + 1,
+            row: 1.0,
+        };
+        maker.place_at(slots, 2.5, 0.0);
+        maker.connect();
+        maker
+    }
+
+    /// Makes the places between stages.
+    fn connect(&mut self) {
+        for (i, stage) in self.job.stages.iter().enumerate() {
+            if stage.after.is_empty() {
+                let place = self.b.place(format!("begin{i}"), 1);
+                self.entries[i].push(place);
+            }
+            for &before in &stage.after {
+                let place = self.b.place(format!("from{before}to{i}"), 0);
+                self.entries[i].push(place);
+                self.edges[before].push(place);
+            }
+        }
+        for i in 0..self.job.stages.len() {
+            if self.edges[i].is_empty() {
+                let place = self.b.place(format!("done{i}"), 0);
+                self.edges[i].push(place);
+                self.last.push(place);
+            }
+        }
+    }
+
+    fn place_at(&mut self, place: PlaceId, column: f64, row: f64) {
+        self.b.place_mut(place).position = Some(Point { x: STEP.x * (column + 0.5), y: STEP.y * (row + 0.5) });
+    }
+
+    fn transition_at(&mut self, transition: TransitionId, column: f64, row: f64) {
+        self.b.transition_mut(transition).position =
+            Some(Point { x: STEP.x * (column + 0.5), y: STEP.y * (row + 0.5) });
+    }
+
+    /// One stage: set-up, waves, barrier.
+    fn stage(&mut self, i: usize) -> Vec<TransitionId> {
+        let job = self.job;
+        let stage: &PlannedStage = &job.stages[i];
+        let top = self.row;
+        let setup = self.b.transition(format!("setup{i}"), timing(&DRIVER, stage.setup_s));
+        self.b.transition_mut(setup).name.clone_from(&stage.name);
+        self.transition_at(setup, 1.0, top);
+        for (k, place) in self.entries[i].clone().into_iter().enumerate() {
+            self.place_at(place, 0.0, top + 0.5 * k as f64);
+            self.b.input(place, setup, 1.0);
+        }
+        let ended = self.b.place(format!("ended{i}"), 0);
+        self.place_at(ended, 6.0, top);
+        let mut transitions = vec![setup];
+        for (w, wave) in stage.waves.iter().enumerate() {
+            let (waiting, running) =
+                (self.b.place(format!("waiting{i}w{w}"), 0), self.b.place(format!("running{i}w{w}"), 0));
+            self.priority = self.priority.saturating_sub(1).max(2);
+            let start = self.b.transition(format!("start{i}w{w}"), Timing::immediate(1.0, self.priority));
+            let run = self.b.transition(format!("run{i}w{w}"), timing(&stage.law, wave.mean_s));
+            self.b.output(setup, waiting, f64::from(wave.tasks));
+            self.b.input(waiting, start, 1.0);
+            self.b.input(self.slots, start, 1.0);
+            self.b.output(start, running, 1.0);
+            self.b.input(running, run, 1.0);
+            self.b.output(run, self.slots, 1.0);
+            self.b.output(run, ended, 1.0);
+            let row = self.row;
+            self.place_at(waiting, 2.0, row);
+            self.transition_at(start, 3.0, row);
+            self.place_at(running, 4.0, row);
+            self.transition_at(run, 5.0, row);
+            self.row += 1.0;
+            transitions.push(run);
+        }
+        let end = self.b.transition(format!("end{i}"), Timing::immediate(1.0, 1));
+        self.transition_at(end, 7.0, top);
+        self.b.input(ended, end, f64::from(stage.tasks()));
+        for place in self.edges[i].clone() {
+            self.b.output(end, place, 1.0);
+        }
+        self.row += 0.5;
+        transitions
+    }
+
+    fn finish(&mut self) {
+        let end = self.b.transition("finish", timing(&DRIVER, self.job.end_s));
+        let finished = self.b.place("finished", 0);
+        for (k, place) in self.last.clone().into_iter().enumerate() {
+            self.place_at(place, k as f64, self.row);
+            self.b.input(place, end, 1.0);
+        }
+        let column = self.last.len() as f64;
+        self.transition_at(end, column, self.row);
+        self.b.output(end, finished, 1.0);
+        self.place_at(finished, column + 1.0, self.row);
+    }
+}
+
+/// A delay with this mean for all tokens at once; immediate where the mean is 0.
+fn timing(law: &PhaseLaw, mean_s: f64) -> Timing {
+    if mean_s <= 0.0 {
+        return Timing::immediate(1.0, 1);
+    }
+    let delay = match law.with_mean(mean_s) {
+        Some(law) => Delay::General(law),
+        None => Delay::Exponential { rate: mean_s.recip().into() },
+    };
+    Timing::Timed { delay, servers: Servers::Infinite, memory: Memory::Enabling }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::ArcKind;
+    use crate::stages::planned::Wave;
+
+    fn stage(after: Vec<usize>, waves: &[(u32, f64)]) -> PlannedStage {
+        PlannedStage {
+            name: "s".into(),
+            after,
+            setup_s: 0.5,
+            task_mb: 1.0,
+            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, error: 0.0 }).collect(),
+            law: PhaseLaw::Deterministic,
+        }
+    }
+
+    #[test]
+    fn the_net_has_the_parts_that_the_module_says() {
+        let stages = vec![stage(vec![], &[(3, 2.0), (4, 1.0)]), stage(vec![0], &[(2, 1.0)]), stage(vec![0], &[(1, 1.0)])];
+        let job = PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.0 };
+        let made = stage_net(&job).unwrap();
+        let net = &made.net;
+        assert_eq!(net.place(net.find_place("slots").unwrap()).initial, [3]);
+        // slots, begin, two edges, two ends of the job, three barriers, two places a wave, finished
+        assert_eq!(net.places().len(), 1 + 1 + 2 + 2 + 3 + 2 * 4 + 1);
+        assert_eq!(net.transitions().len(), 2 * 3 + 2 * 4 + 1);
+        assert_eq!(made.stages.iter().map(Vec::len).collect::<Vec<_>>(), [3, 2, 2]);
+        let taken = |place: &str| {
+            let place = net.find_place(place).unwrap();
+            net.arcs().iter().filter(|arc| arc.place == place && arc.kind == ArcKind::Input).count()
+        };
+        assert_eq!((taken("slots"), taken("ended0"), taken("from0to1")), (4, 1, 1));
+    }
+}

@@ -1,0 +1,154 @@
+//! The plan of a stage graph, as `fit` writes it and a person edits it in TOML.
+//!
+//! Owns the sections. What is a sound plan is in `check`, what it means at a size in `planned`.
+
+use crate::mapreduce::PhaseLaw;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What a plan of this kind says in `kind`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanKind {
+    /// A stage graph.
+    #[default]
+    Stages,
+}
+
+/// A job of stages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StagePlan {
+    /// The kind of plan: `stages`.
+    pub kind: PlanKind,
+    /// What the logs could not tell, and what was assumed instead. Not used in estimates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The size at which the job is estimated.
+    pub job: JobSize,
+    /// How whole runs differ.
+    #[serde(default)]
+    pub run: RunSpread,
+    /// The stages; one may wait for earlier ones only.
+    pub stage: Vec<StageSpec>,
+}
+
+/// The size of input and cluster.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSize {
+    /// What the job is called.
+    #[serde(default)]
+    pub name: String,
+    /// Bytes that the job reads \[MB\], > 0.
+    pub input_mb: f64,
+    /// Processes that run tasks, >= 1.
+    pub executors: u32,
+    /// Tasks that one of them runs at a time, >= 1.
+    pub cores: u32,
+    /// Partitions of a shuffle, for the stages with `partitions = true`; none: as many tasks as these stages state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitions: Option<u32>,
+    /// From the end of the last stage to the end of the job \[s\], >= 0. Default 0.
+    #[serde(default)]
+    pub end_s: f64,
+}
+
+/// How whole runs differ: the logarithm of a run's factor is normal, known from a few runs only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpread {
+    /// Standard deviation of the factor's logarithm, >= 0.
+    pub sigma: f64,
+    /// Degrees of freedom of `sigma`, >= 1.
+    pub freedom: f64,
+    /// Runs whose mean is the model's centre, >= 1.
+    pub runs: u32,
+}
+
+impl Default for RunSpread {
+    /// What is assumed where nothing is known: whole runs differ by 15 %, worth four runs.
+    fn default() -> Self {
+        Self { sigma: 0.15, freedom: 4.0, runs: 1 }
+    }
+}
+
+/// An amount that grows with the input: `fixed + per_mb · input`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Amount {
+    /// The part that is always there.
+    #[serde(default)]
+    pub fixed: f64,
+    /// What each MB of the job's input adds, >= 0.
+    #[serde(default)]
+    pub per_mb: f64,
+}
+
+impl Amount {
+    /// The amount at an input of so many MB.
+    pub fn at(self, input_mb: f64) -> f64 {
+        self.fixed + self.per_mb * input_mb
+    }
+}
+
+/// The time of a task by its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskTime {
+    /// The part that is always there \[s\], >= 0.
+    #[serde(default)]
+    pub fixed_s: f64,
+    /// What each MB of the task's data adds \[s\], >= 0.
+    #[serde(default)]
+    pub per_mb_s: f64,
+    /// Relative standard error of the time, >= 0. Default 0.
+    #[serde(default)]
+    pub error: f64,
+}
+
+impl TaskTime {
+    /// The time of a task with so much data \[s\].
+    pub fn at(self, mb: f64) -> f64 {
+        self.fixed_s + self.per_mb_s * mb
+    }
+}
+
+/// One stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StageSpec {
+    /// What it is called.
+    #[serde(default)]
+    pub name: String,
+    /// The stages that must have ended before, by their position in the plan, from 0; each before this one.
+    #[serde(default)]
+    pub after: Vec<usize>,
+    /// Mean time from their end to the launch of its first tasks \[s\], >= 0.
+    #[serde(default)]
+    pub setup_s: f64,
+    /// Whether it has as many tasks as a shuffle has partitions.
+    #[serde(default)]
+    pub partitions: bool,
+    /// Tasks with hardly any data, such as that of a split of a few bytes.
+    #[serde(default)]
+    pub small_tasks: u32,
+    /// Data of each of them \[MB\], >= 0.
+    #[serde(default)]
+    pub small_mb: f64,
+    /// By how much longer the second task of a slot takes than the steady ones, >= 0: 1 is twice as long.
+    #[serde(default)]
+    pub warming: f64,
+    /// How times vary around their means.
+    #[serde(default)]
+    pub law: PhaseLaw,
+    /// Full tasks; rounded to a whole number, at least 1.
+    pub tasks: Amount,
+    /// Data of all full tasks together \[MB\].
+    #[serde(default)]
+    pub data_mb: Amount,
+    /// The first task that a slot runs for the stage.
+    pub cold: TaskTime,
+    /// The later ones, in the end.
+    pub warm: TaskTime,
+}

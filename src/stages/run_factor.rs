@@ -1,0 +1,126 @@
+//! Job times of a run to come: simulated times of a usual run, times the factor by which whole runs differ.
+//!
+//! With s the plan's `sigma` from `freedom` ν, r runs and e the error of the fitted times, the logarithm of a new run's
+//! factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of freedom: the predictive law of a normal variate whose
+//! mean and spread are estimated. The job time is the product with an independent simulated time.
+
+use crate::estimate::{TickHistogram, student_quantile};
+use crate::stages::plan::RunSpread;
+
+/// Equally likely values of the factor that stand for its law.
+const POINTS: u32 = 400;
+/// Bars of a histogram that stand for the simulated times.
+const BARS: usize = 500;
+
+/// The law of the factor between a run to come and a usual run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunFactor {
+    /// Scale of the factor's logarithm.
+    pub scale: f64,
+    /// Degrees of freedom.
+    pub freedom: f64,
+    /// Equally likely factors, ascending.
+    points: Vec<f64>,
+}
+
+impl RunFactor {
+    /// The factor of a plan, where the job time has this relative standard error by its fitted times.
+    pub fn new(spread: &RunSpread, error: f64) -> Self {
+        let runs = f64::from(spread.runs.max(1));
+        let scale = (spread.sigma * spread.sigma * (1.0 + 1.0 / runs) + error * error).sqrt();
+        let freedom = spread.freedom.max(1.0);
+        let point = |i: u32| (scale * student_quantile((f64::from(i) + 0.5) / f64::from(POINTS), freedom)).exp();
+        Self { scale, freedom, points: (0..POINTS).map(point).collect() }
+    }
+}
+
+/// The distribution of the job time of a run to come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobTimes {
+    /// Simulated times \[s\] of a usual run with their weights, ascending.
+    times: Vec<(f64, f64)>,
+    factor: RunFactor,
+}
+
+impl JobTimes {
+    /// From simulated times \[s\] of a usual run with how often each was seen, and the factor. None without times.
+    pub fn new(mut times: Vec<(f64, f64)>, factor: RunFactor) -> Option<Self> {
+        times.retain(|(_, weight)| *weight > 0.0);
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let all: f64 = times.iter().map(|(_, weight)| weight).sum();
+        times.iter_mut().for_each(|(_, weight)| *weight /= all);
+        (!times.is_empty()).then_some(Self { times, factor })
+    }
+
+    /// From a histogram of simulated times in ticks of `tick` seconds. None without times.
+    pub fn from_histogram(times: &TickHistogram, tick: f64, factor: RunFactor) -> Option<Self> {
+        let bars = times.rebin(BARS).into_iter();
+        Self::new(bars.map(|bar| (f64::midpoint(bar.low, bar.high) * tick, bar.count as f64)).collect(), factor)
+    }
+
+    /// The factor between runs.
+    pub fn factor(&self) -> &RunFactor {
+        &self.factor
+    }
+
+    /// Mean of a usual run \[s\], the factor being 1.
+    pub fn usual_mean(&self) -> f64 {
+        self.times.iter().map(|(time, weight)| time * weight).sum()
+    }
+
+    /// Probability that the job is done within `seconds`.
+    pub fn cdf(&self, seconds: f64) -> f64 {
+        let mut sum = 0.0;
+        let mut next = 0;
+        let mut below = 0.0;
+        // the factors ascend, so that the times that are within fall
+        for factor in self.factor.points.iter().rev() {
+            while next < self.times.len() && self.times[next].0 * factor <= seconds {
+                below += self.times[next].1;
+                next += 1;
+            }
+            sum += below;
+        }
+        sum / self.factor.points.len() as f64
+    }
+
+    /// The time \[s\] within which the job is done with probability `p`, by bisection; approximate by the points that stand
+    /// for the two laws, which is far below the doubt about the factor.
+    pub fn quantile(&self, p: f64) -> f64 {
+        let ends = |values: &[f64]| (values.first().copied().unwrap_or(1.0), values.last().copied().unwrap_or(1.0));
+        let (least, most) = ends(&self.factor.points);
+        let mut low = self.times.first().map_or(0.0, |t| t.0) * least;
+        let mut high = self.times.last().map_or(0.0, |t| t.0) * most;
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if self.cdf(middle) < p { low = middle } else { high = middle }
+        }
+        high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_without_chance_has_the_factors_quantiles() {
+        let spread = RunSpread { sigma: 0.2, freedom: 6.0, runs: 3 };
+        let times = JobTimes::new(vec![(10.0, 1.0)], RunFactor::new(&spread, 0.1)).unwrap();
+        let scale = (0.04_f64 * 4.0 / 3.0 + 0.01).sqrt();
+        for p in [0.05, 0.25, 0.5, 0.9, 0.95] {
+            let exact = 10.0 * (scale * student_quantile(p, 6.0)).exp();
+            assert!((times.quantile(p) / exact - 1.0).abs() < 0.01, "{p}: {} {exact}", times.quantile(p));
+        }
+    }
+
+    #[test]
+    fn without_a_spread_the_times_are_those_simulated() {
+        let still = RunSpread { sigma: 0.0, freedom: 4.0, runs: 1 };
+        let times = JobTimes::new(vec![(3.0, 2.0), (1.0, 1.0), (2.0, 1.0), (9.0, 0.0)], RunFactor::new(&still, 0.0)).unwrap();
+        assert!((times.usual_mean() - 9.0 / 4.0).abs() < 1e-12);
+        assert_eq!([0.5, 1.0, 2.0, 2.5, 3.0].map(|t| times.cdf(t)), [0.0, 0.25, 0.5, 0.5, 1.0]);
+        assert!((times.quantile(0.4) - 2.0).abs() < 1e-9);
+        assert_eq!(JobTimes::new(Vec::new(), RunFactor::new(&still, 0.0)), None);
+    }
+}
