@@ -60,5 +60,7 @@ pub mod semantics;
 pub mod sim;
 pub mod solve;
 pub mod structure;
+pub mod sweep;
 pub mod units;
 pub mod watch;
+pub mod whole_file;

@@ -17,25 +17,28 @@ use std::path::{Path, PathBuf};
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
 /// `cluster` simulates tasks on nodes, without a net; what it measures of a detector is what a net of `mapreduce` is told.
+/// `sweep` runs many points without knowing what they are about: whoever calls it makes their nets.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 19] = [
+const MAY_IMPORT: [(&str, &[&str]); 21] = [
     ("units", &[]),
     ("plan_text", &[]),
     ("rng", &[]),
     ("net", &[]),
     ("estimate", &[]),
-    ("formats", &["net"]),
+    ("formats", &["net", "whole_file"]),
     ("compile", &["net"]),
     ("semantics", &["compile", "net"]),
     ("watch", &[]),
+    ("whole_file", &[]),
     ("structure", &["semantics", "compile", "net"]),
     ("sim", &["semantics", "compile", "net", "rng", "estimate", "watch"]),
     ("solve", &["semantics", "compile", "net", "watch"]),
     ("mapreduce", &["net", "units", "plan_text", "cluster"]),
     ("cluster", &["rng", "estimate", "plan_text"]),
+    ("sweep", &["compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
     (
         "report",
-        &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "units", "net", "formats"],
+        &["sim", "structure", "solve", "compile", "estimate", "mapreduce", "cluster", "sweep", "units", "net", "formats"],
     ),
     ("error", &["net", "compile", "formats", "sim"]),
     ("cli", &[]),
