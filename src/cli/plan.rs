@@ -16,14 +16,20 @@ pub(crate) fn read_plan<P: Default, F: Display>(
     command: &str,
 ) -> Result<P, Failure> {
     let Some(path) = path else { return Ok(P::default()) };
-    let name = path.display().to_string();
-    let text = String::from_utf8(read_bytes(path)?)
-        .map_err(|_| Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text")))?;
-    let source = Source::new(name, text.as_str());
+    let (source, text) = plan_text(path)?;
     parse(&text).map_err(|error| refused(&source, error, command))
 }
 
-fn refused<F: Display>(source: &Source, error: PlanError<F>, command: &str) -> Failure {
+/// The text of a plan's file, and how to point into it.
+pub(crate) fn plan_text(path: &Path) -> Result<(Source, String), Failure> {
+    let name = path.display().to_string();
+    let text = String::from_utf8(read_bytes(path)?)
+        .map_err(|_| Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text")))?;
+    Ok((Source::new(name, text.as_str()), text))
+}
+
+/// What is wrong with a plan, where it stands.
+pub(crate) fn refused<F: Display>(source: &Source, error: PlanError<F>, command: &str) -> Failure {
     let place = |note: Note, span: Option<std::ops::Range<usize>>| match span {
         Some(span) => note.at(source, span),
         None => note,

@@ -10,6 +10,8 @@ mod cli_errors;
 mod cli_exact;
 #[cfg(feature = "cli")]
 mod cli_solve;
+#[cfg(feature = "cli")]
+mod cli_sweep;
 mod degenerate;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;

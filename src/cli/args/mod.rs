@@ -2,9 +2,11 @@
 
 mod jobs;
 mod run;
+mod sweeps;
 
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
+pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -66,6 +68,10 @@ pub(crate) enum Command {
     Estimate(Box<EstimateArgs>),
     /// Compare what can be done about stragglers: job time, energy, waste and copies of each policy
     Whatif(WhatIfArgs),
+    /// Run many points of a job or a net: what changes, and which knob buys most
+    Sweep(SweepArgs),
+    /// Put the shards of a sweep together
+    Merge(MergeArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
     /// List the graphics adapters, and say which one would be used
