@@ -64,6 +64,8 @@ pub mod sim;
 pub mod solve;
 pub mod stages;
 pub mod structure;
+pub mod sweep;
 pub mod trace;
 pub mod units;
 pub mod watch;
+pub mod whole_file;

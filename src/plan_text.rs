@@ -97,6 +97,11 @@ pub(crate) fn read<P: DeserializeOwned, F>(
     if found.is_empty() { Ok(plan) } else { Err(PlanError::Values(found)) }
 }
 
+/// Where the value at `key` stands in a plan's text, as bytes; of a missing key, its section.
+pub fn place(text: &str, key: &str) -> Option<Range<usize>> {
+    locate(&DeTable::parse(text).ok()?, key)
+}
+
 /// Where the value at `key` stands in the text that `table` was read from; of a missing key, its section.
 fn locate(table: &Spanned<DeTable<'_>>, key: &str) -> Option<Range<usize>> {
     let mut steps = key.split(['.', '[', ']']).filter(|step| !step.is_empty());

@@ -19,17 +19,19 @@ use std::path::{Path, PathBuf};
 /// `cluster` simulates tasks on nodes, without a net; what it measures of a detector is what a net of `mapreduce` is told.
 /// `trace` reads logs of jobs that ran, and knows no model; `stages` is the model of a stage graph, and `fit` makes it from
 /// traces.
+/// `sweep` runs many points without knowing what they are about: whoever calls it makes their nets.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 22] = [
+const MAY_IMPORT: [(&str, &[&str]); 24] = [
     ("units", &[]),
     ("plan_text", &[]),
     ("rng", &[]),
     ("net", &[]),
     ("estimate", &[]),
-    ("formats", &["net"]),
+    ("formats", &["net", "whole_file"]),
     ("compile", &["net"]),
     ("semantics", &["compile", "net"]),
     ("watch", &[]),
+    ("whole_file", &[]),
     ("structure", &["semantics", "compile", "net"]),
     ("sim", &["semantics", "compile", "net", "rng", "estimate", "watch"]),
     ("solve", &["semantics", "compile", "net", "watch"]),
@@ -38,6 +40,7 @@ const MAY_IMPORT: [(&str, &[&str]); 22] = [
     ("trace", &["watch"]),
     ("stages", &["net", "mapreduce", "estimate", "plan_text"]),
     ("fit", &["stages", "mapreduce", "trace", "estimate"]),
+    ("sweep", &["compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
     (
         "report",
         &[
@@ -51,6 +54,7 @@ const MAY_IMPORT: [(&str, &[&str]); 22] = [
             "trace",
             "stages",
             "fit",
+            "sweep",
             "units",
             "net",
             "formats",

@@ -117,7 +117,7 @@ fn refused(source: &Source, error: &pipe::ReadError) -> Failure {
 }
 
 /// The net with other values of rate parameters.
-fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure> {
+pub(crate) fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure> {
     if values.is_empty() {
         return Ok(net);
     }

@@ -33,6 +33,8 @@ mod spn_gc;
 mod steady;
 mod straggler_values;
 mod structure;
+mod sweep;
+mod sweep_points;
 mod trace;
 mod values;
 mod watch;
@@ -65,6 +67,8 @@ pub(crate) fn run() -> ExitCode {
         Command::SpnGc(args) => spn_gc::run(args, &terminal),
         Command::Estimate(args) => estimate::run(args, &terminal),
         Command::Whatif(args) => whatif::run(args, &terminal),
+        Command::Sweep(args) => sweep::run(args, &terminal),
+        Command::Merge(args) => sweep::merge(args, &terminal),
         Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),

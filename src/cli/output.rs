@@ -5,6 +5,7 @@ use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use tailspn::report::Look;
+use tailspn::whole_file;
 
 use crate::cli::args::ColorChoice;
 use crate::cli::exit::Exit;
@@ -151,24 +152,5 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), F
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return std::fs::write(path, bytes).map_err(failed);
     }
-    replace(path, bytes).map_err(failed)
-}
-
-/// Writes beside the file and then takes its place.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // a link is followed, so that it stays one
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // the usual permissions; those of a temporary file are narrower
-        let mode = std::fs::metadata(&path).map_or(0o666, |found| found.permissions().mode());
-        builder.permissions(std::fs::Permissions::from_mode(mode & 0o777));
-    }
-    let mut file = builder.prefix(".tailspn-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(path)?;
-    Ok(())
+    whole_file::replace(path, bytes).map_err(failed)
 }

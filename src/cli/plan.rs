@@ -11,7 +11,7 @@ use crate::cli::notes::{Failure, Note, Source};
 
 /// The text of a plan, and where it is from.
 pub(crate) struct PlanText {
-    source: Source,
+    pub(crate) source: Source,
     pub(crate) text: String,
 }
 
@@ -48,7 +48,8 @@ pub(crate) fn keys_of(command: &str) -> String {
     format!("`tailspn {command} --print-plan` shows every key with its default")
 }
 
-fn refused<F: Display>(source: &Source, error: PlanError<F>, help: &str) -> Failure {
+/// What is wrong with a plan, where it stands.
+pub(crate) fn refused<F: Display>(source: &Source, error: PlanError<F>, help: &str) -> Failure {
     let place = |note: Note, span: Option<std::ops::Range<usize>>| match span {
         Some(span) => note.at(source, span),
         None => note,

@@ -59,13 +59,18 @@ fn apply(args: &SpnGcArgs, plan: &mut Plan) {
 
 /// The phase means of a plan, and its net; what is odd about the plan is told.
 pub(crate) fn phases_and_net(plan: &Plan, terminal: &Terminal) -> Result<(JobPhases, JobNet), Failure> {
-    let wrong = |message: String| Failure::plain(Exit::Model, message);
-    let mut draws = 0..;
-    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
-    let phases = phase_times(plan, &mut uniform).map_err(|error| wrong(error.to_string()))?;
+    let (phases, job) = built(plan).map_err(|message| Failure::plain(Exit::Model, message))?;
     let warnings: Vec<Note> = phases.warnings.iter().map(|warning| Note::warning(warning.to_string())).collect();
     terminal.warnings(&warnings);
-    let job = job_net(plan, &phases).map_err(|error| wrong(error.to_string()))?;
+    Ok((phases, job))
+}
+
+/// The phase means of a plan, and its net; else why there are none.
+pub(crate) fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
+    let mut draws = 0..;
+    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
+    let phases = phase_times(plan, &mut uniform).map_err(|error| error.to_string())?;
+    let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
     Ok((phases, job))
 }
 

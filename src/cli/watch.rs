@@ -52,7 +52,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let template = match planned {
             0 => format!("{{human_pos}} {}, {{elapsed}}", self.noun),
-            _ => format!("{{bar:30}} {{human_pos}} of {{human_len}} {}, {{eta}} left", self.noun),
+            _ => format!("{{bar:30}} {{human_pos}} of {{human_len}} {}, {{per_sec}}, {{eta}} left", self.noun),
         };
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);

@@ -11,12 +11,13 @@ pub mod svg;
 mod layout;
 pub(crate) mod svg_parts;
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::formats::pipe::{Fault, ReadError, ReadNet, ReadOptions, ReadProblem, Spot, WriteOptions, WriteWarning};
 use crate::net::Net;
+use crate::whole_file;
 
 /// A format that nets are kept in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -156,32 +157,15 @@ pub fn write_file(
         Format::Svg => (svg::svg(net), Vec::new()),
         Format::Pnml => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
     };
-    replace(path, text.as_bytes()).map_err(|source| WriteFileError::Io { path: path.to_owned(), source })?;
+    whole_file::replace(path, text.as_bytes())
+        .map_err(|source| WriteFileError::Io { path: path.to_owned(), source })?;
     Ok(warnings)
-}
-
-/// Writes beside the file and then takes its place.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // a link is followed, so that it stays one
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // the usual permissions; those of a temporary file are narrower
-        let mode = fs::metadata(&path).map_or(0o666, |m| m.permissions().mode());
-        builder.permissions(fs::Permissions::from_mode(mode & 0o777));
-    }
-    let mut file = builder.prefix(".tailspn-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::net::{NetBuilder, Timing};
 

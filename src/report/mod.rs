@@ -6,6 +6,7 @@
 //! StateSpace, verdicts ▶ SolveReport ────┤
 //! Structure ─────────▶ StructureReport ──┤
 //! Plan, phases, Run ─▶ JobReport ────────┤
+//! Stored points ─────▶ SweepReport ──────┤
 //! Comparison ────────▶ WhatIfReport ─────┤
 //! JobTrace ──────────▶ TraceReport ──────┘
 //! ```
@@ -22,6 +23,7 @@
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`StagesReport`] |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
+//! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
@@ -58,6 +60,8 @@ mod structure;
 mod structure_csv;
 mod structure_text;
 mod summary;
+mod sweep;
+mod sweep_plot;
 mod table;
 mod text;
 mod trace;
@@ -105,6 +109,8 @@ pub use summary::{
     DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
     SnapshotRow, Subject, simulation_report,
 };
+pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_csv, sweep_report, sweep_text};
+pub use sweep_plot::{SweepPicture, sweep_pictures};
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};
 pub use trace::trace_report;

@@ -28,6 +28,8 @@ pub enum Purpose {
     Input = 5,
     /// What happens to a node of the cluster simulator over time; the owner is the node.
     Node = 6,
+    /// The points of a Latin hypercube; the owner is the axis.
+    Design = 7,
 }
 
 /// Where the purpose stands in the last counter word; replications have the 60 bits below it.

@@ -14,6 +14,8 @@ mod cli_fit;
 #[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
+mod cli_sweep;
+#[cfg(feature = "cli")]
 mod cli_trace;
 mod degenerate;
 mod fit;

@@ -3,11 +3,13 @@
 mod fit;
 mod jobs;
 mod run;
+mod sweeps;
 mod trace;
 
 pub(crate) use fit::{FitArgs, SizeArgs};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
+pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use trace::TraceArgs;
 
 use std::num::NonZeroUsize;
@@ -70,6 +72,10 @@ pub(crate) enum Command {
     Estimate(Box<EstimateArgs>),
     /// Compare what can be done about stragglers: job time, energy, waste and copies of each policy
     Whatif(WhatIfArgs),
+    /// Run many points of a job or a net: what changes, and which knob buys most
+    Sweep(SweepArgs),
+    /// Put the shards of a sweep together
+    Merge(MergeArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
     /// Fit a job's model to logs of it, for `estimate` at other sizes of input and cluster

@@ -1,0 +1,98 @@
+//! The arguments of `sweep` and `merge`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use tailspn::sweep::Shard;
+
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Plans are described in docs/sweeps.md. All points see the same random numbers.
+
+Examples:
+    tailspn sweep --print-plan > knobs.toml          which knob of the default job buys most
+    tailspn sweep knobs.toml -o results --plots pictures
+    tailspn sweep knobs.toml -o results --resume     goes on after Ctrl-C, a kill or a full disk
+    tailspn sweep knobs.toml -o part2 --shard 2/8    points 2, 10, 18, ... of a large sweep
+    tailspn merge part1 part2 ... -o results
+")]
+pub(crate) struct SweepArgs {
+    /// Plan of the sweep
+    #[arg(required_unless_present = "print_plan")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Keep the results in a new folder; each point is safe soon after it is finished
+    #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+    /// Go on with what RESULT holds, if it holds anything; refused where the plan has changed
+    #[arg(long, requires = "output", help_heading = "Output")]
+    pub(crate) resume: bool,
+    /// Run only every Nth point, beginning with point I; `tailspn merge` puts shards together
+    #[arg(long, value_name = "I/N", requires = "output", value_parser = shard, help_heading = "Run")]
+    pub(crate) shard: Option<Shard>,
+    /// End after so many points more; `--resume` goes on
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) max_points: Option<u64>,
+    /// Seed of every point, instead of the plan's
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
+    pub(crate) seed: Option<u64>,
+    /// Threads; all cores where it is not given
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Wall time after which no new point is begun, such as 30s or 5m
+    #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Run")]
+    pub(crate) max_time: Option<Duration>,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
+    pub(crate) level: f64,
+    #[command(flatten)]
+    pub(crate) print: SweepPrintArgs,
+    /// Print a plan with a comment on every key, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub(crate) print_plan: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// Results of all shards of one sweep
+    #[arg(required = true)]
+    pub(crate) shards: Vec<PathBuf>,
+    /// Folder for the whole result
+    #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) print: SweepPrintArgs,
+}
+
+/// How the results of a sweep are shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct SweepPrintArgs {
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print CSV: one point a row
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Draw what fits: a curve for one axis, a heat map for a grid of two, a tornado for one axis at a time
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+    /// Replace pictures that exist
+    #[arg(long, requires = "plots")]
+    pub(crate) force: bool,
+}
+
+/// A shard: `2/8`.
+fn shard(text: &str) -> Result<Shard, String> {
+    let expected = || "expected which shard of how many, such as 2/8".to_owned();
+    let (index, of) = text.split_once('/').ok_or_else(expected)?;
+    let [index, of] = [index, of].map(str::parse::<u64>);
+    match (index, of) {
+        (Ok(index), Ok(of)) if (1..=of).contains(&index) => Ok(Shard { index, of }),
+        _ => Err(expected()),
+    }
+}

@@ -1,0 +1,313 @@
+//! A sweep as pictures, as SVG: a curve for one axis, a heat map for a grid of two, a tornado for one axis at a time.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use toml::Value;
+
+use crate::report::number::{plain, within};
+use crate::report::plot::{self, Area, DrawError, PlotError};
+use crate::report::sweep::{KnobLevel, KnobRow, SweepReport, value_text};
+use crate::sweep::{Number, PointResult};
+
+/// A picture and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepPicture {
+    /// `curve`, `heat` or `tornado`.
+    pub name: &'static str,
+    /// The picture.
+    pub svg: String,
+}
+
+/// Pixels of a curve or a heat map.
+const SIZE: (u32, u32) = (900, 560);
+/// Width of a tornado, the height of one of its rows, and the room above and below.
+const TORNADO: [u32; 3] = [900, 52, 110];
+/// Characters of a knob's name that are written.
+const NAME: usize = 26;
+/// Most cells of a heat map with numbers in them.
+const MOST_NUMBERS: usize = 150;
+
+/// The pictures that fit a sweep; none where there are too few points, or too many axes.
+///
+/// # Errors
+///
+/// [`PlotError`], which no report of this crate causes.
+pub fn sweep_pictures(report: &SweepReport) -> Result<Vec<SweepPicture>, PlotError> {
+    let mut pictures = Vec::new();
+    let mut add = |name, svg: Option<String>| pictures.extend(svg.map(|svg| SweepPicture { name, svg }));
+    if report.axes.len() == 1 {
+        add("curve", curve(report)?);
+    }
+    if report.axes.len() == 2 && report.is_grid() {
+        add("heat", heat(report)?);
+    }
+    if !report.tornado.is_empty() {
+        add("tornado", Some(tornado(report)?));
+    }
+    Ok(pictures)
+}
+
+/// A number of an axis.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Ends with some room on both sides.
+fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<std::ops::Range<f64>> {
+    let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
+    let room = 0.05 * (high - low).max(1e-9 * high.abs()).max(f64::MIN_POSITIVE);
+    (low <= high).then_some(low - room..high + room)
+}
+
+/// A quantile or mean of a point, with its place on the axis.
+type Dot = (f64, Number);
+/// Name, colour and dots of a line.
+type Line = (&'static str, RGBColor, Vec<Dot>);
+
+fn lines(report: &SweepReport) -> Vec<Line> {
+    let line = |name, colour, number_of: fn(&PointResult) -> Option<Number>| {
+        let dot = |point: &PointResult| Some((number(point.values.first()?.as_ref()?)?, number_of(point)?));
+        let mut dots: Vec<Dot> = report.points.iter().filter_map(dot).collect();
+        dots.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        (name, colour, dots)
+    };
+    vec![
+        line("p99", plot::GREY, |point| point.p99_s),
+        line("p95", plot::ORANGE, |point| point.p95_s),
+        line("mean", plot::BLUE, |point| point.mean_s),
+    ]
+}
+
+/// Mean, p95 and p99 over a numeric axis, with their intervals; none with fewer than two numbers.
+fn curve(report: &SweepReport) -> Result<Option<String>, PlotError> {
+    let lines = lines(report);
+    let dots = lines.iter().flat_map(|(_, _, dots)| dots);
+    let ends = dots.clone().flat_map(|(_, n)| [n.value, n.low.unwrap_or(n.value), n.high.unwrap_or(n.value)]);
+    let places = dots.clone().map(|(x, _)| *x);
+    let (Some(x), Some(y)) = (roomy(places), roomy(ends)) else { return Ok(None) };
+    if lines.iter().all(|(_, _, dots)| dots.len() < 2) {
+        return Ok(None);
+    }
+    plot::svg(SIZE, |area| draw_curve(area, report, &lines, [x, y])).map(Some)
+}
+
+fn draw_curve(
+    area: &Area<'_>,
+    report: &SweepReport,
+    lines: &[Line],
+    [x, y]: [std::ops::Range<f64>; 2],
+) -> Result<(), DrawError> {
+    let mut chart = ChartBuilder::on(area)
+        .margin(14)
+        .margin_right(40)
+        .x_label_area_size(46)
+        .y_label_area_size(72)
+        .build_cartesian_2d(x, y)?;
+    let level = plain(100.0 * report.level);
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(plot::GREY.mix(0.2))
+        .x_label_formatter(&|value| plain(*value))
+        .y_label_formatter(&|value| plain(*value))
+        .x_desc(&report.axes[0].name)
+        .y_desc(format!("time [s], {level} % intervals"))
+        .axis_desc_style(("sans-serif", 16))
+        .label_style(("sans-serif", 13))
+        .draw()?;
+    for (name, colour, dots) in lines {
+        let thick = colour.stroke_width(2);
+        let bars = dots.iter().filter_map(|(x, n)| Some([(*x, n.low?), (*x, n.high?)]));
+        chart.draw_series(bars.map(|bar| PathElement::new(bar, thick)))?;
+        chart.draw_series(dots.iter().map(|(x, n)| Circle::new((*x, n.value), 3, colour.filled())))?;
+        chart
+            .draw_series(LineSeries::new(dots.iter().map(|(x, n)| (*x, n.value)), thick))?
+            .label(*name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], thick));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(plot::GREY.mix(0.5))
+        .label_font(("sans-serif", 14))
+        .draw()
+}
+
+/// The cells of a grid of two axes: values of the first and of the second axis, and the mean at each pair.
+struct Cells {
+    columns: Vec<Value>,
+    rows: Vec<Value>,
+    means: Vec<(usize, usize, f64)>,
+}
+
+fn cells(report: &SweepReport) -> Cells {
+    let mut found = Cells { columns: Vec::new(), rows: Vec::new(), means: Vec::new() };
+    let place = |values: &mut Vec<Value>, value: &Value| {
+        values.iter().position(|other| other == value).unwrap_or_else(|| {
+            values.push(value.clone());
+            values.len() - 1
+        })
+    };
+    for point in &report.points {
+        let [Some(first), Some(second)] = &point.values[..] else { continue };
+        let (column, row) = (place(&mut found.columns, first), place(&mut found.rows, second));
+        found.means.extend(point.mean_s.map(|mean| (column, row, mean.value)));
+    }
+    found
+}
+
+/// The mean over two axes as colours, the shortest dark; none with fewer than two points.
+fn heat(report: &SweepReport) -> Result<Option<String>, PlotError> {
+    let cells = cells(report);
+    if cells.means.len() < 2 {
+        return Ok(None);
+    }
+    plot::svg(SIZE, |area| {
+        let title = "mean time [s] (dark: short)";
+        let area = area.titled(title, ("sans-serif", 18))?;
+        draw_heat(&area, report, &cells)
+    })
+    .map(Some)
+}
+
+fn draw_heat(area: &Area<'_>, report: &SweepReport, cells: &Cells) -> Result<(), DrawError> {
+    let (columns, rows) = (cells.columns.len(), cells.rows.len());
+    let mut chart = ChartBuilder::on(area)
+        .margin(14)
+        .x_label_area_size(50)
+        .y_label_area_size(90)
+        .build_cartesian_2d(0.0..columns as f64, 0.0..rows as f64)?;
+    let label = |values: &[Value], at: f64| {
+        let middle = (at.fract() - 0.5).abs() < 1e-6;
+        values.get(at as usize).filter(|_| middle).map_or_else(String::new, value_text)
+    };
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .x_labels(2 * columns + 1)
+        .y_labels(2 * rows + 1)
+        .x_label_formatter(&|at| label(&cells.columns, *at))
+        .y_label_formatter(&|at| label(&cells.rows, *at))
+        .x_desc(&report.axes[0].name)
+        .y_desc(&report.axes[1].name)
+        .axis_desc_style(("sans-serif", 16))
+        .label_style(("sans-serif", 13))
+        .draw()?;
+    let means = cells.means.iter().map(|(_, _, mean)| *mean);
+    let (low, high) = (means.clone().fold(f64::INFINITY, f64::min), means.fold(f64::NEG_INFINITY, f64::max));
+    for &(column, row, mean) in &cells.means {
+        let share = if high > low { (mean - low) / (high - low) } else { 0.0 };
+        let (x, y) = (column as f64, row as f64);
+        chart.draw_series([Rectangle::new([(x, y), (x + 1.0, y + 1.0)], ramp(share).filled())])?;
+        if cells.means.len() <= MOST_NUMBERS {
+            let ink = if share < 0.6 { WHITE } else { BLACK };
+            let style = ("sans-serif", 14).into_text_style(&SIZE).pos(Pos::new(HPos::Center, VPos::Center));
+            let text = within(mean, Some(0.01 * mean.abs()));
+            chart.draw_series([Text::new(text, (x + 0.5, y + 0.5), style.color(&ink))])?;
+        }
+    }
+    Ok(())
+}
+
+/// The colour of a share from 0 to 1: from dark to light, in colours that also differ for those who cannot tell red from green.
+fn ramp(share: f64) -> RGBColor {
+    const STOPS: [[f64; 3]; 5] =
+        [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
+    let at = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
+    let stop = (at as usize).min(STOPS.len() - 2);
+    let [low, high] = [STOPS[stop], STOPS[stop + 1]];
+    let mixed = |i: usize| (low[i] + (high[i] - low[i]) * (at - stop as f64)).round() as u8;
+    RGBColor(mixed(0), mixed(1), mixed(2))
+}
+
+/// What each knob does to the mean against the base: bars to its best and worst value, the widest swing above.
+fn tornado(report: &SweepReport) -> Result<String, PlotError> {
+    let [width, row, room] = TORNADO;
+    let rows = u32::try_from(report.tornado.len()).unwrap_or(u32::MAX);
+    plot::svg((width, rows.saturating_mul(row).saturating_add(room)), |area| draw_tornado(area, report))
+}
+
+fn draw_tornado(area: &Area<'_>, report: &SweepReport) -> Result<(), DrawError> {
+    let rows = report.tornado.len();
+    let levels = |knob: &KnobRow| [knob.best.clone(), knob.worst.clone()];
+    let all = report.tornado.iter().flat_map(levels).map(|level| level.difference_s);
+    let ends = all.flat_map(|n| [n.low.unwrap_or(n.value), n.high.unwrap_or(n.value)]).chain([0.0]);
+    let ends: Vec<f64> = ends.collect();
+    let x = roomy(ends.iter().copied()).unwrap_or(-1.0..1.0);
+    // room for the values beside the bars
+    let room = 0.12 * (x.end - x.start);
+    let mut chart = ChartBuilder::on(area)
+        .margin(14)
+        .x_label_area_size(46)
+        .y_label_area_size(230)
+        .build_cartesian_2d(x.start - room..x.end + room, 0.0..rows as f64)?;
+    let name = |at: &f64| {
+        let middle = (at.fract() - 0.5).abs() < 1e-6;
+        let knob = rows.checked_sub(1 + *at as usize).and_then(|row| report.tornado.get(row));
+        knob.filter(|_| middle).map_or_else(String::new, |knob| shortened(&knob.name))
+    };
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(plot::GREY.mix(0.2))
+        .y_labels(2 * rows + 1)
+        .x_label_formatter(&|value| plain(*value))
+        .y_label_formatter(&name)
+        .x_desc("change of the mean time against the base [s]")
+        .axis_desc_style(("sans-serif", 16))
+        .label_style(("sans-serif", 13))
+        .draw()?;
+    for (number, knob) in report.tornado.iter().enumerate() {
+        let middle = (rows - number) as f64 - 0.5;
+        // of two values on the same side the longer bar is drawn first
+        let mut both = levels(knob);
+        both.sort_by(|a, b| b.difference_s.value.abs().total_cmp(&a.difference_s.value.abs()));
+        for level in &both {
+            let shorter = level.difference_s.value < 0.0;
+            let colour = if shorter { plot::BLUE } else { plot::ORANGE };
+            let end = level.difference_s.value;
+            let bar = [(0.0_f64.min(end), middle - 0.3), (0.0_f64.max(end), middle + 0.3)];
+            chart.draw_series([Rectangle::new(bar, colour.mix(0.7).filled())])?;
+            if let (Some(low), Some(high)) = (level.difference_s.low, level.difference_s.high) {
+                chart.draw_series([PathElement::new([(low, middle), (high, middle)], BLACK.stroke_width(2))])?;
+            }
+        }
+        let alone = both[0].value == both[1].value;
+        let sides = both[0].difference_s.value * both[1].difference_s.value <= 0.0;
+        for level in both.iter().take(if alone || !sides { 1 } else { 2 }) {
+            let (at, text, side) = value_label(level);
+            let style = ("sans-serif", 13).into_text_style(&SIZE).pos(Pos::new(side, VPos::Center));
+            let shift = if level.difference_s.value < 0.0 { -8 } else { 8 };
+            let text = Text::new(text, (shift, 0), style);
+            chart.draw_series([EmptyElement::at((at, middle)) + text])?;
+        }
+    }
+    chart.draw_series([PathElement::new([(0.0, 0.0), (0.0, rows as f64)], BLACK.stroke_width(1))])?;
+    Ok(())
+}
+
+/// Where the value of a bar is written, and on which side of that place it ends.
+fn value_label(level: &KnobLevel) -> (f64, String, HPos) {
+    let number = level.difference_s;
+    let text = value_text(&level.value);
+    if number.value < 0.0 {
+        (number.low.unwrap_or(number.value), text, HPos::Right)
+    } else {
+        (number.high.unwrap_or(number.value), text, HPos::Left)
+    }
+}
+
+/// A name that fits beside the axis: the end of a long path says most.
+fn shortened(name: &str) -> String {
+    let length = name.chars().count();
+    if length <= NAME {
+        return name.to_owned();
+    }
+    "…".chars().chain(name.chars().skip(length + 1 - NAME)).collect()
+}

@@ -1,0 +1,186 @@
+//! Which points a sweep has: from axes to numbered lists of values.
+//!
+//! Owns the designs. The points and their order follow from the plan alone; a Latin hypercube draws from the plan's seed.
+
+use toml::Value;
+
+use crate::rng::{Address, Purpose, split};
+use crate::sweep::plan::{Axis, Design, STEPS, Scale, SweepPlan};
+
+/// A point of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Its number; 0 is the base.
+    pub number: u64,
+    /// The value of each axis; none where it is as in the base.
+    pub values: Vec<Option<Value>>,
+}
+
+impl Point {
+    /// The base itself, for so many axes.
+    pub fn base(axes: usize) -> Self {
+        Self { number: 0, values: vec![None; axes] }
+    }
+}
+
+/// All points of a sound plan, in the order of their numbers: the base, then those of the design. In a grid the last axis varies first.
+pub fn points(plan: &SweepPlan) -> Vec<Point> {
+    let axes = plan.axis.len();
+    let rows = match plan.sweep.design {
+        Design::Grid => grid(&plan.axis),
+        Design::Each => each(&plan.axis),
+        Design::List => list(&plan.axis),
+        Design::Latin => latin(&plan.axis, plan.sweep.points, plan.sweep.seed),
+    };
+    let design = (1..).zip(rows).map(|(number, values)| Point { number, values });
+    std::iter::once(Point::base(axes)).chain(design).collect()
+}
+
+type Row = Vec<Option<Value>>;
+
+fn grid(axes: &[Axis]) -> Vec<Row> {
+    axes.iter().fold(vec![Vec::new()], |rows, axis| {
+        let levels = axis.levels();
+        let longer = |row: &Row, level: &Value| row.iter().cloned().chain([Some(level.clone())]).collect();
+        rows.iter().flat_map(|row| levels.iter().map(move |level| longer(row, level))).collect()
+    })
+}
+
+fn each(axes: &[Axis]) -> Vec<Row> {
+    let rows = axes.iter().enumerate().flat_map(|(i, axis)| {
+        axis.levels().into_iter().map(move |level| {
+            let mut row = vec![None; axes.len()];
+            row[i] = Some(level);
+            row
+        })
+    });
+    rows.collect()
+}
+
+fn list(axes: &[Axis]) -> Vec<Row> {
+    let columns: Vec<_> = axes.iter().map(Axis::levels).collect();
+    let points = columns.iter().map(Vec::len).min().unwrap_or(0);
+    (0..points).map(|i| columns.iter().map(|column| column.get(i).cloned()).collect()).collect()
+}
+
+/// A Latin hypercube \[McKay1979\]: point i has, on each axis, a uniform place in part π(i) of as many equal parts as there are
+/// points, with a random permutation π for each axis.
+fn latin(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
+    let count = u32::try_from(points).unwrap_or(u32::MAX);
+    let places: Vec<Vec<f64>> = (0..).zip(axes).map(|(owner, _)| latin_places(owner, count, seed)).collect();
+    let row = |i: usize| axes.iter().zip(&places).map(|(axis, places)| places.get(i).map(|&u| axis.at(u))).collect();
+    (0..count as usize).map(row).collect()
+}
+
+/// Places in [0, 1), one in each of `count` equal parts, in random order.
+fn latin_places(owner: u32, count: u32, seed: u64) -> Vec<f64> {
+    let word = |sample: u32, which: usize| {
+        let address = Address { purpose: Purpose::Design, owner, sample };
+        address.words(split(seed), 0)[which]
+    };
+    let mut parts: Vec<u32> = (0..count).collect();
+    // Fisher and Yates; a word is spread over a range by its high part, with a bias below count / 2^32
+    for i in (1..count).rev() {
+        let j = (u64::from(word(i, 0)) * (u64::from(i) + 1)) >> 32;
+        parts.swap(i as usize, j as usize);
+    }
+    let place = |(i, part): (u32, u32)| (f64::from(part) + f64::from(word(i, 1)) / 4_294_967_296.0) / f64::from(count);
+    (0..).zip(parts).map(place).collect()
+}
+
+impl Axis {
+    /// Its values, in order.
+    pub fn levels(&self) -> Vec<Value> {
+        if let Some(values) = &self.values {
+            return values.clone();
+        }
+        let steps = self.steps.unwrap_or(STEPS).max(2);
+        let mut levels: Vec<Value> = (0..steps).map(|i| self.between(i as f64 / (steps - 1) as f64)).collect();
+        // rounding may meet a whole number twice
+        levels.dedup();
+        levels
+    }
+
+    /// The value at `u` of the way, 0 <= u < 1.
+    fn at(&self, u: f64) -> Value {
+        match &self.values {
+            Some(values) => values[((u * values.len() as f64) as usize).min(values.len() - 1)].clone(),
+            None => self.between(u),
+        }
+    }
+
+    /// The value at `u` of the way between the ends, 0 <= u <= 1.
+    fn between(&self, u: f64) -> Value {
+        let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or(0.0));
+        let value = match self.scale {
+            _ if u == 0.0 => from,
+            _ if u == 1.0 => to,
+            Scale::Linear => from + (to - from) * u,
+            // functions of `libm` are the same on every machine
+            Scale::Log => libm::exp(libm::log(from) * (1.0 - u) + libm::log(to) * u),
+        };
+        if self.whole { Value::Integer(value.round() as i64) } else { Value::Float(value) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(text: &str) -> SweepPlan {
+        SweepPlan::from_toml(text).unwrap()
+    }
+
+    fn shown(plan: &SweepPlan) -> Vec<String> {
+        let cell = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), ToString::to_string);
+        points(plan).iter().map(|point| point.values.iter().map(cell).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    const AXES: &str = "[[axis]]\nkey = 'a'\nvalues = [1, 2]\n[[axis]]\nkey = 'b'\nvalues = ['x', 'y']\n";
+
+    #[test]
+    fn grid_each_and_list_begin_with_the_base() {
+        assert_eq!(shown(&plan(AXES)), ["- -", r#"1 "x""#, r#"1 "y""#, r#"2 "x""#, r#"2 "y""#]);
+        let each = format!("sweep.design = 'each'\n{AXES}");
+        assert_eq!(shown(&plan(&each)), ["- -", "1 -", "2 -", r#"- "x""#, r#"- "y""#]);
+        let list = format!("sweep.design = 'list'\n{AXES}");
+        assert_eq!(shown(&plan(&list)), ["- -", r#"1 "x""#, r#"2 "y""#]);
+        for text in [AXES, &each, &list] {
+            assert_eq!(points(&plan(text)).len() as u64, plan(text).count() + 1);
+        }
+    }
+
+    #[test]
+    fn steps_meet_both_ends() {
+        let linear = plan("[[axis]]\nkey = 'a'\nfrom = 1\nto = 3\nsteps = 5");
+        assert_eq!(shown(&linear)[1..], ["1.0", "1.5", "2.0", "2.5", "3.0"]);
+        let log = plan("[[axis]]\nkey = 'a'\nfrom = 1\nto = 100\nsteps = 3\nscale = 'log'\nwhole = true");
+        assert_eq!(shown(&log)[1..], ["1", "10", "100"]);
+        let coarse = plan("[[axis]]\nkey = 'a'\nfrom = 1\nto = 3\nsteps = 9\nwhole = true");
+        assert_eq!(shown(&coarse)[1..], ["1", "2", "3"]);
+    }
+
+    /// Each of n parts of each axis is met exactly once; and the two axes are not in the same order.
+    #[test]
+    fn a_latin_hypercube_meets_every_part_once() {
+        let n = 50;
+        let text = |seed| {
+            format!(
+                "[sweep]\ndesign = 'latin'\npoints = {n}\nseed = {seed}\n[[axis]]\nkey = 'a'\nfrom = 0\nto = 1\n\
+                     [[axis]]\nkey = 'b'\nfrom = 0\nto = 1\n"
+            )
+        };
+        let parts = |seed, axis: usize| -> Vec<u64> {
+            let part = |point: &Point| (point.values[axis].as_ref().unwrap().as_float().unwrap() * n as f64) as u64;
+            points(&plan(&text(seed)))[1..].iter().map(part).collect()
+        };
+        for axis in [0, 1] {
+            let mut all = parts(3, axis);
+            all.sort_unstable();
+            assert_eq!(all, (0..n).collect::<Vec<_>>());
+        }
+        assert_ne!(parts(3, 0), parts(3, 1));
+        assert_ne!(parts(3, 0), parts(4, 0));
+        assert_eq!(parts(3, 0), parts(3, 0));
+    }
+}

@@ -1,0 +1,89 @@
+//! Shards of one sweep put together again.
+//!
+//! Owns the checks that they are all shards of one sweep and that no point is missing. The merged result is the unsharded one.
+
+use std::path::{Path, PathBuf};
+
+use crate::sweep::store::{Shard, Store, StoreError, Stored, read};
+
+/// Why shards are not a whole. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// A folder that cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Results of different sweeps.
+    #[error("`{}` and `{}` are not of one sweep: {what} is different", first.display(), other.display())]
+    Different {
+        /// A folder.
+        first: PathBuf,
+        /// Another one.
+        other: PathBuf,
+        /// What is different.
+        what: &'static str,
+    },
+    /// A shard that was not run to its end.
+    #[error("`{}` is not complete; `tailspn sweep --resume` goes on with it", path.display())]
+    Incomplete {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Shards that are not there.
+    #[error("shard {} of {of} is missing", index)]
+    Missing {
+        /// Which shard, from 1.
+        index: u64,
+        /// Of how many.
+        of: u64,
+    },
+    /// A shard that is there twice.
+    #[error("`{}` and `{}` are the same shard", first.display(), other.display())]
+    Twice {
+        /// A folder.
+        first: PathBuf,
+        /// Another one.
+        other: PathBuf,
+    },
+}
+
+/// Puts the shards in `folders` together in `to`, a new or empty folder.
+///
+/// # Errors
+///
+/// [`MergeError`]: shards that are no whole, or a folder that cannot be read or written.
+pub fn merge(folders: &[PathBuf], to: &Path) -> Result<Stored, MergeError> {
+    let shards = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<_>, _>>()?;
+    check(folders, &shards)?;
+    let mut all = shards.into_iter();
+    let Some(mut whole) = all.next() else { return Err(MergeError::Missing { index: 1, of: 1 }) };
+    whole.header.shard = Shard::WHOLE;
+    whole.results.extend(all.flat_map(|shard| shard.results));
+    let mut store = Store::open(to, whole.header, false)?;
+    for result in whole.results.into_values() {
+        store.keep(result)?;
+    }
+    Ok(store.close()?)
+}
+
+fn check(folders: &[PathBuf], shards: &[Stored]) -> Result<(), MergeError> {
+    let [(first, one), others @ ..] = &folders.iter().zip(shards).collect::<Vec<_>>()[..] else { return Ok(()) };
+    for (other, shard) in others {
+        let parts = (one.header.shard.of != shard.header.shard.of).then_some("the number of shards");
+        let base = (one.results.get(&0) != shard.results.get(&0)).then_some("what came out for the base");
+        if let Some(what) = one.header.difference(&shard.header).or(parts).or(base) {
+            return Err(MergeError::Different { first: (*first).clone(), other: (*other).clone(), what });
+        }
+    }
+    for (i, (folder, shard)) in folders.iter().zip(shards).enumerate() {
+        if !shard.is_complete() {
+            return Err(MergeError::Incomplete { path: folder.clone() });
+        }
+        if let Some(same) = shards[..i].iter().position(|other| other.header.shard == shard.header.shard) {
+            return Err(MergeError::Twice { first: folders[same].clone(), other: folder.clone() });
+        }
+    }
+    let of = one.header.shard.of;
+    let missing = (1..=of).find(|&index| shards.iter().all(|shard| shard.header.shard.index != index));
+    missing.map_or(Ok(()), |index| Err(MergeError::Missing { index, of }))
+}

@@ -1,0 +1,43 @@
+//! Many points of one question: what changes, which points there are, one batch over all cores, results that are not lost.
+//!
+//! ```text
+//! SweepPlan ──▶ points ──▶ run_points ──▶ PointResult ──▶ Store (a folder) ──▶ report
+//!                              ▲
+//!         Point ──▶ Model (a program and its question), made by the caller
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | what a person writes, and what is wrong with it | [`plan`] |
+//! | which points an experiment has | [`design`] |
+//! | how a point changes another plan | [`path`] |
+//! | all points on all cores | [`batch`] |
+//! | what is known of one point | [`result`] |
+//! | results in a folder, resumed and merged | [`store`], [`merge`] |
+//! | which knob matters | [`tornado`] |
+//!
+//! A sweep does not know what its points are about: the caller makes a [`Model`] of each.
+//!
+//! Guarantees:
+//!
+//! * The result of a point depends on the plan and the seed only: not on threads, on the other points, on the order in which
+//!   points run, on interruptions, or on how the sweep is cut into shards.
+//! * **Common random numbers**: every point has the same seed, and its replications the same numbers from 0 on; since a draw is an address
+//!   ([`rng`](crate::rng)), a transition with the same number draws the same words in every point.
+
+pub mod batch;
+pub mod design;
+pub mod merge;
+pub mod path;
+pub mod plan;
+pub mod result;
+pub mod store;
+pub mod tornado;
+
+pub use batch::{Base, Batch, BatchError, Model, run_base, run_points};
+pub use design::{Point, points};
+pub use merge::{MergeError, merge};
+pub use plan::{Axis, Design, PlanError, Scale, Settings, SweepFault, SweepPlan};
+pub use result::{Number, PointResult};
+pub use store::{Header, Shard, Store, StoreError, Stored, read};
+pub use tornado::{Knob, Level, tornado};

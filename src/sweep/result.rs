@@ -1,0 +1,110 @@
+//! What is known of one point: numbers with their intervals, against the base where there is one.
+//!
+//! Owns the row that is stored and reported. Everything in it follows from the point's replications and the base's.
+
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+use crate::estimate::{Estimate, EstimateError, Interval, paired_difference, paired_ratio};
+use crate::sim::{Ending, Run};
+use crate::sweep::design::Point;
+
+/// A number and its confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Number {
+    /// The point estimate.
+    pub value: f64,
+    /// Lower end; none with too few samples.
+    pub low: Option<f64>,
+    /// Upper end; none with too few samples.
+    pub high: Option<f64>,
+}
+
+impl Number {
+    /// Half of the interval's width, where there is an interval.
+    pub fn half_width(&self) -> Option<f64> {
+        Some(0.5 * (self.high? - self.low?))
+    }
+
+    fn new(value: Option<f64>, interval: Result<Interval, EstimateError>, tick: f64) -> Option<Self> {
+        let scaled = |interval: Interval| {
+            let interval = interval.scaled(tick);
+            Self { value: interval.value, low: Some(interval.low), high: Some(interval.high) }
+        };
+        interval
+            .map_or_else(|_| Some(Self { value: value? * tick, low: None, high: None }), |found| Some(scaled(found)))
+    }
+}
+
+impl From<Estimate> for Number {
+    fn from(estimate: Estimate) -> Self {
+        Self { value: estimate.value, low: Some(estimate.low()), high: Some(estimate.high()) }
+    }
+}
+
+/// What is known of one point. Times in seconds, intervals at the sweep's level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointResult {
+    /// Its number; 0 is the base.
+    pub point: u64,
+    /// The value of each axis; none where it is as in the base.
+    pub values: Vec<Option<Value>>,
+    /// Number of replications.
+    pub replications: u64,
+    /// How many of them reached the goal.
+    pub reached: u64,
+    /// Name of the engine that ran them.
+    pub engine: String,
+    /// Mean time to the goal \[s\]; none where it was never reached.
+    pub mean_s: Option<Number>,
+    /// Its median \[s\].
+    pub p50_s: Option<Number>,
+    /// Its 95 % quantile \[s\].
+    pub p95_s: Option<Number>,
+    /// Its 99 % quantile \[s\].
+    pub p99_s: Option<Number>,
+    /// Mean of the point's time minus the base's, replication by replication \[s\]; none for the base, and where not every replication
+    /// of both reached the goal.
+    pub difference_s: Option<Number>,
+    /// Mean of the point over mean of the base, from the same pairs; none likewise, and where the base's mean is not separated from 0.
+    pub ratio: Option<Number>,
+}
+
+/// The times of a run whose every replication reached the goal \[s\]; else none.
+pub(in crate::sweep) fn times(run: &Run) -> Option<Vec<f64>> {
+    let samples = &run.samples;
+    let all = samples.ended(Ending::Goal) == samples.replications;
+    all.then(|| samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect())
+}
+
+impl PointResult {
+    /// What a run that kept its times shows, against the times of the base.
+    pub(in crate::sweep) fn new(point: &Point, run: &Run, base: Option<&[f64]>, level: f64) -> Self {
+        let samples = &run.samples;
+        let tick = samples.clock.tick();
+        let quantile = |p| {
+            let histogram = &samples.passage_histogram;
+            Number::new(histogram.quantile(p).ok(), histogram.quantile_interval(p, level), tick)
+        };
+        let mean = samples.passage.mean_estimate(level).map(Interval::from);
+        let own = base.and_then(|_| times(run));
+        let pairs = base.zip(own.as_deref()).map(|(base, own)| {
+            // with a relative error points have unequal numbers of replications
+            let pairs = base.len().min(own.len());
+            (&base[..pairs], &own[..pairs])
+        });
+        Self {
+            point: point.number,
+            values: point.values.clone(),
+            replications: samples.replications,
+            reached: samples.ended(Ending::Goal),
+            engine: run.provenance.engine.to_owned(),
+            mean_s: Number::new(samples.passage.mean_ticks(), mean, tick),
+            p50_s: quantile(0.5),
+            p95_s: quantile(0.95),
+            p99_s: quantile(0.99),
+            difference_s: pairs.and_then(|(base, own)| paired_difference(base, own, level).ok()).map(Number::from),
+            ratio: pairs.and_then(|(base, own)| paired_ratio(base, own, level).ok()).map(Number::from),
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! Results in a folder: nothing that was finished is lost, and a sweep that was interrupted goes on.
+//!
+//! ```text
+//! RESULT/sweep.json           what was asked: the identity of the sweep
+//! RESULT/part-000001.jsonl    finished points, one a line, while others are missing
+//! RESULT/points.jsonl         all points by number, once none is missing; the parts are then gone
+//! ```
+//!
+//! Every file is written beside its place and then renamed, so that a kill or a full disk leaves whole files. A complete folder holds the
+//! same bytes however often the sweep was interrupted.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::sweep::result::PointResult;
+use crate::whole_file;
+
+/// Version of the files.
+const FORMAT_VERSION: u32 = 1;
+/// A part is written at most so often, and takes at most this share of the time.
+const PART: Duration = Duration::from_millis(250);
+const PART_SHARE: u32 = 100;
+
+/// Which points of a sweep: those whose number, less one, leaves `index` less one when divided by `of`; and the base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// Which shard, from 1.
+    pub index: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+impl Shard {
+    /// The whole sweep.
+    pub const WHOLE: Self = Self { index: 1, of: 1 };
+
+    /// Whether a point belongs to it.
+    pub fn has(self, point: u64) -> bool {
+        point == 0 || (point - 1) % self.of.max(1) == self.index - 1
+    }
+}
+
+/// What was asked. Two results belong together where all of it is equal but the shard.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// Version of the files.
+    pub format_version: u32,
+    /// Version of this crate that ran it.
+    pub version: String,
+    /// Which points are here.
+    pub shard: Shard,
+    /// Points of the whole sweep, the base among them.
+    pub points: u64,
+    /// Seed of every point.
+    pub seed: u64,
+    /// Confidence level of all intervals.
+    pub level: f64,
+    /// The sweep's plan, every key written out.
+    pub plan: String,
+    /// Text of what the points change: a job's plan or a net.
+    pub base: String,
+}
+
+impl Header {
+    /// The identity of a sweep that this version runs.
+    pub fn new(shard: Shard, points: u64, seed: u64, level: f64, plan: String, base: String) -> Self {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Self { format_version: FORMAT_VERSION, version, shard, points, seed, level, plan, base }
+    }
+
+    /// What is different in another header, in words; none where they are equal, whatever the shard.
+    pub(in crate::sweep) fn difference(&self, other: &Self) -> Option<&'static str> {
+        let same_level = self.level.to_bits() == other.level.to_bits();
+        let checks = [
+            (self.plan == other.plan, "the plan of the sweep"),
+            (self.base == other.base, "the base that its points change"),
+            (self.seed == other.seed, "the seed"),
+            (same_level, "the level of the intervals"),
+            (self.version == other.version, "the version of tailspn"),
+            (self.points == other.points && self.format_version == other.format_version, "the number of points"),
+        ];
+        checks.iter().find(|(same, _)| !same).map(|(_, what)| *what)
+    }
+}
+
+/// Why results cannot be kept or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The system refuses.
+    #[error("cannot {verb} `{}`: {error}", path.display())]
+    Io {
+        /// What was tried.
+        verb: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// There is something already, and nobody said to go on with it.
+    #[error("`{}` holds a sweep already", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder of something else.
+    #[error("`{}` is not the result of a sweep: {why}", path.display())]
+    Foreign {
+        /// The folder or file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Something has changed since the result was begun.
+    #[error("`{}` was begun with another sweep: {what} has changed since", path.display())]
+    Changed {
+        /// The folder.
+        path: PathBuf,
+        /// What.
+        what: &'static str,
+    },
+}
+
+impl StoreError {
+    fn io(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| Self::Io { verb, path, error }
+    }
+}
+
+/// The results of a sweep, or of a shard of it, as they were stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// What was asked.
+    pub header: Header,
+    /// Finished points by number.
+    pub results: BTreeMap<u64, PointResult>,
+}
+
+impl Stored {
+    /// Whether no point is missing.
+    pub fn is_complete(&self) -> bool {
+        let shard = self.header.shard;
+        (0..self.header.points).filter(|&point| shard.has(point)).all(|point| self.results.contains_key(&point))
+    }
+}
+
+fn header_path(folder: &Path) -> PathBuf {
+    folder.join("sweep.json")
+}
+
+fn points_path(folder: &Path) -> PathBuf {
+    folder.join("points.jsonl")
+}
+
+fn part_path(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("part-{number:06}.jsonl"))
+}
+
+/// The parts of a folder with their numbers, in order.
+fn parts(folder: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(StoreError::io("read", folder))? {
+        let path = entry.map_err(StoreError::io("read", folder))?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+        let number = name.strip_prefix("part-").and_then(|rest| rest.strip_suffix(".jsonl")?.parse().ok());
+        found.extend(number.map(|number| (number, path)));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What a complete result needs no more: its parts, and files that a kill kept from getting their names.
+fn leftovers(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let mut found: Vec<PathBuf> = parts(folder)?.into_iter().map(|(_, path)| path).collect();
+    for entry in std::fs::read_dir(folder).map_err(StoreError::io("read", folder))? {
+        let entry = entry.map_err(StoreError::io("read", folder))?;
+        if entry.file_name().to_string_lossy().starts_with(whole_file::PREFIX) {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// Lines of results, as a file holds them.
+fn lines<'a>(results: impl Iterator<Item = &'a PointResult>) -> String {
+    let mut text = String::new();
+    for result in results {
+        // numbers, text and lists of them: nothing that JSON cannot hold
+        text.extend(serde_json::to_string(result));
+        text.push('\n');
+    }
+    text
+}
+
+fn read_lines(path: &Path, results: &mut BTreeMap<u64, PointResult>) -> Result<(), StoreError> {
+    let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
+    for (number, line) in (1..).zip(text.lines()) {
+        let result: PointResult = serde_json::from_str(line).map_err(|error| {
+            let why = format!("line {number} is no point ({error})");
+            StoreError::Foreign { path: path.to_owned(), why }
+        })?;
+        results.insert(result.point, result);
+    }
+    Ok(())
+}
+
+/// Reads the result of a sweep, complete or not.
+///
+/// # Errors
+///
+/// A folder that cannot be read, or that is none of a sweep.
+pub fn read(folder: &Path) -> Result<Stored, StoreError> {
+    let path = header_path(folder);
+    let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            StoreError::Foreign { path: folder.to_owned(), why: "there is no `sweep.json` in it".to_owned() }
+        }
+        _ => StoreError::io("read", &path)(error),
+    })?;
+    let foreign = |error: serde_json::Error| StoreError::Foreign { path: path.clone(), why: error.to_string() };
+    let header: Header = serde_json::from_str(&text).map_err(foreign)?;
+    let mut results = BTreeMap::new();
+    for (_, path) in parts(folder)? {
+        read_lines(&path, &mut results)?;
+    }
+    let whole = points_path(folder);
+    if whole.exists() {
+        read_lines(&whole, &mut results)?;
+    }
+    let shard = header.shard;
+    if shard.of == 0 || !(1..=shard.of).contains(&shard.index) {
+        let why = format!("there is no shard {} of {}", shard.index, shard.of);
+        return Err(StoreError::Foreign { path, why });
+    }
+    if let Some(point) = results.keys().find(|&&point| point >= header.points || !shard.has(point)) {
+        return Err(StoreError::Foreign {
+            path: folder.to_owned(),
+            why: format!("point {point} does not belong to it"),
+        });
+    }
+    Ok(Stored { header, results })
+}
+
+/// A folder that results go to.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    stored: Stored,
+    /// Numbers of the points that no part holds yet.
+    unwritten: Vec<u64>,
+    next_part: u32,
+    began: Instant,
+    written: Instant,
+}
+
+impl Store {
+    /// Begins a result in a new or empty folder; with `resume`, goes on with what is there, if anything is.
+    ///
+    /// # Errors
+    ///
+    /// A folder that holds a sweep already, another one, or something else; or that cannot be written to.
+    pub fn open(folder: &Path, header: Header, resume: bool) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        let mut files = std::fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
+        if header_path(folder).exists() {
+            if !resume {
+                return Err(StoreError::Exists { path: folder.to_owned() });
+            }
+            return Self::go_on(folder, header);
+        }
+        if files.any(|file| file.is_ok_and(|file| !file.file_name().to_string_lossy().starts_with(whole_file::PREFIX)))
+        {
+            let why = "it is not empty, and there is no `sweep.json` in it".to_owned();
+            return Err(StoreError::Foreign { path: folder.to_owned(), why });
+        }
+        let store = Self::new(folder, Stored { header, results: BTreeMap::new() }, 1);
+        store.write_header()?;
+        Ok(store)
+    }
+
+    fn new(folder: &Path, stored: Stored, next_part: u32) -> Self {
+        let now = Instant::now();
+        Self { folder: folder.to_owned(), stored, unwritten: Vec::new(), next_part, began: now, written: now }
+    }
+
+    fn go_on(folder: &Path, header: Header) -> Result<Self, StoreError> {
+        let stored = read(folder)?;
+        let shard = (stored.header.shard != header.shard).then_some("the shard");
+        if let Some(what) = header.difference(&stored.header).or(shard) {
+            return Err(StoreError::Changed { path: folder.to_owned(), what });
+        }
+        let next_part = parts(folder)?.last().map_or(1, |(number, _)| number + 1);
+        Ok(Self::new(folder, stored, next_part))
+    }
+
+    fn write_header(&self) -> Result<(), StoreError> {
+        let path = header_path(&self.folder);
+        let mut text = serde_json::to_string_pretty(&self.stored.header).unwrap_or_default();
+        text.push('\n');
+        whole_file::replace(&path, text.as_bytes()).map_err(StoreError::io("write", &path))
+    }
+
+    /// What is there.
+    pub fn stored(&self) -> &Stored {
+        &self.stored
+    }
+
+    /// Keeps a result; it is on the disk a moment later, at the latest with [`Self::close`].
+    ///
+    /// # Errors
+    ///
+    /// What the system says; the result is then kept in memory only.
+    pub fn keep(&mut self, result: PointResult) -> Result<(), StoreError> {
+        self.unwritten.push(result.point);
+        self.stored.results.insert(result.point, result);
+        // in a long sweep parts become rarer, so that there are never very many
+        let pause = PART.max(self.began.elapsed() / PART_SHARE);
+        if self.next_part == 1 || self.written.elapsed() >= pause { self.write_part() } else { Ok(()) }
+    }
+
+    fn write_part(&mut self) -> Result<(), StoreError> {
+        let path = part_path(&self.folder, self.next_part);
+        let text = lines(self.unwritten.iter().filter_map(|point| self.stored.results.get(point)));
+        whole_file::replace(&path, text.as_bytes()).map_err(StoreError::io("write", &path))?;
+        self.unwritten.clear();
+        self.next_part += 1;
+        self.written = Instant::now();
+        Ok(())
+    }
+
+    /// Writes what is not on the disk yet; where no point is missing, all points by number, in the place of the parts.
+    ///
+    /// # Errors
+    ///
+    /// What the system says; parts that were written before stay.
+    pub fn close(mut self) -> Result<Stored, StoreError> {
+        if self.stored.is_complete() {
+            let path = points_path(&self.folder);
+            let text = lines(self.stored.results.values());
+            whole_file::replace(&path, text.as_bytes()).map_err(StoreError::io("write", &path))?;
+            for leftover in leftovers(&self.folder)? {
+                std::fs::remove_file(&leftover).map_err(StoreError::io("remove", &leftover))?;
+            }
+        } else if !self.unwritten.is_empty() {
+            self.write_part()?;
+        }
+        Ok(self.stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::result::Number;
+
+    fn result(point: u64) -> PointResult {
+        let number = Some(Number { value: 0.1 + 0.2 * point as f64, low: Some(1e-300), high: None });
+        PointResult {
+            point,
+            values: vec![Some(toml::Value::Integer(7)), None, Some(toml::Value::Float(8.0))],
+            replications: 10,
+            reached: 10,
+            engine: "schedule".into(),
+            mean_s: number,
+            p50_s: number,
+            p95_s: None,
+            p99_s: None,
+            difference_s: number,
+            ratio: None,
+        }
+    }
+
+    fn header(plan: &str) -> Header {
+        Header::new(Shard::WHOLE, 4, 1, 0.95, plan.into(), String::new())
+    }
+
+    fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn a_resumed_folder_has_the_bytes_of_an_uninterrupted_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, cut] = ["whole", "cut"].map(|name| folder.path().join(name));
+        let mut store = Store::open(&whole, header("p"), false).unwrap();
+        (0..4).for_each(|point| store.keep(result(point)).unwrap());
+        assert!(store.close().unwrap().is_complete());
+        let mut store = Store::open(&cut, header("p"), false).unwrap();
+        [0, 3].into_iter().for_each(|point| store.keep(result(point)).unwrap());
+        assert!(!store.close().unwrap().is_complete());
+        assert_eq!(files(&cut).len(), 3, "a header and two parts");
+        std::fs::write(cut.join(".tailspn-x"), "what a kill leaves behind").unwrap();
+        let mut store = Store::open(&cut, header("p"), true).unwrap();
+        assert_eq!(store.stored().results.get(&3), Some(&result(3)));
+        [2, 1].into_iter().for_each(|point| store.keep(result(point)).unwrap());
+        store.close().unwrap();
+        assert_eq!(files(&whole), files(&cut));
+        assert_eq!(files(&whole).len(), 2);
+    }
+
+    #[test]
+    fn another_sweep_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r");
+        Store::open(&path, header("p"), true).unwrap().close().unwrap();
+        let told = |header, resume| Store::open(&path, header, resume).unwrap_err().to_string();
+        assert!(told(header("p"), false).ends_with("holds a sweep already"));
+        assert!(told(header("q"), true).ends_with("the plan of the sweep has changed since"));
+        let other = |change: fn(&mut Header)| {
+            let mut header = header("p");
+            change(&mut header);
+            told(header, true)
+        };
+        assert!(other(|h| h.seed = 2).contains("the seed has changed"));
+        assert!(other(|h| h.base = "x".into()).contains("the base that its points change has changed"));
+        assert!(other(|h| h.version = "0".into()).contains("the version of tailspn has changed"));
+        assert!(other(|h| h.shard.of = 2).contains("the shard has changed"));
+        std::fs::write(path.join("part-000009.jsonl"), "{\n").unwrap();
+        assert!(told(header("p"), true).contains("line 1 is no point"));
+        let empty = tempfile::tempdir().unwrap();
+        std::fs::write(empty.path().join("x"), "").unwrap();
+        assert!(Store::open(empty.path(), header("p"), true).unwrap_err().to_string().contains("it is not empty"));
+    }
+
+    #[test]
+    fn every_point_belongs_to_one_shard_and_the_base_to_all() {
+        for of in 1..5 {
+            for point in 1..20 {
+                assert_eq!((1..=of).filter(|&index| Shard { index, of }.has(point)).count(), 1);
+            }
+            assert!((1..=of).all(|index| Shard { index, of }.has(0)));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which knob matters: one axis at a time against the base, ranked.
+//!
+//! Owns the ranking. The numbers are those of the points; under common random numbers their differences have narrow intervals.
+
+use toml::Value;
+
+use crate::sweep::plan::{Design, SweepPlan};
+use crate::sweep::result::{Number, PointResult};
+
+/// A value of a knob, and what it changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// The value.
+    pub value: Value,
+    /// Mean time there minus that of the base \[s\].
+    pub difference_s: Number,
+    /// Mean time there over that of the base.
+    pub ratio: Option<Number>,
+}
+
+/// An axis, from its best to its worst value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knob {
+    /// Position of the axis in the plan.
+    pub axis: usize,
+    /// Where the mean time is shortest.
+    pub best: Level,
+    /// Where it is longest.
+    pub worst: Level,
+    /// From the shortest mean time to the longest, the base among them \[s\].
+    pub swing_s: f64,
+}
+
+/// The knobs of a one-at-a-time sweep, the one with the widest swing first; empty for other designs. Axes without a finished point
+/// are left out. The ranking is about the values that the plan tries: a knob with a wide range has a wide swing.
+pub fn tornado(plan: &SweepPlan, results: &[PointResult]) -> Vec<Knob> {
+    if plan.sweep.design != Design::Each {
+        return Vec::new();
+    }
+    let mut knobs: Vec<Knob> = (0..plan.axis.len()).filter_map(|axis| knob(axis, results)).collect();
+    knobs.sort_by(|a, b| b.swing_s.total_cmp(&a.swing_s).then(a.axis.cmp(&b.axis)));
+    knobs
+}
+
+fn knob(axis: usize, results: &[PointResult]) -> Option<Knob> {
+    let level = |result: &PointResult| {
+        let value = result.values.get(axis)?.clone()?;
+        Some(Level { value, difference_s: result.difference_s?, ratio: result.ratio })
+    };
+    let levels: Vec<Level> = results.iter().filter_map(level).collect();
+    let by_time = |a: &&Level, b: &&Level| a.difference_s.value.total_cmp(&b.difference_s.value);
+    let (best, worst) = (levels.iter().min_by(by_time)?, levels.iter().max_by(by_time)?);
+    let swing_s = worst.difference_s.value.max(0.0) - best.difference_s.value.min(0.0);
+    Some(Knob { axis, best: best.clone(), worst: worst.clone(), swing_s })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(point: u64, axis: usize, value: i64, difference: f64) -> PointResult {
+        let mut values = vec![None; 2];
+        values[axis] = Some(Value::Integer(value));
+        let difference_s = Some(Number { value: difference, low: None, high: None });
+        PointResult {
+            point,
+            values,
+            replications: 2,
+            reached: 2,
+            engine: String::new(),
+            mean_s: None,
+            p50_s: None,
+            p95_s: None,
+            p99_s: None,
+            difference_s,
+            ratio: None,
+        }
+    }
+
+    #[test]
+    fn the_widest_swing_comes_first_and_the_base_counts() {
+        let text =
+            "[sweep]\ndesign = 'each'\n[[axis]]\nkey = 'a'\nvalues = [1, 2]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]\n";
+        let plan = SweepPlan::from_toml(text).unwrap();
+        let results = [result(1, 0, 1, -1.0), result(2, 0, 2, 2.0), result(3, 1, 1, -5.0), result(4, 1, 2, -4.0)];
+        let knobs = tornado(&plan, &results);
+        assert_eq!(knobs.iter().map(|knob| (knob.axis, knob.swing_s)).collect::<Vec<_>>(), [(1, 5.0), (0, 3.0)]);
+        assert_eq!((&knobs[1].best.value, &knobs[1].worst.value), (&Value::Integer(1), &Value::Integer(2)));
+        let grid = SweepPlan { sweep: crate::sweep::Settings::default(), ..plan };
+        assert_eq!(tornado(&grid, &results), []);
+    }
+}

@@ -1,0 +1,296 @@
+//! `sweep` and `merge` as a person uses them: known answers, bad plans, interruptions, shards.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tailspn::formats::pipe::{WriteOptions, write};
+use tailspn::net::expr::Leaf;
+use tailspn::net::{Delay, Expr, Memory, NetBuilder, Servers, Timing};
+use tempfile::TempDir;
+
+use crate::cli::{assert_shown, data, shown, tool};
+
+/// A folder with files in it.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        files.iter().for_each(|(name, text)| std::fs::write(folder.0.path().join(name), text).unwrap());
+        folder
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+}
+
+/// A job whose phases have the means 1 to 9 s, always or as means of exponential delays.
+fn job(law: &str, tasks: u32) -> String {
+    let phases = ["load", "read", "to_gpu", "gpu", "to_host", "spill", "shuffle", "merge", "reduce"];
+    let laws: String = phases.iter().map(|phase| format!("{phase} = \"{law}\"\n")).collect();
+    format!("[phases]\nmaps = {tasks}\nreduces = {tasks}\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n[model.law]\n{laws}")
+}
+
+/// One axis per phase, each with its mean doubled.
+fn doubled() -> String {
+    let axis = |i: u32| {
+        format!("[[axis]]\nkey = \"phases.means_s[{i}]\"\nname = \"phase {}\"\nvalues = [{}]\n", i + 1, 2 * (i + 1))
+    };
+    (0..9).map(axis).collect()
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&data(args)).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Names and bytes of all files of a folder, in order.
+fn files(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        entries.map(|path| (path.file_name().unwrap().into(), std::fs::read(&path).unwrap())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn help_of_sweep_and_merge() {
+    assert_shown!(data(&["sweep", "--help"]));
+    assert_shown!(data(&["merge", "--help"]));
+}
+
+#[test]
+fn points_equal_estimates_of_the_same_plans_bit_for_bit() {
+    let base = "[job]\ninput_mb = 640\nreduces = 4\n";
+    let axes = "[sweep]\nbase = \"job.toml\"\nreplications = 3000\nseed = 5\n\
+                [[axis]]\nkey = \"job.reduces\"\nvalues = [2, 6]\n\
+                [[axis]]\nkey = \"cluster.node[*].gpu_speed\"\nvalues = [0.5, 2.0]\n";
+    let folder = Folder::new(&[("job.toml", base), ("plan.toml", axes)]);
+    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let points = sweep["points"].as_array().unwrap();
+    let plans = [(4, 1.0), (2, 0.5), (2, 2.0), (6, 0.5), (6, 2.0)];
+    assert_eq!(points.len(), plans.len());
+    for (point, (reduces, speed)) in points.iter().zip(plans) {
+        let text =
+            format!("[job]\ninput_mb = 640\nreduces = {reduces}\n[[cluster.node]]\ncount = 4\ngpu_speed = {speed}\n");
+        std::fs::write(folder.at("one.toml"), text).unwrap();
+        let args = ["estimate", &folder.at("one.toml"), "--method=simulate", "--reps=3000", "--seed=5", "--json"];
+        let time = &json(&args)["job_time"];
+        let ours = [&point["mean_s"], &point["p50_s"], &point["p95_s"], &point["p99_s"]];
+        let theirs = [&time["mean"], &time["quantiles"][0], &time["quantiles"][2], &time["quantiles"][3]];
+        for (our, their) in ours.iter().zip(theirs) {
+            for end in ["value", "low", "high"] {
+                assert_eq!(our[end], their[end], "point {}", point["point"]);
+            }
+        }
+    }
+}
+
+/// Without chance, doubling a phase adds its mean: the ranking is known, and so is every difference.
+#[test]
+fn the_tornado_ranks_phases_by_what_they_add() {
+    let plan = format!("[sweep]\nbase = \"job.toml\"\ndesign = \"each\"\nreplications = 10\n{}", doubled());
+    let folder = Folder::new(&[("job.toml", &job("deterministic", 2)), ("plan.toml", &plan)]);
+    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let knobs = sweep["tornado"].as_array().unwrap();
+    let keys: Vec<_> = knobs.iter().map(|knob| knob["name"].as_str().unwrap()).collect();
+    assert_eq!(keys, [9, 8, 7, 6, 5, 4, 3, 2, 1].map(|phase| format!("phase {phase}")));
+    for (knob, mean) in knobs.iter().zip((1..=9).rev().map(f64::from)) {
+        assert!((number(&knob["swing_s"]) - mean).abs() < 1e-6, "{knob}");
+        assert!((number(&knob["worst"]["ratio"]["value"]) - (45.0 + mean) / 45.0).abs() < 1e-7, "{knob}");
+    }
+    assert!((number(&sweep["points"][0]["mean_s"]["value"]) - 45.0).abs() < 1e-6);
+}
+
+/// One map and one reduce: the mean is the sum of the phase means, so that doubling phase i adds i seconds. Common random numbers
+/// make the pair's interval that of one phase, sd i, and not that of two sums, sd √(2 · 285).
+#[test]
+fn differences_of_chains_are_those_of_the_closed_form() {
+    let replications = 100_000;
+    let plan = format!(
+        "[sweep]\nbase = \"job.toml\"\ndesign = \"each\"\nreplications = {replications}\nseed = 3\n{}",
+        doubled()
+    );
+    let folder = Folder::new(&[("job.toml", &job("exponential", 1)), ("plan.toml", &plan)]);
+    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    for (point, added) in sweep["points"].as_array().unwrap()[1..].iter().zip((1..=9).map(f64::from)) {
+        let difference = &point["difference_s"];
+        let error = added / f64::from(replications).sqrt();
+        assert!(error < 0.01 * added);
+        assert!((number(&difference["value"]) - added).abs() < 5.0 * error, "{point}");
+        let half = 0.5 * (number(&difference["high"]) - number(&difference["low"]));
+        assert!((half / (1.96 * error) - 1.0).abs() < 0.05, "{point}");
+    }
+}
+
+#[test]
+fn the_rates_of_a_net_are_swept_and_their_times_known() {
+    let mut b = NetBuilder::new("one task");
+    let (todo, done) = (b.place("todo", 1), b.place("done", 0));
+    let rate = Expr::Leaf(Leaf::Parameter(b.parameter("speed", 2.0)));
+    let delay = Delay::Exponential { rate };
+    let task = b.transition("task", Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling });
+    b.input(todo, task, 1.0);
+    b.output(task, done, 1.0);
+    let text = write(&b.build().unwrap(), &WriteOptions::default()).xml;
+    let plan = "[sweep]\nnet = \"net.xml\"\nuntil = \"#(done) > 0\"\nreplications = 40000\n\
+                [[axis]]\nkey = \"speed\"\nfrom = 0.5\nto = 8\nsteps = 3\nscale = \"log\"\n";
+    let folder = Folder::new(&[("net.xml", &text), ("plan.toml", plan)]);
+    let pictures = folder.at("pictures");
+    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json", "--plots", &pictures]);
+    for (point, speed) in sweep["points"].as_array().unwrap().iter().zip([2.0, 0.5, 2.0, 8.0]) {
+        // standard error of the mean 0.5 %, of the median 0.5 % of the mean
+        assert!((number(&point["mean_s"]["value"]) * speed - 1.0).abs() < 0.025, "{point}");
+        assert!((number(&point["p50_s"]["value"]) * speed - 2_f64.ln()).abs() < 0.025, "{point}");
+    }
+    // the same words at every point: times are the base's times, scaled
+    assert!((number(&sweep["points"][1]["ratio"]["value"]) - 4.0).abs() < 1e-5, "{sweep}");
+    let picture = std::fs::read_to_string(Path::new(&pictures).join("curve.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("speed"), "{picture}");
+    let again = shown(&["sweep", &folder.at("plan.toml"), "--plots", &pictures]);
+    assert!(again.starts_with("exit 7") && again.contains("exists already"), "{again}");
+}
+
+const SMALL: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 200\n\
+                     [[axis]]\nkey = \"phases.maps\"\nvalues = [1, 2, 3]\n[[axis]]\nkey = \"phases.means_s[6]\"\nvalues = [1, 7, 20]\n";
+
+#[test]
+fn a_table_of_points_a_heat_map_and_csv() {
+    let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
+    let plan = folder.at("plan.toml");
+    assert_shown!(data(&["sweep", &plan, "--quiet"]));
+    assert_shown!(data(&["sweep", &plan, "--csv", "--plots", &folder.at("p")]));
+    let names: Vec<_> = files(&folder.at("p")).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, [PathBuf::from("heat.svg")]);
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
+    let run = |threads: &str| data(&["sweep", &folder.at("plan.toml"), "--json", "--threads", threads]);
+    assert_eq!(run("1"), run("3"));
+}
+
+#[test]
+fn a_sweep_that_was_cut_short_goes_on_and_gives_the_same_bytes() {
+    let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
+    let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
+    let expected = data(&["sweep", &plan, "-o", &whole]);
+    let first = shown(&["sweep", &plan, "-o", &cut, "--max-points=4"]);
+    assert!(first.starts_with("exit 0") && first.contains("PARTIAL: 4 points of 10 so far"), "{first}");
+    assert!(first.contains("--resume goes on"), "{first}");
+    let again = shown(&["sweep", &plan, "-o", &cut]);
+    assert!(again.starts_with("exit 7") && again.contains("holds a sweep already"), "{again}");
+    assert!(data(&["sweep", &plan, "-o", &cut, "--resume", "--max-points=1"]).contains("5 points of 10"));
+    assert_eq!(data(&["sweep", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(files(&whole), files(&cut));
+    assert_eq!(files(&whole).len(), 2);
+    // nothing is left to do: the same is shown again
+    assert_eq!(data(&["sweep", &plan, "-o", &cut, "--resume"]), expected);
+}
+
+#[test]
+fn a_sweep_that_was_killed_goes_on_and_gives_the_same_bytes() {
+    let plan = "[sweep]\nbase = \"job.toml\"\nreplications = 20000\n\
+                [[axis]]\nkey = \"phases.means_s[8]\"\nfrom = 1\nto = 50\nsteps = 150\n";
+    let folder = Folder::new(&[("job.toml", &job("exponential", 20)), ("plan.toml", plan)]);
+    let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
+    let mut child = tool(&["sweep", &plan, "-o", &cut]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // the base is written at once, the next part once some points are there
+    let second = Path::new(&cut).join("part-000002.jsonl");
+    let patience = Instant::now() + Duration::from_secs(120);
+    while !second.exists() && child.try_wait().unwrap().is_none() && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(second.exists() && !Path::new(&cut).join("points.jsonl").exists(), "{:?}", files(&cut).len());
+    let resumed = data(&["sweep", &plan, "-o", &cut, "--resume"]);
+    assert_eq!(data(&["sweep", &plan, "-o", &whole]), resumed);
+    assert_eq!(files(&whole), files(&cut));
+}
+
+#[test]
+fn a_plan_that_changed_is_noticed() {
+    let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
+    let (plan, result) = (folder.at("plan.toml"), folder.at("r"));
+    data(&["sweep", &plan, "-o", &result, "--max-points=2"]);
+    let resume = |more: &[&str]| shown(&[&["sweep", &plan, "-o", &result, "--resume"], more].concat());
+    let told = |text: String, what: &str| assert!(text.starts_with("exit 5") && text.contains(what), "{text}");
+    told(resume(&["--seed=1"]), "the plan of the sweep");
+    told(resume(&["--level=0.9"]), "the level of the intervals");
+    told(resume(&["--shard=1/2"]), "the shard");
+    std::fs::write(folder.at("job.toml"), job("exponential", 3)).unwrap();
+    told(resume(&[]), "the base that its points change");
+    // comments and the order of keys do not matter
+    std::fs::write(folder.at("job.toml"), format!("# a comment\n{}", job("exponential", 2))).unwrap();
+    std::fs::write(folder.at("plan.toml"), format!("# another\n{SMALL}")).unwrap();
+    assert!(resume(&[]).starts_with("exit 0"));
+}
+
+#[test]
+fn merged_shards_equal_the_unsharded_result() {
+    let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
+    let (plan, whole, merged) = (folder.at("plan.toml"), folder.at("whole"), folder.at("merged"));
+    let expected = data(&["sweep", &plan, "-o", &whole]);
+    let shards = ["a", "b", "c"].map(|name| folder.at(name));
+    for (shard, which) in shards.iter().zip(["1/3", "2/3", "3/3"]) {
+        data(&["sweep", &plan, "-o", shard, "--shard", which]);
+    }
+    let [a, b, c] = [&shards[0], &shards[1], &shards[2]];
+    let told = |args: &[&str], what: &str| {
+        let text = shown(&[&["merge"], args, &["-o", &folder.at("no")]].concat());
+        assert!(text.starts_with("exit 5") && text.contains(what), "{text}");
+    };
+    told(&[a, c], "shard 2 of 3 is missing");
+    told(&[a, b, a], "are the same shard");
+    told(&[a, &whole], "the number of shards is different");
+    // in any order
+    assert_eq!(data(&["merge", c, a, b, "-o", &merged]), expected);
+    assert_eq!(files(&whole), files(&merged));
+    let other = folder.at("other");
+    data(&["sweep", &plan, "-o", &other, "--shard=2/3", "--seed=8"]);
+    told(&[a, &other, c], "are not of one sweep: the plan of the sweep is different");
+    assert!(shown(&["merge", &folder.at("job.toml"), "-o", &merged]).starts_with("exit"));
+}
+
+#[test]
+fn a_relative_error_ends_each_point_on_its_own() {
+    let plan = "[sweep]\nbase = \"job.toml\"\nrelative_error = 0.01\nreplications = 100000\n\
+                [[axis]]\nkey = \"phases.means_s[8]\"\nvalues = [1, 90]\n";
+    let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", plan)]);
+    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let points = sweep["points"].as_array().unwrap();
+    for point in points {
+        let mean = &point["mean_s"];
+        let half = 0.5 * (number(&mean["high"]) - number(&mean["low"]));
+        assert!(half <= 0.01 * number(&mean["value"]), "{point}");
+    }
+    assert!(number(&points[2]["replications"]) > number(&points[1]["replications"]), "{sweep}");
+}
+
+#[test]
+fn bad_plans_are_shown_where_they_are_wrong() {
+    let told = |plan: &str| {
+        let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", plan)]);
+        shown(&["sweep", &folder.at("plan.toml")]).replace(folder.0.path().to_str().unwrap(), "")
+    };
+    let axis = |text: &str| told(&format!("sweep.base = \"job.toml\"\n[[axis]]\n{text}\n"));
+    assert_shown!(axis("key = \"job.reducers\"\nvalues = [1, 2]"));
+    assert_shown!(axis("key = \"job.reduces\"\nvalues = []"));
+    assert_shown!(axis("key = \"job.reduces\"\nvalues = [1, \"two\"]"));
+    assert_shown!(axis("key = \"hadoop.sort_mb\"\nvalues = [100, -1]"));
+    assert_shown!(axis("key = \"cluster.node[3].count\"\nvalues = [1]"));
+    assert_shown!(axis("key = \"model.seed\"\nvalues = [1]"));
+    assert_shown!(axis("kee = \"job.reduces\"\nvalues = [1]"));
+    assert_shown!(told("sweep.net = \"job.toml\"\n[[axis]]\nkey = \"a\"\nvalues = [1]"));
+    assert!(shown(&["sweep", "nowhere.toml"]).starts_with("exit 7"));
+    assert!(shown(&["sweep"]).starts_with("exit 2"));
+    assert!(shown(&["sweep", "x.toml", "-o", "y", "--shard=3/2"]).starts_with("exit 2"));
+}
