@@ -21,7 +21,8 @@ fn job_times(plan: &StagePlan) -> Result<JobTimes, Box<dyn std::error::Error>> {
     let ensemble = Ensemble { replications: 2_000, seed: 7, ..Ensemble::default() };
     let samples = run(&program, &Question::default(), &ensemble, &Unwatched)?.samples;
     let factor = RunFactor::new(&plan.run, job.error());
-    JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor).ok_or_else(|| "no run ended".into())
+    JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor)
+        .ok_or_else(|| "no run ended".into())
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -41,7 +42,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (plan.job.input_mb, plan.job.executors) = (input_mb, executors);
         let times = job_times(&plan)?;
         let [low, middle, high] = [0.05, 0.5, 0.95].map(|p| times.quantile(p));
-        println!("{input_mb} MB on {executors} executors: {middle:.1} s, with 90 % probability between {low:.1} and {high:.1} s");
+        println!(
+            "{input_mb} MB on {executors} executors: {middle:.1} s, with 90 % probability between {low:.1} and {high:.1} s"
+        );
         assert!(low < middle && middle < high);
     }
     // the job of the first log took 7.641 s, that of the second 11.941 s

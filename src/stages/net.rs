@@ -67,8 +67,8 @@ impl<'a> Maker<'a> {
             edges: vec![Vec::new(); job.stages.len()],
             entries: vec![Vec::new(); job.stages.len()],
             last: Vec::new(),
-            // one below each start is left for the ends
-            priority: u32::try_from(waves).unwrap_or(u32::MAX - 1) + 1,
+            // starts have waves + 1 down to 2, all else 1
+            priority: u32::try_from(waves).unwrap_or(u32::MAX - 2) + 2,
             row: 1.0,
         };
         maker.place_at(slots, 2.5, 0.0);
@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn the_net_has_the_parts_that_the_module_says() {
-        let stages = vec![stage(vec![], &[(3, 2.0), (4, 1.0)]), stage(vec![0], &[(2, 1.0)]), stage(vec![0], &[(1, 1.0)])];
+        let stages =
+            vec![stage(vec![], &[(3, 2.0), (4, 1.0)]), stage(vec![0], &[(2, 1.0)]), stage(vec![0], &[(1, 1.0)])];
         let job = PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.0 };
         let made = stage_net(&job).unwrap();
         let net = &made.net;

@@ -162,7 +162,8 @@ mod tests {
             let stage = &job.stages[0];
             assert_eq!(stage.tasks(), tasks);
             let mb = 200.0 / f64::from(tasks);
-            let time = |i: u32| if i < slots { 5.0 + 0.1 * mb } else { (1.0 + 0.05 * mb) * slowness(0.6, i / slots + 1) };
+            let time =
+                |i: u32| if i < slots { 5.0 + 0.1 * mb } else { (1.0 + 0.05 * mb) * slowness(0.6, i / slots + 1) };
             let work: f64 = (0..tasks).map(time).sum();
             // the last, merged ranks count alike, also where the last one is not full
             assert!((stage.work_s() / work - 1.0).abs() < 1e-3, "{tasks} on {slots}: {} {work}", stage.work_s());

@@ -117,7 +117,8 @@ mod tests {
     #[test]
     fn without_a_spread_the_times_are_those_simulated() {
         let still = RunSpread { sigma: 0.0, freedom: 4.0, runs: 1 };
-        let times = JobTimes::new(vec![(3.0, 2.0), (1.0, 1.0), (2.0, 1.0), (9.0, 0.0)], RunFactor::new(&still, 0.0)).unwrap();
+        let times =
+            JobTimes::new(vec![(3.0, 2.0), (1.0, 1.0), (2.0, 1.0), (9.0, 0.0)], RunFactor::new(&still, 0.0)).unwrap();
         assert!((times.usual_mean() - 9.0 / 4.0).abs() < 1e-12);
         assert_eq!([0.5, 1.0, 2.0, 2.5, 3.0].map(|t| times.cdf(t)), [0.0, 0.25, 0.5, 0.5, 1.0]);
         assert!((times.quantile(0.4) - 2.0).abs() < 1e-9);

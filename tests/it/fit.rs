@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tailspn::compile::compile;
 use tailspn::fit::{ObservedRun, fit_stages, observe};
-use tailspn::sim::{Ensemble, Question, run};
 use tailspn::mapreduce::PhaseLaw;
+use tailspn::sim::{Ensemble, Question, run};
 use tailspn::stages::{JobTimes, PlannedJob, PlannedStage, RunFactor, StagePlan, Wave, stage_net};
 use tailspn::trace::{ReadOptions, read};
 use tailspn::watch::Unwatched;
@@ -101,7 +101,12 @@ impl Score {
     }
 
     fn tell(&self, what: &str) {
-        println!("{what}: mean error {:.1} %, {} of {} in the interval", 100.0 * self.mean(), self.covered, self.errors.len());
+        println!(
+            "{what}: mean error {:.1} %, {} of {} in the interval",
+            100.0 * self.mean(),
+            self.covered,
+            self.errors.len()
+        );
     }
 
     fn mean(&self) -> f64 {
