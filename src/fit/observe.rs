@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::trace::{Application, Attempt, JobTrace, Metric, Moment, Stage, StageId};
+use crate::trace::analysis::slots_of;
+use crate::trace::{Application, ApplicationId, Attempt, Format, Job, JobTrace, Metric, Moment, Stage, StageId};
 
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
@@ -128,6 +129,10 @@ struct Span {
 /// All variants of [`FitError`] that concern one log.
 pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, FitError> {
     let log = trace.files.first().cloned().unwrap_or_default();
+    if trace.format != Format::SparkEventLog {
+        let what = format!("this is {}; a fit needs an event log of Spark", trace.format.text());
+        return Err(FitError::NotAStageGraph { log, what });
+    }
     let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
         [one] => one,
         ref all => return Err(FitError::SeveralApplications { log, count: all.len() }),
@@ -141,7 +146,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         return Err(incomplete("a job has failed or not ended"));
     }
     let mut notes = Vec::new();
-    let cores = cores_of(trace, application);
+    let cores = cores_of(trace, id, application);
     let mut found = executed(trace, &mut notes, &log)?;
     found.sort_by_key(|(_, stage, span)| (stage.submitted.unwrap_or(span.first_launch), stage.number));
     if found.is_empty() {
@@ -181,10 +186,11 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     })
 }
 
-/// Tasks that an executor runs at a time.
-fn cores_of(trace: &JobTrace, application: &Application) -> u32 {
+/// Tasks that an executor runs at a time; where the log does not state cores, from the most attempts at once.
+fn cores_of(trace: &JobTrace, id: ApplicationId, application: &Application) -> u32 {
     let stated = trace.executors.iter().filter_map(|executor| executor.cores).max();
-    (stated.unwrap_or(1) / application.cores_of_a_task()).max(1)
+    let seen = || u32::try_from(slots_of(trace, id).count).unwrap_or(u32::MAX).div_ceil(executors_of(trace).max(1));
+    stated.map_or_else(seen, |cores| cores / application.cores_of_a_task()).max(1)
 }
 
 /// Executors that ran an attempt.
@@ -214,7 +220,7 @@ fn executed<'t>(
                 format!("stage {} has no dependencies in the log; a fit needs an event log of Spark", stage.number);
             return Err(FitError::NotAStageGraph { log: log.to_owned(), what });
         }
-        let in_job = |job: &crate::trace::Job| job.stages.contains(&stage.number);
+        let in_job = |job: &Job| job.stages.contains(&stage.number);
         let jobs = trace.jobs.iter().enumerate().filter(|(_, job)| in_job(job)).map(|(i, _)| i).collect();
         found.push((id, stage, Span { first_launch, last_end, jobs }));
     }

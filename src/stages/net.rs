@@ -67,8 +67,8 @@ impl<'a> Maker<'a> {
             edges: vec![Vec::new(); job.stages.len()],
             entries: vec![Vec::new(); job.stages.len()],
             last: Vec::new(),
-            // one below each start is left for the ends
-            priority: u32::try_from(waves).unwrap_or(u32::MAX - 1) + 1,
+            // starts have waves + 1 down to 2, all else 1
+            priority: u32::try_from(waves).unwrap_or(u32::MAX - 2) + 2,
             row: 1.0,
         };
         maker.place_at(slots, 2.5, 0.0);

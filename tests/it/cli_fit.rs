@@ -4,6 +4,7 @@ use crate::cli::{assert_shown, shown, tool};
 
 const SMALL: &str = "tests/data/trace/sort-32mb.spark.gz";
 const LARGER: &str = "tests/data/trace/sort-64mb.spark.gz";
+const SPECULATION: &str = "tests/data/trace/speculation.spark.gz";
 
 #[test]
 fn help_of_fit() {
@@ -38,7 +39,7 @@ fn fits_and_estimates_at_another_size() {
 fn says_what_is_wrong() {
     let one = shown(&["fit", "tests/data/trace/small.rumen.json"]);
     assert!(one.starts_with("exit 4"), "{one}");
-    let other = shown(&["fit", SMALL, "tests/data/trace/speculation.spark.gz"]);
+    let other = shown(&["fit", SMALL, SPECULATION, "--input-size", "32M", "--input-size", "1G"]);
     assert!(other.starts_with("exit 4") && other.contains("not runs of one program"), "{other}");
     let sizes = shown(&["fit", SMALL, LARGER, "--input-size", "1G"]);
     assert!(sizes.starts_with("exit 2"), "{sizes}");
