@@ -276,7 +276,8 @@ fn net_at(net: &Net, axes: &[Axis], point: &Point) -> Result<Net, Wrong> {
             Some(other) => return Err(Wrong::plain(format!("{other} is no number"))),
         }
     }
-    let told = |wrong: Failure| Wrong::plain(wrong.notes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "));
+    let told =
+        |wrong: Failure| Wrong::plain(wrong.notes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "));
     replace_parameters(net.clone(), &values).map_err(told)
 }
 

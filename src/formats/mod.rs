@@ -157,7 +157,8 @@ pub fn write_file(
         Format::Svg => (svg::svg(net), Vec::new()),
         Format::Pnml => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
     };
-    whole_file::replace(path, text.as_bytes()).map_err(|source| WriteFileError::Io { path: path.to_owned(), source })?;
+    whole_file::replace(path, text.as_bytes())
+        .map_err(|source| WriteFileError::Io { path: path.to_owned(), source })?;
     Ok(warnings)
 }
 

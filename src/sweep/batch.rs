@@ -103,7 +103,8 @@ fn run_point<E>(
 ) -> Result<Option<crate::sim::Run>, BatchError<E>> {
     let number = point.number;
     let model = make(point).map_err(|message| BatchError::Model { point: number, message })?;
-    let rule = |rel_error| StopRule { rel_error, level: batch.level, max_reps: batch.replications, ..StopRule::default() };
+    let rule =
+        |rel_error| StopRule { rel_error, level: batch.level, max_reps: batch.replications, ..StopRule::default() };
     let ensemble = Ensemble {
         replications: batch.replications,
         stop: batch.relative_error.map(rule),

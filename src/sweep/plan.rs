@@ -345,9 +345,11 @@ mod tests {
 
     #[test]
     fn too_many_points_and_uneven_lists_are_refused() {
-        let many = "[sweep]\nmost_points = 5\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
+        let many =
+            "[sweep]\nmost_points = 5\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
         assert_eq!(told(many), ["`sweep.most_points`: 6 points; there must be 1 to 5 @ 5"]);
-        let list = "[sweep]\ndesign = 'list'\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
+        let list =
+            "[sweep]\ndesign = 'list'\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
         assert!(told(list)[0].starts_with("`axis[1]`: 2 values, but 3 on the first axis"), "{:?}", told(list));
         assert!(told("[sweep]\nseed = 1")[0].starts_with("`axis`: 0 axes; there must be 1 to 64"));
         assert!(told("[[axis]]\nkey = 'a'\n")[0].starts_with("`axis[0]`: an axis needs `values`, or `from` and `to`"));

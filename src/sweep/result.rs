@@ -31,7 +31,8 @@ impl Number {
             let interval = interval.scaled(tick);
             Self { value: interval.value, low: Some(interval.low), high: Some(interval.high) }
         };
-        interval.map_or_else(|_| Some(Self { value: value? * tick, low: None, high: None }), |found| Some(scaled(found)))
+        interval
+            .map_or_else(|_| Some(Self { value: value? * tick, low: None, high: None }), |found| Some(scaled(found)))
     }
 }
 

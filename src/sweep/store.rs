@@ -239,7 +239,10 @@ pub fn read(folder: &Path) -> Result<Stored, StoreError> {
         return Err(StoreError::Foreign { path, why });
     }
     if let Some(point) = results.keys().find(|&&point| point >= header.points || !shard.has(point)) {
-        return Err(StoreError::Foreign { path: folder.to_owned(), why: format!("point {point} does not belong to it") });
+        return Err(StoreError::Foreign {
+            path: folder.to_owned(),
+            why: format!("point {point} does not belong to it"),
+        });
     }
     Ok(Stored { header, results })
 }
@@ -271,7 +274,8 @@ impl Store {
             }
             return Self::go_on(folder, header);
         }
-        if files.any(|file| file.is_ok_and(|file| !file.file_name().to_string_lossy().starts_with(whole_file::PREFIX))) {
+        if files.any(|file| file.is_ok_and(|file| !file.file_name().to_string_lossy().starts_with(whole_file::PREFIX)))
+        {
             let why = "it is not empty, and there is no `sweep.json` in it".to_owned();
             return Err(StoreError::Foreign { path: folder.to_owned(), why });
         }

@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn the_widest_swing_comes_first_and_the_base_counts() {
-        let text = "[sweep]\ndesign = 'each'\n[[axis]]\nkey = 'a'\nvalues = [1, 2]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]\n";
+        let text =
+            "[sweep]\ndesign = 'each'\n[[axis]]\nkey = 'a'\nvalues = [1, 2]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]\n";
         let plan = SweepPlan::from_toml(text).unwrap();
         let results = [result(1, 0, 1, -1.0), result(2, 0, 2, 2.0), result(3, 1, 1, -5.0), result(4, 1, 2, -4.0)];
         let knobs = tornado(&plan, &results);
