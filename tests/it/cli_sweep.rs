@@ -230,9 +230,12 @@ fn a_plan_that_changed_is_noticed() {
     let resume = |more: &[&str]| shown(&[&["sweep", &plan, "-o", &result, "--resume"], more].concat());
     let told =
         |text: String, what: &str| assert!(text.starts_with("exit 5") && unbroken(&text).contains(what), "{text}");
-    told(resume(&["--seed=1"]), "the plan of the sweep");
+    told(resume(&["--seed=1"]), "the seed has changed");
     told(resume(&["--level=0.9"]), "the level of the intervals");
     told(resume(&["--shard=1/2"]), "the shard");
+    std::fs::write(&plan, SMALL.replace("200", "300")).unwrap();
+    told(resume(&[]), "the plan of the sweep has changed");
+    std::fs::write(&plan, SMALL).unwrap();
     std::fs::write(folder.at("job.toml"), job("exponential", 3)).unwrap();
     told(resume(&[]), "the base that its points change");
     // comments and the order of keys do not matter
@@ -263,7 +266,7 @@ fn merged_shards_equal_the_unsharded_result() {
     assert_eq!(files(&whole), files(&merged));
     let other = folder.at("other");
     data(&["sweep", &plan, "-o", &other, "--shard=2/3", "--seed=8"]);
-    told(&[a, &other, c], "are not of one sweep: the plan of the sweep is different");
+    told(&[a, &other, c], "are not of one sweep: the seed is different");
     assert!(shown(&["merge", &folder.at("job.toml"), "-o", &merged]).starts_with("exit"));
 }
 
