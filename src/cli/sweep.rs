@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use tailspn::report::{SweepReport, duration, json, sweep_csv, sweep_pictures, sweep_report, sweep_text};
+use tailspn::report::{SweepReport, counted, duration, json, sweep_csv, sweep_pictures, sweep_report, sweep_text};
 use tailspn::sim::Watch as _;
 use tailspn::sweep::{
     Batch, BatchError, Header, MergeError, Point, PointResult, Shard, Store, StoreError, Stored, SweepPlan,
@@ -42,16 +42,15 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
         None => Kept::Memory(Stored { header, results: std::collections::BTreeMap::new() }),
     };
     let left = left(&all, kept.stored(), args.max_points);
+    let before = kept.stored().results.len();
     let ran = run_left(&left, &all[0], &plan, &subject, &mut kept, args, terminal);
     // what was finished is kept, whatever went wrong
     let stored = kept.close();
-    let planned = left.len();
     ran?;
     let stored = stored.map_err(|error| lost(&error))?;
     show(&plan, &stored, &args.print, terminal)?;
-    if planned > 0 {
-        terminal.tell(&format!("{} for {} points in this run", duration(started.elapsed()), planned));
-    }
+    let found = counted((stored.results.len() - before) as u128, "point");
+    terminal.tell(&format!("{found} in {}", duration(started.elapsed())));
     if !stored.is_complete() && args.output.is_some() {
         terminal.tell("note: points are missing; --resume goes on with them");
     }

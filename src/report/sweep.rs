@@ -169,13 +169,24 @@ pub fn sweep_text(report: &SweepReport, look: &Look) -> String {
 
 fn points_table(report: &SweepReport) -> Table {
     let right = Align::Right;
-    let axes = report.axes.iter().map(|axis| (axis.name.clone(), right));
+    // where one axis changes at a time, most columns of a table would be empty
+    let one_column = report.design == Design::Each.name();
+    let axes: Vec<(String, Align)> = if one_column {
+        vec![("changed".to_owned(), Align::Left)]
+    } else {
+        report.axes.iter().map(|axis| (axis.name.clone(), right)).collect()
+    };
     let numbers = ["mean", "p50", "p95", "p99", "change [s]", "[%]"].map(|name| (name.to_owned(), right));
     let mut table = Table::new([("point".to_owned(), right)].into_iter().chain(axes).chain(numbers));
     for point in &report.points {
-        let number = if point.point == 0 { "base".to_owned() } else { point.point.to_string() };
-        let mut cells = vec![number];
-        cells.extend(point.values.iter().map(|value| value.as_ref().map_or_else(String::new, value_text)));
+        let mut cells = vec![if point.point == 0 { "base".to_owned() } else { point.point.to_string() }];
+        let values = point.values.iter().map(|value| value.as_ref().map_or_else(String::new, value_text));
+        if one_column {
+            let named = report.axes.iter().zip(values).find(|(_, value)| !value.is_empty());
+            cells.push(named.map_or_else(String::new, |(axis, value)| format!("{} = {value}", axis.name)));
+        } else {
+            cells.extend(values);
+        }
         cells.extend([&point.mean_s, &point.p50_s, &point.p95_s, &point.p99_s].map(|number| pair(number.as_ref())));
         cells.extend([change(point.difference_s.as_ref()), percent(point.ratio.as_ref())]);
         table.push(cells);
@@ -204,10 +215,16 @@ fn knobs_table(report: &SweepReport) -> Table {
             percent(knob.best.ratio.as_ref()),
             value_text(&knob.worst.value),
             change(Some(&knob.worst.difference_s)),
-            within(knob.swing_s, knob.best.difference_s.half_width()),
+            within(knob.swing_s, widest(knob)),
         ]);
     }
     table
+}
+
+/// The wider half width of a knob's two differences: as many digits its swing deserves.
+fn widest(knob: &KnobRow) -> Option<f64> {
+    let [best, worst] = [&knob.best, &knob.worst].map(|level| level.difference_s.half_width());
+    Some(best?.max(worst?))
 }
 
 /// What buys most, in a sentence.

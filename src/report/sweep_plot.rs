@@ -278,29 +278,39 @@ fn draw_tornado(area: &Area<'_>, report: &SweepReport) -> Result<(), DrawError> 
                 chart.draw_series([PathElement::new([(low, middle), (high, middle)], BLACK.stroke_width(2))])?;
             }
         }
-        let alone = both[0].value == both[1].value;
-        let sides = both[0].difference_s.value * both[1].difference_s.value <= 0.0;
-        for level in both.iter().take(if alone || !sides { 1 } else { 2 }) {
-            let (at, text, side) = value_label(level);
+        for (at, shift, text) in value_labels(knob) {
+            let side = if shift < 0 { HPos::Right } else { HPos::Left };
             let style = ("sans-serif", 13).into_text_style(&SIZE).pos(Pos::new(side, VPos::Center));
-            let shift = if level.difference_s.value < 0.0 { -8 } else { 8 };
-            let text = Text::new(text, (shift, 0), style);
-            chart.draw_series([EmptyElement::at((at, middle)) + text])?;
+            chart.draw_series([EmptyElement::at((at, middle)) + Text::new(text, (shift, 0), style)])?;
         }
     }
     chart.draw_series([PathElement::new([(0.0, 0.0), (0.0, rows as f64)], BLACK.stroke_width(1))])?;
     Ok(())
 }
 
-/// Where the value of a bar is written, and on which side of that place it ends.
-fn value_label(level: &KnobLevel) -> (f64, String, HPos) {
-    let number = level.difference_s;
-    let text = value_text(&level.value);
-    if number.value < 0.0 {
-        (number.low.unwrap_or(number.value), text, HPos::Right)
-    } else {
-        (number.high.unwrap_or(number.value), text, HPos::Left)
+/// Pixels between a bar and its value.
+const BESIDE: i32 = 8;
+
+/// The values of a knob, and where they are written: the best at the left and the worst at the right of the bars; of two bars on one
+/// side only the longer one's.
+fn value_labels(knob: &KnobRow) -> Vec<(f64, i32, String)> {
+    let (best, worst) = (&knob.best, &knob.worst);
+    let left = |level: &KnobLevel| {
+        let number = level.difference_s;
+        (number.low.unwrap_or(number.value), -BESIDE, value_text(&level.value))
+    };
+    let right = |level: &KnobLevel| {
+        let number = level.difference_s;
+        (number.high.unwrap_or(number.value), BESIDE, value_text(&level.value))
+    };
+    let mut labels = Vec::new();
+    if best.difference_s.value <= 0.0 {
+        labels.push(left(best));
     }
+    if worst.difference_s.value > 0.0 {
+        labels.push(right(worst));
+    }
+    labels
 }
 
 /// A name that fits beside the axis: the end of a long path says most.

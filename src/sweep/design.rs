@@ -113,8 +113,8 @@ impl Axis {
     fn between(&self, u: f64) -> Value {
         let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or(0.0));
         let value = match self.scale {
-            _ if u == 0.0 => from,
-            _ if u == 1.0 => to,
+            _ if u <= 0.0 => from,
+            _ if u >= 1.0 => to,
             Scale::Linear => from + (to - from) * u,
             // functions of `libm` are the same on every machine
             Scale::Log => libm::exp(libm::log(from) * (1.0 - u) + libm::log(to) * u),

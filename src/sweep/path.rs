@@ -15,7 +15,7 @@ pub enum PathError {
         path: String,
     },
     /// An entry that the list does not have.
-    #[error("`{list}` has {len} entries, numbered from 0; there is no [{index}]")]
+    #[error("there is no `{list}[{index}]`: the list has {len}, numbered from 0")]
     NoEntry {
         /// The list.
         list: String,
@@ -133,7 +133,7 @@ mod tests {
         for path in ["", "a..b", "b[", "b[x]", ".a", "[0]"] {
             assert!(told(path).contains("is no path"), "{path}: {}", told(path));
         }
-        assert_eq!(told("b[1].c"), "`b` has 1 entries, numbered from 0; there is no [1]");
+        assert_eq!(told("b[1].c"), "there is no `b[1]`: the list has 1, numbered from 0");
         assert_eq!(told("a.b"), "`a` is no table");
         assert_eq!(told("a[0]"), "`a` is no list");
     }

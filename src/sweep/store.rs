@@ -77,9 +77,9 @@ impl Header {
     pub(in crate::sweep) fn difference(&self, other: &Self) -> Option<&'static str> {
         let same_level = self.level.to_bits() == other.level.to_bits();
         let checks = [
+            (self.seed == other.seed, "the seed"),
             (self.plan == other.plan, "the plan of the sweep"),
             (self.base == other.base, "the base that its points change"),
-            (self.seed == other.seed, "the seed"),
             (same_level, "the level of the intervals"),
             (self.version == other.version, "the version of tailspn"),
             (self.points == other.points && self.format_version == other.format_version, "the number of points"),
