@@ -54,7 +54,9 @@ pub(super) fn scaling(runs: &[ObservedRun], i: usize) -> Scaling {
     let small = mean(&|s| s.small);
     let all_small: f64 = seen.iter().map(|s| s.small).sum();
     let partitions = runs.iter().zip(&seen).all(|(run, s)| {
-        !run.stages[i].reads_input && s.small == 0.0 && run.partitions.is_some_and(|p| f64::from(p) == s.full)
+        !run.stages[i].reads_input
+            && s.small == 0.0
+            && run.partitions.is_some_and(|p| (f64::from(p) - s.full).abs() < 0.5)
     });
     let inputs = || seen.iter().map(|s| s.input_mb);
     let (least, most) = (inputs().fold(f64::INFINITY, f64::min), inputs().fold(0.0, f64::max));

@@ -158,7 +158,7 @@ pub fn fit_text(report: &FitReport, look: &Look) -> String {
         ("after", Align::Left),
         right("tasks"),
         right("MB/task"),
-        right(&"setup [s]"[..]),
+        right("setup [s]"),
         (cold.as_str(), Align::Right),
         right("steady task [s]"),
         right("2nd task"),

@@ -27,7 +27,7 @@ fn runs() -> Option<PathBuf> {
 struct Run {
     name: String,
     app: String,
-    mb: f64,
+    mb: u32,
     job_s: f64,
     observed: ObservedRun,
 }
@@ -42,7 +42,7 @@ fn all_runs(folder: &Path) -> Vec<Run> {
         Run {
             name: row["name"].as_str().unwrap().to_owned(),
             app: row["app"].as_str().unwrap().to_owned(),
-            mb: row["input_mb"].as_f64().unwrap(),
+            mb: u32::try_from(row["input_mb"].as_u64().unwrap()).unwrap(),
             job_s: row["job_s"].as_f64().unwrap(),
             observed,
         }
@@ -84,7 +84,7 @@ impl Score {
             let fitted = fit_stages(&small).unwrap();
             for run in of_app().filter(|r| predict(r)) {
                 let mut plan = fitted.plan.clone();
-                plan.job.input_mb = run.mb;
+                plan.job.input_mb = run.mb.into();
                 let times = job_times(&plan);
                 let [low, middle, high] = [0.05, 0.5, 0.95].map(|p| times.quantile(p));
                 let error = middle / run.job_s - 1.0;
@@ -120,13 +120,18 @@ fn small_runs_predict_larger_ones() {
     let runs = all_runs(&folder);
     for run in &runs {
         assert!((run.observed.job_s - run.job_s).abs() < 2e-3, "{}", run.name);
-        assert!((run.observed.input_mb / run.mb - 1.0).abs() < 1e-3, "{}: {}", run.name, run.observed.input_mb);
+        assert!(
+            (run.observed.input_mb / f64::from(run.mb) - 1.0).abs() < 1e-3,
+            "{}: {}",
+            run.name,
+            run.observed.input_mb
+        );
     }
     let mut larger = Score::default();
-    larger.add(&runs, |run| run.mb <= 64.0, |run| run.mb > 64.0);
+    larger.add(&runs, |run| run.mb <= 64, |run| run.mb > 64);
     larger.tell("fit to 32 and 64 MB");
     let mut left_out = Score::default();
-    for mb in [32.0, 64.0, 128.0, 256.0] {
+    for mb in [32, 64, 128, 256] {
         left_out.add(&runs, |run| run.mb != mb, |run| run.mb == mb);
     }
     left_out.tell("one size left out");
