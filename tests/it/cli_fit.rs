@@ -40,7 +40,7 @@ fn says_what_is_wrong() {
     let one = shown(&["fit", "tests/data/trace/small.rumen.json"]);
     assert!(one.starts_with("exit 4"), "{one}");
     let other = shown(&["fit", SMALL, SPECULATION, "--input-size", "32M", "--input-size", "1G"]);
-    assert!(other.starts_with("exit 4") && other.contains("not runs of one program"), "{other}");
+    assert!(other.starts_with("exit 4") && other.contains("these are not runs of"), "{other}");
     let sizes = shown(&["fit", SMALL, LARGER, "--input-size", "1G"]);
     assert!(sizes.starts_with("exit 2"), "{sizes}");
     let folder = tempfile::tempdir().unwrap();
