@@ -8,7 +8,7 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | what a log says of one run of the job | [`observe`] |
+//! | what a log says of one run of the job | [`observe()`] |
 //! | a line through positive times, unmoved by a few wild ones | `line` |
 //! | cold tasks, warm tasks and the way between | `task_time` |
 //! | numbers of tasks and amounts of data at other inputs | `scaling` |

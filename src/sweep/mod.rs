@@ -13,8 +13,8 @@
 //! | how a point changes another plan | [`path`] |
 //! | all points on all cores | [`batch`] |
 //! | what is known of one point | [`result`] |
-//! | results in a folder, resumed and merged | [`store`], [`merge`] |
-//! | which knob matters | [`tornado`] |
+//! | results in a folder, resumed and merged | [`store`], [`merge()`] |
+//! | which knob matters | [`tornado()`] |
 //!
 //! A sweep does not know what its points are about: the caller makes a [`Model`] of each.
 //!
