@@ -54,7 +54,7 @@ impl Times {
 /// ```
 /// # use tailspn::trace::analysis::quantile;
 /// assert_eq!(quantile(&[1.0, 2.0, 4.0, 8.0], 0.5), Some(3.0));
-/// assert_eq!(quantile(&[1.0, 2.0, 4.0, 8.0], 0.95), Some(7.4));
+/// assert_eq!(quantile(&[1.0, 2.0, 4.0, 8.0], 0.75), Some(5.0));
 /// assert_eq!(quantile(&[], 0.5), None);
 /// ```
 pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
