@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use tailspn::compile::{Program, plan_schedule};
 use tailspn::mapreduce::{AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards};
+use tailspn::net::TransitionId;
 use tailspn::report::{AnalyticSummary, JobReport, job_csv, job_report, job_text, json, reward_to_gather};
 use tailspn::sim::{CriticalPath, Ensemble, Group, Question, Run, run as replicate};
 use tailspn::solve::{GridSettings, completion_time, is_series_parallel};
@@ -123,21 +124,7 @@ fn simulate(
     let rewards = rewards(plan, job);
     let gathered = rewards.iter().map(|reward| reward_to_gather(&job.net, reward)).collect();
     let question = Question { groups: phase_groups(job), rewards: gathered, ..Question::default() };
-    let ensemble = Ensemble {
-        replications: args.reps.unwrap_or(REPLICATIONS),
-        stop: stop_rule(args.rel_error, args.reps, args.run.level),
-        seed: plan.model.seed,
-        threads: args.run.threads,
-        max_wall: args.run.max_time,
-        backend: backend(args.place.backend),
-        adapter: args.place.adapter.clone(),
-        ..Ensemble::default()
-    };
-    catch_interrupt(terminal);
-    let found = {
-        let progress = Progress::new(terminal.shows_progress(), "replications");
-        replicate(&program, &question, &ensemble, &progress).map_err(|error| failure(&error))?
-    };
+    let found = replications(&program, &question, args, plan.model.seed, terminal)?;
     report.add_run(&found, &question);
     report.add_attempts(&found, &rewards);
     match critical_path(&program, &question.groups, &found) {
@@ -162,12 +149,36 @@ fn rewards(plan: &Plan, job: &JobNet) -> Vec<AttemptReward> {
 
 /// One group of transitions per phase, in the order of the phases.
 fn phase_groups(job: &JobNet) -> Vec<Group> {
+    job.phases.iter().map(|(phase, transitions)| group(phase.name(), transitions)).collect()
+}
+
+/// A group of transitions of a net.
+pub(super) fn group(name: &str, transitions: &[TransitionId]) -> Group {
     let number = |index: usize| u32::try_from(index).expect("a program numbers its transitions with 32 bits");
-    let group = |(phase, transitions): (tailspn::mapreduce::Phase, &[tailspn::net::TransitionId])| Group {
-        name: phase.name().to_owned(),
-        transitions: transitions.iter().map(|id| number(id.index())).collect(),
+    Group { name: name.to_owned(), transitions: transitions.iter().map(|id| number(id.index())).collect() }
+}
+
+/// Replicates as the arguments say, with progress; Ctrl-C keeps what is there.
+pub(super) fn replications(
+    program: &Program,
+    question: &Question,
+    args: &EstimateArgs,
+    seed: u64,
+    terminal: &Terminal,
+) -> Result<Run, Failure> {
+    let ensemble = Ensemble {
+        replications: args.reps.unwrap_or(REPLICATIONS),
+        stop: stop_rule(args.rel_error, args.reps, args.run.level),
+        seed,
+        threads: args.run.threads,
+        max_wall: args.run.max_time,
+        backend: backend(args.place.backend),
+        adapter: args.place.adapter.clone(),
+        ..Ensemble::default()
     };
-    job.phases.iter().map(group).collect()
+    catch_interrupt(terminal);
+    let progress = Progress::new(terminal.shows_progress(), "replications");
+    replicate(program, question, &ensemble, &progress).map_err(|error| failure(&error))
 }
 
 /// Where the time goes, in the first replications of the run; for nets that the schedule engine cannot run, why not.

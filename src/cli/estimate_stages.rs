@@ -1,21 +1,19 @@
 //! `estimate` for a plan of stages: the job at a size, by simulation of its net, with the spread between whole runs.
 
 use tailspn::report::{json, stages_csv, stages_report, stages_text};
-use tailspn::sim::{Ensemble, Group, Question, run as replicate};
+use tailspn::sim::{Group, Question};
 use tailspn::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, stage_net};
 
 use crate::cli::args::{EstimateArgs, Method, SizeArgs};
 use crate::cli::convert::{export, format_of, put};
+use crate::cli::estimate::{group, replications};
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::plan::PlanText;
-use crate::cli::simulate::{backend, end_of, failure, stop_rule};
-use crate::cli::watch::{Progress, catch_interrupt};
+use crate::cli::simulate::end_of;
 
-/// Replications where nothing else is asked for.
-const REPLICATIONS: u64 = 2_000;
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
 
@@ -42,21 +40,7 @@ pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> 
     })?;
     let program = compile_net(&made.net)?;
     let question = Question { groups: groups(&job, &made), ..Question::default() };
-    let ensemble = Ensemble {
-        replications: args.reps.unwrap_or(REPLICATIONS),
-        stop: stop_rule(args.rel_error, args.reps, args.run.level),
-        seed: args.run.seed.unwrap_or(0),
-        threads: args.run.threads,
-        max_wall: args.run.max_time,
-        backend: backend(args.place.backend),
-        adapter: args.place.adapter.clone(),
-        ..Ensemble::default()
-    };
-    catch_interrupt(terminal);
-    let found = {
-        let progress = Progress::new(terminal.shows_progress(), "replications");
-        replicate(&program, &question, &ensemble, &progress).map_err(|error| failure(&error))?
-    };
+    let found = replications(&program, &question, args, args.run.seed.unwrap_or(0), terminal)?;
     let factor = RunFactor::new(&plan.run, job.error());
     let samples = &found.samples;
     let Some(times) = JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor) else {
@@ -95,10 +79,5 @@ fn resize(plan: &mut StagePlan, size: &SizeArgs) -> Result<(), Failure> {
 
 /// The transitions of each stage.
 fn groups(job: &PlannedJob, made: &StageNet) -> Vec<Group> {
-    let number = |index: usize| u32::try_from(index).expect("a program numbers its transitions with 32 bits");
-    let group = |(stage, transitions): (&tailspn::stages::PlannedStage, &Vec<tailspn::net::TransitionId>)| Group {
-        name: stage.name.clone(),
-        transitions: transitions.iter().map(|id| number(id.index())).collect(),
-    };
-    job.stages.iter().zip(&made.stages).map(group).collect()
+    job.stages.iter().zip(&made.stages).map(|(stage, transitions)| group(&stage.name, transitions)).collect()
 }
