@@ -4,8 +4,6 @@
 
 use crate::solve::sweep::{Stop, Sweeps, repeat};
 
-/// Sweeps before BiCGSTAB is tried.
-const PATIENCE: u32 = 300;
 /// Steps of the first round of BiCGSTAB; twice as many after each without gain.
 const STEPS: usize = 400;
 /// Sweeps after a round that broke down.
@@ -38,7 +36,7 @@ pub(crate) fn accelerated(
     mut sweep: impl FnMut(&mut [f64], f64) -> f64,
     mut improve: impl FnMut(&mut [f64], usize) -> bool,
 ) -> Iterated {
-    let first = repeat(Stop { sweeps: stop.sweeps.min(PATIENCE), ..stop }, 1.0, |step| sweep(x, step));
+    let first = repeat(Stop { foresees: true, ..stop }, 1.0, |step| sweep(x, step));
     if first.converged || first.count >= stop.sweeps {
         return Iterated { sweeps: first, accelerated: false };
     }

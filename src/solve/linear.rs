@@ -205,7 +205,7 @@ impl Part {
         x: &mut [f64],
         mut sweep: impl FnMut(&mut [f64], f64) -> f64,
     ) -> Iterated {
-        let stop = Stop { tolerance: self.settings.tolerance, sweeps: self.settings.sweeps };
+        let stop = Stop { tolerance: self.settings.tolerance, sweeps: self.settings.sweeps, foresees: false };
         if self.settings.method == LinearMethod::GaussSeidel {
             return Iterated { sweeps: repeat(stop, 1.0, |step| sweep(x, step)), accelerated: false };
         }

@@ -27,6 +27,8 @@ pub(crate) struct Stop {
     pub(crate) tolerance: f64,
     /// Most sweeps.
     pub(crate) sweeps: u32,
+    /// Whether to give up early where that many will not do, as the changes shrink now.
+    pub(crate) foresees: bool,
 }
 
 /// Sweeps from whose changes the rate of convergence is taken.
@@ -35,6 +37,8 @@ const WINDOW: u32 = 10;
 const ROUNDING: f64 = 1e-13;
 /// Share of a step that is taken where full steps do not converge.
 const DAMPED: f64 = 0.9;
+/// Sweeps between two looks ahead.
+const LOOK: u32 = 300;
 /// Sweeps after which steps are damped if changes have not become smaller.
 const PATIENCE: u32 = 50;
 
@@ -50,6 +54,17 @@ struct Progress {
 impl Progress {
     fn new(stop: Stop, step: f64) -> Self {
         Self { stop, count: 0, before: f64::INFINITY, ratio: 1.0, step }
+    }
+
+    /// Whether the sweeps that are left are too few for this error, at the present rate. Damped steps are given all of them:
+    /// their rate says little.
+    fn is_hopeless(&self, error: f64) -> bool {
+        if !self.stop.foresees || !self.count.is_multiple_of(LOOK) || self.step < 1.0 {
+            return false;
+        }
+        let needed = (error / self.stop.tolerance).ln() / -self.ratio.ln();
+        // also where changes do not shrink at all, and the error is not known
+        !(self.ratio < 1.0 && needed <= f64::from(self.stop.sweeps - self.count))
     }
 
     /// Takes in a sweep's change, relative to the sum of values; gives the outcome at the end.
@@ -69,7 +84,8 @@ impl Progress {
             let error = if self.ratio < 1.0 { change * self.ratio / (1.0 - self.ratio) } else { f64::INFINITY };
             let error = error.max(f64::EPSILON);
             let converged = error <= self.stop.tolerance;
-            if converged || self.count >= self.stop.sweeps || change < f64::EPSILON / 16.0 {
+            let over = self.count >= self.stop.sweeps || change < f64::EPSILON / 16.0 || self.is_hopeless(error);
+            if converged || over {
                 return Some(Sweeps { count: self.count, error, converged, step: self.step });
             }
         }
@@ -139,7 +155,7 @@ mod tests {
         repeat(stop, 1.0, |step| steady(&incoming, &exit, x, step))
     }
 
-    const STOP: Stop = Stop { tolerance: 1e-13, sweeps: 10_000 };
+    const STOP: Stop = Stop { tolerance: 1e-13, sweeps: 10_000, foresees: false };
 
     #[test]
     fn a_queue_converges_to_its_geometric_law() {
