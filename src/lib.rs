@@ -50,6 +50,7 @@
 
 pub mod cluster;
 pub mod compile;
+pub mod diagnose;
 pub mod error;
 pub mod estimate;
 pub mod fit;

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// traces.
 /// `sweep` runs many points without knowing what they are about: whoever calls it makes their nets.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 24] = [
+const MAY_IMPORT: [(&str, &[&str]); 25] = [
     ("units", &[]),
     ("plan_text", &[]),
     ("rng", &[]),
@@ -40,6 +40,7 @@ const MAY_IMPORT: [(&str, &[&str]); 24] = [
     ("trace", &["watch"]),
     ("stages", &["net", "mapreduce", "estimate", "plan_text"]),
     ("fit", &["stages", "mapreduce", "trace", "estimate"]),
+    ("diagnose", &["trace", "cluster", "rng", "estimate", "watch"]),
     ("sweep", &["compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
     (
         "report",
@@ -54,6 +55,7 @@ const MAY_IMPORT: [(&str, &[&str]); 24] = [
             "trace",
             "stages",
             "fit",
+            "diagnose",
             "sweep",
             "units",
             "net",

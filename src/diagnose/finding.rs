@@ -1,0 +1,103 @@
+//! What a diagnosis says, in one form for all methods: who, when, how much, against which threshold, and why.
+
+use serde::Serialize;
+
+/// One thing found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The method that says so, by the name it has in the documentation.
+    pub method: &'static str,
+    /// About whom.
+    pub subject: Subject,
+    /// When it began, seconds since the start of the input, where that is known.
+    pub from: Option<f64>,
+    /// When it ended, seconds since the start of the input, where that is known.
+    pub to: Option<f64>,
+    /// What is behind it.
+    pub cause: Cause,
+    /// How strongly it shows; its unit is the method's.
+    pub score: f64,
+    /// What the score had to exceed, in the same unit.
+    pub threshold: f64,
+    /// How sure the method is of the cause, from 0 to 1, by a rule that its documentation states; 0 where the cause is unknown.
+    pub confidence: f64,
+    /// What it was concluded from, the strongest first.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Whom a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Subject {
+    /// An attempt of a task.
+    Task {
+        /// The stage's name, as the log has it.
+        stage: String,
+        /// The task's number in its stage.
+        task: u64,
+        /// Which attempt, from 0.
+        attempt: u32,
+        /// The node that it ran on, where that is known.
+        node: Option<String>,
+    },
+    /// All tasks of a stage.
+    Stage {
+        /// Its name, as the log has it.
+        stage: String,
+    },
+    /// A node.
+    Node {
+        /// Its name.
+        node: String,
+    },
+    /// What goes on between two nodes.
+    Link {
+        /// The node that was looked at.
+        from: String,
+        /// The node that it talked to.
+        to: String,
+    },
+    /// The job as a whole.
+    Job,
+}
+
+/// What makes a task slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The evidence names none.
+    Unknown,
+    /// More input than its peers have.
+    DataSkew,
+    /// More shuffled data than its peers have.
+    ShuffleSkew,
+    /// Data that did not fit into memory.
+    Spill,
+    /// Garbage collection.
+    GarbageCollection,
+    /// Serialisation of results, or deserialisation of the task.
+    Serialization,
+    /// Input that was far away.
+    Locality,
+    /// The node's processors.
+    Cpu,
+    /// The node's disk.
+    Disk,
+    /// The node's network.
+    Network,
+    /// The node, for a reason that is not known.
+    SlowNode,
+}
+
+/// One number behind a finding, beside what it was compared with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evidence {
+    /// What was measured, as a person reads it.
+    pub what: String,
+    /// Its value for the subject.
+    pub value: f64,
+    /// The value that it was compared with: its peers, its past, or a threshold.
+    pub usual: f64,
+    /// The unit of both; empty for a bare number.
+    pub unit: &'static str,
+}
