@@ -32,6 +32,24 @@ pub enum FitError {
         /// How many.
         count: usize,
     },
+    /// The log has several MapReduce jobs. Say which one.
+    #[error("{log}: {} jobs in one log ({})", ids.len(), some(ids))]
+    SeveralJobs {
+        /// The log.
+        log: String,
+        /// Their ids.
+        ids: Vec<String>,
+    },
+    /// The log has no job with this id. Give one that it has.
+    #[error("{log}: no job `{id}`; there are {}", some(ids))]
+    NoSuchJob {
+        /// The log.
+        log: String,
+        /// What was asked for.
+        id: String,
+        /// The ids that there are.
+        ids: Vec<String>,
+    },
     /// The job did not end, or a stage has tasks without a success, so that its time is unknown.
     #[error("{log}: {what}; a fit needs a run that ended well")]
     Incomplete {
@@ -58,6 +76,13 @@ pub enum FitError {
         /// What that has.
         expected: String,
     },
+}
+
+/// The first few of some ids.
+fn some(ids: &[String]) -> String {
+    const MOST: usize = 5;
+    let first = ids.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    if ids.len() > MOST { format!("{first}, …") } else { first }
 }
 
 /// One task, by its attempt that succeeded.
