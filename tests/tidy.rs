@@ -39,7 +39,7 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
     ("cluster", &["rng", "estimate", "plan_text"]),
     ("trace", &["watch"]),
     ("stages", &["net", "mapreduce", "estimate", "plan_text"]),
-    ("fit", &["stages", "mapreduce", "trace", "estimate"]),
+    ("fit", &["stages", "mapreduce", "trace", "estimate", "cluster"]),
     ("diagnose", &["trace", "cluster", "rng", "estimate", "watch"]),
     ("sweep", &["compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
     (

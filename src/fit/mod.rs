@@ -19,6 +19,7 @@
 //! | runs against each other, and all together | [`stages`] |
 //! | what a log says of a MapReduce job | [`observed_job`] |
 //! | the settings of a MapReduce job | [`hadoop_conf`] |
+//! | a job that ran as one that can run again under other policies | [`replay`](mod@replay), `replay_times` |
 //! | counters and times as symbols of SPN-GC; the plan as text | [`test_job`], `job_text` |
 //!
 //! Everything is deterministic; nothing is simulated. What a log cannot tell is assumed and said in the plan's notes.
@@ -29,6 +30,8 @@ mod law;
 mod line;
 pub mod observe;
 pub mod observed_job;
+pub mod replay;
+mod replay_times;
 mod scaling;
 pub mod stages;
 mod task_time;
@@ -39,5 +42,6 @@ pub(crate) use job_text::short;
 pub use law::LawScore;
 pub use observed_job::{ObservedJob, is_mapreduce, observe_job};
 pub use observe::{FitError, ObservedRun, ObservedStage, ObservedTask, observe};
+pub use replay::{Replay, ReplayNode, ReplayStage, replay};
 pub use stages::{FittedRun, FittedStage, FittedStages, fit_stages};
 pub use test_job::{FittedJob, FittedValue, fit_job};

@@ -141,9 +141,9 @@ pub struct ObservedRun {
 }
 
 /// A stage while the graph is made.
-struct Span {
-    first_launch: Moment,
-    last_end: Moment,
+pub(super) struct Span {
+    pub(super) first_launch: Moment,
+    pub(super) last_end: Moment,
     jobs: Vec<usize>,
 }
 
@@ -177,10 +177,11 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     if found.is_empty() {
         return Err(incomplete("no stage has run"));
     }
-    let mut stages = Vec::new();
+    let (mut stages, mut afters) = (Vec::new(), Vec::new());
     for i in 0..found.len() {
         let (id, stage, span) = &found[i];
-        let after = waits_for(&found[..i], stage, span, trace, &stages);
+        let after = waits_for(&found[..i], stage, span, trace, &afters);
+        afters.push(after.clone());
         let before = after.iter().map(|&k: &usize| found[k].2.last_end).max().unwrap_or(start);
         let (tasks, reads_input) = tasks_of(trace, *id, cores, &mut notes);
         stages.push(ObservedStage {
@@ -225,7 +226,7 @@ fn executors_of(trace: &JobTrace) -> u32 {
 }
 
 /// The stages that ran, with their times; of a stage that ran again the first attempt.
-fn executed<'t>(
+pub(super) fn executed<'t>(
     trace: &'t JobTrace,
     notes: &mut Vec<String>,
     log: &str,
@@ -253,13 +254,13 @@ fn executed<'t>(
 }
 
 /// The stages before this one that it waited for: its parents; for the first of a job, all without a follower among the
-/// stages of jobs that had ended.
-fn waits_for(
+/// stages of jobs that had ended. `made` has what each stage before waits for.
+pub(super) fn waits_for(
     before: &[(StageId, &Stage, Span)],
     stage: &Stage,
     span: &Span,
     trace: &JobTrace,
-    made: &[ObservedStage],
+    made: &[Vec<usize>],
 ) -> Vec<usize> {
     let parents = stage.parents.as_deref().unwrap_or(&[]);
     let mut after: Vec<usize> = (0..before.len()).filter(|&i| parents.contains(&before[i].1.number)).collect();
@@ -272,7 +273,7 @@ fn waits_for(
         let jobs = &before[*i].2.jobs;
         !jobs.is_empty() && jobs.iter().all(|&job| trace.jobs[job].completed.is_some_and(|end| end <= submitted))
     };
-    let has_follower = |i: &usize| made.iter().any(|stage| stage.after.contains(i));
+    let has_follower = |i: &usize| made.iter().any(|after| after.contains(i));
     let sinks = (0..before.len()).filter(|i| ended(i) && !has_follower(i));
     // jobs before the last ones have followers of their own, unless they ran side by side with all later ones
     after.extend(sinks);

@@ -386,8 +386,23 @@ impl Maker {
         let (value, interval) = self.mean(&reduces).unwrap_or((0.0, None));
         self.plan.profile.reduce_cpu_s = value * n;
         let interval = interval.map(|(low, high)| (low * n, high * n));
-        let from = format!("reduce phase of {} reduces together, less what the model counts beside it", reduces.len());
+        let from = format!("reduce phase, summed up over tasks ({}), less what the model counts beside it", reduces.len());
         self.values.push(FittedValue { key: "profile.reduce_cpu_s", value: value * n, interval, from });
+        self.delays(job);
+    }
+
+    /// Times of the job that the model does not have.
+    fn delays(&mut self, job: &ObservedJob) {
+        let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
+        let model = spn_gc::shuffle_s(plan, node, spn_gc::local_share(plan)) + spn_gc::merge_s(plan, node);
+        let waits: Vec<f64> =
+            job.reduces.iter().filter_map(|reduce| Some(reduce.after_maps_s - reduce.reduce_s?)).collect();
+        if let Some((seen, _)) = self.mean(&waits).filter(|(seen, _)| seen - model > LONG_END * job.job_s) {
+            self.note(format!(
+                "reduces spent {seen:.1} s in shuffle and sort after the last map, the model's phases 7 and 8 take {model:.1} s: \
+                 launches, connections and slow fetches are not in it"
+            ));
+        }
         if job.after_s > LONG_END * job.job_s {
             self.note(format!(
                 "{:.1} s passed between the last task and the end of the job; the model has no such time",
