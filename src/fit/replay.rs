@@ -382,6 +382,7 @@ impl Maker<'_, '_> {
         let ready = self.ready(stage);
         let firsts = &self.firsts[stage];
         let mean_mb = firsts.iter().map(|first| first.mb).sum::<f64>() / firsts.len() as f64;
+        let begin = self.found[stage].2.first_launch.microseconds().max(ready);
         let mut free: Vec<Vec<i64>> = vec![Vec::new(); self.places.names.len()];
         let mut tasks = Vec::new();
         for first in firsts {
@@ -391,7 +392,10 @@ impl Maker<'_, '_> {
             let slots = &mut free[first.node];
             // the slot that was free last: its pause is the shortest
             let last = (0..slots.len()).filter(|&i| slots[i] <= from + OVERLAP).max_by_key(|&i| slots[i]);
-            let pause = last.map_or(0.0, |i| (from - slots.swap_remove(i)) as f64 / 1e6);
+            let pause = match last {
+                Some(i) => (from - slots.swap_remove(i)) as f64 / 1e6,
+                None => (from - begin) as f64 / 1e6,
+            };
             slots.push(to);
             let pause = if pause <= PAUSE { pause } else { 0.0 };
             let mut work = self.work(&busy[first.node], from, to, cores);

@@ -71,6 +71,7 @@ mod trace_rows;
 mod trace_text;
 mod trace_timeline;
 mod whatif;
+mod whatif_log;
 mod whatif_plot;
 
 pub use answer::{AnswerMethod, ExactNumbers, exact_report, exact_steady_report};
@@ -127,4 +128,5 @@ pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     detectors_text, what_if_csv, what_if_report, what_if_text,
 };
+pub use whatif_log::{LogWhatIfReport, ReplayNodeRow, ReplayStageRow, log_what_if_report, log_what_if_text};
 pub use whatif_plot::what_if_svg;

@@ -94,10 +94,15 @@ Examples:
     tailspn whatif --print-plan > plan.toml      its plan, with a comment on every key
     tailspn whatif plan.toml --plot plan.svg
     tailspn whatif --sweep lag=20,60 --sweep reservation=1,0.9,shared
+    tailspn whatif eventlog.gz                   what they would have done to this very run (docs/logs.md)
 ")]
 pub(crate) struct WhatIfArgs {
-    /// Plan of cluster, jobs and policies; without one, the default plan
+    /// Plan of cluster, jobs and policies, or the log of a job that ran; without one, the default plan
+    #[arg(value_name = "PLAN|LOG")]
     pub(crate) plan: Option<PathBuf>,
+    /// For a log: compare the policies of this plan
+    #[arg(long, value_name = "PLAN.toml", help_heading = "Run")]
+    pub(crate) policies: Option<PathBuf>,
     /// Replications of each policy
     #[arg(long, value_name = "N", default_value = "500", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: u64,
