@@ -37,7 +37,6 @@ impl Simulator<'_> {
 
     /// Draws when the node fails next.
     pub(super) fn draw_failure(&mut self, node: usize) {
-        self.nodes[node].next_failure = f64::INFINITY;
         let Some(between) = self.world.failure.mean_between_s else { return };
         let next = self.now + self.exponential_time(node, 2 * self.nodes[node].failures_drawn + 2, between);
         self.nodes[node].next_failure = next;
@@ -58,6 +57,7 @@ impl Simulator<'_> {
         state.expiry = f64::INFINITY;
         self.lose_tasks(node);
         self.nodes[node].up = true;
+        self.nodes[node].next_failure = f64::INFINITY;
         self.draw_failure(node);
         self.follow(node);
         self.place_everywhere(policy);

@@ -292,6 +292,11 @@ fn coefficient(law: &PhaseLaw) -> f64 {
         PhaseLaw::Lognormal { cv } => *cv,
         PhaseLaw::Erlang(stages) => f64::from(*stages).sqrt().recip(),
         PhaseLaw::Weibull { shape } => 1.2 / shape,
+        PhaseLaw::Empirical { samples } => {
+            let n = samples.len() as f64;
+            let mean = samples.iter().sum::<f64>() / n;
+            (samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt() / mean
+        }
         _ => 1.0,
     }
 }

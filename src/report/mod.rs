@@ -100,7 +100,9 @@ pub use solve_numbers::{
     time_section,
 };
 pub use solve_text::solve_text;
-pub use stages::{StageQuantile, StageTimes, StagesReport, stages_csv, stages_report, stages_text};
+pub use stages::{
+    SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_csv, stages_report, stages_text,
+};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, SetRow, SetRows, StructureReport,
