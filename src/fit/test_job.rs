@@ -142,7 +142,7 @@ impl Maker {
     /// The mean of some values with its interval; none of none.
     fn mean(&self, values: &[f64]) -> Option<(f64, Option<(f64, f64)>)> {
         let moments: FloatMoments = values.iter().copied().collect();
-        let interval = moments.mean_estimate(self.level).ok().map(|found| (found.low(), found.high()));
+        let interval = moments.mean_estimate(self.level).ok().map(|found| (found.low().max(0.0), found.high()));
         Some((moments.mean()?, interval))
     }
 
