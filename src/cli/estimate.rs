@@ -39,7 +39,8 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         return estimate_stages::run(text, args, terminal);
     }
     if args.size.is_given() || args.speculation.is_some() {
-        let note = Note::problem("--input-size, --executors, --cores, --partitions and --speculation are for plans of stages");
+        let note =
+            Note::problem("--input-size, --executors, --cores, --partitions and --speculation are for plans of stages");
         return Err(Failure::new(
             Exit::Usage,
             note.with_help("`tailspn fit LOG` makes one; this plan has keys for its sizes"),

@@ -1,13 +1,11 @@
 //! `estimate` for a plan of stages: the job at a size, by simulation of its net, with the spread between whole runs; with
 //! copies of stragglers, task by task.
 
-use tailspn::cluster::{Comparison, Experiment, PolicyRuns, Replications, compare};
+use tailspn::cluster::{Comparison, Experiment, MAX_TASKS, PolicyRuns, Replications, compare};
 use tailspn::net::Net;
 use tailspn::report::{json, speculation_section, stages_csv, stages_report, stages_text};
 use tailspn::sim::{Group, Question, Watch as _};
-use tailspn::stages::{
-    JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, known_job, spark_policies, stage_net,
-};
+use tailspn::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, known_job, spark_policies, stage_net};
 
 use crate::cli::args::{EstimateArgs, Method, SizeArgs, SparkSpeculation};
 use crate::cli::convert::{export, format_of, put};
@@ -99,6 +97,10 @@ fn with_copies(
     let Some(SparkSpeculation::On { multiplier, quantile }) = args.speculation else { return Ok(None) };
     let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Refused, error.to_string());
     let count = args.reps.unwrap_or(REPLICATIONS);
+    let tasks: u64 = job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
+    if tasks > MAX_TASKS {
+        return Err(refused(&format!("{tasks} tasks; at most {MAX_TASKS} can be simulated with copies")));
+    }
     let settings = Replications { count, seed: args.run.seed.unwrap_or(0), threads: args.run.threads };
     let experiment =
         Experiment::of_known(&known_job(job, plan.job.executors), &spark_policies(multiplier, quantile), settings);

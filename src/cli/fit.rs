@@ -34,7 +34,11 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     }
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
     if !args.input_size.is_empty() && args.input_size.len() != logs.len() {
-        return Err(usage(format!("{} input sizes for {} logs; give one for each log", args.input_size.len(), logs.len())));
+        return Err(usage(format!(
+            "{} input sizes for {} logs; give one for each log",
+            args.input_size.len(),
+            logs.len()
+        )));
     }
     catch_interrupt(terminal);
     let mut traces = Vec::new();
@@ -45,7 +49,11 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         }
         // of Spark's logs only what is needed of them is kept
         let mapreduce = is_mapreduce(&trace);
-        traces.push(if mapreduce { Seen::Job(Box::new(trace)) } else { Seen::Run(Box::new(observed(&trace, args, traces.len())?)) });
+        traces.push(if mapreduce {
+            Seen::Job(Box::new(trace))
+        } else {
+            Seen::Run(Box::new(observed(&trace, args, traces.len())?))
+        });
     }
     if interrupted() {
         return Ok(Exit::Interrupted);

@@ -11,8 +11,8 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::plan::read_plan;
-use crate::cli::whatif_log;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::whatif_log;
 
 /// Compares the policies.
 pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {

@@ -7,9 +7,7 @@ use std::time::Instant;
 
 use tailspn::cluster::{Experiment, Plan, PolicyPlan, Replications, compare};
 use tailspn::fit::{FitError, replay, usual_policies};
-use tailspn::report::{
-    LogWhatIfReport, json, log_what_if_report, log_what_if_text, what_if_csv, what_if_svg,
-};
+use tailspn::report::{LogWhatIfReport, json, log_what_if_report, log_what_if_text, what_if_csv, what_if_svg};
 use tailspn::sim::Watch as _;
 use tailspn::trace::{ReadOptions, is_log};
 
@@ -37,7 +35,8 @@ pub(crate) fn is_meant(path: &Path) -> bool {
 /// Replays the log under the policies.
 pub(crate) fn run(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     catch_interrupt(terminal);
-    let trace = load(log, &ReadOptions::default(), terminal)?;
+    let options = ReadOptions { most_attempts: args.max_attempts, ..ReadOptions::default() };
+    let trace = load(log, &options, terminal)?;
     for warning in &trace.warnings {
         terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
     }

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
-use crate::cluster::outcome::{Outcome, RunFault};
 use crate::cluster::known::KnownJob;
+use crate::cluster::outcome::{Outcome, RunFault};
 use crate::cluster::plan::{Plan, PolicyPlan, Truth};
 use crate::cluster::policy::Policy;
 use crate::cluster::simulator::Simulator;

@@ -127,8 +127,7 @@ impl KnownJob {
         at_home.sort_unstable();
         let lists = self.nodes.len() * self.stages.len();
         let starts = (0..=lists).map(|list| at_home.partition_point(|pair| pair.0 < list) as u32).collect();
-        let node =
-            |node: &KnownNode| NodeSpec { cores: node.cores, speed: 1.0, slots: node.slots, from: node.from_s };
+        let node = |node: &KnownNode| NodeSpec { cores: node.cores, speed: 1.0, slots: node.slots, from: node.from_s };
         World {
             nodes: self.nodes.iter().map(node).collect(),
             jobs,

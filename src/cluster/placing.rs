@@ -132,10 +132,9 @@ impl Simulator<'_> {
         } else {
             return None;
         };
-        let task = self
-            .take_again(category, node)
-            .or_else(|| self.take_local(category, node))
-            .or_else(|| if self.world.known.is_some() { self.take_stranger(category) } else { self.take_next(category) });
+        let task = self.take_again(category, node).or_else(|| self.take_local(category, node)).or_else(|| {
+            if self.world.known.is_some() { self.take_stranger(category) } else { self.take_next(category) }
+        });
         self.categories[category].waiting -= u32::from(task.is_some());
         task
     }

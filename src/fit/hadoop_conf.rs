@@ -204,7 +204,8 @@ mod tests {
     use super::*;
 
     fn conf(properties: &str) -> HadoopConf {
-        HadoopConf::read(format!("<?xml version=\"1.0\"?>\n<configuration>{properties}</configuration>").as_bytes()).unwrap()
+        HadoopConf::read(format!("<?xml version=\"1.0\"?>\n<configuration>{properties}</configuration>").as_bytes())
+            .unwrap()
     }
 
     fn property(name: &str, value: &str) -> String {

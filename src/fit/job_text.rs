@@ -40,8 +40,11 @@ impl FittedJob {
         let meaning = rest.find("# ").map_or("", |from| rest[from + 2..].trim());
         let comment = match self.values.iter().find(|value| value.key == path) {
             Some(value) => said(meaning, value),
-            None if at(default, &path) != Some(value) => format!("{meaning}; see the notes above"),
-            None if SECTIONS.contains(&section) => format!("{meaning}{}default", if meaning.is_empty() { "" } else { "; " }),
+            None if path == "job.name" => String::new(),
+            None if at(default, &path) != Some(value) => "see the notes above".to_owned(),
+            None if SECTIONS.contains(&section) => {
+                format!("{meaning}{}default", if meaning.is_empty() { "" } else { "; " })
+            }
             None => meaning.to_owned(),
         };
         let start = format!("{key} = {value}");
@@ -54,10 +57,8 @@ const SECTIONS: [&str; 5] = ["job", "profile", "hadoop", "cluster", "cluster.nod
 
 /// What the comment of a fitted value says: its meaning, its interval, where it is from.
 fn said(meaning: &str, value: &FittedValue) -> String {
-    let meaning = meaning.split(" [paper").next().unwrap_or(meaning);
-    let meaning = if meaning.starts_with("[paper") || meaning.starts_with("Hadoop's") { "" } else { meaning };
-    let interval =
-        value.interval.map(|(low, high)| format!("{} to {}; ", short(low), short(high))).unwrap_or_default();
+    let meaning = meaning.split([';', '[']).next().unwrap_or(meaning).trim();
+    let interval = value.interval.map(|(low, high)| format!("{} to {}; ", short(low), short(high))).unwrap_or_default();
     let between = if meaning.is_empty() { "" } else { ": " };
     format!("{meaning}{between}{interval}{}", value.from)
 }

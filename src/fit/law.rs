@@ -212,7 +212,10 @@ mod tests {
     fn times_of_two_kinds_are_taken_as_they_are() {
         let normal = crate::estimate::normal_quantile;
         // three of four tasks take about 1, the fourth about 5
-        let mixed = sample(|p| if p < 0.75 { (0.1 * normal(p / 0.75)).exp() } else { 5.0 * (0.1 * normal(4.0 * p - 3.0)).exp() });
+        let mixed =
+            sample(
+                |p| if p < 0.75 { (0.1 * normal(p / 0.75)).exp() } else { 5.0 * (0.1 * normal(4.0 * p - 3.0)).exp() },
+            );
         let (law, scores) = best_law(&mixed);
         let PhaseLaw::Empirical { samples } = law else { panic!("{scores:?}") };
         assert_eq!((samples.len(), scores.len()), (QUANTILES, 5));

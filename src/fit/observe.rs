@@ -50,6 +50,16 @@ pub enum FitError {
         /// The ids that there are.
         ids: Vec<String>,
     },
+    /// The job has more tasks than the cluster simulator takes.
+    #[error("{log}: {tasks} tasks; at most {most} can be replayed")]
+    TooManyTasks {
+        /// The log.
+        log: String,
+        /// How many.
+        tasks: usize,
+        /// The limit.
+        most: u64,
+    },
     /// The job did not end, or a stage has tasks without a success, so that its time is unknown.
     #[error("{log}: {what}; a fit needs a run that ended well")]
     Incomplete {

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask};
+use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, MAX_TASKS};
 use crate::fit::line::median;
 use crate::fit::observe::{FitError, Span, executed, waits_for};
 use crate::fit::observed_job::is_mapreduce;
@@ -126,7 +126,12 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     }
     if trace.attempts().iter().any(|attempt| attempt.outcome.is_failure()) || trace.stages.iter().any(|s| s.attempt > 0)
     {
-        notes.push("attempts failed or stages ran again; the replay has neither failures nor what they cost".to_owned());
+        notes
+            .push("attempts failed or stages ran again; the replay has neither failures nor what they cost".to_owned());
+    }
+    let tasks: usize = found.iter().map(|(id, ..)| trace.attempts_of(*id).len()).sum();
+    if tasks as u64 > MAX_TASKS {
+        return Err(FitError::TooManyTasks { log, tasks, most: MAX_TASKS });
     }
     let places = Places::of(trace);
     let firsts: Vec<Vec<First<'_>>> = found.iter().map(|(id, ..)| firsts(trace, *id, &places)).collect();
@@ -319,7 +324,12 @@ impl Maker<'_, '_> {
             let of_stage = |(stage, firsts): (usize, &Vec<First<'_>>)| {
                 let ready = self.ready(stage);
                 let row = |first: &First<'_>| TimedTask {
-                    work: self.work(&busy[first.node], first.from.max(ready), first.to.max(ready + 1_000), self.cores(first.node, share)),
+                    work: self.work(
+                        &busy[first.node],
+                        first.from.max(ready),
+                        first.to.max(ready + 1_000),
+                        self.cores(first.node, share),
+                    ),
                     mb: if first.mb >= DATA_MATTERS_MB { first.mb } else { 0.0 },
                     cold: first.cold,
                     node: first.node,

@@ -192,7 +192,9 @@ impl Maker {
     fn settings(&mut self, job: &ObservedJob, conf: Option<&HadoopConf>) {
         self.split(job, conf);
         let Some(conf) = conf else {
-            self.note("no configuration: Hadoop's settings keep their defaults; give the job's *_conf.xml beside the log");
+            self.note(
+                "no configuration: Hadoop's settings keep their defaults; give the job's *_conf.xml beside the log",
+            );
             return;
         };
         let shares = |share: f64| share > 0.0 && share <= 1.0;
@@ -340,10 +342,7 @@ impl Maker {
             self.values.push(FittedValue { key, value, interval, from: format!("{from}, {} tasks", rates.len()) });
         }
         kept.push("memory and GPU rates");
-        self.note(format!(
-            "{}: no task of {RATE_MB} MB or more tells them; the defaults are kept",
-            kept.join(", ")
-        ));
+        self.note(format!("{}: no task of {RATE_MB} MB or more tells them; the defaults are kept", kept.join(", ")));
     }
 
     /// T_load, T_m and T_r.
@@ -386,7 +385,8 @@ impl Maker {
         let (value, interval) = self.mean(&reduces).unwrap_or((0.0, None));
         self.plan.profile.reduce_cpu_s = value * n;
         let interval = interval.map(|(low, high)| (low * n, high * n));
-        let from = format!("reduce phase, summed up over tasks ({}), less what the model counts beside it", reduces.len());
+        let from =
+            format!("reduce phase, summed up over tasks ({}), less what the model counts beside it", reduces.len());
         self.values.push(FittedValue { key: "profile.reduce_cpu_s", value: value * n, interval, from });
         self.delays(job);
     }

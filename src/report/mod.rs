@@ -101,7 +101,8 @@ pub use solve_numbers::{
 };
 pub use solve_text::solve_text;
 pub use stages::{
-    SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_csv, stages_report, stages_text,
+    SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_csv, stages_report,
+    stages_text,
 };
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{

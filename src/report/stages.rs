@@ -235,14 +235,8 @@ fn speculation_text(section: &SpeculationSection, look: &Look) -> String {
         Some(half) => format!("{} ± {}", within(quantity.value, Some(half)), within(half, Some(half))),
         None => plain(quantity.value),
     };
-    let all = [
-        &section.without_s,
-        &section.with_s,
-        &section.change_s,
-        &section.copies,
-        &section.won,
-        &section.killed_slot_s,
-    ];
+    let all =
+        [&section.without_s, &section.with_s, &section.change_s, &section.copies, &section.won, &section.killed_slot_s];
     table.push(all.map(cell));
     text + &table.text()
 }

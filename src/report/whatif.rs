@@ -240,7 +240,12 @@ pub fn what_if_text(report: &WhatIfReport, look: &Look) -> String {
         counted(report.nodes, "node"),
         count(report.slots.into())
     ));
-    text += &compared(report, look, "what the detectors are worth, on maps: flagged in time, times in usual task times", true);
+    text += &compared(
+        report,
+        look,
+        "what the detectors are worth, on maps: flagged in time, times in usual task times",
+        true,
+    );
     text
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::cluster::Comparison;
+use crate::cluster::{Advice, Comparison};
 use crate::fit::Replay;
 use crate::report::fit::short_name;
 use crate::report::look::Look;
@@ -98,7 +98,8 @@ pub fn log_what_if_report(
         at_least: stage.at_least,
         actual_s: stage.actual_s,
     };
-    let comparison = report_of(size, comparison, seed, planned, wall);
+    let advice = Advice::new(comparison).without_energy().to_string();
+    let comparison = WhatIfReport { advice, ..report_of(size, comparison, seed, planned, wall) };
     let none = comparison.policies.iter().find(|policy| policy.detector == "none");
     LogWhatIfReport {
         log: replay.log.clone(),
@@ -127,12 +128,12 @@ pub fn log_what_if_text(report: &LogWhatIfReport, look: &Look) -> String {
     let difference = 100.0 * (report.replayed_s / report.actual_s - 1.0);
     let (actual, replayed) = (report.actual_s, report.replayed_s);
     if report.replayed_s.is_finite() {
-        let what = if report.comparable {
-            "which is the error of the replay"
-        } else {
-            "without the copies that the log has"
-        };
-        let _ = writeln!(text, "  it took {actual:.2} s; replayed without copies {replayed:.2} s ({difference:+.1} %), {what}");
+        let what =
+            if report.comparable { "which is the error of the replay" } else { "without the copies that the log has" };
+        let _ = writeln!(
+            text,
+            "  it took {actual:.2} s; replayed without copies {replayed:.2} s ({difference:+.1} %), {what}"
+        );
     } else {
         let _ = writeln!(text, "  it took {actual:.2} s");
     }
@@ -145,7 +146,8 @@ pub fn log_what_if_text(report: &LogWhatIfReport, look: &Look) -> String {
 
 fn nodes_table(report: &LogWhatIfReport) -> Table {
     let right = Align::Right;
-    let mut table = Table::new([("node", Align::Left), ("slots", right), ("tasks", right), ("slower than usual", right)]);
+    let mut table =
+        Table::new([("node", Align::Left), ("slots", right), ("tasks", right), ("slower than usual", right)]);
     for node in &report.replay_nodes {
         table.push([
             node.name.clone(),

@@ -23,11 +23,19 @@ fn made() -> String {
         let _ = writeln!(text, "{{\"type\":\"{kind}\",\"event\":{{\"{space}.{name}\":{{{body}}}}}}}");
     };
     let counters = |counts: &[(&str, f64)]| {
-        let count = |(name, value): &(&str, f64)| format!("{{\"name\":\"{name}\",\"displayName\":\"x\",\"value\":{value:.0}}}");
+        let count =
+            |(name, value): &(&str, f64)| format!("{{\"name\":\"{name}\",\"displayName\":\"x\",\"value\":{value:.0}}}");
         let counts: Vec<String> = counts.iter().map(count).collect();
-        format!("{{\"name\":\"C\",\"groups\":[{{\"name\":\"g\",\"displayName\":\"g\",\"counts\":[{}]}}]}}", counts.join(","))
+        format!(
+            "{{\"name\":\"C\",\"groups\":[{{\"name\":\"g\",\"displayName\":\"g\",\"counts\":[{}]}}]}}",
+            counts.join(",")
+        )
     };
-    event("JOB_SUBMITTED", "JobSubmitted", "\"jobid\":\"job_1_0001\",\"jobName\":\"made\",\"userName\":\"u\",\"submitTime\":1000");
+    event(
+        "JOB_SUBMITTED",
+        "JobSubmitted",
+        "\"jobid\":\"job_1_0001\",\"jobName\":\"made\",\"userName\":\"u\",\"submitTime\":1000",
+    );
     let ids = |kind: &str, task: u32| {
         format!("\"taskid\":\"task_1_0001_{kind}_{task:06}\",\"attemptId\":\"attempt_1_0001_{kind}_{task:06}_0\"")
     };
@@ -71,7 +79,11 @@ fn made() -> String {
         );
         event("REDUCE_ATTEMPT_FINISHED", "ReduceAttemptFinished", &body);
     }
-    event("JOB_FINISHED", "JobFinished", "\"jobid\":\"job_1_0001\",\"finishTime\":24100,\"finishedMaps\":20,\"finishedReduces\":4");
+    event(
+        "JOB_FINISHED",
+        "JobFinished",
+        "\"jobid\":\"job_1_0001\",\"finishTime\":24100,\"finishedMaps\":20,\"finishedReduces\":4",
+    );
     text
 }
 
@@ -135,7 +147,8 @@ fn settings_come_from_the_configuration() {
     assert_eq!((hadoop.reduce_heap_mb, hadoop.shuffle_merge_percent, hadoop.parallel_copies), (2048.0, 0.5, 5));
     assert_eq!((fitted.plan.cluster.replicas, fitted.plan.job.split_mb), (2, 64.0));
     let notes = fitted.notes.join("\n");
-    for said in ["`${copies}`", "splits of 128 MB would make other than 20 maps", "hadoop.sort_record_percent: not in"] {
+    for said in ["`${copies}`", "splits of 128 MB would make other than 20 maps", "hadoop.sort_record_percent: not in"]
+    {
         assert!(notes.contains(said), "{said}: {notes}");
     }
 }
@@ -170,7 +183,7 @@ fn shared() -> Option<PathBuf> {
 
 /// A counter of all maps or reduces as the history itself sums it up at its end.
 fn summed(text: &str, which: &str, counter: &str) -> f64 {
-    let line = text.lines().find(|line| line.contains("\"JOB_FINISHED\"")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("{\"type\":\"JOB_FINISHED\"")).unwrap();
     let event: Value = serde_json::from_str(line).unwrap();
     let body = event["event"].as_object().unwrap().values().next().unwrap();
     let groups = body[which]["groups"].as_array().unwrap();
@@ -183,8 +196,16 @@ fn summed(text: &str, which: &str, counter: &str) -> f64 {
 fn real_histories_give_the_sums_that_hadoop_made() {
     let Some(logs) = shared() else { return };
     let files = [
-        ("hraven/job_1329348432655_0001-1329348443227-user-Sleep+job-1329348468601-10-1-SUCCEEDED-default.jhist", "hraven/job_1329348432655_0001_conf.xml", 10),
-        ("dr-elephant/job_1526555215992_0001-1526555642677-user-QuasiMonteCarlo-1526555658299-1-1-SUCCEEDED-default-1526555648931.jhist", "dr-elephant/job_1526555215992_0001_conf.xml", 1),
+        (
+            "hraven/job_1329348432655_0001-1329348443227-user-Sleep+job-1329348468601-10-1-SUCCEEDED-default.jhist",
+            "hraven/job_1329348432655_0001_conf.xml",
+            10,
+        ),
+        (
+            "dr-elephant/job_1526555215992_0001-1526555642677-user-QuasiMonteCarlo-1526555658299-1-1-SUCCEEDED-default-1526555648931.jhist",
+            "dr-elephant/job_1526555215992_0001_conf.xml",
+            1,
+        ),
     ];
     for (history, conf, maps) in files {
         let path = logs.join("hadoop-jhist").join(history);

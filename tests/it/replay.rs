@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use tailspn::cluster::{Comparison, Experiment, PolicyPlan, Replications, compare};
-use tailspn::fit::{FitError, Replay, replay, usual_policies};
+use tailspn::fit::{FitError, Replay, fit_stages, observe, replay, usual_policies};
 use tailspn::stages::spark_policies;
-use tailspn::trace::{ReadOptions, read, read_bytes};
+use tailspn::trace::{ReadOptions, WarningKind, read, read_bytes};
 use tailspn::watch::Unwatched;
 
 fn labelled() -> Option<PathBuf> {
@@ -45,9 +45,16 @@ fn none(replay: &Replay) -> f64 {
 fn runs_without_copies_are_replayed_as_they_were() {
     let Some(logs) = labelled() else { return };
     let runs = [
-        "phan-4node/homog1", "phan-4node/homog2", "phan-4node/c2_nospec", "phan-4node/c3_nospec",
-        "bigroots-2node/baseline", "bigroots-2node/cpu_hog", "bigroots-2node/io_hog", "bigroots-2node/locality",
-        "longtail-4node/hist1", "longtail-4node/skew1",
+        "phan-4node/homog1",
+        "phan-4node/homog2",
+        "phan-4node/c2_nospec",
+        "phan-4node/c3_nospec",
+        "bigroots-2node/baseline",
+        "bigroots-2node/cpu_hog",
+        "bigroots-2node/io_hog",
+        "bigroots-2node/locality",
+        "longtail-4node/hist1",
+        "longtail-4node/skew1",
     ];
     for run in runs {
         let replay = replay_of(&logs.join(run));
@@ -119,4 +126,74 @@ fn what_cannot_be_replayed_is_refused() {
     assert!(matches!(log(google), Err(FitError::NotAStageGraph { .. })));
     let started = "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"a\",\"App ID\":\"x\",\"Timestamp\":1,\"User\":\"u\"}\n";
     assert!(matches!(log(started), Err(FitError::Incomplete { .. })));
+}
+
+fn lines_of(name: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/trace").join(name);
+    let bytes = std::fs::read(path).unwrap();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(&bytes[..]), &mut text).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Logs with lines that are missing, at the end or in between: a fit and a replay say what is wrong, or work.
+#[test]
+fn damaged_logs_are_fitted_and_replayed_or_refused() {
+    let mut worked = [0, 0];
+    for name in ["speculation.spark.gz", "sort-32mb.spark.gz"] {
+        let lines = lines_of(name);
+        let whole = lines.len();
+        let cut = (1..40).map(|i| lines[..whole * i / 40].to_vec());
+        let thinned =
+            (2..40).map(|k| lines.iter().enumerate().filter(|(i, _)| i % k != 1).map(|(_, l)| l.clone()).collect());
+        for lines in cut.chain(thinned) {
+            let text = lines.join("\n");
+            let Ok(trace) = read_bytes("damaged", text.as_bytes(), &ReadOptions::default(), &Unwatched) else {
+                continue;
+            };
+            if let Ok(run) = observe(&trace, None) {
+                worked[0] += usize::from(fit_stages(&[run]).is_ok_and(|fitted| fitted.plan.problems().is_empty()));
+            }
+            if let Ok(replay) = replay(&trace) {
+                let settings = Replications { count: 2, ..Replications::default() };
+                let runs =
+                    Experiment::of_known(&replay.job, &usual_policies(&replay), settings).run(&mut |_| true).unwrap();
+                let times = runs.iter().flat_map(|run| &run.outcomes).map(|outcome| outcome.job_s);
+                assert!(times.into_iter().all(|time| time.is_finite() && time > 0.0));
+                worked[1] += 1;
+            }
+        }
+    }
+    assert!(worked[0] > 5 && worked[1] > 5, "{worked:?}");
+}
+
+/// Two applications in one file, an end before its beginning, a stage that is never submitted.
+#[test]
+fn odd_logs_are_refused_or_told() {
+    let read_lines =
+        |lines: &[String]| read_bytes("odd", lines.join("\n").as_bytes(), &ReadOptions::default(), &Unwatched).unwrap();
+    let lines = lines_of("sort-32mb.spark.gz");
+    let twice = read_lines(&[lines.clone(), lines.clone()].concat());
+    assert!(matches!(observe(&twice, None), Err(FitError::SeveralApplications { count: 2, .. })));
+    assert!(matches!(replay(&twice), Err(FitError::SeveralApplications { count: 2, .. })));
+    let mut backwards = lines.clone();
+    let end = backwards.iter().position(|line| line.contains("SparkListenerTaskEnd")).unwrap();
+    let launch = backwards[end].split("\"Launch Time\":").nth(1).unwrap().split(',').next().unwrap().to_owned();
+    let finish = backwards[end].split("\"Finish Time\":").nth(1).unwrap().split(',').next().unwrap().to_owned();
+    let (before, after) =
+        (format!("\"Finish Time\":{finish}"), format!("\"Finish Time\":{}", launch.parse::<u64>().unwrap() - 5_000));
+    backwards[end] = backwards[end].replace(&before, &after);
+    let trace = read_lines(&backwards);
+    assert!(trace.warnings.iter().any(|warning| warning.kind == WarningKind::NegativeTime), "{:?}", trace.warnings);
+    let run = observe(&trace, None).unwrap();
+    let all: usize = run.stages.iter().map(|stage| stage.tasks.len()).sum();
+    assert_eq!(
+        all,
+        observe(&read_lines(&lines), None).unwrap().stages.iter().map(|stage| stage.tasks.len()).sum::<usize>() - 1
+    );
+    let is_stage =
+        |line: &String| line.contains("SparkListenerStageSubmitted") || line.contains("SparkListenerStageCompleted");
+    let missing: Vec<String> = lines.iter().filter(|line| !is_stage(line)).cloned().collect();
+    let error = observe(&read_lines(&missing), None).unwrap_err().to_string();
+    assert!(error.contains("has no dependencies in the log"), "{error}");
 }

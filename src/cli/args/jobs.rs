@@ -120,6 +120,9 @@ pub(crate) struct WhatIfArgs {
     pub(crate) sweep: Vec<SweepAxis>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+    /// For a log: most attempts of tasks; a log with more is refused
+    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_attempts: u64,
     /// Also draw the job times and energies
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
