@@ -39,6 +39,7 @@ mod trace;
 mod values;
 mod watch;
 mod whatif;
+mod whatif_log;
 
 use std::process::ExitCode;
 

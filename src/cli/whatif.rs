@@ -12,6 +12,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::plan::read_plan;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::whatif_log;
 
 /// Compares the policies.
 pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -21,6 +22,13 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     }
     if let Some(path) = &args.plot {
         may_write(path, args.force)?;
+    }
+    if let Some(log) = args.plan.as_deref().filter(|path| whatif_log::is_meant(path)) {
+        return whatif_log::run(log, args, terminal);
+    }
+    if args.policies.is_some() {
+        let note = Note::problem("--policies is for a log; a plan has policies of its own");
+        return Err(Failure::new(Exit::Usage, note.with_help("give the log of a job in place of the plan")));
     }
     let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif")?;
     let plan = swept(plan, &args.sweep)?;
@@ -33,12 +41,12 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-fn internal(error: &dyn std::fmt::Display) -> Failure {
+pub(super) fn internal(error: &dyn std::fmt::Display) -> Failure {
     Failure::plain(Exit::Internal, error.to_string())
 }
 
 /// The plan with all variants of its policies.
-fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
+pub(super) fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
     let mut sweep = Sweep::default();
     for axis in axes {
         match axis {

@@ -19,6 +19,7 @@
 //! | what a detector is worth | [`metrics`] |
 //! | what a straggler is | [`truth`] |
 //! | progress, rates, thresholds; power; first-order time and energy | [`formulas`], [`energy`], [`first_order`] |
+//! | a job whose tasks are known: one that ran, or one of planned stages | [`KnownJob`] |
 //! | many replications of many policies, side by side, and what follows | [`Experiment`], [`compare()`], [`Advice`] |
 //! | variants of policies | [`Sweep`] |
 //! | the experiments of the paper, and its numbers | [`phan`] |
@@ -29,6 +30,7 @@
 mod advice;
 mod compare;
 mod ensemble;
+mod known;
 mod looking;
 mod mishaps;
 mod next_event;
@@ -56,6 +58,7 @@ pub mod truth;
 pub use advice::Advice;
 pub use compare::{Change, Comparison, PolicySummary, Tail, compare};
 pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications, homogeneous_times};
+pub use known::{KnownJob, KnownNode, KnownStage, KnownTask};
 pub use outcome::{Outcome, RunFault};
 pub use plan::{
     ClusterPlan, Failure, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown, Truth,

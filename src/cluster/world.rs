@@ -3,6 +3,7 @@
 //! Sizes and places of blocks are drawn once for a seed: every replication and every policy has the same input.
 
 use crate::cluster::detect::Category;
+use crate::cluster::known::Known;
 use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowdown};
 use crate::estimate::normal_quantile;
 use crate::rng::{Address, Purpose, split};
@@ -16,6 +17,8 @@ pub(super) struct NodeSpec {
     pub(super) speed: f64,
     /// Slots.
     pub(super) slots: u32,
+    /// When it is there \[s\].
+    pub(super) from: f64,
 }
 
 /// A task.
@@ -45,10 +48,14 @@ pub(super) struct CategorySpec {
 }
 
 /// A job.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JobSpec {
-    /// When it is submitted \[s\].
+    /// When it is submitted \[s\]; for one that follows others, how long after their end.
     pub(super) arrival: f64,
+    /// Jobs that must have ended before, each before this one.
+    pub(super) after: Vec<usize>,
+    /// Whether `arrival` varies from run to run, Erlang with four stages, or is always the same.
+    pub(super) arrival_varies: bool,
     /// Finished maps from which reduces may begin.
     pub(super) slow_start: u32,
     /// Factor of the work of a map whose block is elsewhere.
@@ -70,6 +77,8 @@ pub(super) struct World {
     pub(super) slowdown: Slowdown,
     pub(super) failure: Failure,
     pub(super) power: Power,
+    /// What is known of each attempt, for a job that ran.
+    pub(super) known: Option<Known>,
     pub(super) key: [u32; 2],
 }
 
@@ -77,8 +86,8 @@ pub(super) struct World {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Local {
     /// Where the list of (node, job) begins: `node * jobs + job`; one more at the end.
-    starts: Vec<u32>,
-    tasks: Vec<u32>,
+    pub(super) starts: Vec<u32>,
+    pub(super) tasks: Vec<u32>,
 }
 
 impl Local {
@@ -108,7 +117,7 @@ impl World {
         let nodes: Vec<NodeSpec> = groups
             .flat_map(|group| {
                 let cores = group.active.unwrap_or(group.cores);
-                let node = NodeSpec { cores, speed: group.speed, slots: group.slots };
+                let node = NodeSpec { cores, speed: group.speed, slots: group.slots, from: 0.0 };
                 std::iter::repeat_n(node, group.count as usize)
             })
             .collect();
@@ -124,6 +133,7 @@ impl World {
             slowdown: plan.slowdown.clone(),
             failure: plan.failure.clone(),
             power: plan.power.clone(),
+            known: None,
             key: split(seed),
         };
         for job in &plan.job {
@@ -153,6 +163,8 @@ impl World {
     fn add_job(&mut self, job: &JobPlan) {
         self.jobs.push(JobSpec {
             arrival: job.arrival_s,
+            after: Vec::new(),
+            arrival_varies: false,
             slow_start: (job.slow_start * f64::from(job.maps)).ceil() as u32,
             remote_factor: job.remote_factor,
         });

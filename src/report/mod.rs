@@ -21,7 +21,7 @@
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
-//! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`StagesReport`] |
+//! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
@@ -38,6 +38,7 @@ mod cdf_plot;
 mod csv;
 mod distribution;
 mod fit;
+mod fit_job;
 mod graph_dot;
 mod graph_layout;
 mod graph_svg;
@@ -70,6 +71,7 @@ mod trace_rows;
 mod trace_text;
 mod trace_timeline;
 mod whatif;
+mod whatif_log;
 mod whatif_plot;
 
 pub use answer::{AnswerMethod, ExactNumbers, exact_report, exact_steady_report};
@@ -78,6 +80,7 @@ pub use cdf_plot::cdf_svg;
 pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
 pub use fit::{FitReport, FitRunRow, FitStageRow, Fitted, fit_report, fit_text};
+pub use fit_job::{FitJobReport, FitValueRow, fit_job_report, fit_job_text};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
@@ -97,7 +100,10 @@ pub use solve_numbers::{
     time_section,
 };
 pub use solve_text::solve_text;
-pub use stages::{StageQuantile, StageTimes, StagesReport, stages_csv, stages_report, stages_text};
+pub use stages::{
+    SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_csv, stages_report,
+    stages_text,
+};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, SetRow, SetRows, StructureReport,
@@ -125,4 +131,5 @@ pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     detectors_text, what_if_csv, what_if_report, what_if_text,
 };
+pub use whatif_log::{LogWhatIfReport, ReplayNodeRow, ReplayStageRow, log_what_if_report, log_what_if_text};
 pub use whatif_plot::what_if_svg;

@@ -19,6 +19,7 @@ mod cli_sweep;
 mod cli_trace;
 mod degenerate;
 mod fit;
+mod fit_job;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
 mod laws;
@@ -27,6 +28,7 @@ mod models;
 mod phan2018;
 mod pipe_semantics;
 mod random_net;
+mod replay;
 mod slots;
 mod solve;
 mod straggler_nets;

@@ -6,7 +6,7 @@ mod run;
 mod sweeps;
 mod trace;
 
-pub(crate) use fit::{FitArgs, SizeArgs};
+pub(crate) use fit::{FitArgs, SizeArgs, SparkSpeculation};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
