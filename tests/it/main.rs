@@ -17,11 +17,14 @@ mod cli_solve;
 mod cli_sweep;
 #[cfg(feature = "cli")]
 mod cli_trace;
+#[cfg(feature = "cli")]
+mod cli_watch;
 mod degenerate;
 mod fit;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
 mod laws;
+mod long_tail;
 mod measure;
 mod models;
 mod phan2018;

@@ -351,3 +351,153 @@ fn flag(group: &Group, position: usize, sample: &Sample, judged: &Judgement) -> 
         total: task.state.total,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+    use crate::diagnose::long_tail::curve::ProgressCurve;
+    use crate::diagnose::long_tail::model::MODEL_VERSION;
+    use crate::diagnose::long_tail::profile::Profile;
+    use crate::diagnose::long_tail::settings::{Boundary, PeerRule};
+
+    /// A report of task `task` of job a or another.
+    fn report(job: &'static str, task: u64, time_s: f64, progress: f64) -> ProgressRecord<'static> {
+        let [kind, stage, node] = ["map", "1", "n1"].map(Cow::Borrowed);
+        ProgressRecord { job: Cow::Borrowed(job), kind, stage, task, attempt: 0, node, time_s, progress, total: None }
+    }
+
+    /// Even progress over a minute.
+    fn model() -> Model {
+        let profile = Profile {
+            kind: "map".into(),
+            tasks: 20,
+            task_spread: 0.1,
+            error: 0.02,
+            curve: ProgressCurve::Linear { intercept: 0.0, slope: 1.0 / 60.0 },
+            spread: vec![(0.05, 0.3), (1.0, 0.02)],
+        };
+        Model { format_version: MODEL_VERSION, profile: vec![profile] }
+    }
+
+    fn paper() -> AgentSettings {
+        AgentSettings { boundary: Boundary::Fixed { peers: PeerRule::Diff }, ..AgentSettings::paper() }
+    }
+
+    /// Ten tasks that report with this step, the first of which takes `slow` minutes; when it was flagged.
+    fn flagged_at(settings: AgentSettings, step_s: f64, slow: f64) -> Vec<(u64, f64)> {
+        let model = model();
+        let (mut agent, mut oddities, mut flags) = (Agent::new(Some(&model), settings), Oddities::default(), Vec::new());
+        for step in 0..(59.0 / step_s) as u32 {
+            let time_s = f64::from(step) * step_s;
+            for task in 0..10 {
+                let minutes = if task == 0 { slow } else { 1.0 };
+                let flag = agent.take(&report("a", task, time_s, time_s / 60.0 / minutes), 0, &mut oddities);
+                flags.extend(flag.map(|flag| (flag.task, flag.age_s)));
+            }
+        }
+        assert_eq!(oddities.list().count(), 0);
+        flags
+    }
+
+    #[test]
+    fn the_paper_s_rule_flags_after_five_seconds_and_three_samples() {
+        assert_eq!(flagged_at(paper(), 1.0, 2.0), [(0, 7.0)]);
+        assert_eq!(flagged_at(paper(), 1.0, 1.45), []);
+        assert_eq!(flagged_at(AgentSettings { samples: 1, ..paper() }, 1.0, 2.0), [(0, 5.0)]);
+        assert_eq!(flagged_at(AgentSettings { start_s: 2.0, samples: 5, ..paper() }, 1.0, 2.0), [(0, 6.0)]);
+        // four reports a second are no more samples
+        assert_eq!(flagged_at(paper(), 0.25, 2.0), [(0, 7.0)]);
+        // the literal reading wants less than half of the median
+        let half = AgentSettings { boundary: Boundary::Fixed { peers: PeerRule::Half }, ..paper() };
+        assert_eq!((flagged_at(half, 1.0, 1.9), flagged_at(half, 1.0, 2.1)), (vec![], vec![(0, 7.0)]));
+    }
+
+    #[test]
+    fn what_adapts_flags_the_clear_case_first() {
+        let at = |slow| flagged_at(AgentSettings::adaptive(), 1.0, slow).first().map_or(f64::INFINITY, |flag| flag.1);
+        assert!(at(4.0) < at(2.0) && at(2.0) < at(1.75), "{} {} {}", at(4.0), at(2.0), at(1.75));
+        assert!(at(4.0) < 7.0 && at(1.4).is_infinite());
+    }
+
+    #[test]
+    fn samples_count_in_a_row_only() {
+        let model = model();
+        let (mut agent, mut oddities) = (Agent::new(Some(&model), paper()), Oddities::default());
+        // judged from 5 s on: beyond at 5 and 6 s, not at 7 s nor at 8 s, and again from 9 s on
+        let mut flagged = None;
+        for second in 0..11_u32 {
+            let time_s = f64::from(second);
+            let slow = 1.0 / if second == 7 { 1.25 } else { 2.0 };
+            let progress = (time_s / 60.0 * slow).max(if second > 7 { 7.0 / 75.0 } else { 0.0 });
+            flagged = flagged.or(agent.take(&report("a", 0, time_s, progress), 0, &mut oddities).map(|flag| flag.age_s));
+        }
+        assert_eq!(flagged, None);
+        for second in 11..30_u32 {
+            let progress = (f64::from(second) / 120.0).max(7.0 / 75.0);
+            flagged = flagged.or(agent.take(&report("a", 0, f64::from(second), progress), 0, &mut oddities).map(|f| f.age_s));
+        }
+        assert_eq!(flagged, Some(11.0));
+    }
+
+    #[test]
+    fn reports_that_cannot_be_are_counted_and_change_nothing() {
+        let (mut agent, mut oddities) = (Agent::new(None, AgentSettings::adaptive()), Oddities::default());
+        for (task, time_s, progress, oddity) in [
+            (0, 0.0, 0.0, None),
+            (0, 10.0, 0.4, None),
+            (0, 9.0, 0.5, Some(Oddity::TimeBackwards)),
+            (0, 11.0, 0.3, Some(Oddity::ProgressFell)),
+            (0, 1e12, 0.5, Some(Oddity::TimeLeaps)),
+            (1, 11.0, 1.0, Some(Oddity::DoneAtOnce)),
+            (0, 12.0, 1.0, None),
+            (0, 13.0, 1.0, Some(Oddity::AfterEnd)),
+        ] {
+            let before: u64 = oddities.list().map(|counted| counted.count).sum();
+            agent.take(&report("a", task, time_s, progress), 1, &mut oddities);
+            let after: u64 = oddities.list().map(|counted| counted.count).sum();
+            assert_eq!(after - before, u64::from(oddity.is_some()), "{task} at {time_s}");
+            assert!(oddity.is_none_or(|oddity| oddities.count(oddity) == 1), "{oddity:?}");
+        }
+        assert_eq!((agent.counts().reports, agent.counts().tasks, agent.counts().ended), (3, 1, 1));
+        // a second report as late confirms the leap
+        agent.take(&report("a", 2, 2e12, 0.0), 0, &mut oddities);
+        agent.take(&report("a", 3, 2e12, 0.0), 0, &mut oddities);
+        assert_eq!((agent.running(), oddities.count(Oddity::TimeLeaps)), (1, 2));
+    }
+
+    #[test]
+    fn memory_is_that_of_the_tasks_that_run() {
+        let model = model();
+        let (mut agent, mut oddities) = (Agent::new(Some(&model), AgentSettings::adaptive()), Oddities::default());
+        let jobs = ["a", "b", "c"];
+        // 60,000 tasks in three jobs, two at a time, one in a thousand of which falls silent
+        for task in 0..60_000_u64 {
+            let job = jobs[(task / 20_000) as usize];
+            let start = task as f64;
+            agent.take(&report(job, task, start, 0.0), 0, &mut oddities);
+            agent.take(&report(job, task, start + 1.0, 0.5), 0, &mut oddities);
+            if task % 1000 != 7 {
+                agent.take(&report(job, task, start + 1.0, 1.0), 0, &mut oddities);
+            }
+        }
+        assert_eq!(oddities.count(Oddity::Silent), 60 - agent.running() as u64);
+        assert!(agent.running() <= 1 && agent.counts().most_running <= 3, "{:?}", agent.counts());
+        assert!(agent.ended.len() <= REMEMBERED + 2 && agent.ended_set.len() == agent.ended.len());
+        assert_eq!(agent.names.len(), agent.groups.iter().flatten().count());
+        assert!(agent.names.len() <= 2, "jobs that are done are forgotten");
+        agent.finish(&mut oddities);
+        assert_eq!((agent.running(), agent.names.len(), oddities.count(Oddity::Silent)), (0, 0, 60));
+    }
+
+    #[test]
+    fn more_tasks_than_the_limit_are_counted() {
+        let settings = AgentSettings { most_tasks: 2, ..AgentSettings::adaptive() };
+        let (mut agent, mut oddities) = (Agent::new(None, settings), Oddities::default());
+        for task in 0..5 {
+            agent.take(&report("a", task, 0.0, 0.0), 0, &mut oddities);
+        }
+        assert_eq!((agent.running(), oddities.count(Oddity::TooManyTasks)), (2, 3));
+    }
+}

@@ -158,21 +158,23 @@ impl Group {
         }
     }
 
-    /// The weighted median of the slow-downs of all tasks, each by how uncertain it is, with the history as some tasks more.
+    /// The weighted median of the slow-downs of all tasks, each by how uncertain it is, with the history as some tasks more, the fewer the
+    /// more have ended.
     fn speed(&self, usual: Usual<'_>, history_weight: f64) -> Option<(f64, f64)> {
         let own = usual.task_spread() * usual.task_spread();
         let live = self.live.iter().filter_map(|task| task.slow).map(|(slow, spread)| (slow, 1.0 / (own + spread * spread)));
         let mut all: Vec<(f64, f64)> = self.ended.iter().map(|&slow| (slow, 1.0 / own)).chain(live).collect();
+        let open = self.live.len() as f64 / (self.live.len() + self.ended.len()).max(1) as f64;
         if usual.profile.is_some() {
-            all.push((0.0, history_weight / own));
+            all.push((0.0, open.max(0.01) * history_weight / own));
         } else if all.len() < FEWEST_PEERS {
             return None;
         }
         all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let weight: f64 = all.iter().map(|pair| pair.1).sum();
         let centre = weighted_median(&all, weight)?;
-        // a median is sqrt(pi / 2) times less certain than a mean
-        Some((centre, (std::f64::consts::FRAC_PI_2 / weight).sqrt()))
+        // a median is sqrt(pi / 2) times less certain than a mean; that of tasks that have ended is what it is
+        Some((centre, (open * std::f64::consts::FRAC_PI_2 / weight).sqrt()))
     }
 
     /// What a sample says; none where nothing is known of the usual.

@@ -20,6 +20,17 @@ pub struct Model {
     pub profile: Vec<Profile>,
 }
 
+/// What was learned from a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learned {
+    /// The model.
+    pub model: Model,
+    /// Each profile and what it was chosen from.
+    pub fitted: Vec<FittedProfile>,
+    /// Kinds of tasks without a profile, and why.
+    pub left_out: Vec<ProfileError>,
+}
+
 /// What is wrong with a value of a model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -39,21 +50,30 @@ pub enum ModelFault {
 }
 
 impl Model {
-    /// Learns a profile for each kind of task in a history; also what was tried.
+    /// Learns a profile for each kind of task in a history that has enough of them.
     ///
     /// # Errors
     ///
-    /// [`ProfileError`] where a kind has too little; without any attempt, of a kind without name.
-    pub fn learn(history: &History) -> Result<(Self, Vec<FittedProfile>), ProfileError> {
+    /// [`ProfileError`] of the first kind, where none has; without any attempt, of a kind without name.
+    pub fn learn(history: &History) -> Result<Learned, ProfileError> {
         let mut kinds: Vec<&str> = history.tasks.iter().map(|task| task.kind.as_str()).collect();
         kinds.sort_unstable();
         kinds.dedup();
         if kinds.is_empty() {
             kinds.push("");
         }
-        let fitted = kinds.iter().map(|kind| fit_profile(kind, &history.tasks)).collect::<Result<Vec<_>, _>>()?;
+        let (mut fitted, mut left_out) = (Vec::new(), Vec::new());
+        for kind in kinds {
+            match fit_profile(kind, &history.tasks) {
+                Ok(profile) => fitted.push(profile),
+                Err(error) => left_out.push(error),
+            }
+        }
+        if fitted.is_empty() {
+            return Err(left_out.swap_remove(0));
+        }
         let profile = fitted.iter().map(|fitted| fitted.profile.clone()).collect();
-        Ok((Self { format_version: MODEL_VERSION, profile }, fitted))
+        Ok(Learned { model: Self { format_version: MODEL_VERSION, profile }, fitted, left_out })
     }
 
     /// The position of a kind's profile.

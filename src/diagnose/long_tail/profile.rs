@@ -9,8 +9,9 @@ use crate::diagnose::long_tail::curve::{Point, ProgressCurve, rises};
 use crate::diagnose::long_tail::history::TaskHistory;
 use crate::trace::analysis::quantile;
 
-/// Levels of progress at which the usual age is taken.
-const LEVELS: usize = 24;
+/// Levels of progress at which the usual age is taken: 24 even ones, and closer ones at the start, where tasks are still setting up.
+const LEVELS: usize = EARLY.len() + 24;
+const EARLY: [f64; 4] = [0.005, 0.01, 0.02, 0.03];
 
 /// Parts into which attempts are cut: each is predicted from the others.
 const FOLDS: usize = 5;
@@ -114,7 +115,7 @@ const FORMS: [Fit; 5] = [
 
 /// Learns the profile of a kind from attempts that ended; others are left aside.
 ///
-/// The usual age at a progress is the median over the attempts of the ages at which they had it, at 24 levels: no attempt drops out early,
+/// The usual age at a progress is the median over the attempts of the ages at which they had it, at 28 levels: no attempt drops out early,
 /// as it would from a mean at an age. A line, polygons of two to four pieces and a smooth curve are laid through these points; each
 /// fifth of the attempts is predicted from the others. Taken is the simplest form whose squared error exceeds the least one by no more than
 /// one standard error of the difference, attempt by attempt.
@@ -162,8 +163,25 @@ fn robust_sd(values: Vec<f64>) -> f64 {
     (MAD_TO_SD * off.unwrap_or(0.0)).max(LEAST_SPREAD)
 }
 
+/// Level `k`, from 1 to [`LEVELS`].
 fn level(k: usize) -> f64 {
-    k as f64 / LEVELS as f64
+    EARLY.get(k - 1).copied().unwrap_or_else(|| (k - EARLY.len()) as f64 / (LEVELS - EARLY.len()) as f64)
+}
+
+/// Upper quantiles by which an uncertainty is measured, with those of the standard normal law.
+const UPPER: [(f64, f64); 4] = [(0.75, 0.674_490), (0.9, 1.281_552), (0.95, 1.644_854), (0.98, 2.053_749)];
+
+/// Values above a quantile that make it one.
+const FEWEST_ABOVE: f64 = 3.0;
+
+/// The standard deviation of the narrowest normal law around the median of which no upper quantile lies below that of the values: tasks that
+/// are held up now and then for a while do not show in a robust measure, yet they are what false alarms are made of.
+fn upper_sd(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let Some(centre) = quantile(&values, 0.5) else { return LEAST_SPREAD };
+    let told = UPPER.iter().filter(|(p, _)| (1.0 - p) * values.len() as f64 >= FEWEST_ABOVE);
+    let widths = told.filter_map(|&(p, z)| Some((quantile(&values, p)? - centre) / z));
+    widths.fold(robust_sd(values.clone()), f64::max)
 }
 
 /// Age 0 with its usual progress, then the usual age at each level.
@@ -225,7 +243,7 @@ fn spread(curve: &ProgressCurve, tasks: &[&TaskHistory]) -> Vec<Point> {
     let off = |task: &&TaskHistory, progress: f64| Some(slowdown(task, progress)? - slowdown(task, 1.0)?);
     let at = |k: usize| {
         let off: Vec<f64> = tasks.iter().filter_map(|task| off(task, level(k))).collect();
-        (level(k), robust_sd(off))
+        (level(k), upper_sd(off))
     };
     (1..=LEVELS).map(at).collect()
 }

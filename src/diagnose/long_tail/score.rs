@@ -8,6 +8,7 @@ use crate::diagnose::long_tail::identify::{Centre, Share, StragglerRule};
 use crate::diagnose::long_tail::model::Model;
 use crate::diagnose::long_tail::oddity::Oddities;
 use crate::diagnose::long_tail::settings::AgentSettings;
+use crate::trace::{Attempt, JobTrace};
 
 /// The flags of an agent that sees a history as it happened.
 pub fn replay(history: &History, model: Option<&Model>, settings: AgentSettings) -> (Vec<StragglerFlag>, Oddities) {
@@ -99,6 +100,30 @@ pub fn score(history: &History, flags: &[StragglerFlag]) -> Score {
             let Some(time) = task.time_s() else { continue };
             let flag = flags.iter().find(|flag| is_about(flag, task));
             score.push(time > limit, flag.map(|flag| flag.age_s / time));
+        }
+    }
+    score
+}
+
+/// Scores flags by the times of the log: for each stage of which the history tells progress, attempts that succeeded. Flag points count from
+/// the launch.
+pub fn score_by_log(trace: &JobTrace, history: &History, flags: &[StragglerFlag]) -> Score {
+    let (mut score, origin_s) = (Score::default(), trace.origin_us as f64 / 1e6);
+    for (id, stage) in trace.stages_with_ids() {
+        let number = stage.number.to_string();
+        if !history.tasks.iter().any(|task| task.stage == number) {
+            continue;
+        }
+        let flags: Vec<&StragglerFlag> = flags.iter().filter(|flag| flag.stage == number).collect();
+        let done = || trace.attempts_of(id).iter().filter(|attempt| attempt.succeeded());
+        let mut times: Vec<f64> = done().filter_map(Attempt::duration).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let Some(limit) = TRUTH.limit(&times) else { continue };
+        for attempt in done() {
+            let (Some(time), Some(launch)) = (attempt.duration(), attempt.launch()) else { continue };
+            let is_it = |flag: &&&StragglerFlag| (flag.task, flag.attempt) == (u64::from(attempt.task), attempt.number);
+            let flag = flags.iter().find(is_it);
+            score.push(time > limit, flag.map(|flag| (flag.time_s - origin_s - launch.seconds()) / time));
         }
     }
     score
