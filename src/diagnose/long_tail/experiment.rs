@@ -24,7 +24,7 @@ const HISTORY_SEED: u64 = 1 << 32;
 /// \[Garraghan2015, VI.A\]
 ///
 /// Ours: reduces of 60 s that fetch for 15 s; their work varies by a lognormal factor (standard deviation of the logarithm 0.08, as in the
-/// homogeneous runs of \[Phan2018\]) and their input by 0.05; hot keys follow Zipf's law and bring 4, 2, 1.33, 1 or 0.8 times the usual input more;
+/// homogeneous runs of \[Phan2018\]) and their input by 0.05; hot keys follow Zipf's law and bring 5, 2.5, 1.67, 1.25 or 1 times the usual input more;
 /// other users slow each node to two thirds for 20 s every ten minutes.
 pub fn paper_plan() -> Plan {
     let job = |number: u32| JobPlan {
@@ -38,7 +38,7 @@ pub fn paper_plan() -> Plan {
         shuffle_s: 15.0,
         reduce_s: 45.0,
         reduce_skew: 0.05,
-        hot_keys: Some(HotKeys { weight: 4.0, ..HotKeys::default() }),
+        hot_keys: Some(HotKeys { weight: 5.0, ..HotKeys::default() }),
         ..JobPlan::default()
     };
     Plan {
