@@ -40,7 +40,7 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
     ("trace", &["watch"]),
     ("stages", &["net", "mapreduce", "estimate", "plan_text", "cluster"]),
     ("fit", &["stages", "mapreduce", "trace", "estimate", "cluster"]),
-    ("diagnose", &["trace", "cluster", "rng", "estimate", "watch"]),
+    ("diagnose", &["trace", "cluster", "rng", "estimate", "watch", "plan_text"]),
     ("sweep", &["compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
     (
         "report",

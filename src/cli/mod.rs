@@ -24,6 +24,7 @@ mod notes;
 mod output;
 mod plan;
 mod question;
+mod report_source;
 mod shell;
 mod simulate;
 mod solve;
@@ -38,6 +39,7 @@ mod sweep_points;
 mod trace;
 mod values;
 mod watch;
+mod watch_tasks;
 mod whatif;
 mod whatif_log;
 
@@ -73,6 +75,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
+        Command::Watch(args) => watch_tasks::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

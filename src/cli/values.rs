@@ -70,6 +70,20 @@ pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> 
     Ok(SparkSpeculation::On { multiplier, quantile })
 }
 
+/// [`wall_time`], or 0.
+pub(crate) fn wall_time_or_none(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    if digits.trim().parse() == Ok(0.0) { Ok(Duration::ZERO) } else { wall_time(text) }
+}
+
+/// By how much something may be more, above 0 and at most 100, also in percent: `50%` or `0.5`.
+pub(crate) fn excess(text: &str) -> Result<f64, String> {
+    let expected = || "expected a share above 0, such as 50% or 0.5".to_owned();
+    let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse::<f64>().map_err(|_| expected())? * factor;
+    if share > 0.0 && share <= 100.0 { Ok(share) } else { Err(expected()) }
+}
+
 /// A number of bytes: with `K`, `M`, `G` or `T` powers of 1024.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let expected = || "expected a number of bytes, such as 500M or 8G".to_owned();

@@ -8,6 +8,9 @@ use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowd
 use crate::estimate::normal_quantile;
 use crate::rng::{Address, Purpose, split};
 
+/// The sample that says whether a reduce gets a hot key; the one before it says of which rank. Blocks are placed from sample 1 on.
+const HOT: u32 = u32::MAX;
+
 /// A node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeSpec {
@@ -176,7 +179,10 @@ impl World {
             self.categories.push(CategorySpec { kind, first, count });
             for task in first..first + count {
                 // a factor of mean 1: exp(σ z − σ²/2)
-                let size = lognormal(skew, self.word(task, 0)) * libm::exp(-0.5 * skew * skew);
+                let mut size = lognormal(skew, self.word(task, 0)) * libm::exp(-0.5 * skew * skew);
+                if let Some(hot) = job.hot_keys.as_ref().filter(|_| kind == Category::Reduce) {
+                    size += hot.more(uniform(self.word(task, HOT)), uniform(self.word(task, HOT - 1)));
+                }
                 self.tasks.push(TaskSpec { category, start, fetch: fetch * size, main: main * size, size });
             }
         }
@@ -232,7 +238,7 @@ pub(super) fn kept_slots(slots: impl Iterator<Item = u32>, share_for_tasks: f64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::plan::NodeGroup;
+    use crate::cluster::plan::{HotKeys, NodeGroup};
 
     fn world(nodes: u32, slots: u32) -> World {
         let mut plan = Plan::default();
@@ -267,6 +273,22 @@ mod tests {
         assert!(held.iter().all(|&count| count == 3));
         plan.job[0].replicas = 1000;
         assert_eq!(World::new(&plan, 3).local.list(7).len(), 320);
+    }
+
+    #[test]
+    fn hot_keys_come_as_often_and_weigh_as_much_as_zipf_says() {
+        let hot = HotKeys { share: 0.1, ranks: 4, weight: 3.0, exponent: 1.0 };
+        let mut plan = Plan::default();
+        plan.job[0] = JobPlan { maps: 10, reduces: 40_000, hot_keys: Some(hot), ..JobPlan::default() };
+        let world = World::new(&plan, 5);
+        let (maps, reduces) = world.tasks.split_at(10);
+        assert!(maps.iter().all(|task| task.size == 1.0));
+        for (rank, more) in [(1, 3.0), (2, 1.5), (3, 1.0), (4, 0.75)] {
+            let count = reduces.iter().filter(|task| (task.size - 1.0 - more).abs() < 1e-12).count() as f64;
+            // binomial with p = 0.1 / 4
+            assert!((count - 1000.0).abs() < 5.0 * (1000.0_f64 * 0.975).sqrt(), "rank {rank}: {count}");
+        }
+        assert_eq!(reduces.iter().filter(|task| task.size > 1.0).count() + reduces.iter().filter(|task| task.size == 1.0).count(), 40_000);
     }
 
     #[test]

@@ -7,9 +7,11 @@
 //! | question | file |
 //! |---|---|
 //! | what all methods say, in one form | [`finding`] |
+//! | which tasks will be stragglers, while they run | [`long_tail`] |
 //!
 //! Guarantees: a finding names its evidence; where the evidence is not enough its cause is [`Cause::Unknown`], never a guess.
 
 pub mod finding;
+pub mod long_tail;
 
 pub use finding::{Cause, Evidence, Finding, Subject};

@@ -22,6 +22,7 @@
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
+//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
@@ -44,6 +45,7 @@ mod graph_layout;
 mod graph_svg;
 mod job;
 mod json;
+mod long_tail;
 mod look;
 mod number;
 mod passage;
@@ -85,6 +87,10 @@ pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, json};
+pub use long_tail::{
+    FormRow, ProfileRow, ProgressModelReport, progress_model_report, progress_model_text, straggler_json, straggler_line,
+    watched_json, watched_text,
+};
 pub use look::Look;
 pub use number::{count, counted, duration, plain, within};
 pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};

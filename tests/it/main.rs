@@ -17,12 +17,15 @@ mod cli_solve;
 mod cli_sweep;
 #[cfg(feature = "cli")]
 mod cli_trace;
+#[cfg(feature = "cli")]
+mod cli_watch;
 mod degenerate;
 mod fit;
 mod fit_job;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
 mod laws;
+mod long_tail;
 mod measure;
 mod models;
 mod phan2018;

@@ -5,12 +5,14 @@ mod jobs;
 mod run;
 mod sweeps;
 mod trace;
+mod watch;
 
 pub(crate) use fit::{FitArgs, SizeArgs, SparkSpeculation};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use trace::TraceArgs;
+pub(crate) use watch::{PeerChoice, RuleChoice, WatchArgs};
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Fit(FitArgs),
     /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
     Trace(TraceArgs),
+    /// Tell which tasks will be stragglers while they run, from reports of their progress
+    Watch(Box<WatchArgs>),
     /// List the graphics adapters, and say which one would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
