@@ -27,6 +27,7 @@ mod models;
 mod phan2018;
 mod pipe_semantics;
 mod random_net;
+mod root_causes;
 mod slots;
 mod solve;
 mod straggler_nets;

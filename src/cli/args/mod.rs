@@ -1,11 +1,13 @@
 //! The arguments of every command, and their help.
 
+mod diagnose;
 mod fit;
 mod jobs;
 mod run;
 mod sweeps;
 mod trace;
 
+pub(crate) use diagnose::{CpuChoice, DiagnoseArgs, EdgeChoice, RulesChoice};
 pub(crate) use fit::{FitArgs, SizeArgs};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Fit(FitArgs),
     /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
     Trace(TraceArgs),
+    /// Say why tasks were slow, from a log and samples of its nodes, and what to do about it
+    Diagnose(Box<DiagnoseArgs>),
     /// List the graphics adapters, and say which one would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
