@@ -83,7 +83,8 @@ fn node_map() -> NodeMap {
 
 /// The stage that hogs and labels are about: the maps.
 fn pool(run: &Run, options: &PoolOptions) -> Pool {
-    let (id, _) = run.trace.stages_with_ids().find(|(_, stage)| stage.number == 1).unwrap();
+    let number = if run.case == "gc" { 3 } else { 1 };
+    let (id, _) = run.trace.stages_with_ids().find(|(_, stage)| stage.number == number).unwrap();
     Pool::new(records_of(&run.trace, id), &run.meters, options).unwrap()
 }
 

@@ -124,6 +124,12 @@ impl NodeMeters {
         Some((from - self.shift, to - self.shift))
     }
 
+    /// The most bytes that its interfaces transferred in a second, each at its best.
+    pub(super) fn network_peak(&self) -> f64 {
+        let peak = |series: &Series| series.samples.iter().map(|sample| sample.value).fold(0.0, f64::max);
+        self.network.iter().map(peak).sum()
+    }
+
     /// Whether there are no samples at all.
     pub fn is_empty(&self) -> bool {
         self.cpu.is_empty() && self.disk.is_empty() && self.network.is_empty()

@@ -90,6 +90,8 @@ pub struct Pool {
     /// Sums over the normal tasks of each node, and of all nodes.
     by_node: BTreeMap<usize, [Sum; FEATURES]>,
     all: [Sum; FEATURES],
+    /// The most bytes that any node transferred in a second.
+    network_peak: f64,
 }
 
 impl Pool {
@@ -120,10 +122,11 @@ impl Pool {
             }
             task
         });
-        Some(Self::of(tasks.collect(), median))
+        let network_peak = nodes.iter().map(NodeMeters::network_peak).fold(0.0, f64::max);
+        Some(Self::of(tasks.collect(), median, network_peak))
     }
 
-    fn of(tasks: Vec<PoolTask>, median: f64) -> Self {
+    fn of(tasks: Vec<PoolTask>, median: f64, network_peak: f64) -> Self {
         let column = |feature: usize, wanted: &dyn Fn(&PoolTask) -> bool| {
             let mut values: Vec<f64> = tasks.iter().filter(|t| wanted(t)).filter_map(|t| t.values[feature]).collect();
             values.sort_unstable_by(f64::total_cmp);
@@ -142,7 +145,12 @@ impl Pool {
                 }
             }
         }
-        Self { tasks, median, sorted, usual, by_node, all }
+        Self { tasks, median, sorted, usual, by_node, all, network_peak }
+    }
+
+    /// What a feature would be at full use: 1 for shares, the most bytes that any node transferred in a second for the network.
+    pub fn scale(&self, feature: Feature) -> f64 {
+        if feature == Feature::Network { self.network_peak } else { 1.0 }
     }
 
     /// The stragglers, as positions among the tasks.

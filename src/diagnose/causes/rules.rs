@@ -43,6 +43,9 @@ pub struct Rules {
     pub time_rule: TimeRule,
     /// The number in that rule. Default 0.2.
     pub time_floor: f64,
+    /// Least use of a resource that can slow anybody, as a share of what it can do; for the network, of the most that any node
+    /// transferred in a second. Default 0.1; 0 is the paper.
+    pub resource_floor: f64,
     /// How edge detection is read. Default what the text wants.
     pub edge: Edge,
     /// λe. Default 0.5.
@@ -63,6 +66,7 @@ impl Default for Rules {
             headroom: true,
             time_rule: TimeRule::Share,
             time_floor: 0.2,
+            resource_floor: 0.1,
             edge: Edge::IntentAny,
             edge_factor: 0.5,
             outlier: Some(6.0),
@@ -74,7 +78,7 @@ impl Default for Rules {
 impl Rules {
     /// The rules of the paper, without what was added here; the thresholds are these defaults.
     pub fn of_the_paper() -> Self {
-        Self { headroom: false, outlier: None, explain_cold: true, ..Self::default() }
+        Self { headroom: false, outlier: None, explain_cold: true, resource_floor: 0.0, ..Self::default() }
     }
 }
 
@@ -108,7 +112,7 @@ pub struct RootCause {
     pub usual: f64,
     /// What was before and after the task, for a resource.
     pub around: Option<Surroundings>,
-    /// How far beyond the threshold it is: 0 at it, towards 1 far beyond it.
+    /// How far beyond the peers' part of the threshold it is: 0 at it, towards 1 far beyond it.
     pub strength: f64,
 }
 
@@ -142,7 +146,7 @@ pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Optio
     match feature.category() {
         Category::Time => long_enough(value, found.usual, rules).then_some(found),
         Category::Resource => {
-            if own.cold && !rules.explain_cold {
+            if (own.cold && !rules.explain_cold) || value < rules.resource_floor * pool.scale(feature) {
                 return None;
             }
             let around = feature.resource().map(|i| own.around[i])?;
@@ -160,14 +164,14 @@ fn beyond_peers(pool: &Pool, task: usize, feature: Feature, value: f64, global: 
         let mean = mean?;
         let threshold = rules.peer_factor * mean;
         if value > threshold {
-            let threshold = threshold.max(global);
             let strength = 1.0 - threshold / value;
+            let threshold = threshold.max(global);
             return Some(RootCause { feature, sign, value, threshold, usual: mean, around: None, strength });
         }
         let threshold = 1.0 - (1.0 - mean) / rules.peer_factor;
         (rules.headroom && feature.category() == Category::Resource && feature.is_share() && value > threshold).then(|| {
-            let threshold = threshold.max(global);
             let strength = 1.0 - (1.0 - value) / (1.0 - threshold);
+            let threshold = threshold.max(global);
             RootCause { feature, sign: Sign::Headroom, value, threshold, usual: mean, around: None, strength }
         })
     });

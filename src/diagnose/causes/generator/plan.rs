@@ -36,27 +36,30 @@ pub struct GeneratorPlan {
     pub nodes: usize,
     /// Tasks that a node runs at once. Default 4.
     pub slots: usize,
-    /// Processors of a node. Default 8.
-    pub processors: f64,
-    /// What the disk of a node transfers in a second \[MB/s\], and a single stream at most. Default 120 and 60.
-    pub disk: [f64; 2],
-    /// What its network transfers in a second \[MB/s\], and a single stream at most. Default 110 (a gigabit) and 40.
-    pub network: [f64; 2],
+    /// Processors of a node, MB/s of its disk, and MB/s of its network. Default 4, 120 and 110 (a gigabit).
+    pub capacity: [f64; 3],
+    /// What a task takes of each at most. Default 1 processor, 20 and 30 MB/s: it reads, computes and writes in small pieces.
+    pub demand: [f64; 3],
     /// Processes of a hog. Default 8, as in the paper.
     pub hog_processes: f64,
-    /// What a process of a hog takes at most, of processors, disk and network. Default 1 processor, 60 and 12 MB/s: the paper's network
-    /// hog waits for each answer, and harms little.
+    /// What a process of a hog takes of each at most. Default 1 processor, 60 and 12 MB/s: the paper's network hog waits for each
+    /// answer, and harms little.
     pub hog_demand: [f64; 3],
-    /// Tasks of the stage. Default 700, of about 2.4 s each: some 85 s, as long as the paper's job.
+    /// The share of the capacity that is left where a hog works. Default 1, 0.4 and 0.8: a disk that is written to from many sides
+    /// seeks, and small packets fill a network with less.
+    pub hog_leaves: [f64; 3],
+    /// Tasks of the stage. Default 700, of about 2.6 s each: some 95 s, about as long as the paper's job.
     pub tasks: usize,
-    /// Mean needs of a task: MB over the network, MB from the disk, seconds of a processor, MB to the disk. Default 24, 36, 1.0, 24.
+    /// Mean needs of a task: MB over the network, MB from the disk, seconds of a processor, MB to the disk. Default 15, 12, 1.0, 8.
     pub needs: [f64; 4],
     /// Spread of each need: σ of the logarithm. Default 0.25.
     pub spread: f64,
-    /// Share of tasks with more data than the others, and how much more at least and at most. Default 0.04, 2 to 4.
+    /// Share of tasks with more data than the others, and how much more at least and at most. Default 0.03, 2 to 4.
     pub skewed: (f64, [f64; 2]),
-    /// Share of tasks that compute longer on the same data. Default 0.03, 3 to 5.
-    pub slow_code: (f64, [f64; 2]),
+    /// Share of tasks of each kind that load a resource *themselves*, all of it that they can get, and by which factor their time with
+    /// it grows at least and at most: parallel code, spilling, reading from afar. Default 0.03, 3 to 6. High use comes with them and goes
+    /// with them: it is what edge detection is for.
+    pub self_loading: (f64, [f64; 2]),
     /// Harmless bursts of each resource of a node, such as pages written back: mean seconds between two, and how long one lasts at
     /// least and at most. They show in samples and slow nothing. Default 40, 2 to 5.
     pub bursts: (f64, [f64; 2]),
@@ -71,16 +74,16 @@ impl Default for GeneratorPlan {
         Self {
             nodes: 5,
             slots: 4,
-            processors: 8.0,
-            disk: [120.0, 60.0],
-            network: [110.0, 40.0],
+            capacity: [4.0, 120.0, 110.0],
+            demand: [1.0, 20.0, 30.0],
             hog_processes: 8.0,
             hog_demand: [1.0, 60.0, 12.0],
+            hog_leaves: [1.0, 0.4, 0.8],
             tasks: 700,
-            needs: [24.0, 36.0, 1.0, 24.0],
+            needs: [15.0, 12.0, 1.0, 8.0],
             spread: 0.25,
-            skewed: (0.04, [2.0, 4.0]),
-            slow_code: (0.03, [3.0, 5.0]),
+            skewed: (0.03, [2.0, 4.0]),
+            self_loading: (0.03, [3.0, 6.0]),
             bursts: (40.0, [2.0, 5.0]),
             noise: 0.02,
             anomaly: Anomaly::None,

@@ -58,9 +58,24 @@ impl Draw {
 
 /// What a task uses one after the other: network, disk, processor, disk.
 const STEPS: [usize; 4] = [2, 1, 0, 1];
+/// The steps that tasks which load a resource themselves do so in: of processors, disk and network.
+const LOADING: [usize; 3] = [2, 3, 0];
+/// Seconds within which the first tasks of a stage begin.
+const STARTS: f64 = 3.0;
 /// Owners of draws about bursts and noise.
 const BURSTS: u32 = 1 << 28;
 const NOISE: u32 = 1 << 29;
+/// The owner of the draws about when slots begin.
+const SLOTS: u32 = (1 << 30) - 1;
+
+/// What a task needs.
+#[derive(Clone, Copy, Debug)]
+struct Needs {
+    /// The work of each step: MB, MB, seconds, MB.
+    work: [f64; 4],
+    /// What it takes of the resource of each step at most.
+    demand: [f64; 4],
+}
 
 /// A running task.
 #[derive(Clone, Debug)]
@@ -73,15 +88,15 @@ struct Running {
     left: f64,
 }
 
-/// The use of a node's resources up to now in the current second, as shares or MB.
+/// The use of a node's resources up to now in the current second, as shares.
 type Used = [f64; RESOURCES.len()];
 
 /// Generates the job of a seed.
 pub fn generate(plan: &GeneratorPlan, seed: u64) -> Generated {
     let draw = Draw::new(seed);
     let hogs = plan.hogs(&draw);
-    let needs: Vec<[f64; 4]> = (0..plan.tasks).map(|task| needs(plan, &draw, task)).collect();
-    let mut job = Job::new(plan, &hogs, &needs);
+    let needs: Vec<Needs> = (0..plan.tasks).map(|task| needs(plan, &draw, task)).collect();
+    let mut job = Job::new(plan, &hogs, &needs, &draw);
     while job.advance() {}
     let end = job.now;
     job.run_on(end + MARGIN);
@@ -89,26 +104,36 @@ pub fn generate(plan: &GeneratorPlan, seed: u64) -> Generated {
     Generated { nodes: meters(plan, &draw, &job.seconds), truth: Truth { windows: truth.collect() }, end, tasks: job.done }
 }
 
-/// What a task needs in each step: MB, MB, seconds, MB.
-fn needs(plan: &GeneratorPlan, draw: &Draw, task: usize) -> [f64; 4] {
+/// What a task needs. One that loads a resource itself takes all of it that it can get, for longer than others use it.
+fn needs(plan: &GeneratorPlan, draw: &Draw, task: usize) -> Needs {
     let owner = task as u32;
     let factor = |sample, (share, range): (f64, [f64; 2])| {
-        if draw.uniform(owner, sample) < share { draw.between(owner, sample + 1, range) } else { 1.0 }
+        (draw.uniform(owner, sample) < share).then(|| draw.between(owner, sample + 1, range))
     };
-    let data = factor(0, plan.skewed);
-    let code = factor(2, plan.slow_code);
-    std::array::from_fn(|step| {
-        let own = draw.lognormal(owner, 4 + step as u32, plan.spread);
-        plan.needs[step] * own * data * if step == 2 { code } else { 1.0 }
-    })
+    let data = factor(0, plan.skewed).unwrap_or(1.0);
+    let own = |step| draw.lognormal(owner, 8 + step as u32, plan.spread);
+    let mut needs = Needs {
+        work: std::array::from_fn(|step| plan.needs[step] * own(step) * data),
+        demand: STEPS.map(|resource| plan.demand[resource]),
+    };
+    for (resource, step) in LOADING.into_iter().enumerate() {
+        if let Some(longer) = factor(2 + 2 * resource as u32, plan.self_loading) {
+            let wider = plan.capacity[resource] / plan.demand[resource];
+            needs.work[step] *= longer * wider;
+            needs.demand[step] *= wider;
+        }
+    }
+    needs
 }
 
 struct Job<'p> {
     plan: &'p GeneratorPlan,
     hogs: &'p [Hog],
-    needs: &'p [[f64; 4]],
+    needs: &'p [Needs],
     now: f64,
     next_task: usize,
+    /// Slots whose first task has not begun: when it does, and the node. The next one comes last.
+    waiting: Vec<(f64, usize)>,
     running: Vec<Running>,
     done: Vec<TaskRecord>,
     /// The use of each node in each second that is over, and in the one that is not.
@@ -117,37 +142,30 @@ struct Job<'p> {
 }
 
 impl<'p> Job<'p> {
-    fn new(plan: &'p GeneratorPlan, hogs: &'p [Hog], needs: &'p [[f64; 4]]) -> Self {
-        let mut job = Self {
+    fn new(plan: &'p GeneratorPlan, hogs: &'p [Hog], needs: &'p [Needs], draw: &Draw) -> Self {
+        let start = |slot: usize| (STARTS * draw.uniform(SLOTS, slot as u32), slot % plan.nodes);
+        let mut waiting: Vec<(f64, usize)> = (0..plan.nodes * plan.slots).map(start).collect();
+        waiting.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Self {
             plan,
             hogs,
             needs,
             now: 0.0,
             next_task: 0,
+            waiting,
             running: Vec::new(),
             done: Vec::new(),
             seconds: vec![Vec::new(); plan.nodes],
             used: vec![Used::default(); plan.nodes],
-        };
-        for _ in 0..plan.slots {
-            (0..plan.nodes).for_each(|node| job.launch(node));
         }
-        job
     }
 
     fn launch(&mut self, node: usize) {
         let task = self.next_task;
         if let Some(needs) = self.needs.get(task) {
             self.next_task += 1;
-            self.running.push(Running { task, node, from: self.now, step: 0, left: needs[0] });
+            self.running.push(Running { task, node, from: self.now, step: 0, left: needs.work[0] });
         }
-    }
-
-    /// Capacity, and the most that a task and a process of a hog take, of a resource.
-    fn limits(&self, resource: usize) -> [f64; 3] {
-        let plan = self.plan;
-        let [capacity, stream] = [[plan.processors, 1.0], plan.disk, plan.network][resource];
-        [capacity, stream, plan.hog_demand[resource]]
     }
 
     /// How many processes of hogs want each resource of a node.
@@ -158,32 +176,52 @@ impl<'p> Job<'p> {
         self.hogs.iter().filter(works).count() as f64 * self.plan.hog_processes
     }
 
-    /// What each task gets of each resource of each node, and the use of the resource.
-    fn rates(&self) -> Vec<[(f64, f64); RESOURCES.len()]> {
-        let mut users = vec![[0.0; RESOURCES.len()]; self.plan.nodes];
-        for running in &self.running {
-            users[running.node][STEPS[running.step]] += 1.0;
-        }
-        let of = |(node, users): (usize, &[f64; RESOURCES.len()])| {
+    /// What a user of each resource of each node gets at most, and the use of the resource.
+    fn levels(&self) -> Vec<[Level; RESOURCES.len()]> {
+        let plan = self.plan;
+        let of = |node: usize| {
             std::array::from_fn(|resource| {
-                let [capacity, own, hog] = self.limits(resource);
-                share(capacity, (users[resource], own), (self.hog_processes(node, resource), hog))
+                let own = self.running.iter().filter(|r| r.node == node && STEPS[r.step] == resource);
+                let mut users: Vec<(f64, f64)> = own.map(|r| (1.0, self.demand(r))).collect();
+                let hogs = self.hog_processes(node, resource);
+                let mut capacity = plan.capacity[resource];
+                if hogs > 0.0 {
+                    capacity *= plan.hog_leaves[resource];
+                    users.push((hogs, plan.hog_demand[resource]));
+                }
+                level(capacity, users)
             })
         };
-        users.iter().enumerate().map(of).collect()
+        (0..plan.nodes).map(of).collect()
     }
 
-    /// Goes to the next event: the end of a step, the start or end of a hog, a full second. False where all is done.
+    /// What a task takes in its step at most.
+    fn demand(&self, running: &Running) -> f64 {
+        self.needs[running.task].demand[running.step]
+    }
+
+    /// What a task gets.
+    fn rate(&self, running: &Running, levels: &[[Level; RESOURCES.len()]]) -> f64 {
+        self.demand(running).min(levels[running.node][STEPS[running.step]].most)
+    }
+
+    /// Goes to the next event: the end of a step, the first task of a slot, the start or end of a hog, a full second. False where all
+    /// is done.
     fn advance(&mut self) -> bool {
-        if self.running.is_empty() {
+        while let Some((_, node)) = self.waiting.pop_if(|(start, _)| *start <= self.now + NOTHING) {
+            self.launch(node);
+        }
+        if self.running.is_empty() && self.waiting.is_empty() {
             return false;
         }
-        let rates = self.rates();
-        let ends = self.running.iter().map(|r| r.left / rates[r.node][STEPS[r.step]].0);
-        let until = ends.fold(self.next_border() - self.now, f64::min).max(0.0);
-        self.pass(until, &rates);
-        for running in &mut self.running {
-            running.left -= until * rates[running.node][STEPS[running.step]].0;
+        let levels = self.levels();
+        let rates: Vec<f64> = self.running.iter().map(|running| self.rate(running, &levels)).collect();
+        let ends = self.running.iter().zip(&rates).map(|(running, rate)| running.left / rate);
+        let border = self.waiting.last().map_or(f64::INFINITY, |(start, _)| *start).min(self.next_border());
+        let seconds = ends.fold(border - self.now, f64::min).max(0.0);
+        self.pass(seconds, &levels);
+        for (running, rate) in self.running.iter_mut().zip(rates) {
+            running.left -= seconds * rate;
         }
         self.finish_steps();
         true
@@ -197,10 +235,10 @@ impl<'p> Job<'p> {
     }
 
     /// Lets time pass, and counts the use of resources.
-    fn pass(&mut self, seconds: f64, rates: &[[(f64, f64); RESOURCES.len()]]) {
-        for (used, rates) in self.used.iter_mut().zip(rates) {
-            for (used, (_, use_of_it)) in used.iter_mut().zip(rates) {
-                *used += seconds * use_of_it;
+    fn pass(&mut self, seconds: f64, levels: &[[Level; RESOURCES.len()]]) {
+        for (used, levels) in self.used.iter_mut().zip(levels) {
+            for (used, level) in used.iter_mut().zip(levels) {
+                *used += seconds * level.used;
             }
         }
         self.now += seconds;
@@ -222,7 +260,7 @@ impl<'p> Job<'p> {
                 continue;
             }
             running.step += 1;
-            if let Some(&left) = self.needs[running.task].get(running.step) {
+            if let Some(&left) = self.needs[running.task].work.get(running.step) {
                 running.left = left;
                 i += 1;
                 continue;
@@ -236,7 +274,7 @@ impl<'p> Job<'p> {
     }
 
     fn record(&self, ended: &Running) -> TaskRecord {
-        let needs = self.needs[ended.task];
+        let needs = self.needs[ended.task].work;
         let mut stated = [None; FEATURES];
         stated[Feature::ReadBytes as usize] = Some((needs[0] + needs[1]) * MB);
         stated[Feature::ShuffleWrite as usize] = Some(needs[3] * MB);
@@ -255,50 +293,57 @@ impl<'p> Job<'p> {
     /// Lets the nodes go on without tasks.
     fn run_on(&mut self, until: f64) {
         while self.now < until {
-            let rates = self.rates();
+            let levels = self.levels();
             let step = self.next_border() - self.now;
-            self.pass(step, &rates);
+            self.pass(step, &levels);
         }
     }
 }
 
-/// Shares a capacity among users that each take a limited part at most, all others alike (max-min fairness): what each of the first
-/// kind gets, and what is used of the capacity.
-fn share(capacity: f64, (own, own_most): (f64, f64), (hogs, hog_most): (f64, f64)) -> (f64, f64) {
-    let wanted = own * own_most + hogs * hog_most;
-    if wanted <= capacity {
-        return (own_most, wanted);
+/// How a resource is shared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Level {
+    /// What any user gets at most; who wants less gets what it wants.
+    most: f64,
+    /// What is used, as a share of the capacity that there is, so that a disk which seeks is busy.
+    used: f64,
+}
+
+/// Shares a capacity among users, given as numbers of those that take so much at most: who wants less than a fair part gets it, the
+/// others share the rest alike (max-min fairness).
+fn level(capacity: f64, mut users: Vec<(f64, f64)>) -> Level {
+    users.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut left = capacity;
+    let mut sharing: f64 = users.iter().map(|user| user.0).sum();
+    for (count, demand) in users {
+        if demand * sharing > left {
+            return Level { most: left / sharing, used: 1.0 };
+        }
+        left -= count * demand;
+        sharing -= count;
     }
-    let fair = capacity / (own + hogs);
-    let rate = if own_most <= fair {
-        own_most
-    } else if hog_most <= fair {
-        ((capacity - hogs * hog_most) / own).min(own_most)
-    } else {
-        fair
-    };
-    (rate, capacity)
+    Level { most: f64::INFINITY, used: 1.0 - left / capacity }
 }
 
 /// What samplers see: shares with noise and bursts, once a second.
 fn meters(plan: &GeneratorPlan, draw: &Draw, seconds: &[Vec<Used>]) -> Vec<NodeMeters> {
     let of = |(node, seconds): (usize, &Vec<Used>)| {
-        let series = |resource: usize, meter: Meter, capacity: f64| {
+        let series = |resource: usize, meter: Meter| {
             let bursts = bursts(plan, draw, (node * RESOURCES.len() + resource) as u32, seconds.len());
             let sample = |(i, used): (usize, &Used)| {
                 let owner = NOISE + (node * RESOURCES.len() + resource) as u32;
                 let noise = plan.noise * (2.0 * draw.uniform(owner, i as u32) - 1.0);
-                let share = (used[resource] / capacity + bursts[i] + noise).clamp(0.0, 1.0);
-                let value = if meter == Meter::Sent { share * capacity * MB } else { share };
+                let share = (used[resource] + bursts[i] + noise).clamp(0.0, 1.0);
+                let value = if meter == Meter::Sent { share * plan.capacity[resource] * MB } else { share };
                 Sample { from: i as f64, to: (i + 1) as f64, value }
             };
             let samples = seconds.iter().enumerate().map(sample).collect();
             vec![Series { host: format!("node{node}"), device: "all".to_owned(), meter, samples }]
         };
         NodeMeters {
-            cpu: series(0, Meter::CpuBusy, plan.processors),
-            disk: series(1, Meter::DiskBusy, plan.disk[0]),
-            network: series(2, Meter::Sent, plan.network[0]),
+            cpu: series(0, Meter::CpuBusy),
+            disk: series(1, Meter::DiskBusy),
+            network: series(2, Meter::Sent),
             shift: 0.0,
         }
     };
@@ -335,11 +380,12 @@ mod tests {
 
     #[test]
     fn capacity_is_shared_alike_up_to_what_each_can_take() {
-        assert_eq!(share(8.0, (4.0, 1.0), (0.0, 1.0)), (1.0, 4.0));
-        assert_eq!(share(8.0, (4.0, 1.0), (8.0, 1.0)), (8.0 / 12.0, 8.0));
-        // hogs take their 12 each, two tasks share what is left
-        assert_eq!(share(110.0, (2.0, 40.0), (8.0, 12.0)), (11.0, 110.0));
-        assert_eq!(share(110.0, (1.0, 40.0), (8.0, 12.0)), (110.0 / 9.0, 110.0));
+        assert_eq!(level(8.0, vec![(4.0, 1.0)]), Level { most: f64::INFINITY, used: 0.5 });
+        assert_eq!(level(8.0, vec![(4.0, 1.0), (8.0, 1.0)]), Level { most: 8.0 / 12.0, used: 1.0 });
+        // hogs take their 10 each, two tasks share what is left
+        assert_eq!(level(110.0, vec![(2.0, 40.0), (8.0, 10.0)]), Level { most: 15.0, used: 1.0 });
+        assert_eq!(level(110.0, vec![(1.0, 40.0), (8.0, 14.0)]), Level { most: 110.0 / 9.0, used: 1.0 });
+        assert_eq!(level(1.0, Vec::new()).used, 0.0);
     }
 
     /// One task alone on one node: each step takes its work over the rate of one stream.
@@ -351,19 +397,23 @@ mod tests {
             tasks: 2,
             spread: 0.0,
             skewed: (0.0, [1.0, 1.0]),
-            slow_code: (0.0, [1.0, 1.0]),
+            self_loading: (0.0, [1.0, 1.0]),
             ..GeneratorPlan::default()
         };
         let job = generate(&plan, 3);
-        let each = 24.0 / 40.0 + 36.0 / 60.0 + 1.0 + 24.0 / 60.0;
+        let each = 15.0 / 30.0 + 12.0 / 20.0 + 1.0 + 8.0 / 20.0;
         for task in &job.tasks {
             assert!((task.seconds() - each).abs() < 1e-6, "{}", task.seconds());
         }
-        // with a hog on the processors from the start the computing second takes 9/8
+        // with eight processes of a hog on four processors the computing second takes 9/4
         let hog = Hog { node: 0, resource: Feature::Cpu, from: 0.0, to: 100.0 };
+        let hogged = generate(&GeneratorPlan { anomaly: Anomaly::Schedule(vec![hog]), ..plan.clone() }, 3);
+        assert!((hogged.tasks[0].seconds() - each - 5.0 / 4.0).abs() < 1e-6, "{}", hogged.tasks[0].seconds());
+        // on a disk that seeks, 48 MB/s are shared by nine
+        let hog = Hog { resource: Feature::Disk, ..hog };
         let hogged = generate(&GeneratorPlan { anomaly: Anomaly::Schedule(vec![hog]), ..plan }, 3);
-        assert!((hogged.tasks[0].seconds() - each - 1.0 / 8.0).abs() < 1e-6, "{}", hogged.tasks[0].seconds());
-        assert!((hogged.end - 2.0 * (each + 0.125)).abs() < 1e-6);
+        let each = 15.0 / 30.0 + 1.0 + 20.0 * 9.0 / 48.0;
+        assert!((hogged.tasks[1].seconds() - each).abs() < 1e-6, "{}", hogged.tasks[1].seconds());
     }
 
     /// What the samples show is what was transferred: without noise and bursts the sums agree.
@@ -371,11 +421,11 @@ mod tests {
     fn samples_add_up_to_the_work_that_was_done() {
         let plan = GeneratorPlan { noise: 0.0, bursts: (1e12, [1.0, 2.0]), tasks: 100, ..GeneratorPlan::default() };
         let job = generate(&plan, 11);
-        let sum = |of: &dyn Fn(&NodeMeters) -> &Vec<Series>| -> f64 {
+        let sum = |of: fn(&NodeMeters) -> &Vec<Series>| -> f64 {
             job.nodes.iter().flat_map(of).flat_map(|s| &s.samples).map(|sample| sample.value).sum()
         };
         let stated = |feature: Feature| -> f64 { job.tasks.iter().filter_map(|t| t.stated[feature as usize]).sum() };
-        let moved = sum(&|node| &node.network) + sum(&|node| &node.disk) * plan.disk[0] * MB;
+        let moved = sum(&|node| &node.network) + sum(&|node| &node.disk) * plan.capacity[1] * MB;
         let expected = stated(Feature::ReadBytes) + stated(Feature::ShuffleWrite);
         assert!((moved / expected - 1.0).abs() < 1e-9, "{moved} {expected}");
         assert_eq!(job.tasks.len(), 100);
