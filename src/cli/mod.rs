@@ -13,6 +13,7 @@ mod convert;
 mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
+mod diagnose;
 mod estimate;
 mod estimate_stages;
 mod exact;
@@ -76,6 +77,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
         Command::Watch(args) => watch_tasks::run(args, &terminal),
+        Command::Diagnose(args) => diagnose::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

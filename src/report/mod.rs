@@ -8,7 +8,8 @@
 //! Plan, phases, Run ─▶ JobReport ────────┤
 //! Stored points ─────▶ SweepReport ──────┤
 //! Comparison ────────▶ WhatIfReport ─────┤
-//! JobTrace ──────────▶ TraceReport ──────┘
+//! JobTrace ──────────▶ TraceReport ──────┤
+//! Findings ──────────▶ DiagnosisReport ──┘
 //! ```
 //!
 //! | question | file |
@@ -24,6 +25,7 @@
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
 //! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
+//! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its findings: `diagnosis_csv`, its picture: `diagnosis_svg` |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
@@ -37,6 +39,10 @@ mod answer;
 mod attempts;
 mod cdf_plot;
 mod csv;
+mod diagnosis;
+mod diagnosis_csv;
+mod diagnosis_svg;
+mod diagnosis_text;
 mod distribution;
 mod fit;
 mod fit_job;
@@ -80,6 +86,10 @@ pub use answer::{AnswerMethod, ExactNumbers, exact_report, exact_steady_report};
 pub use attempts::reward_to_gather;
 pub use cdf_plot::cdf_svg;
 pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
+pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
+pub use diagnosis_csv::diagnosis_csv;
+pub use diagnosis_svg::diagnosis_svg;
+pub use diagnosis_text::diagnosis_text;
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
 pub use fit::{FitReport, FitRunRow, FitStageRow, Fitted, fit_report, fit_text};
 pub use fit_job::{FitJobReport, FitValueRow, fit_job_report, fit_job_text};

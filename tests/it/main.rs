@@ -32,6 +32,7 @@ mod phan2018;
 mod pipe_semantics;
 mod random_net;
 mod replay;
+mod root_causes;
 mod slots;
 mod solve;
 mod straggler_nets;

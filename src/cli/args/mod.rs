@@ -1,5 +1,6 @@
 //! The arguments of every command, and their help.
 
+mod diagnose;
 mod fit;
 mod jobs;
 mod run;
@@ -7,6 +8,7 @@ mod sweeps;
 mod trace;
 mod watch;
 
+pub(crate) use diagnose::{CpuChoice, DiagnoseArgs, EdgeChoice, RulesChoice};
 pub(crate) use fit::{FitArgs, SizeArgs, SparkSpeculation};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
@@ -86,6 +88,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Tell which tasks will be stragglers while they run, from reports of their progress
     Watch(Box<WatchArgs>),
+    /// Say why tasks were slow, from a log and samples of its nodes, and what to do about it
+    Diagnose(Box<DiagnoseArgs>),
     /// List the graphics adapters, and say which one would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
