@@ -35,6 +35,7 @@ mod straggler_values;
 mod structure;
 mod sweep;
 mod sweep_points;
+mod syscalls;
 mod trace;
 mod values;
 mod watch;
@@ -72,6 +73,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
+        Command::Syscalls(args) => syscalls::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

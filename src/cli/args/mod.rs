@@ -4,12 +4,17 @@ mod fit;
 mod jobs;
 mod run;
 mod sweeps;
+mod syscalls;
 mod trace;
 
 pub(crate) use fit::{FitArgs, SizeArgs};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
+pub(crate) use syscalls::{
+    ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,
+    SyscallReadArgs, SyscallsArgs, SyscallsCommand,
+};
 pub(crate) use trace::TraceArgs;
 
 use std::num::NonZeroUsize;
@@ -82,6 +87,8 @@ pub(crate) enum Command {
     Fit(FitArgs),
     /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
     Trace(TraceArgs),
+    /// Say which node of a run is at fault, told by its system calls (logs of strace)
+    Syscalls(SyscallsArgs),
     /// List the graphics adapters, and say which one would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
