@@ -37,6 +37,7 @@ mod straggler_values;
 mod structure;
 mod sweep;
 mod sweep_points;
+mod syscalls;
 mod trace;
 mod values;
 mod watch;
@@ -78,6 +79,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Trace(args) => trace::run(args, &terminal),
         Command::Watch(args) => watch_tasks::run(args, &terminal),
         Command::Diagnose(args) => diagnose::run(args, &terminal),
+        Command::Syscalls(args) => syscalls::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

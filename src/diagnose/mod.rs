@@ -10,6 +10,7 @@
 //! | which tasks will be stragglers, while they run | [`long_tail`] |
 //! | what the nodes were doing, by sysstat | [`samples`] |
 //! | why a task was slow, from its log and the samples of its node | [`causes`] |
+//! | which node is at fault, told by its system calls | [`syscalls`] |
 //!
 //! Guarantees: a finding names its evidence; where the evidence is not enough its cause is [`Cause::Unknown`], never a guess.
 
@@ -17,5 +18,6 @@ pub mod causes;
 pub mod finding;
 pub mod long_tail;
 pub mod samples;
+pub mod syscalls;
 
 pub use finding::{Cause, Evidence, Finding, Subject};

@@ -71,6 +71,9 @@ mod structure_text;
 mod summary;
 mod sweep;
 mod sweep_plot;
+mod syscalls;
+mod syscalls_svg;
+mod syscalls_text;
 mod table;
 mod text;
 mod trace;
@@ -133,6 +136,11 @@ pub use summary::{
 };
 pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_csv, sweep_report, sweep_text};
 pub use sweep_plot::{SweepPicture, sweep_pictures};
+pub use syscalls::{
+    SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report,
+};
+pub use syscalls_svg::syscalls_svg;
+pub use syscalls_text::{syscall_profile_text, syscalls_csv, syscalls_text};
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};
 pub use trace::trace_report;

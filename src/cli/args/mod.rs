@@ -5,6 +5,7 @@ mod fit;
 mod jobs;
 mod run;
 mod sweeps;
+mod syscalls;
 mod trace;
 mod watch;
 
@@ -13,6 +14,10 @@ pub(crate) use fit::{FitArgs, SizeArgs, SparkSpeculation};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
+pub(crate) use syscalls::{
+    ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,
+    SyscallReadArgs, SyscallsArgs, SyscallsCommand,
+};
 pub(crate) use trace::TraceArgs;
 pub(crate) use watch::{PeerChoice, RuleChoice, WatchArgs};
 
@@ -90,6 +95,8 @@ pub(crate) enum Command {
     Watch(Box<WatchArgs>),
     /// Say why tasks were slow, from a log and samples of its nodes, and what to do about it
     Diagnose(Box<DiagnoseArgs>),
+    /// Say which node of a run is at fault, told by its system calls (logs of strace)
+    Syscalls(SyscallsArgs),
     /// List the graphics adapters, and say which one would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
