@@ -2,12 +2,14 @@
 
 mod fit;
 mod jobs;
+mod knobs;
 mod run;
 mod sweeps;
 mod trace;
 
 pub(crate) use fit::{FitArgs, SizeArgs};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
+pub(crate) use knobs::{OptimizeArgs, SensitivityArgs, SensitivityMethod};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use trace::TraceArgs;
@@ -76,6 +78,10 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Put the shards of a sweep together
     Merge(MergeArgs),
+    /// Rank the knobs of a job or a net by what each does to its time: which buys most
+    Sensitivity(SensitivityArgs),
+    /// Find the cheapest point that meets a deadline, with confidence
+    Optimize(OptimizeArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
     /// Fit a job's model to logs of it, for `estimate` at other sizes of input and cluster
