@@ -15,7 +15,7 @@ use crate::cli::answers::{Asker, Patience};
 use crate::cli::args::{SensitivityArgs, SensitivityMethod};
 use crate::cli::derivatives;
 use crate::cli::exit::Exit;
-use crate::cli::notes::{Failure, Note};
+use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, keys_of, refused};
 use crate::cli::sweep_points::Subject;
@@ -72,6 +72,8 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<Aske
         let mut plan = SweepPlan { sweep: settings, axis: Vec::new() };
         plan.sweep.seed = args.run.seed.unwrap_or(0);
         let subject = Subject::load(&plan, Path::new(""), terminal)?;
+        // a net that never reaches its goal is refused before it is run
+        subject.check(&plan, &[Point::base(0)], &Source::new(path.display().to_string(), ""), "")?;
         if let Subject::Net { net, .. } = &subject {
             let axis = |name: &String| Axis { key: name.clone(), ..Axis::default() };
             plan.axis = net.parameters().iter().map(|parameter| axis(&parameter.name)).collect();

@@ -79,12 +79,14 @@ pub fn candidates<E>(plan: &OptimizePlan, mut cost: impl FnMut(&Point) -> Result
     Ok(all)
 }
 
-/// Whether bisection is right: one axis, along which cost rises while the job gets faster.
+/// Whether bisection is right: one axis with more than one value, along which cost rises while the job gets faster.
 pub fn may_bisect(plan: &OptimizePlan, candidates: &[Candidate]) -> bool {
-    let [axis] = &plan.axis[..] else { return false };
-    let rises = candidates.windows(2).all(|pair| pair[0].levels[0] < pair[1].levels[0]);
-    let falls = candidates.windows(2).all(|pair| pair[0].levels[0] > pair[1].levels[0]);
-    match axis.faster {
+    let moves = |&which: &usize| candidates.iter().any(|candidate| candidate.levels[which] > 0);
+    let moving: Vec<usize> = (0..plan.axis.len()).filter(moves).collect();
+    let [which] = moving[..] else { return false };
+    let rises = candidates.windows(2).all(|pair| pair[0].levels[which] < pair[1].levels[which]);
+    let falls = candidates.windows(2).all(|pair| pair[0].levels[which] > pair[1].levels[which]);
+    match plan.axis[which].faster {
         Faster::Unknown => false,
         Faster::Up => rises,
         Faster::Down => falls,
@@ -309,6 +311,13 @@ mod tests {
         assert_eq!(undecided.answer, Answer::Undecided);
         let (stopped, ..) = found(&plan, |_| Verdict::Stopped);
         assert_eq!((stopped.answer, stopped.looks.len()), (Answer::Stopped, 1));
+    }
+
+    #[test]
+    fn an_axis_with_one_value_is_none_for_bisection() {
+        let fixed = "[[axis]]\nkey = 'b'\nvalues = [2]\n[[axis]]\nkey = 'a'\nfrom = 1\nto = 9\nfaster = 'up'";
+        let (found, ..) = found(&plan(fixed), |point| when(number(point, 1) > 3.0));
+        assert_eq!((found.search, found.looks.len()), (Search::Bisection, 3));
     }
 
     #[test]

@@ -144,41 +144,59 @@ pub fn scores(
         })
         .collect::<Result<_, _>>()?;
     let clock = result_clock(program, question, ensemble)?;
-    let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times: false };
-    let direct = DirectLaw::obstacles(program, clock).is_empty().then(|| DirectForm::new(setup));
-    let by_clock = direct.is_none().then(|| ClockForm::new(setup));
-    let empty = || Scores { scores: vec![Vec::new(); shifts.len()], ..Scores::default() };
-    let play = |first: u64, count: u64| -> Result<Scores, Fault> {
-        let observer = ScoreObserver { program, clock, moved: &moved, sums: vec![0.0; shifts.len()], found: empty() };
-        let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
-        let mut found = match (&direct, &by_clock) {
-            (Some(form), _) => form.watch(observer, first, count, &mut samples)?.found,
-            (None, Some(form)) => form.watch(observer, first, count, &mut samples)?.found,
-            (None, None) => return Ok(empty()),
-        };
-        found.unreached = samples.ended(Ending::Dead) + samples.ended(Ending::Firings);
-        Ok(found)
-    };
-    let threads = ensemble.threads.map_or(0, NonZeroUsize::get);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let player = Player::new(Setup { program, question, clock, key: split(ensemble.seed), keep_times: false }, &moved);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(ensemble.threads.map_or(0, NonZeroUsize::get)).build();
     let pool = pool.map_err(|error| RunError::Threads(error.to_string()))?;
-    let mut all = empty();
     let round = CHUNK * pool.current_num_threads() as u64 * 4;
-    let mut done = 0;
-    while done < ensemble.replications {
-        if watch.stopped() {
-            all.partial = true;
-            break;
-        }
+    let (mut all, mut done) = (player.nothing(), 0);
+    while done < ensemble.replications && !watch.stopped() {
         let end = ensemble.replications.min(done + round);
         let starts: Vec<u64> = (done..end).step_by(CHUNK as usize).collect();
-        let one = |&start: &u64| play(ensemble.first + start, CHUNK.min(end - start));
+        let one = |&start: &u64| player.play(ensemble.first + start, CHUNK.min(end - start));
         let parts: Vec<Scores> = pool.install(|| starts.par_iter().map(one).collect::<Result<_, Fault>>())?;
         parts.into_iter().for_each(|part| all.append(part));
         done = end;
         watch.progress(done, ensemble.replications);
     }
+    all.partial = done < ensemble.replications;
     Ok(all)
+}
+
+/// The form of the race that plays, and what is observed.
+struct Player<'a> {
+    setup: Setup<'a>,
+    moved: &'a [Moved<'a>],
+    form: Form<'a>,
+}
+
+enum Form<'a> {
+    Direct(DirectForm<'a>),
+    Clock(ClockForm<'a>),
+}
+
+impl<'a> Player<'a> {
+    fn new(setup: Setup<'a>, moved: &'a [Moved<'a>]) -> Self {
+        let fits = DirectLaw::obstacles(setup.program, setup.clock).is_empty();
+        let form = if fits { Form::Direct(DirectForm::new(setup)) } else { Form::Clock(ClockForm::new(setup)) };
+        Self { setup, moved, form }
+    }
+
+    fn nothing(&self) -> Scores {
+        Scores { scores: vec![Vec::new(); self.moved.len()], ..Scores::default() }
+    }
+
+    fn play(&self, first: u64, count: u64) -> Result<Scores, Fault> {
+        let Setup { program, question, clock, .. } = self.setup;
+        let sums = vec![0.0; self.moved.len()];
+        let observer = ScoreObserver { program, clock, moved: self.moved, sums, found: self.nothing() };
+        let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
+        let mut found = match &self.form {
+            Form::Direct(form) => form.watch(observer, first, count, &mut samples)?.found,
+            Form::Clock(form) => form.watch(observer, first, count, &mut samples)?.found,
+        };
+        found.unreached = samples.ended(Ending::Dead) + samples.ended(Ending::Firings);
+        Ok(found)
+    }
 }
 
 impl Scores {

@@ -12,6 +12,10 @@ mod cli_exact;
 #[cfg(feature = "cli")]
 mod cli_fit;
 #[cfg(feature = "cli")]
+mod cli_optimize;
+#[cfg(feature = "cli")]
+mod cli_sensitivity;
+#[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_sweep;
@@ -24,9 +28,11 @@ mod gpu;
 mod laws;
 mod measure;
 mod models;
+mod optimize;
 mod phan2018;
 mod pipe_semantics;
 mod random_net;
+mod sensitivity;
 mod slots;
 mod solve;
 mod straggler_nets;
