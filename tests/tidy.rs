@@ -20,8 +20,10 @@ use std::path::{Path, PathBuf};
 /// `trace` reads logs of jobs that ran, and knows no model; `stages` is the model of a stage graph, and `fit` makes it, plans of
 /// MapReduce jobs and jobs for `cluster` to replay from traces.
 /// `sweep` runs many points without knowing what they are about: whoever calls it makes their nets.
+/// `sensitivity` says at which points to ask and what their answers mean; `optimize` which point to look at next, and what was shown.
+/// Both ask nobody themselves.
 /// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 25] = [
+const MAY_IMPORT: [(&str, &[&str]); 27] = [
     ("units", &[]),
     ("plan_text", &[]),
     ("rng", &[]),
@@ -41,6 +43,8 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
     ("stages", &["net", "mapreduce", "estimate", "plan_text", "cluster"]),
     ("fit", &["stages", "mapreduce", "trace", "estimate", "cluster"]),
     ("diagnose", &["trace", "cluster", "rng", "estimate", "watch", "plan_text"]),
+    ("sensitivity", &["rng", "estimate"]),
+    ("optimize", &["sweep", "net", "estimate", "plan_text"]),
     ("sweep", &["compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
     (
         "report",
@@ -57,6 +61,8 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
             "fit",
             "diagnose",
             "sweep",
+            "sensitivity",
+            "optimize",
             "units",
             "net",
             "formats",

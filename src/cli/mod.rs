@@ -2,6 +2,7 @@
 //!
 //! Data goes to standard output, everything else to standard error; how a command ended is its exit code ([`exit`]).
 
+mod answers;
 mod args;
 #[cfg(feature = "gpu")]
 mod bench;
@@ -10,6 +11,7 @@ mod bench_nets;
 mod check;
 mod check_against;
 mod convert;
+mod derivatives;
 mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
@@ -22,10 +24,12 @@ mod exit;
 mod fit;
 mod load;
 mod notes;
+mod optimize;
 mod output;
 mod plan;
 mod question;
 mod report_source;
+mod sensitivity;
 mod shell;
 mod simulate;
 mod solve;
@@ -74,6 +78,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Whatif(args) => whatif::run(args, &terminal),
         Command::Sweep(args) => sweep::run(args, &terminal),
         Command::Merge(args) => sweep::merge(args, &terminal),
+        Command::Sensitivity(args) => sensitivity::run(args, &terminal),
+        Command::Optimize(args) => optimize::run(args, &terminal),
         Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),

@@ -7,6 +7,7 @@
 //! Structure ─────────▶ StructureReport ──┤
 //! Plan, phases, Run ─▶ JobReport ────────┤
 //! Stored points ─────▶ SweepReport ──────┤
+//! effects, judgements ▶ SensitivityReport, OptimizeReport
 //! Comparison ────────▶ WhatIfReport ─────┤
 //! JobTrace ──────────▶ TraceReport ──────┤
 //! Findings ──────────▶ DiagnosisReport ──┘
@@ -26,6 +27,7 @@
 //! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its findings: `diagnosis_csv`, its picture: `diagnosis_svg` |
+//! | which knob buys most, and what meets a deadline | [`SensitivityReport`], [`OptimizeReport`] |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
@@ -54,11 +56,13 @@ mod json;
 mod long_tail;
 mod look;
 mod number;
+mod optimize;
 mod passage;
 mod passage_text;
 mod picture;
 mod plot;
 mod quantity;
+mod sensitivity;
 mod solve;
 mod solve_numbers;
 mod solve_numbers_text;
@@ -106,10 +110,12 @@ pub use long_tail::{
 };
 pub use look::Look;
 pub use number::{count, counted, duration, plain, within};
+pub use optimize::{LookRow, OptimizeReport, optimize_csv, optimize_report, optimize_text};
 pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
 pub use plot::PlotError;
 pub use quantity::Quantity;
+pub use sensitivity::{KnobEffect, SensitivityReport, SensitivityRow, sensitivity_csv, sensitivity_text};
 pub use solve::{
     CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
     UnboundedRow, VerdictRow, ZeroRateRow, solve_report,

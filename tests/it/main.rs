@@ -12,6 +12,10 @@ mod cli_exact;
 #[cfg(feature = "cli")]
 mod cli_fit;
 #[cfg(feature = "cli")]
+mod cli_optimize;
+#[cfg(feature = "cli")]
+mod cli_sensitivity;
+#[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_sweep;
@@ -28,11 +32,13 @@ mod laws;
 mod long_tail;
 mod measure;
 mod models;
+mod optimize;
 mod phan2018;
 mod pipe_semantics;
 mod random_net;
 mod replay;
 mod root_causes;
+mod sensitivity;
 mod slots;
 mod solve;
 mod strace;

@@ -3,6 +3,7 @@
 mod diagnose;
 mod fit;
 mod jobs;
+mod knobs;
 mod run;
 mod sweeps;
 mod syscalls;
@@ -12,6 +13,7 @@ mod watch;
 pub(crate) use diagnose::{CpuChoice, DiagnoseArgs, EdgeChoice, RulesChoice};
 pub(crate) use fit::{FitArgs, SizeArgs, SparkSpeculation};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
+pub(crate) use knobs::{OptimizeArgs, SensitivityArgs, SensitivityMethod};
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use syscalls::{
@@ -85,6 +87,10 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Put the shards of a sweep together
     Merge(MergeArgs),
+    /// Rank the knobs of a job or a net by what each does to its time: which buys most
+    Sensitivity(SensitivityArgs),
+    /// Find the cheapest point that meets a deadline, with confidence
+    Optimize(OptimizeArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
     /// Fit a job's model to logs of it, for `estimate` at other sizes of input and cluster
