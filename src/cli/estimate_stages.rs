@@ -1,6 +1,6 @@
 //! `estimate` for a plan of stages: the job at a size, by simulation of its net, with the spread between whole runs.
 
-use tailspn::report::{json, stages_csv, stages_report, stages_text};
+use tailspn::report::{Found, json, stages_csv, stages_report, stages_text};
 use tailspn::sim::{Group, Question};
 use tailspn::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, stage_net};
 
@@ -11,6 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
+use crate::cli::pictures::{NAMES, draw_found, may_draw};
 use crate::cli::plan::PlanText;
 use crate::cli::simulate::end_of;
 
@@ -32,6 +33,7 @@ pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> 
     if let Some(path) = &args.export {
         may_write(path, args.force)?;
     }
+    may_draw(&NAMES, &args.plots, args.force)?;
     plan.notes.iter().for_each(|note| terminal.tell(&format!("note: {note}")));
     let job = PlannedJob::of(&plan);
     let made = stage_net(&job).map_err(|problems| {
@@ -58,6 +60,7 @@ pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> 
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&made.net, format, true, terminal), args.force, terminal)?;
     }
+    draw_found(&Found::Stages(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(end_of(&found))
 }
 

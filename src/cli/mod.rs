@@ -22,8 +22,10 @@ mod fit;
 mod load;
 mod notes;
 mod output;
+mod pictures;
 mod plan;
 mod question;
+mod report;
 mod shell;
 mod simulate;
 mod solve;
@@ -72,6 +74,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
+        Command::Report(args) => report::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

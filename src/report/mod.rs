@@ -45,11 +45,14 @@ mod job;
 mod json;
 mod look;
 mod number;
+mod page;
 mod passage;
 mod passage_text;
 mod picture;
 mod plot;
 mod quantity;
+mod read;
+mod rows_plot;
 mod solve;
 mod solve_numbers;
 mod solve_numbers_text;
@@ -64,6 +67,7 @@ mod sweep;
 mod sweep_plot;
 mod table;
 mod text;
+mod times_plot;
 mod trace;
 mod trace_csv;
 mod trace_rows;
@@ -81,13 +85,15 @@ pub use fit::{FitReport, FitRunRow, FitStageRow, Fitted, fit_report, fit_text};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
-pub use json::{FORMAT_VERSION, JsonError, json};
+pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use look::Look;
 pub use number::{count, counted, duration, plain, within};
+pub use page::{Shown, page, pictures};
 pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
-pub use plot::PlotError;
+pub use plot::{Picture, PlotError, Width};
 pub use quantity::Quantity;
+pub use read::{Found, ReadError, read_json};
 pub use solve::{
     CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
     UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
@@ -110,7 +116,7 @@ pub use summary::{
     SnapshotRow, Subject, simulation_report,
 };
 pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_csv, sweep_report, sweep_text};
-pub use sweep_plot::{SweepPicture, sweep_pictures};
+pub use sweep_plot::sweep_pictures;
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};
 pub use trace::trace_report;
@@ -125,4 +131,4 @@ pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     detectors_text, what_if_csv, what_if_report, what_if_text,
 };
-pub use whatif_plot::what_if_svg;
+pub use whatif_plot::what_if_picture;

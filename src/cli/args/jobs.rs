@@ -7,7 +7,7 @@ use clap::Args;
 use tailspn::cluster::SlotShare;
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
-use crate::cli::args::{Method, PlaceArgs, PrintArgs, RunArgs, SizeArgs};
+use crate::cli::args::{Method, PlaceArgs, PlotArgs, PrintArgs, RunArgs, SizeArgs};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
@@ -54,6 +54,7 @@ Examples:
     tailspn fit small.gz large.gz -o plan.toml    a Spark job's model from its logs, then at another size:
     tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4 --partitions 200
 ")]
+#[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
     pub(crate) plan: Option<PathBuf>,
@@ -77,8 +78,10 @@ pub(crate) struct EstimateArgs {
     /// Also write the job's net: .xml, .dot or .svg
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) export: Option<PathBuf>,
-    /// Replace FILE where it exists
-    #[arg(long, requires = "export", help_heading = "Output")]
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace files that exist
+    #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]
@@ -95,6 +98,7 @@ Examples:
     tailspn whatif plan.toml --plot plan.svg
     tailspn whatif --sweep lag=20,60 --sweep reservation=1,0.9,shared
 ")]
+#[command(group(clap::ArgGroup::new("written").args(["plot", "plots"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {
     /// Plan of cluster, jobs and policies; without one, the default plan
     pub(crate) plan: Option<PathBuf>,
@@ -109,11 +113,13 @@ pub(crate) struct WhatIfArgs {
     pub(crate) sweep: Vec<SweepAxis>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Also draw the job times and energies
+    /// Also draw the job times and energies; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
-    /// Replace FILE.svg where it exists
-    #[arg(long, requires = "plot", help_heading = "Output")]
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace files that exist
+    #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]
