@@ -3,7 +3,7 @@
 
 use tailspn::cluster::{Comparison, Experiment, MAX_TASKS, PolicyRuns, Replications, compare};
 use tailspn::net::Net;
-use tailspn::report::{json, speculation_section, stages_csv, stages_report, stages_text};
+use tailspn::report::{Found, json, speculation_section, stages_csv, stages_report, stages_text};
 use tailspn::sim::{Group, Question, Watch as _};
 use tailspn::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, known_job, spark_policies, stage_net};
 
@@ -14,6 +14,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
+use crate::cli::pictures::{NAMES, draw_found, may_draw};
 use crate::cli::plan::PlanText;
 use crate::cli::simulate::end_of;
 use crate::cli::watch::Progress;
@@ -35,6 +36,7 @@ pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> 
     if let Some(path) = &args.export {
         may_write(path, args.force)?;
     }
+    may_draw(&NAMES, &args.plots, args.force)?;
     plan.notes.iter().for_each(|note| terminal.tell(&format!("note: {note}")));
     let job = PlannedJob::of(&plan);
     let made = net_of(&job)?;
@@ -65,6 +67,7 @@ pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> 
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&made.net, format, true, terminal), args.force, terminal)?;
     }
+    draw_found(&Found::Stages(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(end_of(&found))
 }
 

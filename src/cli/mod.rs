@@ -26,10 +26,12 @@ mod load;
 mod notes;
 mod optimize;
 mod output;
+mod pictures;
 mod plan;
 mod question;
 mod report_source;
 mod sensitivity;
+mod report;
 mod shell;
 mod simulate;
 mod solve;
@@ -86,6 +88,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Watch(args) => watch_tasks::run(args, &terminal),
         Command::Diagnose(args) => diagnose::run(args, &terminal),
         Command::Syscalls(args) => syscalls::run(args, &terminal),
+        Command::Report(args) => report::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

@@ -13,7 +13,8 @@ use tailspn::sweep::{
 use crate::cli::args::{MergeArgs, SweepArgs, SweepPrintArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::Terminal;
+use crate::cli::pictures::{draw, may_draw};
 use crate::cli::plan::{PlanText, keys_of, refused};
 use crate::cli::simulate::failure;
 use crate::cli::sweep_points::Subject;
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
         return Ok(Exit::Success);
     };
     let started = Instant::now();
-    may_draw(&args.print)?;
+    may_draw(&PICTURES, &args.print.plots, args.print.force)?;
     let PlanText { source, text } = PlanText::read(path)?;
     let mut plan = SweepPlan::from_toml(&text).map_err(|error| refused(&source, error, &keys_of("sweep")))?;
     plan.sweep.seed = args.seed.unwrap_or(plan.sweep.seed);
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
 
 /// Puts shards together.
 pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    may_draw(&args.print)?;
+    may_draw(&PICTURES, &args.print.plots, args.print.force)?;
     let stored = merge_shards(&args.shards, &args.output).map_err(|error| match &error {
         MergeError::Store(error) => lost(error),
         _ => Failure::plain(Exit::Refused, error.to_string()),
@@ -185,12 +186,6 @@ fn lost(error: &StoreError) -> Failure {
     }
 }
 
-/// Refuses to replace pictures without `--force`, before anything is run.
-fn may_draw(print: &SweepPrintArgs) -> Result<(), Failure> {
-    let Some(folder) = &print.plots else { return Ok(()) };
-    PICTURES.iter().try_for_each(|name| may_write(&folder.join(format!("{name}.svg")), print.force))
-}
-
 /// Prints what was found, and draws it.
 fn show(plan: &SweepPlan, stored: &Stored, print: &SweepPrintArgs, terminal: &Terminal) -> Result<(), Failure> {
     let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
@@ -203,16 +198,12 @@ fn show(plan: &SweepPlan, stored: &Stored, print: &SweepPrintArgs, terminal: &Te
         sweep_text(&report, &terminal.look())
     };
     terminal.data(&text)?;
-    let Some(folder) = &print.plots else { return Ok(()) };
+    if print.plots.plots.is_none() {
+        return Ok(());
+    }
     let pictures = sweep_pictures(&report).map_err(|error| internal(&error))?;
     if pictures.is_empty() {
         terminal.tell("note: there is no picture of these points; see docs/sweeps.md");
-        return Ok(());
     }
-    let failed = |error| Failure::plain(Exit::Io, format!("cannot create `{}`: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    for picture in pictures {
-        write_file(&folder.join(format!("{}.svg", picture.name)), picture.svg.as_bytes(), print.force)?;
-    }
-    Ok(())
+    draw(&pictures, &print.plots, print.force)
 }

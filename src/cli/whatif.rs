@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use tailspn::cluster::{Experiment, Plan, PlanProblem, Replications, Sweep, compare};
-use tailspn::report::{WhatIfReport, json, what_if_csv, what_if_report, what_if_svg, what_if_text};
+use tailspn::report::{Found, WhatIfReport, json, what_if_csv, what_if_picture, what_if_report, what_if_text};
 use tailspn::sim::Watch as _;
 
 use crate::cli::args::{SweepAxis, WhatIfArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::{Terminal, may_write};
+use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
 use crate::cli::plan::read_plan;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 use crate::cli::whatif_log;
@@ -30,14 +31,16 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
         let note = Note::problem("--policies is for a log; a plan has policies of its own");
         return Err(Failure::new(Exit::Usage, note.with_help("give the log of a job in place of the plan")));
     }
+    may_draw(&NAMES, &args.plots, args.force)?;
     let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif")?;
     let plan = swept(plan, &args.sweep)?;
     let report = replicate(&plan, args, terminal)?;
     terminal.data(&text_of(&report, args, terminal)?)?;
     if let Some(path) = &args.plot {
-        let picture = what_if_svg(&report).map_err(|error| internal(&error))?;
-        write_file(path, picture.as_bytes(), args.force)?;
+        let picture = what_if_picture(&report).map_err(|error| internal(&error))?;
+        write_picture(path, &picture.wide, args.force)?;
     }
+    draw_found(&Found::WhatIf(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 

@@ -57,12 +57,15 @@ mod long_tail;
 mod look;
 mod number;
 mod optimize;
+mod page;
 mod passage;
 mod passage_text;
 mod picture;
 mod plot;
 mod quantity;
 mod sensitivity;
+mod read;
+mod rows_plot;
 mod solve;
 mod solve_numbers;
 mod solve_numbers_text;
@@ -80,6 +83,7 @@ mod syscalls_svg;
 mod syscalls_text;
 mod table;
 mod text;
+mod times_plot;
 mod trace;
 mod trace_csv;
 mod trace_rows;
@@ -103,7 +107,7 @@ pub use fit_job::{FitJobReport, FitValueRow, fit_job_report, fit_job_text};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
-pub use json::{FORMAT_VERSION, JsonError, json};
+pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use long_tail::{
     FormRow, ProfileRow, ProgressModelReport, progress_model_report, progress_model_text, straggler_json, straggler_line,
     watched_json, watched_text,
@@ -111,11 +115,13 @@ pub use long_tail::{
 pub use look::Look;
 pub use number::{count, counted, duration, plain, within};
 pub use optimize::{LookRow, OptimizeReport, optimize_csv, optimize_report, optimize_text};
+pub use page::{Shown, page, pictures};
 pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
-pub use plot::PlotError;
+pub use plot::{Picture, PlotError, Width};
 pub use quantity::Quantity;
 pub use sensitivity::{KnobEffect, SensitivityReport, SensitivityRow, sensitivity_csv, sensitivity_text};
+pub use read::{Found, ReadError, read_json};
 pub use solve::{
     CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
     UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
@@ -141,7 +147,7 @@ pub use summary::{
     SnapshotRow, Subject, simulation_report,
 };
 pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_csv, sweep_report, sweep_text};
-pub use sweep_plot::{SweepPicture, sweep_pictures};
+pub use sweep_plot::sweep_pictures;
 pub use syscalls::{
     SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report,
 };
@@ -162,4 +168,4 @@ pub use whatif::{
     detectors_text, what_if_csv, what_if_report, what_if_text,
 };
 pub use whatif_log::{LogWhatIfReport, ReplayNodeRow, ReplayStageRow, log_what_if_report, log_what_if_text};
-pub use whatif_plot::what_if_svg;
+pub use whatif_plot::what_if_picture;

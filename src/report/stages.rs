@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cluster::Comparison;
 use crate::cluster::detect::DetectorPlan;
@@ -11,6 +11,7 @@ use crate::report::distribution::mean_time;
 use crate::report::fit::short_name;
 use crate::report::look::Look;
 use crate::report::number::{count, counted, plain, within};
+use crate::report::passage::{CdfPoint, line};
 use crate::report::quantity::Quantity;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
 use crate::report::table::{Align, Table};
@@ -21,7 +22,7 @@ use crate::stages::{JobTimes, PlannedJob, StagePlan};
 const QUANTILES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 
 /// A quantile of the job time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageQuantile {
     /// The probability.
     pub p: f64,
@@ -30,7 +31,7 @@ pub struct StageQuantile {
 }
 
 /// One stage of a usual run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageTimes {
     /// Its name.
     pub name: String,
@@ -87,7 +88,7 @@ pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection
 }
 
 /// What an estimate of a job of stages found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagesReport {
     /// The job.
     pub name: String,
@@ -122,8 +123,14 @@ pub struct StagesReport {
     pub stages: Vec<StageTimes>,
     /// What the logs could not tell.
     pub notes: Vec<String>,
+    /// The job time of a run to come, as a line of points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CdfPoint>,
     /// How it was simulated.
     pub provenance: ProvenanceSummary,
+    /// The plan at this size, every key written out.
+    #[serde(default)]
+    pub plan: String,
 }
 
 /// Probability of the prediction interval.
@@ -148,6 +155,10 @@ pub fn stages_report(
         start: mean_time(&seen.first, samples.clock, level),
         end: mean_time(&seen.last, samples.clock, level),
     });
+    let point = |time_s| {
+        let probability = times.cdf(time_s);
+        Ok::<_, ()>(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
+    };
     let variance = times.factor().scale * times.factor().scale;
     StagesReport {
         name: plan.job.name.clone(),
@@ -169,7 +180,9 @@ pub fn stages_report(
         speculation,
         stages: stages.collect(),
         notes: plan.notes.clone(),
+        curve: line([0.001, 0.999].map(|p| times.quantile(p)), point).unwrap_or_default(),
         provenance: provenance_summary(&run.provenance, samples.clock.tick()),
+        plan: toml::to_string(plan).unwrap_or_default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cluster::Advice;
 use crate::cluster::Comparison;
@@ -16,6 +16,7 @@ use crate::cluster::metrics::Metric;
 use crate::report::csv::CsvError;
 use crate::report::csv::Rows;
 use crate::report::csv::quantile_name;
+use crate::report::json::Word;
 use crate::report::look::Look;
 use crate::report::number::count;
 use crate::report::number::counted;
@@ -32,7 +33,7 @@ const KILO: f64 = 1e3;
 const BAR: usize = 40;
 
 /// A quantile of the job time \[s\].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TailRow {
     /// Which, in (0, 1).
     pub p: f64,
@@ -42,7 +43,7 @@ pub struct TailRow {
 }
 
 /// What a policy changes against the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeRow {
     /// Mean of the differences, replication by replication, in the unit of the value.
     pub difference: Quantity,
@@ -51,21 +52,21 @@ pub struct ChangeRow {
 }
 
 /// What the detector was worth on the maps; none where nothing can be said.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricRow {
     /// Which metric.
-    pub name: &'static str,
+    pub name: Word,
     /// Its value, pooled over the replications.
     pub value: Option<Quantity>,
 }
 
 /// A policy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicyRow {
     /// Its name.
     pub name: String,
     /// Its detector.
-    pub detector: &'static str,
+    pub detector: Word,
     /// Share of slots for tasks, or `shared`.
     pub slots: SlotShare,
     /// Age of a job before anyone looks \[s\].
@@ -93,7 +94,7 @@ pub struct PolicyRow {
 }
 
 /// Everything that a what-if found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatIfReport {
     /// Nodes of the cluster.
     pub nodes: u64,
@@ -118,11 +119,14 @@ pub struct WhatIfReport {
     /// What follows, in words.
     pub advice: String,
     /// Version of this crate.
-    pub version: &'static str,
+    pub version: Word,
     /// The seed.
     pub seed: u64,
     /// Wall time of all replications \[s\].
     pub wall_s: f64,
+    /// The plan, every key written out.
+    #[serde(default)]
+    pub plan: String,
 }
 
 /// What a comparison of a plan's policies found.
@@ -167,9 +171,10 @@ pub(super) fn report_of(
         baseline: comparison.policies.get(comparison.baseline).map_or_else(String::new, |row| row.policy.title()),
         policies: comparison.policies.iter().map(|row| policy_row(row, comparison.level)).collect(),
         advice: Advice::new(comparison).to_string(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         seed,
         wall_s: wall.as_secs_f64(),
+        plan: toml::to_string(plan).unwrap_or_default(),
     }
 }
 
@@ -185,7 +190,7 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
     };
     PolicyRow {
         name: row.policy.title(),
-        detector: row.policy.detector.name(),
+        detector: row.policy.detector.name().into(),
         slots: row.policy.slots,
         lag_s: row.policy.lag_s,
         watch: row.policy.watch,
@@ -198,7 +203,7 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
         metrics: Metric::ALL
             .iter()
             .zip(&row.metrics)
-            .map(|(metric, value)| MetricRow { name: metric.name(), value: value.map(Quantity::from) })
+            .map(|(metric, value)| MetricRow { name: metric.name().into(), value: value.map(Quantity::from) })
             .collect(),
         job_time_change: row.job_change.as_ref().map(change),
         energy_change: row.energy_change.as_ref().map(change),
@@ -372,7 +377,7 @@ pub fn what_if_csv(report: &WhatIfReport) -> Result<String, CsvError> {
         rows.quantity("copies_won", name, "", &row.copies_won)?;
         for metric in &row.metrics {
             if let Some(value) = &metric.value {
-                rows.quantity(metric.name, name, "", value)?;
+                rows.quantity(&metric.name, name, "", value)?;
             }
         }
         for (measure, unit, change) in [("job_time", "s", &row.job_time_change), ("energy", "J", &row.energy_change)] {

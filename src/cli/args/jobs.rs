@@ -7,7 +7,7 @@ use clap::Args;
 use tailspn::cluster::SlotShare;
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
-use crate::cli::args::{Method, PlaceArgs, PrintArgs, RunArgs, SizeArgs, SparkSpeculation};
+use crate::cli::args::{Method, PlaceArgs, PlotArgs, PrintArgs, RunArgs, SizeArgs, SparkSpeculation};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
@@ -56,6 +56,7 @@ Examples:
     tailspn fit small.gz large.gz -o plan.toml    a Spark job's model from its logs, then at another size:
     tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4 --partitions 200
 ")]
+#[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
     pub(crate) plan: Option<PathBuf>,
@@ -83,8 +84,10 @@ pub(crate) struct EstimateArgs {
     /// Also write the job's net: .xml, .dot or .svg
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) export: Option<PathBuf>,
-    /// Replace FILE where it exists
-    #[arg(long, requires = "export", help_heading = "Output")]
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace files that exist
+    #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]
@@ -102,6 +105,7 @@ Examples:
     tailspn whatif --sweep lag=20,60 --sweep reservation=1,0.9,shared
     tailspn whatif eventlog.gz                   what they would have done to this very run (docs/logs.md)
 ")]
+#[command(group(clap::ArgGroup::new("written").args(["plot", "plots"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {
     /// Plan of cluster, jobs and policies, or the log of a job that ran; without one, the default plan
     #[arg(value_name = "PLAN|LOG")]
@@ -123,11 +127,13 @@ pub(crate) struct WhatIfArgs {
     /// For a log: most attempts of tasks; a log with more is refused
     #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_attempts: u64,
-    /// Also draw the job times and energies
+    /// Also draw the job times and energies; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
-    /// Replace FILE.svg where it exists
-    #[arg(long, requires = "plot", help_heading = "Output")]
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace files that exist
+    #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]

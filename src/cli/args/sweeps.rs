@@ -8,6 +8,7 @@ use clap::Args;
 
 use tailspn::sweep::Shard;
 
+use crate::cli::args::PlotArgs;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -78,9 +79,9 @@ pub(crate) struct SweepPrintArgs {
     /// Print CSV: one point a row
     #[arg(long)]
     pub(crate) csv: bool,
-    /// Draw what fits: a curve for one axis, a heat map for a grid of two, a tornado for one axis at a time
-    #[arg(long, value_name = "DIR")]
-    pub(crate) plots: Option<PathBuf>,
+    /// Drawn is what fits: a curve for one axis, a heat map for a grid of two, a tornado for one axis at a time.
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
     /// Replace pictures that exist
     #[arg(long, requires = "plots")]
     pub(crate) force: bool,
