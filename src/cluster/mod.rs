@@ -60,8 +60,8 @@ pub use compare::{Change, Comparison, PolicySummary, Tail, compare};
 pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications, homogeneous_times};
 pub use outcome::{Outcome, RunFault};
 pub use plan::{
-    ClusterPlan, Failure, HotKeys, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown, Truth,
-    Watching,
+    ClusterPlan, Failure, HotKeys, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown,
+    Truth, Watching,
 };
 pub use plan_check::{MAX_NODES, MAX_TASKS, PlanError, PlanFault, PlanProblem};
 pub use recording::{RecordedTask, record_progress};
