@@ -109,8 +109,8 @@ pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use long_tail::{
-    FormRow, ProfileRow, ProgressModelReport, progress_model_report, progress_model_text, straggler_json, straggler_line,
-    watched_json, watched_text,
+    FormRow, ProfileRow, ProgressModelReport, progress_model_report, progress_model_text, straggler_json,
+    straggler_line, watched_json, watched_text,
 };
 pub use look::Look;
 pub use number::{count, counted, duration, plain, within};

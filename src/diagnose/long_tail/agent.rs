@@ -245,7 +245,13 @@ impl<'m> Agent<'m> {
     }
 
     /// A report that may count as a sample.
-    fn sample(&mut self, group: &mut Group, position: usize, sample: &Sample, usual: Usual<'_>) -> Option<StragglerFlag> {
+    fn sample(
+        &mut self,
+        group: &mut Group,
+        position: usize,
+        sample: &Sample,
+        usual: Usual<'_>,
+    ) -> Option<StragglerFlag> {
         let settings = self.settings;
         let usual_s = group.usual_s(usual).unwrap_or(f64::INFINITY);
         let interval_s = settings.interval(usual_s);
@@ -292,11 +298,11 @@ impl<'m> Agent<'m> {
         let first = self.next_sweep_s == f64::NEG_INFINITY;
         self.next_sweep_s = self.now_s + 0.25 * self.settings.forget_s;
         if !first {
-            self.forget_before(self.now_s - self.settings.forget_s, oddities);
+            self.forget_before(self.now_s - self.settings.forget_s, Oddity::Silent, oddities);
         }
     }
 
-    fn forget_before(&mut self, oldest_s: f64, oddities: &mut Oddities) {
+    fn forget_before(&mut self, oldest_s: f64, because: Oddity, oddities: &mut Oddities) {
         for number in 0..self.groups.len() {
             let Some(mut group) = self.groups[number].take() else { continue };
             let mut position = 0;
@@ -306,7 +312,7 @@ impl<'m> Agent<'m> {
                     continue;
                 }
                 let key = (number as u32, task.task, task.attempt);
-                oddities.add(Oddity::Silent, 0, &describe(&group, task));
+                oddities.add(because, 0, &describe(&group, task));
                 group.live.swap_remove(position);
                 self.leave(key, &group, position);
             }
@@ -320,9 +326,9 @@ impl<'m> Agent<'m> {
         }
     }
 
-    /// The end of the reports: what still runs is counted as silent.
+    /// The end of the reports: what still runs is counted.
     pub fn finish(&mut self, oddities: &mut Oddities) {
-        self.forget_before(f64::INFINITY, oddities);
+        self.forget_before(f64::INFINITY, Oddity::StillRunning, oddities);
     }
 }
 
@@ -388,7 +394,8 @@ mod tests {
     /// Ten tasks that report with this step, the first of which takes `slow` minutes; when it was flagged.
     fn flagged_at(settings: AgentSettings, step_s: f64, slow: f64) -> Vec<(u64, f64)> {
         let model = model();
-        let (mut agent, mut oddities, mut flags) = (Agent::new(Some(&model), settings), Oddities::default(), Vec::new());
+        let (mut agent, mut oddities, mut flags) =
+            (Agent::new(Some(&model), settings), Oddities::default(), Vec::new());
         for step in 0..(59.0 / step_s) as u32 {
             let time_s = f64::from(step) * step_s;
             for task in 0..10 {
@@ -431,12 +438,14 @@ mod tests {
             let time_s = f64::from(second);
             let slow = 1.0 / if second == 7 { 1.25 } else { 2.0 };
             let progress = (time_s / 60.0 * slow).max(if second > 7 { 7.0 / 75.0 } else { 0.0 });
-            flagged = flagged.or(agent.take(&report("a", 0, time_s, progress), 0, &mut oddities).map(|flag| flag.age_s));
+            flagged =
+                flagged.or(agent.take(&report("a", 0, time_s, progress), 0, &mut oddities).map(|flag| flag.age_s));
         }
         assert_eq!(flagged, None);
         for second in 11..30_u32 {
             let progress = (f64::from(second) / 120.0).max(7.0 / 75.0);
-            flagged = flagged.or(agent.take(&report("a", 0, f64::from(second), progress), 0, &mut oddities).map(|f| f.age_s));
+            flagged =
+                flagged.or(agent.take(&report("a", 0, f64::from(second), progress), 0, &mut oddities).map(|f| f.age_s));
         }
         assert_eq!(flagged, Some(11.0));
     }
@@ -488,7 +497,8 @@ mod tests {
         assert_eq!(agent.names.len(), agent.groups.iter().flatten().count());
         assert!(agent.names.len() <= 2, "jobs that are done are forgotten");
         agent.finish(&mut oddities);
-        assert_eq!((agent.running(), agent.names.len(), oddities.count(Oddity::Silent)), (0, 0, 60));
+        let left = oddities.count(Oddity::Silent) + oddities.count(Oddity::StillRunning);
+        assert_eq!((agent.running(), agent.names.len(), left), (0, 0, 60));
     }
 
     #[test]

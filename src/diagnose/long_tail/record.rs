@@ -234,7 +234,12 @@ impl ProgressFeed {
     }
 
     /// The next bytes; `take` gets each report with the number of its line.
-    pub fn push(&mut self, bytes: &[u8], oddities: &mut Oddities, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) {
+    pub fn push(
+        &mut self,
+        bytes: &[u8],
+        oddities: &mut Oddities,
+        take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities),
+    ) {
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
             let ends = piece.ends_with(b"\n");
             if self.dropped {
@@ -281,7 +286,12 @@ impl ProgressFeed {
         self.lines
     }
 
-    fn line(&mut self, bytes: &[u8], oddities: &mut Oddities, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) {
+    fn line(
+        &mut self,
+        bytes: &[u8],
+        oddities: &mut Oddities,
+        take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities),
+    ) {
         self.lines += 1;
         let number = self.lines;
         let Ok(text) = std::str::from_utf8(bytes) else {
@@ -297,6 +307,7 @@ impl ProgressFeed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const TABLE: &str = "kind\tstage\tpartition\tattempt\ttask_id\tt_ms\tdone\ttotal\n\
                          map\t1\t3\t0\t35\t1500\t0\t700\n\
@@ -304,7 +315,8 @@ mod tests {
 
     fn read(text: &str, piece: usize) -> (Vec<(u64, u32, f64, f64)>, Oddities) {
         let (mut feed, mut oddities, mut found) = (ProgressFeed::new(200), Oddities::default(), Vec::new());
-        let mut take = |r: ProgressRecord<'_>, _: u64, _: &mut Oddities| found.push((r.task, r.attempt, r.time_s, r.progress));
+        let mut take =
+            |r: ProgressRecord<'_>, _: u64, _: &mut Oddities| found.push((r.task, r.attempt, r.time_s, r.progress));
         for bytes in text.as_bytes().chunks(piece) {
             feed.push(bytes, &mut oddities, &mut take);
         }
@@ -323,14 +335,17 @@ mod tests {
 
     #[test]
     fn json_lines_say_the_same() {
-        let text = "{\"job\":\"a\",\"kind\":\"map\",\"partition\":3,\"t_ms\":1750,\"progress\":0.05,\"node\":\"n\\u0031\"}";
+        let text =
+            "{\"job\":\"a\",\"kind\":\"map\",\"partition\":3,\"t_ms\":1750,\"progress\":0.05,\"node\":\"n\\u0031\"}";
         let (mut reader, mut oddities) = (ProgressReader::new(), Oddities::default());
         let record = reader.read(text, 1, &mut oddities).unwrap();
         assert_eq!((record.job.as_ref(), record.node.as_ref(), record.task, record.total), ("a", "n1", 3, None));
         assert_eq!((record.time_s, record.progress), (1.75, 0.05));
         // without the end of its line: whole all the same
         assert_eq!(read(text, 5).0, [(3, 0, 1.75, 0.05)]);
-        assert!(ProgressReader::is_meant(text) && ProgressReader::is_meant(TABLE) && !ProgressReader::is_meant("{\"a\":1}"));
+        assert!(
+            ProgressReader::is_meant(text) && ProgressReader::is_meant(TABLE) && !ProgressReader::is_meant("{\"a\":1}")
+        );
     }
 
     #[test]
@@ -360,10 +375,36 @@ mod tests {
         let (found, oddities) = read(&format!("1\t2\n{TABLE}{}\n{TABLE}map\t1\t3", "y".repeat(300)), 9);
         assert_eq!(found.len(), 4);
         for (kind, line) in [(Oddity::NoHeader, 1), (Oddity::LongLine, 5), (Oddity::CutLastLine, 9)] {
-            assert_eq!(oddities.list().find(|c| c.kind == kind).map(|c| (c.count, c.line)), Some((1, line)), "{kind:?}");
+            assert_eq!(
+                oddities.list().find(|c| c.kind == kind).map(|c| (c.count, c.line)),
+                Some((1, line)),
+                "{kind:?}"
+            );
         }
         let (found, oddities) = read("task\tt_ms\tprogress\tmood\n1\t5\t0.5\tgood\n", 1000);
         assert_eq!((found.len(), oddities.count(Oddity::UnknownColumn)), (1, 1));
         assert_eq!(read("\u{feff}task\tt_ms\tprogress\r\n1\t5\t0.5\r\n", 3).0, [(1, 0, 0.005, 0.5)]);
+    }
+
+    proptest! {
+        /// Whatever comes, each line is a header, empty, a report, or counted.
+        #[test]
+        fn no_bytes_are_lost_in_silence(bytes in prop::collection::vec(any::<u8>(), 0..300), piece in 1..40_usize) {
+            let text = [TABLE.as_bytes(), &bytes, b"\n"].concat();
+            let (mut feed, mut oddities, mut found) = (ProgressFeed::new(200), Oddities::default(), 0);
+            let mut take = |record: ProgressRecord<'_>, _: u64, _: &mut Oddities| {
+                found += 1;
+                assert!((0.0..=1.0).contains(&record.progress) && record.time_s.is_finite());
+            };
+            for bytes in text.chunks(piece) {
+                feed.push(bytes, &mut oddities, &mut take);
+            }
+            feed.finish(&mut oddities, &mut take);
+            prop_assert_eq!(feed.lines(), text.iter().filter(|byte| **byte == b'\n').count() as u64);
+            let empty = text.split(|byte| *byte == b'\n').filter(|line| std::str::from_utf8(line).is_ok_and(|line| line.trim_start_matches('\u{feff}').trim().is_empty())).count() as u64;
+            let counted: u64 = oddities.list().filter(|c| c.kind != Oddity::UnknownColumn).map(|c| c.count).sum();
+            // the split leaves an empty piece after the last line end
+            prop_assert_eq!(found + 1 + empty - 1 + counted, feed.lines());
+        }
     }
 }
