@@ -28,6 +28,7 @@ mod phan2018;
 mod pipe_semantics;
 mod random_net;
 mod root_causes;
+mod samples;
 mod slots;
 mod solve;
 mod straggler_nets;
