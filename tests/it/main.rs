@@ -39,6 +39,7 @@ mod random_net;
 mod replay;
 mod root_causes;
 mod sensitivity;
+mod samples;
 mod slots;
 mod solve;
 mod strace;
