@@ -151,6 +151,8 @@ pub struct SensitivityReport {
     pub points: u64,
     /// Replications of each point.
     pub replications: u64,
+    /// Version of this crate that ran it.
+    pub version: &'static str,
     /// Seed of everything.
     pub seed: u64,
     /// Whether it was stopped before its end.

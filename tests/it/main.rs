@@ -21,6 +21,8 @@ mod cli_solve;
 mod cli_sweep;
 #[cfg(feature = "cli")]
 mod cli_trace;
+#[cfg(feature = "cli")]
+mod cli_tutorial;
 mod degenerate;
 mod fit;
 #[cfg(all(feature = "cli", feature = "gpu"))]
