@@ -23,6 +23,8 @@ mod cli_sweep;
 mod cli_trace;
 #[cfg(feature = "cli")]
 mod cli_watch;
+#[cfg(feature = "cli")]
+mod cli_tutorial;
 mod degenerate;
 mod fit;
 mod fit_job;
