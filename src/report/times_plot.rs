@@ -10,7 +10,8 @@ use crate::report::job::{AnalyticSummary, QuantilePoint};
 use crate::report::number::{plain, within};
 use crate::report::passage::{CdfPoint, PassageSection};
 use crate::report::plot::{
-    self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, fine_svg, label, line, px, text_width,
+    self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px,
+    text_width,
 };
 use crate::report::stages::StagesReport;
 
@@ -85,11 +86,12 @@ impl<'a> Times<'a> {
     /// [`PlotError`], which no report of this crate causes.
     pub(super) fn pictures(&self) -> Result<Vec<Picture>, PlotError> {
         let mut pictures = Vec::new();
-        if self.bars.len() > 1 && self.samples > 0 {
+        let bars = self.bars.first().zip(self.bars.last());
+        if self.samples > 0 && bars.is_some_and(|(first, last)| can_be_axis(first.low, last.high)) {
             pictures.push(Picture::new("histogram", |width| self.histogram(width))?);
         }
         let ends = self.curve.first().zip(self.curve.last());
-        if ends.is_some_and(|(first, last)| first.time_s < last.time_s) {
+        if ends.is_some_and(|(first, last)| can_be_axis(first.time_s, last.time_s.min(self.drawn_to()))) {
             pictures.push(Picture::new("cdf", |width| self.cdf(width))?);
             pictures.push(Picture::new("tail", |width| self.tail(width))?);
         }

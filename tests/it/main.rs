@@ -12,6 +12,8 @@ mod cli_exact;
 #[cfg(feature = "cli")]
 mod cli_fit;
 #[cfg(feature = "cli")]
+mod cli_report;
+#[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_sweep;
