@@ -113,7 +113,7 @@ impl<'a> Times<'a> {
         let most = self.bars.iter().map(share).fold(0.0, f64::max);
         let (from, to) = (self.bars[0].low, self.bars[self.bars.len() - 1].high);
         fine_svg((width.pixels(), width.of(400, 320)), |area| {
-            let mut chart = frame(area, width).build_cartesian_2d(from..to, 0.0..1.25 * most)?;
+            let mut chart = frame(area, width).build_cartesian_2d(from..to, 0.0..1.2 * most)?;
             let y = width.of("share of the replications [%]", "share [%]");
             axes(&mut chart, &Axes { x: &self.axis(), y, labels: width.of([10, 7], [5, 6]) }, &|share| plain(*share))?;
             let bars = self
@@ -128,8 +128,7 @@ impl<'a> Times<'a> {
             if !density.is_empty() {
                 entries.push((plot::ORANGE, "exact".to_owned()));
             }
-            let (columns, lines) = chart.plotting_area().get_pixel_range();
-            legend(area, (columns.end - px(110), lines.start + px(width.of(58, 66))), &entries)
+            legend(area, chart.plotting_area().get_pixel_range().0.start, &entries)
         })
     }
 
@@ -197,8 +196,7 @@ impl<'a> Times<'a> {
                 let name = Text::new(quantile_name(p), (-px(6), -px(2)), text);
                 chart.draw_series([EmptyElement::at((time, p)) + dot + name])?;
             }
-            let (columns, lines) = chart.plotting_area().get_pixel_range();
-            legend(area, (columns.end - self.legend_width(), lines.end - px(54)), &self.entries())
+            legend(area, chart.plotting_area().get_pixel_range().0.start, &self.entries())
         })
     }
 
@@ -214,10 +212,6 @@ impl<'a> Times<'a> {
             entries.push((plot::ORANGE, "exact".to_owned()));
         }
         entries
-    }
-
-    fn legend_width(&self) -> i32 {
-        px(text_width(&self.of_curve, LETTERS) + 34)
     }
 
     fn tail(&self, width: Width) -> Result<String, PlotError> {
@@ -249,8 +243,7 @@ impl<'a> Times<'a> {
                 let name = Text::new(quantile_name(p), (px(6), -px(2)), text);
                 chart.draw_series([EmptyElement::at((time, 1.0 - p)) + dot + name])?;
             }
-            let (columns, lines) = chart.plotting_area().get_pixel_range();
-            legend(area, (columns.start + px(14), lines.end - px(54)), &self.entries())
+            legend(area, chart.plotting_area().get_pixel_range().0.start, &self.entries())
         })
     }
 }
@@ -279,6 +272,7 @@ fn frame<'a, 'b>(area: &'a Area<'b>, width: Width) -> ChartBuilder<'a, 'b, SVGBa
     let mut builder = ChartBuilder::on(area);
     builder
         .margin(px(10))
+        .margin_top(px(30))
         .margin_right(px(width.of(26, 18)))
         .x_label_area_size(px(44))
         .y_label_area_size(px(width.of(66, 60)));
@@ -295,12 +289,13 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Lines and what they are, from a point down.
-fn legend(area: &Area<'_>, (x, y): (i32, i32), entries: &[(RGBColor, String)]) -> Result<(), DrawError> {
-    for ((colour, text), y) in entries.iter().zip((y..).step_by(px(20).unsigned_abs() as usize)) {
-        let stroke = line(*colour, 3);
-        area.draw(&PathElement::new([(x, y), (x + px(20), y)], stroke))?;
-        area.draw(&Text::new(text.clone(), (x + px(27), y), label(LETTERS, BLACK, HPos::Left, VPos::Center)))?;
+/// Lines and what they are, side by side above a plot that begins at this column.
+fn legend(area: &Area<'_>, left: i32, entries: &[(RGBColor, String)]) -> Result<(), DrawError> {
+    let (mut x, y) = (left, px(16));
+    for (colour, text) in entries {
+        area.draw(&PathElement::new([(x, y), (x + px(20), y)], line(*colour, 3)))?;
+        area.draw(&Text::new(text.clone(), (x + px(26), y), label(LETTERS, BLACK, HPos::Left, VPos::Center)))?;
+        x += px(26 + text_width(text, LETTERS) + 14);
     }
     Ok(())
 }
