@@ -24,7 +24,7 @@ use crate::cli::spn_gc::phases_and_net;
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Replications where nothing else is asked for.
-const REPLICATIONS: u64 = 2_000;
+pub(super) const REPLICATIONS: u64 = 2_000;
 /// Replications whose critical paths are followed; more would not change what is shown.
 const TRACED: u64 = 10_000;
 
@@ -39,8 +39,9 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if let Some(text) = text.as_ref().filter(|text| StagePlan::is_meant(&text.text)) {
         return estimate_stages::run(text, args, terminal);
     }
-    if args.size.is_given() {
-        let note = Note::problem("--input-size, --executors, --cores and --partitions are for plans of stages");
+    if args.size.is_given() || args.speculation.is_some() {
+        let note =
+            Note::problem("--input-size, --executors, --cores, --partitions and --speculation are for plans of stages");
         return Err(Failure::new(
             Exit::Usage,
             note.with_help("`tailspn fit LOG` makes one; this plan has keys for its sizes"),

@@ -13,6 +13,7 @@ use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
 use crate::cli::plan::read_plan;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::whatif_log;
 
 /// Compares the policies.
 pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -22,6 +23,13 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     }
     if let Some(path) = &args.plot {
         may_write(path, args.force)?;
+    }
+    if let Some(log) = args.plan.as_deref().filter(|path| whatif_log::is_meant(path)) {
+        return whatif_log::run(log, args, terminal);
+    }
+    if args.policies.is_some() {
+        let note = Note::problem("--policies is for a log; a plan has policies of its own");
+        return Err(Failure::new(Exit::Usage, note.with_help("give the log of a job in place of the plan")));
     }
     may_draw(&NAMES, &args.plots, args.force)?;
     let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif")?;
@@ -36,12 +44,12 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-fn internal(error: &dyn std::fmt::Display) -> Failure {
+pub(super) fn internal(error: &dyn std::fmt::Display) -> Failure {
     Failure::plain(Exit::Internal, error.to_string())
 }
 
 /// The plan with all variants of its policies.
-fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
+pub(super) fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
     let mut sweep = Sweep::default();
     for axis in axes {
         match axis {

@@ -35,6 +35,7 @@ mod augmented;
 pub mod chain;
 pub mod curve;
 mod fate;
+mod law_quantiles;
 pub mod net;
 pub mod params;
 pub mod phase;

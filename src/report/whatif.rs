@@ -129,16 +129,42 @@ pub struct WhatIfReport {
     pub plan: String,
 }
 
-/// What a comparison found.
+/// What a comparison of a plan's policies found.
 pub fn what_if_report(plan: &Plan, comparison: &Comparison, seed: u64, planned: u64, wall: Duration) -> WhatIfReport {
     let groups = &plan.cluster.nodes;
-    let replications = comparison.replications as u64;
-    WhatIfReport {
+    let size = WhatIfSize {
         nodes: groups.iter().map(|group| u64::from(group.count)).sum(),
         slots: groups.iter().map(|group| u64::from(group.count) * u64::from(group.slots)).sum(),
         jobs: plan.job.len(),
         maps: plan.job.iter().map(|job| u64::from(job.maps)).sum(),
         reduces: plan.job.iter().map(|job| u64::from(job.reduces)).sum(),
+    };
+    report_of(size, comparison, seed, planned, wall)
+}
+
+/// What is compared on.
+pub(super) struct WhatIfSize {
+    pub(super) nodes: u64,
+    pub(super) slots: u64,
+    pub(super) jobs: usize,
+    pub(super) maps: u64,
+    pub(super) reduces: u64,
+}
+
+pub(super) fn report_of(
+    size: WhatIfSize,
+    comparison: &Comparison,
+    seed: u64,
+    planned: u64,
+    wall: Duration,
+) -> WhatIfReport {
+    let replications = comparison.replications as u64;
+    WhatIfReport {
+        nodes: size.nodes,
+        slots: size.slots,
+        jobs: size.jobs,
+        maps: size.maps,
+        reduces: size.reduces,
         level: comparison.level,
         replications,
         partial: replications < planned,
@@ -219,6 +245,18 @@ pub fn what_if_text(report: &WhatIfReport, look: &Look) -> String {
         counted(report.nodes, "node"),
         count(report.slots.into())
     ));
+    text += &compared(
+        report,
+        look,
+        "what the detectors are worth, on maps: flagged in time, times in usual task times",
+        true,
+    );
+    text
+}
+
+/// Job times, what they cost, what the detectors were worth, and the advice.
+pub(super) fn compared(report: &WhatIfReport, look: &Look, worth_of: &str, with_energy: bool) -> String {
+    let mut text = String::new();
     if report.partial {
         let _ = writeln!(text, "PARTIAL: the run was stopped after {}", counted(report.replications, "replication"));
     }
@@ -230,10 +268,11 @@ pub fn what_if_text(report: &WhatIfReport, look: &Look) -> String {
     text.push('\n');
     text += &bars(report, look);
     text.push('\n');
-    text += &look.heading("what it takes: energy, slot time of attempts that were killed, copies");
-    text += &costs(report);
+    let energy = if with_energy { "energy, " } else { "" };
+    text += &look.heading(&format!("what it takes: {energy}slot time of attempts that were killed, copies"));
+    text += &costs(report, with_energy);
     text.push('\n');
-    text += &look.heading("what the detectors are worth, on maps: flagged in time, times in usual task times");
+    text += &look.heading(worth_of);
     text += &worth(report);
     let _ = writeln!(text, "\nadvice: {}", report.advice);
     let wall = duration(Duration::try_from_secs_f64(report.wall_s).unwrap_or_default());
@@ -264,26 +303,19 @@ fn times(report: &WhatIfReport) -> String {
     table.text()
 }
 
-fn costs(report: &WhatIfReport) -> String {
+fn costs(report: &WhatIfReport, with_energy: bool) -> String {
     let right = Align::Right;
-    let header = [
-        ("policy", Align::Left),
-        ("energy [kJ]", right),
-        ("[%]", right),
-        ("killed [s]", right),
-        ("copies", right),
-        ("won", right),
-    ];
-    let mut table = Table::new(header);
+    let energy = [("energy [kJ]", right), ("[%]", right)].into_iter().filter(|_| with_energy);
+    let header = std::iter::once(("policy", Align::Left)).chain(energy);
+    let mut table = Table::new(header.chain([("killed [s]", right), ("copies", right), ("won", right)]));
     for row in &report.policies {
-        table.push([
-            row.name.clone(),
-            pair(&row.energy_j.clone().scaled(1.0 / KILO)),
-            percent(row.energy_change.as_ref()),
-            pair(&row.wasted_slot_s),
-            pair(&row.copies),
-            pair(&row.copies_won),
-        ]);
+        let mut cells = vec![row.name.clone()];
+        if with_energy {
+            cells.push(pair(&row.energy_j.clone().scaled(1.0 / KILO)));
+            cells.push(percent(row.energy_change.as_ref()));
+        }
+        cells.extend([pair(&row.wasted_slot_s), pair(&row.copies), pair(&row.copies_won)]);
+        table.push(cells);
     }
     table.text()
 }

@@ -30,6 +30,8 @@ pub enum Purpose {
     Node = 6,
     /// The points of a Latin hypercube; the owner is the axis.
     Design = 7,
+    /// How long before a stage of the cluster simulator begins; the owner is the stage.
+    Setup = 12,
 }
 
 /// Where the purpose stands in the last counter word; replications have the 60 bits below it.

@@ -33,6 +33,8 @@ mod run;
 mod sampler;
 mod samples;
 mod schedule;
+mod score;
+mod shift;
 mod simd;
 mod steady;
 
@@ -45,7 +47,9 @@ pub use race::{DirectLaw, DirectObstacle};
 pub use run::{Ensemble, Provenance, Run, RunError, run};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
-pub use schedule::{CriticalPath, GroupShare, Schedule};
+pub use schedule::{CriticalPath, GroupShare, PathSlopes, Schedule};
+pub use score::{ScoreError, Scores, is_scored, scores};
+pub use shift::{Shift, ShiftError};
 pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
 
 use crate::semantics::Fault;

@@ -101,8 +101,8 @@ impl Axis {
         levels
     }
 
-    /// The value at `u` of the way, 0 <= u < 1.
-    fn at(&self, u: f64) -> Value {
+    /// The value at `u` of the way, 0 <= u < 1; listed values have equal shares of it.
+    pub fn at(&self, u: f64) -> Value {
         match &self.values {
             Some(values) => values[((u * values.len() as f64) as usize).min(values.len() - 1)].clone(),
             None => self.between(u),

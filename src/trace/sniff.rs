@@ -1,5 +1,8 @@
 //! Tells the format of a log by how its text begins; names of files say nothing.
 
+use std::io::Read as _;
+
+use crate::trace::compression::{Plain, plain};
 use crate::trace::input::whole_lines;
 
 /// A format of logs.
@@ -47,6 +50,20 @@ impl Format {
             Self::Alibaba2018 => "alibaba_2018",
         }
     }
+}
+
+/// Whether a file with this beginning is a log, compressed or not.
+pub fn is_log(head: &[u8]) -> bool {
+    let Ok(Plain::Text(mut text)) = plain(head) else { return false };
+    let (mut begin, mut chunk) = (Vec::new(), [0_u8; 4096]);
+    // the head ends anywhere, so that its end is damaged
+    while let Ok(n @ 1..) = text.read(&mut chunk) {
+        begin.extend_from_slice(&chunk[..n]);
+        if begin.len() as u64 >= HEAD {
+            break;
+        }
+    }
+    matches!(sniff(&begin), Sniffed::Log(_))
 }
 
 /// Bytes that are enough to tell a format: a line of a Spark log with its settings may be long.

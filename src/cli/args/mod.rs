@@ -1,20 +1,31 @@
 //! The arguments of every command, and their help.
 
+mod diagnose;
 mod fit;
 mod jobs;
+mod knobs;
 mod plots;
 mod report;
 mod run;
 mod sweeps;
+mod syscalls;
 mod trace;
+mod watch;
 
-pub(crate) use fit::{FitArgs, SizeArgs};
+pub(crate) use diagnose::{CpuChoice, DiagnoseArgs, EdgeChoice, RulesChoice};
+pub(crate) use fit::{FitArgs, SizeArgs, SparkSpeculation};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
+pub(crate) use knobs::{OptimizeArgs, SensitivityArgs, SensitivityMethod};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
+pub(crate) use syscalls::{
+    ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,
+    SyscallReadArgs, SyscallsArgs, SyscallsCommand,
+};
 pub(crate) use trace::TraceArgs;
+pub(crate) use watch::{PeerChoice, RuleChoice, WatchArgs};
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -80,12 +91,22 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Put the shards of a sweep together
     Merge(MergeArgs),
+    /// Rank the knobs of a job or a net by what each does to its time: which buys most
+    Sensitivity(SensitivityArgs),
+    /// Find the cheapest point that meets a deadline, with confidence
+    Optimize(OptimizeArgs),
     /// List the straggler detectors, where they come from and what each needs
     Detectors(DetectorsArgs),
     /// Fit a job's model to logs of it, for `estimate` at other sizes of input and cluster
     Fit(FitArgs),
     /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
     Trace(TraceArgs),
+    /// Tell which tasks will be stragglers while they run, from reports of their progress
+    Watch(Box<WatchArgs>),
+    /// Say why tasks were slow, from a log and samples of its nodes, and what to do about it
+    Diagnose(Box<DiagnoseArgs>),
+    /// Say which node of a run is at fault, told by its system calls (logs of strace)
+    Syscalls(SyscallsArgs),
     /// Make a page of results that a person can look at: one file, no network
     Report(ReportArgs),
     /// List the graphics adapters, and say which one would be used

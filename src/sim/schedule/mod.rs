@@ -5,8 +5,10 @@
 
 mod critical;
 mod kernel;
+mod perturbation;
 
 pub use critical::{CriticalPath, GroupShare};
+pub use perturbation::PathSlopes;
 
 use crate::compile::{Fold, Program, Put, SchedulePlan, Step};
 use crate::rng::{Address, Purpose, split};
