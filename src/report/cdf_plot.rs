@@ -40,6 +40,9 @@ type Chart<'a, 'b> = ChartContext<
 /// [`PlotError`], which no report of this crate causes.
 pub fn cdf_svg(net: &str, passage: &PassageSection) -> Result<Option<String>, PlotError> {
     let (Some(first), Some(last)) = (passage.curve.first(), passage.curve.last()) else { return Ok(None) };
+    if !plot::can_be_axis(first.time_s, last.time_s) {
+        return Ok(None);
+    }
     let times = first.time_s..last.time_s;
     plot::fine_svg(SIZE, |area| {
         let area = area.margin(px(10), 0, 0, 0).titled(&title(net, passage), font(20))?;

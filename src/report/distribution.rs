@@ -201,6 +201,30 @@ mod tests {
         assert!(time.histogram.above < 1_000 && time.histogram.above > 100, "{}", time.histogram.above);
     }
 
+    /// Share of the samples up to a time, counted one by one.
+    fn share(samples: impl Iterator<Item = u64>, time_s: f64) -> (u64, u64) {
+        samples.fold((0, 0), |(below, all), ticks| (below + u64::from(ticks as f64 * 0.5 <= time_s), all + 1))
+    }
+
+    #[test]
+    fn the_line_is_the_share_of_the_samples_with_its_interval() {
+        let samples = || (0..4_000_u64).map(|i| 8_000_000 / (i + 1_000));
+        let time = distribution(samples()).unwrap();
+        assert!(time.curve.is_sorted_by(|a, b| a.time_s < b.time_s && a.probability <= b.probability));
+        for point in &time.curve {
+            let (below, all) = share(samples(), point.time_s);
+            assert!((point.probability - below as f64 / all as f64).abs() < 2e-3, "{point:?}");
+            let counted = (point.probability * all as f64).round() as u64;
+            let interval = clopper_pearson(counted, all, 0.95).unwrap();
+            assert_eq!((point.low, point.high), (Some(interval.low), Some(interval.high)));
+        }
+        let (first, last) = (time.curve[0], time.curve[time.curve.len() - 1]);
+        assert_eq!((Some(first.time_s), Some(last.time_s), last.probability), (time.min, time.max, 1.0));
+        // a tail of 4000 samples is seen down to a few of them
+        let rare = time.curve.iter().filter(|point| (0.0..0.001).contains(&(1.0 - point.probability))).count();
+        assert!(rare > 3 && time.curve.len() < 150, "{rare} of {}", time.curve.len());
+    }
+
     #[test]
     fn one_sample_has_a_value_without_an_interval() {
         let time = distribution(std::iter::once(8)).unwrap();

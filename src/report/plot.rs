@@ -114,6 +114,16 @@ pub(super) fn shortened(text: &str, letters: usize) -> String {
 /// A chart with times to the right.
 pub(super) type Chart<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, Y>>;
 
+/// Ends between which an axis has room for marks: beyond these, the steps between them get lost in rounding.
+const SHORTEST: f64 = 1e-12;
+/// See [`SHORTEST`].
+const FARTHEST: f64 = 1e15;
+
+/// Whether there can be an axis between two numbers.
+pub(super) fn can_be_axis(from: f64, to: f64) -> bool {
+    to - from >= SHORTEST && from.abs().max(to.abs()) <= FARTHEST
+}
+
 /// What stands beside the axes of a chart.
 pub(super) struct Axes<'a> {
     pub(super) x: &'a str,

@@ -5,7 +5,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::report::number::plain;
 use crate::report::plot::{
-    self, Area, DrawError, Picture, PlotError, Width, fine_svg, font, label, line, px, shortened, text_width,
+    self, Area, DrawError, Picture, PlotError, Width, can_be_axis, fine_svg, font, label, line, px, shortened,
+    text_width,
 };
 
 /// Height of a row, and the room above and below all rows \[px\].
@@ -38,11 +39,23 @@ pub(super) struct BarRow {
 /// [`PlotError`], which no report of this crate causes.
 pub(super) fn rows_picture(name: &'static str, axis: &str, rows: &[BarRow]) -> Result<Option<Picture>, PlotError> {
     let rows = &rows[..rows.len().min(MOST)];
-    if rows.is_empty() {
+    let (from, to) = span(rows);
+    if rows.is_empty() || !can_be_axis(from, to) {
         return Ok(None);
     }
     let height = ROOM + ROW * u32::try_from(rows.len()).unwrap_or(u32::MAX);
     Picture::new(name, |width| fine_svg((width.pixels(), height), |area| draw(area, axis, rows, width))).map(Some)
+}
+
+/// The ends of the axis: all that is drawn, and 0.
+fn span(rows: &[BarRow]) -> (f64, f64) {
+    let ends = |row: &BarRow| {
+        row.bar.into_iter().chain(row.interval.into_iter().flatten()).chain(row.marks.clone()).collect::<Vec<_>>()
+    };
+    let ends: Vec<f64> = rows.iter().flat_map(ends).collect();
+    let from = ends.iter().copied().fold(0.0, f64::min);
+    let to = ends.into_iter().fold(from, f64::max);
+    (from, if to > from { to + 0.02 * (to - from) } else { from + 1.0 })
 }
 
 fn draw(area: &Area<'_>, axis: &str, rows: &[BarRow], width: Width) -> Result<(), DrawError> {
@@ -51,13 +64,7 @@ fn draw(area: &Area<'_>, axis: &str, rows: &[BarRow], width: Width) -> Result<()
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text_width(text, LETTERS)).max().unwrap_or(0);
     let left = widest(&mut names.iter().map(String::as_str)) + 16;
     let right = widest(&mut rows.iter().map(|row| row.text.as_str())) + 12;
-    let ends = rows
-        .iter()
-        .flat_map(|row| row.bar.into_iter().chain(row.interval.into_iter().flatten()).chain(row.marks.clone()));
-    let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
-    let from = ends.iter().copied().fold(0.0, f64::min);
-    let to = ends.iter().copied().fold(from, f64::max);
-    let to = if to > from { to + 0.02 * (to - from) } else { from + 1.0 };
+    let (from, to) = span(rows);
     let count = rows.len() as f64;
     let mut chart = ChartBuilder::on(area)
         .margin(px(8))
@@ -73,7 +80,7 @@ fn draw(area: &Area<'_>, axis: &str, rows: &[BarRow], width: Width) -> Result<()
         .axis_style(line(BLACK.mix(0.7), 1))
         .set_tick_mark_size(LabelAreaPosition::Bottom, px(5))
         .set_tick_mark_size(LabelAreaPosition::Left, 0)
-        .x_labels(width.of(10, 4))
+        .x_labels(width.of(10, 6))
         .y_labels(0)
         .x_label_formatter(&|value| plain(*value))
         .x_desc(axis)

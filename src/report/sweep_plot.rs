@@ -53,7 +53,7 @@ fn number(value: &Value) -> Option<f64> {
 fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<std::ops::Range<f64>> {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
     let room = 0.05 * (high - low).max(1e-9 * high.abs()).max(f64::MIN_POSITIVE);
-    (low <= high).then_some(low - room..high + room)
+    (low <= high && plot::can_be_axis(low - room, high + room)).then_some(low - room..high + room)
 }
 
 /// A quantile or mean of a point, with its place on the axis.

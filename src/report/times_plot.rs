@@ -10,7 +10,8 @@ use crate::report::job::{AnalyticSummary, QuantilePoint};
 use crate::report::number::{plain, within};
 use crate::report::passage::{CdfPoint, PassageSection};
 use crate::report::plot::{
-    self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, fine_svg, label, line, px, text_width,
+    self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px,
+    text_width,
 };
 use crate::report::stages::StagesReport;
 
@@ -85,11 +86,12 @@ impl<'a> Times<'a> {
     /// [`PlotError`], which no report of this crate causes.
     pub(super) fn pictures(&self) -> Result<Vec<Picture>, PlotError> {
         let mut pictures = Vec::new();
-        if self.bars.len() > 1 && self.samples > 0 {
+        let bars = self.bars.first().zip(self.bars.last());
+        if self.samples > 0 && bars.is_some_and(|(first, last)| can_be_axis(first.low, last.high)) {
             pictures.push(Picture::new("histogram", |width| self.histogram(width))?);
         }
         let ends = self.curve.first().zip(self.curve.last());
-        if ends.is_some_and(|(first, last)| first.time_s < last.time_s) {
+        if ends.is_some_and(|(first, last)| can_be_axis(first.time_s, last.time_s.min(self.drawn_to()))) {
             pictures.push(Picture::new("cdf", |width| self.cdf(width))?);
             pictures.push(Picture::new("tail", |width| self.tail(width))?);
         }
@@ -111,7 +113,7 @@ impl<'a> Times<'a> {
         let most = self.bars.iter().map(share).fold(0.0, f64::max);
         let (from, to) = (self.bars[0].low, self.bars[self.bars.len() - 1].high);
         fine_svg((width.pixels(), width.of(400, 320)), |area| {
-            let mut chart = frame(area, width).build_cartesian_2d(from..to, 0.0..1.25 * most)?;
+            let mut chart = frame(area, width).build_cartesian_2d(from..to, 0.0..1.2 * most)?;
             let y = width.of("share of the replications [%]", "share [%]");
             axes(&mut chart, &Axes { x: &self.axis(), y, labels: width.of([10, 7], [5, 6]) }, &|share| plain(*share))?;
             let bars = self
@@ -126,8 +128,7 @@ impl<'a> Times<'a> {
             if !density.is_empty() {
                 entries.push((plot::ORANGE, "exact".to_owned()));
             }
-            let (columns, lines) = chart.plotting_area().get_pixel_range();
-            legend(area, (columns.end - px(110), lines.start + px(width.of(58, 66))), &entries)
+            legend(area, chart.plotting_area().get_pixel_range().0.start, &entries)
         })
     }
 
@@ -195,8 +196,7 @@ impl<'a> Times<'a> {
                 let name = Text::new(quantile_name(p), (-px(6), -px(2)), text);
                 chart.draw_series([EmptyElement::at((time, p)) + dot + name])?;
             }
-            let (columns, lines) = chart.plotting_area().get_pixel_range();
-            legend(area, (columns.end - self.legend_width(), lines.end - px(54)), &self.entries())
+            legend(area, chart.plotting_area().get_pixel_range().0.start, &self.entries())
         })
     }
 
@@ -212,10 +212,6 @@ impl<'a> Times<'a> {
             entries.push((plot::ORANGE, "exact".to_owned()));
         }
         entries
-    }
-
-    fn legend_width(&self) -> i32 {
-        px(text_width(&self.of_curve, LETTERS) + 34)
     }
 
     fn tail(&self, width: Width) -> Result<String, PlotError> {
@@ -247,8 +243,7 @@ impl<'a> Times<'a> {
                 let name = Text::new(quantile_name(p), (px(6), -px(2)), text);
                 chart.draw_series([EmptyElement::at((time, 1.0 - p)) + dot + name])?;
             }
-            let (columns, lines) = chart.plotting_area().get_pixel_range();
-            legend(area, (columns.start + px(14), lines.end - px(54)), &self.entries())
+            legend(area, chart.plotting_area().get_pixel_range().0.start, &self.entries())
         })
     }
 }
@@ -277,6 +272,7 @@ fn frame<'a, 'b>(area: &'a Area<'b>, width: Width) -> ChartBuilder<'a, 'b, SVGBa
     let mut builder = ChartBuilder::on(area);
     builder
         .margin(px(10))
+        .margin_top(px(30))
         .margin_right(px(width.of(26, 18)))
         .x_label_area_size(px(44))
         .y_label_area_size(px(width.of(66, 60)));
@@ -293,12 +289,13 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Lines and what they are, from a point down.
-fn legend(area: &Area<'_>, (x, y): (i32, i32), entries: &[(RGBColor, String)]) -> Result<(), DrawError> {
-    for ((colour, text), y) in entries.iter().zip((y..).step_by(px(20).unsigned_abs() as usize)) {
-        let stroke = line(*colour, 3);
-        area.draw(&PathElement::new([(x, y), (x + px(20), y)], stroke))?;
-        area.draw(&Text::new(text.clone(), (x + px(27), y), label(LETTERS, BLACK, HPos::Left, VPos::Center)))?;
+/// Lines and what they are, side by side above a plot that begins at this column.
+fn legend(area: &Area<'_>, left: i32, entries: &[(RGBColor, String)]) -> Result<(), DrawError> {
+    let (mut x, y) = (left, px(16));
+    for (colour, text) in entries {
+        area.draw(&PathElement::new([(x, y), (x + px(20), y)], line(*colour, 3)))?;
+        area.draw(&Text::new(text.clone(), (x + px(26), y), label(LETTERS, BLACK, HPos::Left, VPos::Center)))?;
+        x += px(26 + text_width(text, LETTERS) + 14);
     }
     Ok(())
 }

@@ -27,6 +27,7 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
     let tail = |row: &crate::report::whatif::PolicyRow| row.tails.iter().map(|t| t.quantity.value).fold(0.0, f64::max);
     let longest = report.policies.iter().map(|row| tail(row).max(row.job_time_s.value)).fold(1e-9, f64::max);
     let most = report.policies.iter().map(|row| row.energy_j.value / 1e3).fold(1e-9, f64::max);
+    let [longest, most] = [longest, most].map(|end| end.min(1e15));
     let mut chart = ChartBuilder::on(area)
         .margin(10)
         .x_label_area_size(40)

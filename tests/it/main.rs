@@ -14,6 +14,8 @@ mod cli_fit;
 #[cfg(feature = "cli")]
 mod cli_optimize;
 #[cfg(feature = "cli")]
+mod cli_report;
+#[cfg(feature = "cli")]
 mod cli_sensitivity;
 #[cfg(feature = "cli")]
 mod cli_solve;

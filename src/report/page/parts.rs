@@ -89,7 +89,8 @@ impl TimeFound {
 pub(super) fn times_table(title: &str, level: f64, ways: &[(&str, &TimeFound)]) -> Table {
     let mut head = vec![""];
     head.extend(ways.iter().map(|(name, _)| *name));
-    let mut table = Table::new(title, interval_note(level), &head);
+    let note = format!("One run in twenty takes longer than p95, and so on. {}", interval_note(level));
+    let mut table = Table::new(title, note, &head);
     let mut push = |name: String, number: &dyn Fn(&TimeFound) -> Option<Number>| {
         let cells: Vec<Cell> = ways.iter().map(|(_, time)| number(time).into()).collect();
         table.rows.push([Cell::Text(name)].into_iter().chain(cells).collect());

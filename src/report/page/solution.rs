@@ -44,7 +44,7 @@ pub(super) fn section(report: &SolveReport) -> Result<Section, PlotError> {
     }
     if let Some(time) = &time {
         let table = times_table("Time to the goal", 0.95, &[("exact", time)]);
-        section.table(Table { note: String::new(), ..table });
+        section.table(Table { note: "One run in twenty takes longer than p95, and so on.".to_owned(), ..table });
     }
     section.table(verdicts(report));
     if let Some(steady) = &report.steady {
