@@ -41,7 +41,7 @@ const MAY_IMPORT: [(&str, &[&str]); 25] = [
     ("stages", &["net", "mapreduce", "estimate", "plan_text"]),
     ("fit", &["stages", "mapreduce", "trace", "estimate"]),
     ("diagnose", &["trace", "cluster", "rng", "estimate", "watch"]),
-    ("sweep", &["compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
+    ("sweep", &["net", "compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
     (
         "report",
         &[

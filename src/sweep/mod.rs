@@ -9,7 +9,7 @@
 //! | question | file |
 //! |---|---|
 //! | what a person writes, and what is wrong with it | [`plan`] |
-//! | which points an experiment has | [`design`] |
+//! | which points an experiment has | [`design`], [`sobol`], without those that a [`constraint`] leaves out |
 //! | how a point changes another plan | [`path`] |
 //! | all points on all cores | [`batch`] |
 //! | what is known of one point | [`result`] |
@@ -26,18 +26,22 @@
 //!   ([`rng`](crate::rng)), a transition with the same number draws the same words in every point.
 
 pub mod batch;
+pub mod constraint;
 pub mod design;
 pub mod merge;
 pub mod path;
 pub mod plan;
 pub mod result;
+pub mod sobol;
 pub mod store;
 pub mod tornado;
 
 pub use batch::{Base, Batch, BatchError, Model, run_base, run_points};
+pub use constraint::{Admitted, Constraint, ConstraintFault, admitted};
 pub use design::{Point, points};
 pub use merge::{MergeError, merge};
 pub use plan::{Axis, Design, PlanError, Scale, Settings, SweepFault, SweepPlan};
 pub use result::{Number, PointResult};
+pub use sobol::Sobol;
 pub use store::{Header, Shard, Store, StoreError, Stored, read};
 pub use tornado::{Knob, Level, tornado};
