@@ -34,6 +34,8 @@ mod steady;
 mod straggler_values;
 mod structure;
 mod sweep;
+mod sweep_events;
+mod sweep_models;
 mod sweep_points;
 mod trace;
 mod values;

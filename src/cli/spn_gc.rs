@@ -15,7 +15,7 @@ use crate::cli::plan::read_plan;
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let mut plan = read_plan(args.plan.as_deref(), Plan::from_toml, "estimate")?;
+    let mut plan = read_plan(args.plan.as_deref(), Plan::from_toml, "estimate", terminal)?;
     apply(args, &mut plan);
     let (_, job) = phases_and_net(&plan, terminal)?;
     let text = export(&job.net, format, true, terminal);
@@ -66,12 +66,17 @@ pub(crate) fn phases_and_net(plan: &Plan, terminal: &Terminal) -> Result<(JobPha
 }
 
 /// The phase means of a plan, and its net; else why there are none.
-pub(crate) fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
-    let mut draws = 0..;
-    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
-    let phases = phase_times(plan, &mut uniform).map_err(|error| error.to_string())?;
+fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
+    let phases = phases_of(plan)?;
     let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
     Ok((phases, job))
+}
+
+/// The phase means of a plan; else why there are none.
+pub(crate) fn phases_of(plan: &Plan) -> Result<JobPhases, String> {
+    let mut draws = 0..;
+    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
+    phase_times(plan, &mut uniform).map_err(|error| error.to_string())
 }
 
 /// Number `sample` of the draws that are made while a net is built, in [0, 1).

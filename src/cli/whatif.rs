@@ -22,7 +22,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     if let Some(path) = &args.plot {
         may_write(path, args.force)?;
     }
-    let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif")?;
+    let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif", terminal)?;
     let plan = swept(plan, &args.sweep)?;
     let report = replicate(&plan, args, terminal)?;
     terminal.data(&text_of(&report, args, terminal)?)?;

@@ -207,7 +207,10 @@ mod tests {
         let (_, fault) = left(&["word"]).unwrap_err();
         assert_eq!(fault.to_string(), "`word` is \"w\" at point 0, which is no number");
         let told = |text| Constraint::parse(text).unwrap_err();
-        assert_eq!(told("#(a b) > 1").to_string(), "a constraint is about keys of the plan; there is no marking to ask `a b` of");
+        assert_eq!(
+            told("#(a b) > 1").to_string(),
+            "a constraint is about keys of the plan; there is no marking to ask `a b` of"
+        );
         assert_eq!(told("x[0.a > 1").span(), 3..4);
         assert_eq!(told("1 +").span(), 3..3);
     }

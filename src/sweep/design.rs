@@ -103,7 +103,7 @@ impl Axis {
     /// Its values, in order.
     pub fn levels(&self) -> Vec<Value> {
         if let Some(values) = &self.values {
-            return values.clone();
+            return of_one_kind(values);
         }
         let steps = self.steps.unwrap_or(STEPS).max(2);
         let mut levels: Vec<Value> = (0..steps).map(|i| self.between(i as f64 / (steps - 1) as f64)).collect();
@@ -115,7 +115,10 @@ impl Axis {
     /// The value at `u` of the way, 0 <= u < 1.
     fn at(&self, u: f64) -> Value {
         match &self.values {
-            Some(values) => values[((u * values.len() as f64) as usize).min(values.len() - 1)].clone(),
+            Some(values) => {
+                let values = of_one_kind(values);
+                values[((u * values.len() as f64) as usize).min(values.len() - 1)].clone()
+            }
             None => self.between(u),
         }
     }
@@ -132,6 +135,16 @@ impl Axis {
         };
         if self.whole { Value::Integer(value.round() as i64) } else { Value::Float(value) }
     }
+}
+
+/// Values as they are; numbers of which some have a point all get one, so that a column of results has one type.
+fn of_one_kind(values: &[Value]) -> Vec<Value> {
+    let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    if values.iter().all(Value::is_integer) {
+        return values.to_vec();
+    }
+    let floats: Option<Vec<Value>> = values.iter().map(|value| number(value).map(Value::Float)).collect();
+    floats.unwrap_or_else(|| values.to_vec())
 }
 
 #[cfg(test)]
@@ -169,6 +182,8 @@ mod tests {
         assert_eq!(shown(&log)[1..], ["1", "10", "100"]);
         let coarse = plan("[[axis]]\nkey = 'a'\nfrom = 1\nto = 3\nsteps = 9\nwhole = true");
         assert_eq!(shown(&coarse)[1..], ["1", "2", "3"]);
+        let mixed = plan("[[axis]]\nkey = 'a'\nvalues = [1, 2.5, 3]");
+        assert_eq!(shown(&mixed)[1..], ["1.0", "2.5", "3.0"]);
     }
 
     /// Each of n parts of each axis is met exactly once; and the two axes are not in the same order.
@@ -207,7 +222,10 @@ mod tests {
         let boxes = |seed| -> Vec<(u64, i64)> {
             let found = points(&plan(&text(seed)));
             let part = |value: &Option<Value>| (value.as_ref().unwrap().as_float().unwrap() * 8.0) as u64;
-            found[1..].iter().map(|p| (part(&p.values[0]), p.values[1].as_ref().unwrap().as_integer().unwrap())).collect()
+            found[1..]
+                .iter()
+                .map(|p| (part(&p.values[0]), p.values[1].as_ref().unwrap().as_integer().unwrap()))
+                .collect()
         };
         let mut sorted = boxes(3);
         sorted.sort_unstable();

@@ -262,7 +262,12 @@ impl SweepPlan {
             to.range("relative_error", error, error > 0.0 && error < 1.0, "a share between 0 and 1");
         }
         if let Some(time) = settings.budget_time_s {
-            to.range("budget_time_s", time, time > 0.0 && time <= LONGEST, "a number of seconds above 0, at most 10 million");
+            to.range(
+                "budget_time_s",
+                time,
+                time > 0.0 && time <= LONGEST,
+                "a number of seconds above 0, at most 10 million",
+            );
         }
         for (i, text) in settings.constraints.iter().enumerate() {
             if let Err(fault) = Constraint::parse(text) {

@@ -171,8 +171,14 @@ mod tests {
         }
         let later = [0, 1, 2, 10, 31, 40, 62, 63].map(|axis| sequence.place(axis, 1000));
         let others = [
-            0.219_726_562_5, 0.096_679_687_5, 0.518_554_687_5, 0.084_960_937_5, 0.145_507_812_5, 0.913_085_937_5,
-            0.258_789_062_5, 0.446_289_062_5,
+            0.219_726_562_5,
+            0.096_679_687_5,
+            0.518_554_687_5,
+            0.084_960_937_5,
+            0.145_507_812_5,
+            0.913_085_937_5,
+            0.258_789_062_5,
+            0.446_289_062_5,
         ];
         assert_eq!(later, others);
         assert!(Sobol::new(MOST_AXES + 1).is_none());
@@ -192,7 +198,10 @@ mod tests {
             let part = |axis, index, parts: u32| (sequence.place(axis, index) * f64::from(parts)) as u64;
             assert!((0..MOST_AXES).all(|axis| once(&|i| part(axis, i, 1 << bits))));
             for split in 0..=bits {
-                assert!(once(&|i| part(0, i, 1 << split) << (bits - split) | part(1, i, 1 << (bits - split))), "{split}");
+                assert!(
+                    once(&|i| part(0, i, 1 << split) << (bits - split) | part(1, i, 1 << (bits - split))),
+                    "{split}"
+                );
             }
         }
     }
@@ -206,7 +215,8 @@ mod tests {
         let mut sum = 0.0;
         for seed in 0..8 {
             let sequence = Sobol::shifted(axes, seed).unwrap();
-            let value = |i| (0..axes).map(|axis| ((4.0 * sequence.place(axis, i) - 2.0).abs() + 1.0) / 2.0).product::<f64>();
+            let value =
+                |i| (0..axes).map(|axis| ((4.0 * sequence.place(axis, i) - 2.0).abs() + 1.0) / 2.0).product::<f64>();
             let error = (0..points).map(value).sum::<f64>() / f64::from(points) - 1.0;
             assert!(error.abs() < 0.1 * by_chance, "seed {seed}: {error} against {by_chance}");
             sum += error;
