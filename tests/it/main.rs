@@ -22,6 +22,8 @@ mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_sweep;
 #[cfg(feature = "cli")]
+mod cli_sweep_engine;
+#[cfg(feature = "cli")]
 mod cli_trace;
 #[cfg(feature = "cli")]
 mod cli_watch;
