@@ -18,7 +18,7 @@ use crate::cli::plan::{PlanText, keys_of};
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let text = args.plan.as_deref().map(PlanText::read).transpose(, terminal)?;
+    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
     let net = match &text {
         Some(text) if StagePlan::is_meant(&text.text) => net_of_stages(text, args)?,
         _ if args.size.is_given() => {

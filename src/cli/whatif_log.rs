@@ -37,7 +37,7 @@ pub(crate) fn run(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<
         terminal.tell(&format!("note: {note}"));
     }
     let policies = match &args.policies {
-        Some(path) => read_plan(Some(path), Plan::from_toml, "whatif")?.policy,
+        Some(path) => read_plan(Some(path), Plan::from_toml, "whatif", terminal)?.policy,
         None => usual_policies(&replayed),
     };
     let policies = swept(Plan { policy: policies, ..Plan::default() }, &args.sweep)?.policy;
