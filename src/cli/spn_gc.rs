@@ -18,7 +18,7 @@ use crate::cli::plan::{PlanText, keys_of};
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let text = args.plan.as_deref().map(PlanText::read).transpose(, terminal)?;
+    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
     let net = match &text {
         Some(text) if StagePlan::is_meant(&text.text) => net_of_stages(text, args)?,
         _ if args.size.is_given() => {
@@ -99,7 +99,7 @@ pub(crate) fn phases_and_net(plan: &Plan, terminal: &Terminal) -> Result<(JobPha
 }
 
 /// The phase means of a plan, and its net; else why there are none.
-fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
+pub(crate) fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
     let phases = phases_of(plan)?;
     let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
     Ok((phases, job))

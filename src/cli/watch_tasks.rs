@@ -32,7 +32,7 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
     catch_interrupt(terminal);
     let model = if let Some(path) = &args.model {
         Some(
-            PlanText::read(path)?
+            PlanText::read(path, terminal)?
                 .plan(Model::from_toml, "models are written by `tailspn watch --learn HIST -o MODEL.toml`")?,
         )
     } else if args.learn.is_empty() {

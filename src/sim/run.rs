@@ -183,12 +183,7 @@ const PILOT_BITS: u32 = 46;
 
 /// The clock of a run. Narrow clocks are fine enough for any result; on the wide one the ticks of the results are the
 /// finest in which the times of a pilot, and much longer ones, fit.
-pub(in crate::sim) fn result_clock(
-    program: &Program,
-    question: &Question,
-    ensemble: &Ensemble,
-) -> Result<Clock, RunError> {
-<<<?? pub(in crate::sim) fn result_clock(program: &Program, question: &Question, seed: u64) -> Result<Clock, RunError> {
+pub(in crate::sim) fn result_clock(program: &Program, question: &Question, seed: u64) -> Result<Clock, RunError> {
     let clock = Clock::choose(program, question.horizon);
     if question.goal == Goal::Horizon {
         let fits = question.horizon.is_none_or(|horizon| horizon <= clock.limit());
