@@ -2,18 +2,13 @@
 
 use plotters::prelude::*;
 
-use crate::report::plot::{self, Area, DrawError, PlotError};
+use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width, shortened};
 use crate::report::whatif::WhatIfReport;
 
-/// Width of the picture and height of one policy's row, in pixels.
-const WIDTH: u32 = 900;
+/// Height of one policy's row, in pixels.
 const ROW: u32 = 46;
 /// Room above and below the rows.
 const MARGIN: u32 = 110;
-/// Characters of a policy's name that are written.
-const NAME: usize = 34;
-/// Room for the names, in pixels.
-const NAMES: u32 = 250;
 
 /// The picture of a what-if: a bar to the mean with its interval, marks at p95 and p99, and a dot for the energy on the
 /// axis above.
@@ -21,33 +16,36 @@ const NAMES: u32 = 250;
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
-pub fn what_if_svg(report: &WhatIfReport) -> Result<String, PlotError> {
+pub fn what_if_picture(report: &WhatIfReport) -> Result<Picture, PlotError> {
     let rows = u32::try_from(report.policies.len()).unwrap_or(u32::MAX);
     let height = rows.saturating_mul(ROW).saturating_add(MARGIN);
-    plot::svg((WIDTH, height), |area| draw(area, report))
+    Picture::new("policies", |width| plot::svg((width.pixels(), height), |area| draw(area, report, width)))
 }
 
-fn draw(area: &Area<'_>, report: &WhatIfReport) -> Result<(), DrawError> {
+fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), DrawError> {
     let rows = report.policies.len();
     let tail = |row: &crate::report::whatif::PolicyRow| row.tails.iter().map(|t| t.quantity.value).fold(0.0, f64::max);
     let longest = report.policies.iter().map(|row| tail(row).max(row.job_time_s.value)).fold(1e-9, f64::max);
     let most = report.policies.iter().map(|row| row.energy_j.value / 1e3).fold(1e-9, f64::max);
+    let [longest, most] = [longest, most].map(|end| end.min(1e15));
     let mut chart = ChartBuilder::on(area)
         .margin(10)
         .x_label_area_size(40)
         .top_x_label_area_size(40)
-        .y_label_area_size(NAMES)
+        .y_label_area_size(width.of(250, 120))
         .build_cartesian_2d(0.0..1.05 * longest, 0.0..rows as f64)?
         .set_secondary_coord(0.0..1.05 * most, 0.0..rows as f64);
     let name = |at: &f64| {
         let row = rows.checked_sub(1 + *at as usize).and_then(|row| report.policies.get(row));
         let middle = (at.fract() - 0.5).abs() < 1e-6;
-        row.filter(|_| middle).map_or_else(String::new, |row| row.name.chars().take(NAME).collect())
+        row.filter(|_| middle).map_or_else(String::new, |row| shortened(&row.name, width.of(34, 16)))
     };
     let mut mesh = chart.configure_mesh();
     mesh.disable_y_mesh().y_labels(2 * rows + 1).y_label_formatter(&name);
-    mesh.x_desc("job time [s]: bar to the mean, marks at p95 and p99").draw()?;
-    chart.configure_secondary_axes().x_desc("energy [kJ]: dots").draw()?;
+    mesh.x_labels(width.of(11, 4))
+        .x_desc(width.of("job time [s]: bar to the mean, marks at p95 and p99", "job time [s]: mean, p95, p99"))
+        .draw()?;
+    chart.configure_secondary_axes().x_labels(width.of(11, 4)).x_desc("energy [kJ]: dots").draw()?;
     for (number, row) in report.policies.iter().enumerate() {
         let middle = (rows - number) as f64 - 0.5;
         let mean = &row.job_time_s;

@@ -31,7 +31,7 @@ mod alibaba;
 pub mod analysis;
 mod attempt;
 mod builder;
-mod compression;
+pub(crate) mod compression;
 mod error;
 mod google;
 mod hadoop;
