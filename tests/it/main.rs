@@ -16,6 +16,8 @@ mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_sweep;
 #[cfg(feature = "cli")]
+mod cli_syscalls;
+#[cfg(feature = "cli")]
 mod cli_trace;
 mod degenerate;
 mod fit;
