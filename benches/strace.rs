@@ -21,7 +21,10 @@ fn mostly_others(looked_at: &str) -> String {
     let mut text = String::new();
     for line in looked_at.lines().take(5_000) {
         for i in 0..19 {
-            let _ = writeln!(text, "77 1700000000.5{i:05} read(3, \"\\177ELF\\2\\1\\1\\0\\0\\0\\0\"..., 832) = 832 <0.000012>");
+            let _ = writeln!(
+                text,
+                "77 1700000000.5{i:05} read(3, \"\\177ELF\\2\\1\\1\\0\\0\\0\\0\"..., 832) = 832 <0.000012>"
+            );
         }
         text.push_str(line);
         text.push('\n');

@@ -74,7 +74,10 @@ fn writes_json_and_csv() {
     assert_eq!(improved["findings"][0]["cause"], "disk");
     assert_eq!(report["nodes"].as_array().unwrap().len(), 4);
     let csv = data(&run(&folder, &["diagnose", "slow", "-p", "usual.json", "--csv"]));
-    assert!(csv.starts_with("node,call,calls,errors,total_s,mean_s,usual_low_s,usual_high_s,verdict\nn1,accept,"), "{csv}");
+    assert!(
+        csv.starts_with("node,call,calls,errors,total_s,mean_s,usual_low_s,usual_high_s,verdict\nn1,accept,"),
+        "{csv}"
+    );
     assert_eq!(csv.lines().count(), 33);
 }
 
@@ -87,7 +90,8 @@ fn logs_are_told_by_name_and_what_is_odd_is_told() {
     std::fs::write(folder.path().join("fourth.log"), cut).unwrap();
     std::fs::write(folder.path().join("slow/README"), "not a log\n").unwrap();
     std::fs::remove_file(folder.path().join("slow/n4.strace")).unwrap();
-    let output = run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--method", "improved", "--csv"]);
+    let output =
+        run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--method", "improved", "--csv"]);
     let notes = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{notes}");
     assert!(notes.contains("`slow/README` is no log of strace: no line of strace; left out"), "{notes}");
@@ -103,7 +107,10 @@ fn logs_are_told_by_name_and_what_is_odd_is_told() {
 fn what_cannot_be_judged_is_refused() {
     let folder = prepared();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    write("totals.strace", "% time     seconds  usecs/call     calls    errors syscall\n 90.00    0.012000           1     12000           newfstatat\n");
+    write(
+        "totals.strace",
+        "% time     seconds  usecs/call     calls    errors syscall\n 90.00    0.012000           1     12000           newfstatat\n",
+    );
     write("other.txt", "nothing of the kind\n");
     write("empty.strace", "");
     write("bad.json", "{\"format_version\":1}");

@@ -15,7 +15,8 @@
 //! where *usual* is the median level in the control runs: differences far below what is usual do not count. The second factor is
 //! there because slots that are slow get fewer tasks, and their nodes make fewer calls; where all nodes have the same share of the work it
 //! is 1. Calls that are taken (`accept`) are not the node's own doing and do not count. The threshold is a margin times the largest
-//! score that any node had in a control run.
+//! score that any node had in a control run. The first factor alone must exceed its largest value in a control run too: a node with
+//! few calls only is idle, not faulty.
 
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +99,8 @@ impl View {
             By::Connects => mean(seen.connects),
             By::Pairs => lower_median(&self.pairs.means_of(&seen.node)),
         };
-        let of = |seen: &Seen| Some(Level { node: seen.node.clone(), level: level(seen)?, made: seen.made.max(1) as f64 });
+        let of =
+            |seen: &Seen| Some(Level { node: seen.node.clone(), level: level(seen)?, made: seen.made.max(1) as f64 });
         self.nodes.iter().filter_map(of).collect()
     }
 }
@@ -155,6 +157,8 @@ struct Scored {
     against: f64,
     /// How many times as many calls the others made.
     fewer: f64,
+    /// The first factor of the score.
+    slowness: f64,
     score: f64,
 }
 
@@ -166,8 +170,8 @@ fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
         let middle = |value: fn(&Level) -> f64| median(others().map(value).collect()).filter(|_| !few);
         let against = middle(|level| level.level).unwrap_or(usual);
         let fewer = middle(|level| level.made).unwrap_or(own.made) / own.made;
-        let score = (own.level + usual) / (against + usual) * fewer;
-        Scored { node: own.node.clone(), level: own.level, against, fewer, score }
+        let slowness = (own.level + usual) / (against + usual);
+        Scored { node: own.node.clone(), level: own.level, against, fewer, slowness, score: slowness * fewer }
     };
     levels.iter().enumerate().map(score).collect()
 }
@@ -176,6 +180,8 @@ fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
 struct Judged {
     by: By,
     threshold: f64,
+    /// What the first factor of a score must exceed.
+    least_slowness: f64,
     usual: f64,
     scored: Vec<Scored>,
 }
@@ -186,29 +192,29 @@ impl Judged {
         let usual = median(control_levels.iter().flatten().map(|level| level.level).collect())?.max(LEAST_USUAL);
         let levels = run.levels(by, settings.least_calls);
         let few = levels.len() < ENOUGH_NODES;
-        let in_control = |levels: &Vec<Level>| {
-            // compared in the same way as the run is
-            let each: Vec<Scored> = if few {
-                levels.iter().flat_map(|level| scores(std::slice::from_ref(level), usual)).collect()
-            } else {
-                scores(levels, usual)
-            };
-            each.into_iter().map(|scored| scored.score).fold(1.0, f64::max)
+        // compared in the same way as the run is
+        let in_control = |levels: &Vec<Level>| match few {
+            true => levels.iter().flat_map(|level| scores(std::slice::from_ref(level), usual)).collect(),
+            false => scores(levels, usual),
         };
-        let largest = control_levels.iter().map(in_control).fold(1.0, f64::max);
-        Some(Self { by, threshold: largest * settings.margin.max(1.0), usual, scored: scores(&levels, usual) })
+        let in_controls: Vec<Scored> = control_levels.iter().flat_map(in_control).collect();
+        let largest = |value: fn(&Scored) -> f64| in_controls.iter().map(value).fold(1.0, f64::max);
+        let threshold = largest(|scored| scored.score) * settings.margin.max(1.0);
+        let least_slowness = largest(|scored| scored.slowness);
+        Some(Self { by, threshold, least_slowness, usual, scored: scores(&levels, usual) })
     }
 
     /// Nodes above the threshold, the highest score first.
     fn above(&self) -> Vec<&Scored> {
-        let mut above: Vec<&Scored> = self.scored.iter().filter(|scored| scored.score > self.threshold).collect();
+        let is_above = |scored: &&Scored| scored.score > self.threshold && scored.slowness > self.least_slowness;
+        let mut above: Vec<&Scored> = self.scored.iter().filter(is_above).collect();
         above.sort_by(|a, b| b.score.total_cmp(&a.score));
         above
     }
 
-    /// By how much the highest score exceeds the threshold.
+    /// By which factor the highest score exceeds the threshold; 0 without a node above it.
     fn excess(&self) -> f64 {
-        self.scored.iter().map(|scored| scored.score / self.threshold).fold(0.0, f64::max)
+        self.above().first().map_or(0.0, |scored| scored.score / self.threshold)
     }
 }
 

@@ -24,7 +24,8 @@ fn run(invocations: &[Invocations<'_>], nodes: &[Vec<Call<'_>>]) -> Run {
     let settings = ReadSettings::default();
     let read = |(at, calls): (usize, &Vec<Call<'_>>)| {
         let invocations = invocations.get(at).copied().unwrap_or(Invocations::Learn);
-        read_log_bytes(&format!("n{}", at + 1), "log", text(calls).as_bytes(), invocations, &settings, &Unwatched).unwrap()
+        read_log_bytes(&format!("n{}", at + 1), "log", text(calls).as_bytes(), invocations, &settings, &Unwatched)
+            .unwrap()
     };
     Run::of("run".to_owned(), nodes.iter().enumerate().map(read).collect(), Vec::new()).unwrap()
 }
@@ -67,7 +68,9 @@ fn say(nodes: &[Vec<Call<'_>>], settings: &StatisticalSettings) -> Answer {
 
 #[test]
 fn percentage_differences_have_three_readings() {
-    for (reading, expected) in [(Difference::OfGreater, 0.2), (Difference::OfLesser, 0.25), (Difference::OfMean, 2.0 / 9.0)] {
+    for (reading, expected) in
+        [(Difference::OfGreater, 0.2), (Difference::OfLesser, 0.25), (Difference::OfMean, 2.0 / 9.0)]
+    {
         assert!((reading.between(4.0, 5.0) - expected).abs() < 1e-12, "{reading:?}");
         assert_eq!(reading.between(0.0, 0.0), 0.0);
     }
@@ -112,10 +115,14 @@ fn steps_3_and_4_add_nodes_that_may_be_faulty() {
     let mut connect = EVEN;
     connect[2] = [100.0; 4];
     let network = say(&nodes([1.0; 4], [1.0; 4], connect, [1.0, 1.0, 1.0, 9.0]), &settings);
-    assert_eq!((network.cause, network.nodes.as_slice()), (Some(Cause::Network), ["n3", "n4"].map(str::to_owned).as_slice()));
+    assert_eq!(
+        (network.cause, network.nodes.as_slice()),
+        (Some(Cause::Network), ["n3", "n4"].map(str::to_owned).as_slice())
+    );
     // two nodes with the same score are 0 % apart: with "all others" neither is marked, with "any other" both
     let two = [1.0, 9.0, 1.0, 9.0];
-    let network = |against| say(&nodes([1.0; 4], [1.0; 4], connect, two), &StatisticalSettings { against, ..settings }).nodes;
+    let network =
+        |against| say(&nodes([1.0; 4], [1.0; 4], connect, two), &StatisticalSettings { against, ..settings }).nodes;
     assert_eq!(network(Against::All), ["n3"]);
     assert_eq!(network(Against::Any), ["n3", "n2", "n4"]);
 }
@@ -139,7 +146,10 @@ fn the_node_of_all_the_highest_pairs_is_blamed() {
     let answer = semantic_answer(&nodes([1.0; 4], [1.0; 4], connect, [1.0; 4]), &settings);
     assert_eq!((answer.cause, answer.nodes.as_slice()), (Some(Cause::Network), ["n2".to_owned()].as_slice()));
     // each of its three pairs has one slow connection in each direction, the others none
-    assert_eq!((answer.findings[0].score, answer.findings[0].threshold, answer.findings[0].confidence), (2.0, 0.0, 1.0));
+    assert_eq!(
+        (answer.findings[0].score, answer.findings[0].threshold, answer.findings[0].confidence),
+        (2.0, 0.0, 1.0)
+    );
     let disk = semantic_answer(&nodes([1.0, 1.0, 9.0, 1.0], [1.0, 1.0, 9.0, 1.0], EVEN, [1.0; 4]), &settings);
     assert_eq!((disk.cause, disk.nodes.as_slice()), (Some(Cause::Disk), ["n3".to_owned()].as_slice()));
 }
@@ -234,7 +244,9 @@ fn a_profile_survives_its_file() {
     let text = profile.to_json().unwrap();
     assert_eq!(Profile::parse(&text, "p").unwrap(), profile);
     assert_eq!(text, Profile::parse(&text, "p").unwrap().to_json().unwrap());
-    for bad in ["", "{}", "[1]", &text.replace("\"format_version\":1", "\"format_version\":9"), &text.replace("2.0", "0.5")] {
+    for bad in
+        ["", "{}", "[1]", &text.replace("\"format_version\":1", "\"format_version\":9"), &text.replace("2.0", "0.5")]
+    {
         assert!(matches!(Profile::parse(bad, "p"), Err(SyscallError::BadProfile { .. })), "{bad:.40}");
     }
     let total = profile.total(Form::Calls, "n1", CallClass::Stat).unwrap();
@@ -242,7 +254,8 @@ fn a_profile_survives_its_file() {
     assert_eq!(profile.total(Form::WallTotals, "n1", CallClass::Stat), None);
     assert_eq!(profile.total(Form::Calls, "n9", CallClass::Stat), None);
     // 1.0 ms is in the interval from 0.512 to 1.024 ms, 1.1 and 1.2 ms in the one after it
-    let range = |bucket| profile.bucket(Form::Calls, "n1", CallClass::Stat, bucket).map(|range| (range.low, range.high));
+    let range =
+        |bucket| profile.bucket(Form::Calls, "n1", CallClass::Stat, bucket).map(|range| (range.low, range.high));
     assert_eq!([10, 11, 12].map(range), [Some((0.0, 1.0)), Some((0.0, 1.0)), Some((0.0, 0.0))]);
 }
 
@@ -282,7 +295,10 @@ fn answers_are_worth_what_the_paper_says() {
     assert_eq!((rates.runs, rates.successes, rates.false_positives), (4, 2, 1));
     // the second setting is best for the runs but the first; of equals, the middle one is taken
     let worths = [vec![good, bad, bad], vec![bad, good, good], vec![good, bad, good]];
-    assert_eq!((best_without(&worths, Some(0)), best_without(&worths, Some(1)), best_without(&[], None)), (Some(1), Some(2), None));
+    assert_eq!(
+        (best_without(&worths, Some(0)), best_without(&worths, Some(1)), best_without(&[], None)),
+        (Some(1), Some(2), None)
+    );
     assert_eq!(best_without(&[vec![good; 2], vec![good; 2], vec![good; 2]], None), Some(1));
 }
 
@@ -293,15 +309,27 @@ fn retransmissions_follow_the_steps_of_tcp() {
     for run in 0..30 {
         let made = MadeRun { tasks: 100, fault: Some((0, Fault::PacketLoss(loss))), run, ..MadeRun::default() };
         for (node, text) in made.logs() {
-            let calls =
-                read_log_bytes(&node, &node, text.as_bytes(), Invocations::Ignore, &ReadSettings::default(), &Unwatched).unwrap();
+            let calls = read_log_bytes(
+                &node,
+                &node,
+                text.as_bytes(),
+                Invocations::Ignore,
+                &ReadSettings::default(),
+                &Unwatched,
+            )
+            .unwrap();
             let histogram = &calls.class(CallClass::Connect).histogram;
             let from = |seconds: f64| {
                 let first = bucket_from(&Buckets::default(), seconds);
                 (first..histogram.0.len()).map(|bucket| histogram.count(bucket)).sum::<u64>()
             };
             // connections of the faulty node to the other three, and of those to it
-            all += calls.peers.iter().filter(|(to, _)| (node == "n1") != (to.as_str() == "10.0.0.1")).map(|(_, t)| t.calls).sum::<u64>();
+            all += calls
+                .peers
+                .iter()
+                .filter(|(to, _)| (node == "n1") != (to.as_str() == "10.0.0.1"))
+                .map(|(_, t)| t.calls)
+                .sum::<u64>();
             for (count, seconds) in over.iter_mut().zip([0.5, 2.0, 4.0]) {
                 *count += from(seconds);
             }
