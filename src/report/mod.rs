@@ -150,9 +150,7 @@ pub use summary::{
 };
 pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_csv, sweep_report, sweep_text};
 pub use sweep_plot::sweep_pictures;
-pub use syscalls::{
-    SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report,
-};
+pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report};
 pub use syscalls_svg::syscalls_svg;
 pub use syscalls_text::{syscall_profile_text, syscalls_csv, syscalls_text};
 pub use table::{Align, Table};
