@@ -35,7 +35,8 @@ fn reports() -> String {
             // every twentieth task has three times as much to do
             let total = if task % 20 == 0 { 30_000 } else { 10_000 };
             let (t_ms, done) = (1000 * second + task, 80 * second + task % 37);
-            let _ = writeln!(text, "job {}\treduce\t1\t{task}\t0\tnode {}\t{t_ms}\t{done}\t{total}", task % 10, task % 50);
+            let _ =
+                writeln!(text, "job {}\treduce\t1\t{task}\t0\tnode {}\t{t_ms}\t{done}\t{total}", task % 10, task % 50);
         }
     }
     text

@@ -63,7 +63,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if csv {
             println!("\"{name}\",{diff},{samples},{start_s},{found},{wrong},{point}");
         } else {
-            println!("{name:20} {diff:4} {samples:2} {start_s:3} s {found} {wrong}, flagged at {point:5.2} % of their time");
+            println!(
+                "{name:20} {diff:4} {samples:2} {start_s:3} s {found} {wrong}, flagged at {point:5.2} % of their time"
+            );
         }
         assert!(score.true_positive > score.false_negative && point < 25.0, "most are found, and early");
     }

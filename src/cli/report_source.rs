@@ -69,7 +69,8 @@ impl ReportSource {
         thread::spawn(move || {
             let mut input = BufReader::new(io::stdin());
             let compressed = input.fill_buf().is_ok_and(|start| start.starts_with(&GZIP));
-            let mut reader: Box<dyn Read> = if compressed { Box::new(MultiGzDecoder::new(input)) } else { Box::new(input) };
+            let mut reader: Box<dyn Read> =
+                if compressed { Box::new(MultiGzDecoder::new(input)) } else { Box::new(input) };
             loop {
                 let chunk = next_bytes(&mut *reader);
                 let last = !matches!(&chunk, Ok(bytes) if !bytes.is_empty());

@@ -31,7 +31,10 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
     catch_interrupt(terminal);
     let model = if let Some(path) = &args.model {
-        Some(PlanText::read(path)?.plan(Model::from_toml, "models are written by `tailspn watch --learn HIST -o MODEL.toml`")?)
+        Some(
+            PlanText::read(path)?
+                .plan(Model::from_toml, "models are written by `tailspn watch --learn HIST -o MODEL.toml`")?,
+        )
     } else if args.learn.is_empty() {
         None
     } else {

@@ -63,8 +63,8 @@ pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications, homoge
 pub use known::{KnownJob, KnownNode, KnownStage, KnownTask};
 pub use outcome::{Outcome, RunFault};
 pub use plan::{
-    ClusterPlan, Failure, HotKeys, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown, Truth,
-    Watching,
+    ClusterPlan, Failure, HotKeys, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown,
+    Truth, Watching,
 };
 pub use plan_check::{MAX_NODES, MAX_TASKS, PlanError, PlanFault, PlanProblem};
 pub use recording::{RecordedTask, record_progress};

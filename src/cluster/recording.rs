@@ -61,7 +61,12 @@ impl Detector for Recorder {
 /// # Errors
 ///
 /// [`ExperimentError::Run`] where the run does not end.
-pub fn record_progress(plan: &Plan, seed: u64, interval_s: f64, of: Category) -> Result<Vec<RecordedTask>, ExperimentError> {
+pub fn record_progress(
+    plan: &Plan,
+    seed: u64,
+    interval_s: f64,
+    of: Category,
+) -> Result<Vec<RecordedTask>, ExperimentError> {
     let world = World::new(plan, seed);
     let recorder = Recorder { interval_s, of, seen: Mutex::new(vec![(0, 0.0, Vec::new()); world.tasks.len()]) };
     let silent = PolicyPlan { lag_s: 0.0, watch: Watching::FromLag, copies: false, ..PolicyPlan::default() };
@@ -78,8 +83,15 @@ pub fn record_progress(plan: &Plan, seed: u64, interval_s: f64, of: Category) ->
     let recorded = recorded.filter_map(|(number, (((node, start_s, samples), task), time_s))| {
         let category = world.categories[task.category as usize];
         let number = number as u32 - category.first;
-        (category.kind == of && !samples.is_empty())
-            .then(|| RecordedTask { job: task.category / 2, task: number, node, start_s, time_s, size: task.size, samples })
+        (category.kind == of && !samples.is_empty()).then(|| RecordedTask {
+            job: task.category / 2,
+            task: number,
+            node,
+            start_s,
+            time_s,
+            size: task.size,
+            samples,
+        })
     });
     Ok(recorded.collect())
 }
@@ -108,7 +120,15 @@ mod tests {
         assert_eq!(tasks.len(), 1);
         assert!((tasks[0].start_s - 2.5).abs() < 1e-12 && (tasks[0].time_s - 10.0).abs() < 1e-12);
         // a second without progress, a third in three seconds, the rest in six
-        let score = |age: f64| if age < 1.0 { 0.0 } else if age < 4.0 { (age - 1.0) / 9.0 } else { (1.0 + (age - 4.0) / 3.0) / 3.0 };
+        let score = |age: f64| {
+            if age < 1.0 {
+                0.0
+            } else if age < 4.0 {
+                (age - 1.0) / 9.0
+            } else {
+                (1.0 + (age - 4.0) / 3.0) / 3.0
+            }
+        };
         assert_eq!(tasks[0].samples.len(), 10);
         for &(age, seen) in &tasks[0].samples {
             assert!((seen - score(age)).abs() < 1e-9, "{seen} at {age}");

@@ -288,7 +288,11 @@ mod tests {
             // binomial with p = 0.1 / 4
             assert!((count - 1000.0).abs() < 5.0 * (1000.0_f64 * 0.975).sqrt(), "rank {rank}: {count}");
         }
-        assert_eq!(reduces.iter().filter(|task| task.size > 1.0).count() + reduces.iter().filter(|task| task.size == 1.0).count(), 40_000);
+        assert_eq!(
+            reduces.iter().filter(|task| task.size > 1.0).count()
+                + reduces.iter().filter(|task| task.size == 1.0).count(),
+            40_000
+        );
     }
 
     #[test]

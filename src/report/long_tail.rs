@@ -60,7 +60,12 @@ pub fn progress_model_report(learned: &Learned, runs: u64) -> ProgressModelRepor
             .collect(),
     };
     let left_out = learned.left_out.iter().map(ToString::to_string).collect();
-    ProgressModelReport { runs, profiles: learned.fitted.iter().map(row).collect(), left_out, model: learned.model.clone() }
+    ProgressModelReport {
+        runs,
+        profiles: learned.fitted.iter().map(row).collect(),
+        left_out,
+        model: learned.model.clone(),
+    }
 }
 
 /// The text of what was learned.

@@ -18,7 +18,8 @@ fn reports(seconds: u32) -> String {
             let total = if task == 3 { 300 } else { 100 };
             let done = (5 * second + task / 2 * u32::from(second > 0)).min(total);
             if second == 0 || 5 * (second - 1) + task / 2 < total {
-                let _ = writeln!(text, "map\t1\t{task}\t0\tn{}\t{}\t{done}\t{total}", task % 4, 1000 * second + 10 * task);
+                let _ =
+                    writeln!(text, "map\t1\t{task}\t0\tn{}\t{}\t{done}\t{total}", task % 4, 1000 * second + 10 * task);
             }
         }
     }
@@ -30,7 +31,8 @@ fn learned() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let rows = reports(30).lines().filter(|line| !line.contains("\t3\t0\t")).collect::<Vec<_>>().join("\n") + "\n";
     std::fs::write(folder.path().join("hist.tsv"), rows).unwrap();
-    let output = tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap();
+    let output =
+        tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap();
     assert_shown!(show(&output));
     folder
 }
@@ -56,14 +58,16 @@ fn learns_a_model_and_flags_by_it() {
     let alone = run(&[]);
     assert_eq!(alone.matches("straggler").count(), 1, "{alone}");
     assert!(alone.contains("task 3.0 on n3"), "{alone}");
-    let again = show(&tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap());
+    let again =
+        show(&tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap());
     assert!(again.starts_with("exit 7") && again.contains("exists already"), "{again}");
 }
 
 /// A flag is there before the reports end, although more may come.
 #[test]
 fn flags_at_once_from_standard_input() {
-    let mut child = tool(&["watch", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child =
+        tool(&["watch", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let (mut input, mut lines) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
     input.write_all(reports(14).as_bytes()).unwrap();
     input.flush().unwrap();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use tailspn::diagnose::long_tail::experiment::{earlier_runs, paper_plan, recorded_run, score_runs};
 use tailspn::diagnose::long_tail::{
-    AgentSettings, Boundary, Centre, History, METHOD, Model, PeerRule, RULES, Score, Share, StragglerRule, find, identify,
-    identify_batch, replay, score_by_log,
+    AgentSettings, Boundary, Centre, History, METHOD, Model, PeerRule, RULES, Score, Share, StragglerRule, find,
+    identify, identify_batch, replay, score_by_log,
 };
 use tailspn::diagnose::{Cause, Subject};
 use tailspn::estimate::wilson;
@@ -59,7 +59,8 @@ impl Run {
         flate2::read::MultiGzDecoder::new(file).read_to_end(&mut reports).unwrap();
         let is_log = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("app-");
         let log = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).find(is_log).unwrap();
-        let truth: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
+        let truth: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
         let labels = truth["labels"]["skew_partitions"].as_str().unwrap_or("").split(',').filter_map(|label| {
             let (partition, factor) = label.split_once(':')?;
             Some((partition.parse().unwrap(), factor.parse().unwrap()))
@@ -183,7 +184,10 @@ fn stragglers_of_labelled_runs_are_found() {
         fixed.merge(&paper);
     }
     for (name, score) in [("default", &default), ("chosen", &chosen), ("paper", &fixed)] {
-        println!("{name}: {} found, {} missed, {} false", score.true_positive, score.false_negative, score.false_positive);
+        println!(
+            "{name}: {} found, {} missed, {} false",
+            score.true_positive, score.false_negative, score.false_positive
+        );
     }
     assert!(default.found().whole >= 4);
     for score in [&default, &chosen] {

@@ -98,7 +98,11 @@ fn scored(run: &Run, pool: &Pool, rules: &Rules) -> (Confusion, u64) {
         for resource in RESOURCES {
             let said = judge(pool, task, resource, rules).is_some();
             let affected = run.truth.overlap(record.node, resource, record.from, record.to) > 0.0;
-            let beside = run.truth.windows.iter().any(|w| Some(w.node) != record.node && w.from < record.to && w.to > record.from);
+            let beside = run
+                .truth
+                .windows
+                .iter()
+                .any(|w| Some(w.node) != record.node && w.from < record.to && w.to > record.from);
             if said && !affected && beside {
                 neighbours += 1;
             } else {
@@ -129,7 +133,19 @@ fn what_is_said_of_the_labelled_runs() {
         let found = root_causes(&run.trace, &run.meters, &PoolOptions::default(), &Rules::default());
         println!("== {}", run.case);
         for finding in &found.findings {
-            println!("{:?} {:?} {:.2} {:.2} {:.2} {:?}", finding.subject, finding.cause, finding.score, finding.threshold, finding.confidence, finding.evidence.iter().map(|e| format!("{} {:.2} {:.2}", e.what, e.value, e.usual)).collect::<Vec<_>>());
+            println!(
+                "{:?} {:?} {:.2} {:.2} {:.2} {:?}",
+                finding.subject,
+                finding.cause,
+                finding.score,
+                finding.threshold,
+                finding.confidence,
+                finding
+                    .evidence
+                    .iter()
+                    .map(|e| format!("{} {:.2} {:.2}", e.what, e.value, e.usual))
+                    .collect::<Vec<_>>()
+            );
         }
     }
 }
@@ -150,7 +166,14 @@ fn generated() {
         let made = start.elapsed();
         let curves = curves(&pools, &Rules::default(), &Thresholds::default());
         let effect = edge_effect(&pools, &Rules::default());
-        println!("{name} end {:.1} stragglers {} {:?} areas {:?} {made:?} {:?}", job.end, pools.iter().map(|p| p.0.stragglers().count()).sum::<usize>(), decisions(&pools, &Rules::default()), curves.areas(), start.elapsed());
+        println!(
+            "{name} end {:.1} stragglers {} {:?} areas {:?} {made:?} {:?}",
+            job.end,
+            pools.iter().map(|p| p.0.stragglers().count()).sum::<usize>(),
+            decisions(&pools, &Rules::default()),
+            curves.areas(),
+            start.elapsed()
+        );
         println!("   without {:?} {:?} {:?}", effect.without, effect.false_positives_fall(), effect.accuracy_rises());
     }
 }

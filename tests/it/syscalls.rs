@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 use tailspn::diagnose::Cause;
 use tailspn::diagnose::syscalls::{
-    Answer, DiagnosisSettings, Form, ImprovedSettings, Method, Profile, Purpose, Rates, ReadSettings, Run, SyscallError,
-    Truth, Worth, best_without, diagnose, read_run,
+    Answer, DiagnosisSettings, Form, ImprovedSettings, Method, Profile, Purpose, Rates, ReadSettings, Run,
+    SyscallError, Truth, Worth, best_without, diagnose, read_run,
 };
 use tailspn::watch::Unwatched;
 
@@ -80,7 +80,13 @@ fn labelled_runs_are_scored_as_the_paper_counts() {
             let worth = Worth::of(&answer, &run.truth);
             println!(
                 "{:<18} {:?} {:<12} {:?} {:?} success {} fp {} {:?}",
-                run.name, run.truth.node, answer.method.name(), answer.nodes, answer.cause, worth.success, worth.false_positive,
+                run.name,
+                run.truth.node,
+                answer.method.name(),
+                answer.nodes,
+                answer.cause,
+                worth.success,
+                worth.false_positive,
                 answer.findings.iter().map(|f| (f.score, f.threshold)).collect::<Vec<_>>()
             );
         }

@@ -245,7 +245,13 @@ impl<'m> Agent<'m> {
     }
 
     /// A report that may count as a sample.
-    fn sample(&mut self, group: &mut Group, position: usize, sample: &Sample, usual: Usual<'_>) -> Option<StragglerFlag> {
+    fn sample(
+        &mut self,
+        group: &mut Group,
+        position: usize,
+        sample: &Sample,
+        usual: Usual<'_>,
+    ) -> Option<StragglerFlag> {
         let settings = self.settings;
         let usual_s = group.usual_s(usual).unwrap_or(f64::INFINITY);
         let interval_s = settings.interval(usual_s);
@@ -388,7 +394,8 @@ mod tests {
     /// Ten tasks that report with this step, the first of which takes `slow` minutes; when it was flagged.
     fn flagged_at(settings: AgentSettings, step_s: f64, slow: f64) -> Vec<(u64, f64)> {
         let model = model();
-        let (mut agent, mut oddities, mut flags) = (Agent::new(Some(&model), settings), Oddities::default(), Vec::new());
+        let (mut agent, mut oddities, mut flags) =
+            (Agent::new(Some(&model), settings), Oddities::default(), Vec::new());
         for step in 0..(59.0 / step_s) as u32 {
             let time_s = f64::from(step) * step_s;
             for task in 0..10 {
@@ -431,12 +438,14 @@ mod tests {
             let time_s = f64::from(second);
             let slow = 1.0 / if second == 7 { 1.25 } else { 2.0 };
             let progress = (time_s / 60.0 * slow).max(if second > 7 { 7.0 / 75.0 } else { 0.0 });
-            flagged = flagged.or(agent.take(&report("a", 0, time_s, progress), 0, &mut oddities).map(|flag| flag.age_s));
+            flagged =
+                flagged.or(agent.take(&report("a", 0, time_s, progress), 0, &mut oddities).map(|flag| flag.age_s));
         }
         assert_eq!(flagged, None);
         for second in 11..30_u32 {
             let progress = (f64::from(second) / 120.0).max(7.0 / 75.0);
-            flagged = flagged.or(agent.take(&report("a", 0, f64::from(second), progress), 0, &mut oddities).map(|f| f.age_s));
+            flagged =
+                flagged.or(agent.take(&report("a", 0, f64::from(second), progress), 0, &mut oddities).map(|f| f.age_s));
         }
         assert_eq!(flagged, Some(11.0));
     }

@@ -64,7 +64,8 @@ impl ProgressCurve {
     /// ```
     pub fn line(points: &[Point]) -> Option<Self> {
         let count = points.len() as f64;
-        let (mean_t, mean_p) = points.iter().fold((0.0, 0.0), |(t, p), point| (t + point.0 / count, p + point.1 / count));
+        let (mean_t, mean_p) =
+            points.iter().fold((0.0, 0.0), |(t, p), point| (t + point.0 / count, p + point.1 / count));
         let square: f64 = points.iter().map(|(t, _)| (t - mean_t) * (t - mean_t)).sum();
         let product: f64 = points.iter().map(|(t, p)| (t - mean_t) * (p - mean_p)).sum();
         let slope = product / square;
@@ -154,7 +155,8 @@ pub(super) fn rises(points: &[Point]) -> bool {
 /// Sum of squares between the points from `i` to `j` and the chord.
 fn chord_error(points: &[Point], i: usize, j: usize) -> f64 {
     let (from, to) = (points[i], points[j]);
-    let on_chord = |t: f64| if to.0 > from.0 { from.1 + (to.1 - from.1) * (t - from.0) / (to.0 - from.0) } else { to.1 };
+    let on_chord =
+        |t: f64| if to.0 > from.0 { from.1 + (to.1 - from.1) * (t - from.0) / (to.0 - from.0) } else { to.1 };
     points[i..=j].iter().map(|&(t, p)| (p - on_chord(t)) * (p - on_chord(t))).sum()
 }
 
@@ -240,14 +242,22 @@ mod tests {
         let ProgressCurve::Piecewise { points } = ProgressCurve::polygon(&PHASES, 9).unwrap() else { panic!() };
         assert_eq!(points, PHASES);
         // two straight pieces are found among many points on them
-        let bent: Vec<Point> = (0..=40).map(|i| (f64::from(i), if i <= 10 { 0.07 * f64::from(i) } else { 0.6 + 0.01 * f64::from(i) })).collect();
+        let bent: Vec<Point> = (0..=40)
+            .map(|i| (f64::from(i), if i <= 10 { 0.07 * f64::from(i) } else { 0.6 + 0.01 * f64::from(i) }))
+            .collect();
         let ProgressCurve::Piecewise { points } = ProgressCurve::polygon(&bent, 2).unwrap() else { panic!() };
         assert_eq!(points, [bent[0], bent[10], bent[40]]);
     }
 
     #[test]
     fn what_does_not_rise_has_no_form() {
-        for points in [&[][..], &[(1.0, 0.5)], &[(0.0, 0.5), (1.0, 0.5)], &[(0.0, 0.6), (1.0, 0.5)], &[(0.0, 0.0), (f64::NAN, 1.0)]] {
+        for points in [
+            &[][..],
+            &[(1.0, 0.5)],
+            &[(0.0, 0.5), (1.0, 0.5)],
+            &[(0.0, 0.6), (1.0, 0.5)],
+            &[(0.0, 0.0), (f64::NAN, 1.0)],
+        ] {
             assert_eq!(ProgressCurve::polygon(points, 3), None);
             assert_eq!(ProgressCurve::smooth(points), None);
             assert_eq!(ProgressCurve::line(points), None);

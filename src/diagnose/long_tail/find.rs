@@ -84,9 +84,7 @@ fn size_of(
     progress: &History,
     flag: &StragglerFlag,
 ) -> Option<Size> {
-    let is_peer = |task: &&TaskHistory| {
-        (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage)
-    };
+    let is_peer = |task: &&TaskHistory| (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage);
     let totals: Option<Vec<f64>> = progress.tasks.iter().filter(is_peer).map(|task| task.total).collect();
     if let (Some(own), Some(usual)) = (flag.total, totals.and_then(median)) {
         return Some(Size { own, usual, unit: "" });
@@ -129,10 +127,16 @@ fn evidence(
         usual: flag.usual_progress,
         unit: "",
     };
-    let input = size.map(|size| Evidence { what: "input".to_owned(), value: size.own, usual: size.usual, unit: size.unit });
+    let input =
+        size.map(|size| Evidence { what: "input".to_owned(), value: size.own, usual: size.usual, unit: size.unit });
     let time = logged.and_then(|(stage, attempt)| {
         let times: Times = times_of(trace.attempts().get(stage.attempts.clone())?)?;
-        Some(Evidence { what: "time of the attempt".to_owned(), value: attempt.duration()?, usual: times.median, unit: "s" })
+        Some(Evidence {
+            what: "time of the attempt".to_owned(),
+            value: attempt.duration()?,
+            usual: times.median,
+            unit: "s",
+        })
     });
     let probability =
         Evidence { what: "probability of a straggler".to_owned(), value: flag.probability, usual: 0.5, unit: "" };

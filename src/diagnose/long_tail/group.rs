@@ -162,7 +162,8 @@ impl Group {
     /// more have ended.
     fn speed(&self, usual: Usual<'_>, history_weight: f64) -> Option<(f64, f64)> {
         let own = usual.task_spread() * usual.task_spread();
-        let live = self.live.iter().filter_map(|task| task.slow).map(|(slow, spread)| (slow, 1.0 / (own + spread * spread)));
+        let live =
+            self.live.iter().filter_map(|task| task.slow).map(|(slow, spread)| (slow, 1.0 / (own + spread * spread)));
         let mut all: Vec<(f64, f64)> = self.ended.iter().map(|&slow| (slow, 1.0 / own)).chain(live).collect();
         let open = self.live.len() as f64 / (self.live.len() + self.ended.len()).max(1) as f64;
         if usual.profile.is_some() {
@@ -191,7 +192,8 @@ impl Group {
                 (probability >= confidence, (limit + spread * normal_quantile(confidence)).exp())
             }
             Boundary::Fixed { peers: rule } => {
-                let by_model = usual.profile.is_none() || sample.progress < curve.threshold(sample.age_s, settings.diff);
+                let by_model =
+                    usual.profile.is_none() || sample.progress < curve.threshold(sample.age_s, settings.diff);
                 let by_peers = match rule {
                     PeerRule::Diff => sample.progress < peers / (1.0 + settings.diff),
                     PeerRule::Half => sample.progress < 0.5 * peers,
@@ -256,9 +258,12 @@ mod tests {
         group.refresh(0.0, 0.0, usual, 2.0);
         let sample = |progress| Sample { age_s: 30.0, progress, ended: false };
         // usual 0.5, threshold 1/3, median 1/4, median / 1.5 = 1/6, half of it 1/8
-        for (progress, ignored, diff, half) in
-            [(0.34, false, false, false), (0.3, true, false, false), (0.15, true, true, false), (0.12, true, true, true)]
-        {
+        for (progress, ignored, diff, half) in [
+            (0.34, false, false, false),
+            (0.3, true, false, false),
+            (0.15, true, true, false),
+            (0.12, true, true, true),
+        ] {
             for (rule, expected) in [(PeerRule::Ignored, ignored), (PeerRule::Diff, diff), (PeerRule::Half, half)] {
                 let judged = group.judge(&sample(progress), usual, &settings(rule)).unwrap();
                 assert_eq!(judged.beyond, expected, "{rule:?} at {progress}");
@@ -266,7 +271,9 @@ mod tests {
         }
         // what adapts asks how slow it is beside its job: 0.15 is 5/3 as slow as twice as slow
         let judged = group.judge(&sample(0.15), usual, &AgentSettings::adaptive()).unwrap();
-        assert!((judged.slowdown - 5.0 / 3.0).abs() < 1e-9 && judged.boundary > 1.5 && (judged.peers - 0.25).abs() < 1e-9);
+        assert!(
+            (judged.slowdown - 5.0 / 3.0).abs() < 1e-9 && judged.boundary > 1.5 && (judged.peers - 0.25).abs() < 1e-9
+        );
     }
 
     #[test]
@@ -276,7 +283,16 @@ mod tests {
         for i in 0..3000_u32 {
             let time_s = f64::from(i) + 1.0;
             let state = TaskState { start_s: 0.0, last_s: time_s, progress: 1.0, total: None };
-            let task = LiveTask { task: 0, attempt: 0, node: "".into(), state, sampled_s: 0.0, streak: 0, flagged: false, slow: None };
+            let task = LiveTask {
+                task: 0,
+                attempt: 0,
+                node: "".into(),
+                state,
+                sampled_s: 0.0,
+                streak: 0,
+                flagged: false,
+                slow: None,
+            };
             group.live.push(task);
             group.end(0, &state.sample(), usual);
         }

@@ -79,8 +79,10 @@ pub struct History {
 impl History {
     /// From the reports of a run, as text.
     pub fn from_reports(text: &[u8], run: u32) -> Self {
-        let (mut feed, mut oddities, mut collected) = (ProgressFeed::default(), Oddities::default(), Collected::default());
-        let mut take = |record: ProgressRecord<'_>, line: u64, oddities: &mut Oddities| collected.take(&record, line, oddities);
+        let (mut feed, mut oddities, mut collected) =
+            (ProgressFeed::default(), Oddities::default(), Collected::default());
+        let mut take =
+            |record: ProgressRecord<'_>, line: u64, oddities: &mut Oddities| collected.take(&record, line, oddities);
         feed.push(text, &mut oddities, &mut take);
         feed.finish(&mut oddities, &mut take);
         Self { tasks: collected.into_tasks(run), oddities }
@@ -89,7 +91,11 @@ impl History {
     /// From the attempts of a log that have a curve of progress, which Hadoop's histories do; ages count from the launch.
     pub fn from_trace(trace: &JobTrace, run: u32) -> Self {
         let curves = trace.stages_with_ids().flat_map(|(id, stage)| {
-            trace.attempts_of(id).iter().filter(|attempt| attempt.succeeded()).filter_map(move |attempt| from_log(trace, stage, attempt, run))
+            trace
+                .attempts_of(id)
+                .iter()
+                .filter(|attempt| attempt.succeeded())
+                .filter_map(move |attempt| from_log(trace, stage, attempt, run))
         });
         Self { tasks: curves.collect(), oddities: Oddities::default() }
     }
@@ -184,9 +190,21 @@ impl Collected {
     }
 
     fn into_tasks(self, run: u32) -> Vec<TaskHistory> {
-        let task = |((job, kind, stage, task, attempt), (state, node, points)): (Key, (TaskState, String, Vec<Point>))| {
-            TaskHistory { run, job, kind, stage, task, attempt, node, start_s: state.start_s, total: state.total, points }
-        };
+        let task =
+            |((job, kind, stage, task, attempt), (state, node, points)): (Key, (TaskState, String, Vec<Point>))| {
+                TaskHistory {
+                    run,
+                    job,
+                    kind,
+                    stage,
+                    task,
+                    attempt,
+                    node,
+                    start_s: state.start_s,
+                    total: state.total,
+                    points,
+                }
+            };
         self.0.into_iter().map(task).collect()
     }
 }

@@ -108,14 +108,22 @@ pub fn identify_batch(trace: &JobTrace, rule: StragglerRule, within_s: f64) -> I
 }
 
 fn identify_where(trace: &JobTrace, rule: StragglerRule, wanted: impl Fn(&Stage, &[Attempt]) -> bool) -> Identified {
-    let mut found = Identified { rule, tasks: Share::default(), jobs: Share::default(), nodes: Share::default(), per_node: Vec::new() };
+    let mut found = Identified {
+        rule,
+        tasks: Share::default(),
+        jobs: Share::default(),
+        nodes: Share::default(),
+        per_node: Vec::new(),
+    };
     let mut jobs: BTreeMap<usize, bool> = BTreeMap::new();
     let mut nodes: BTreeMap<NodeId, u64> = BTreeMap::new();
     for (id, stage) in trace.stages_with_ids() {
         let attempts = trace.attempts_of(id);
         let mut done: Vec<f64> = attempts.iter().filter(|a| a.succeeded()).filter_map(Attempt::duration).collect();
         done.sort_unstable_by(f64::total_cmp);
-        let Some(limit) = rule.limit(&done).filter(|_| done.len() >= FEWEST && wanted(stage, attempts)) else { continue };
+        let Some(limit) = rule.limit(&done).filter(|_| done.len() >= FEWEST && wanted(stage, attempts)) else {
+            continue;
+        };
         let hit = jobs.entry(stage.application.index()).or_default();
         for attempt in attempts.iter().filter(|attempt| !attempt.outcome.is_failure()) {
             let Some(seen) = observed(trace, attempt) else { continue };

@@ -116,7 +116,8 @@ impl Model {
                 to.add("curve", ModelFault::Curve);
             }
             let ascends = profile.spread.is_sorted_by(|a, b| a.0 < b.0);
-            if let Some(&(level, value)) = profile.spread.iter().find(|(p, s)| !(0.0..=1.0).contains(p) || !spread(*s)) {
+            if let Some(&(level, value)) = profile.spread.iter().find(|(p, s)| !(0.0..=1.0).contains(p) || !spread(*s))
+            {
                 to.range("spread", if spread(value) { level } else { value }, false, "a progress, or a spread above 0");
             } else if !ascends {
                 to.range("spread", 0.0, false, "in the order of progress");
@@ -158,7 +159,9 @@ mod tests {
     #[test]
     fn everything_wrong_is_told_at_once_with_its_place() {
         let text = model().to_toml().unwrap().replace("slope = 0.15", "slope = -1.0").replace("\"sort\"", "\"map\"");
-        let text = text.replacen("task_spread = 0.1", "task_spread = 0.0", 1).replace("format_version = 1", "format_version = 9");
+        let text = text
+            .replacen("task_spread = 0.1", "task_spread = 0.0", 1)
+            .replace("format_version = 1", "format_version = 9");
         let Err(PlanError::Values(problems)) = Model::from_toml(&text) else { panic!("the model is wrong") };
         let keys: Vec<&str> = problems.iter().map(|problem| problem.key.as_str()).collect();
         assert_eq!(keys, ["format_version", "profile[0].task_spread", "profile[0].curve", "profile[2].kind"]);

@@ -124,7 +124,8 @@ const FORMS: [Fit; 5] = [
 ///
 /// [`ProfileError`].
 pub fn fit_profile(kind: &str, attempts: &[TaskHistory]) -> Result<FittedProfile, ProfileError> {
-    let ended: Vec<&TaskHistory> = attempts.iter().filter(|task| task.kind == kind && task.time_s().is_some()).collect();
+    let ended: Vec<&TaskHistory> =
+        attempts.iter().filter(|task| task.kind == kind && task.time_s().is_some()).collect();
     if ended.len() < FEWEST_TASKS {
         return Err(ProfileError::TooFewTasks { kind: kind.to_owned(), got: ended.len() });
     }
@@ -186,10 +187,11 @@ fn upper_sd(mut values: Vec<f64>) -> f64 {
 
 /// Age 0 with its usual progress, then the usual age at each level.
 fn usual_points(tasks: &[&TaskHistory]) -> Vec<Point> {
-    let first = median(tasks.iter().filter_map(|task| task.points.first().map(|point| point.1)).collect()).unwrap_or(0.0);
-    let ages = (1..=LEVELS).filter(|&k| level(k) > first).filter_map(|k| {
-        Some((median(tasks.iter().filter_map(|task| task.age_at(level(k))).collect())?, level(k)))
-    });
+    let first =
+        median(tasks.iter().filter_map(|task| task.points.first().map(|point| point.1)).collect()).unwrap_or(0.0);
+    let ages = (1..=LEVELS)
+        .filter(|&k| level(k) > first)
+        .filter_map(|k| Some((median(tasks.iter().filter_map(|task| task.age_at(level(k))).collect())?, level(k))));
     [(0.0, first)].into_iter().chain(ages).collect()
 }
 
@@ -269,7 +271,18 @@ mod tests {
     fn task(number: u64, stretch: f64, at: impl Fn(f64) -> f64) -> TaskHistory {
         let points = (0..=30).map(|i| f64::from(i) / 30.0).map(|u| (stretch * u, at(u))).collect();
         let name = String::new;
-        TaskHistory { run: 0, job: name(), kind: "map".into(), stage: name(), task: number, attempt: 0, node: name(), start_s: 0.0, total: None, points }
+        TaskHistory {
+            run: 0,
+            job: name(),
+            kind: "map".into(),
+            stage: name(),
+            task: number,
+            attempt: 0,
+            node: name(),
+            start_s: 0.0,
+            total: None,
+            points,
+        }
     }
 
     /// Twenty attempts of this form, from 54 s to 66 s.

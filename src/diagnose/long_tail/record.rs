@@ -234,7 +234,12 @@ impl ProgressFeed {
     }
 
     /// The next bytes; `take` gets each report with the number of its line.
-    pub fn push(&mut self, bytes: &[u8], oddities: &mut Oddities, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) {
+    pub fn push(
+        &mut self,
+        bytes: &[u8],
+        oddities: &mut Oddities,
+        take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities),
+    ) {
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
             let ends = piece.ends_with(b"\n");
             if self.dropped {
@@ -281,7 +286,12 @@ impl ProgressFeed {
         self.lines
     }
 
-    fn line(&mut self, bytes: &[u8], oddities: &mut Oddities, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) {
+    fn line(
+        &mut self,
+        bytes: &[u8],
+        oddities: &mut Oddities,
+        take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities),
+    ) {
         self.lines += 1;
         let number = self.lines;
         let Ok(text) = std::str::from_utf8(bytes) else {
@@ -304,7 +314,8 @@ mod tests {
 
     fn read(text: &str, piece: usize) -> (Vec<(u64, u32, f64, f64)>, Oddities) {
         let (mut feed, mut oddities, mut found) = (ProgressFeed::new(200), Oddities::default(), Vec::new());
-        let mut take = |r: ProgressRecord<'_>, _: u64, _: &mut Oddities| found.push((r.task, r.attempt, r.time_s, r.progress));
+        let mut take =
+            |r: ProgressRecord<'_>, _: u64, _: &mut Oddities| found.push((r.task, r.attempt, r.time_s, r.progress));
         for bytes in text.as_bytes().chunks(piece) {
             feed.push(bytes, &mut oddities, &mut take);
         }
@@ -323,14 +334,17 @@ mod tests {
 
     #[test]
     fn json_lines_say_the_same() {
-        let text = "{\"job\":\"a\",\"kind\":\"map\",\"partition\":3,\"t_ms\":1750,\"progress\":0.05,\"node\":\"n\\u0031\"}";
+        let text =
+            "{\"job\":\"a\",\"kind\":\"map\",\"partition\":3,\"t_ms\":1750,\"progress\":0.05,\"node\":\"n\\u0031\"}";
         let (mut reader, mut oddities) = (ProgressReader::new(), Oddities::default());
         let record = reader.read(text, 1, &mut oddities).unwrap();
         assert_eq!((record.job.as_ref(), record.node.as_ref(), record.task, record.total), ("a", "n1", 3, None));
         assert_eq!((record.time_s, record.progress), (1.75, 0.05));
         // without the end of its line: whole all the same
         assert_eq!(read(text, 5).0, [(3, 0, 1.75, 0.05)]);
-        assert!(ProgressReader::is_meant(text) && ProgressReader::is_meant(TABLE) && !ProgressReader::is_meant("{\"a\":1}"));
+        assert!(
+            ProgressReader::is_meant(text) && ProgressReader::is_meant(TABLE) && !ProgressReader::is_meant("{\"a\":1}")
+        );
     }
 
     #[test]
@@ -360,7 +374,11 @@ mod tests {
         let (found, oddities) = read(&format!("1\t2\n{TABLE}{}\n{TABLE}map\t1\t3", "y".repeat(300)), 9);
         assert_eq!(found.len(), 4);
         for (kind, line) in [(Oddity::NoHeader, 1), (Oddity::LongLine, 5), (Oddity::CutLastLine, 9)] {
-            assert_eq!(oddities.list().find(|c| c.kind == kind).map(|c| (c.count, c.line)), Some((1, line)), "{kind:?}");
+            assert_eq!(
+                oddities.list().find(|c| c.kind == kind).map(|c| (c.count, c.line)),
+                Some((1, line)),
+                "{kind:?}"
+            );
         }
         let (found, oddities) = read("task\tt_ms\tprogress\tmood\n1\t5\t0.5\tgood\n", 1000);
         assert_eq!((found.len(), oddities.count(Oddity::UnknownColumn)), (1, 1));

@@ -129,7 +129,8 @@ struct Scored {
 /// Scores of all nodes that have a level. With fewer than three nodes, a node is compared with what is usual.
 fn scores(levels: &[(String, f64)], usual: f64) -> Vec<Scored> {
     let score = |(at, (node, level)): (usize, &(String, f64))| {
-        let others = levels.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, (_, level))| *level).collect();
+        let others =
+            levels.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, (_, level))| *level).collect();
         let against = if levels.len() < ENOUGH_NODES { usual } else { median(others).unwrap_or(usual) };
         Scored { node: node.clone(), level: *level, against, score: (level + usual) / (against + usual) }
     };

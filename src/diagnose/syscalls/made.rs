@@ -109,7 +109,10 @@ impl MadeRun {
         let count = self.nodes.clamp(1, 250);
         let mut nodes: Vec<Node> = (0..count).map(|at| self.node(at, load, &mut draws)).collect();
         for task in 0..self.tasks {
-            let slots = nodes.iter().enumerate().flat_map(|(n, node)| node.free.iter().enumerate().map(move |(s, t)| (n, s, *t)));
+            let slots = nodes
+                .iter()
+                .enumerate()
+                .flat_map(|(n, node)| node.free.iter().enumerate().map(move |(s, t)| (n, s, *t)));
             let Some((node, slot, begin)) = slots.min_by(|a, b| a.2.total_cmp(&b.2)) else { break };
             let end = self.task(task, node, begin, &mut nodes, &mut draws);
             nodes[node].free[slot] = end;
@@ -138,7 +141,9 @@ impl MadeRun {
         let took = draws.exponential(EXECVE_S);
         call(own, &mut now, "execve(\"/usr/bin/task\", [\"task\"], 0x7ffc12345678 /* 12 vars */", "0", took);
         for library in 0..LIBRARIES {
-            let path = format!("newfstatat(AT_FDCWD, \"/usr/lib/part{library}.so\", {{st_mode=S_IFREG|0644, st_size=4096, ...}}, 0");
+            let path = format!(
+                "newfstatat(AT_FDCWD, \"/usr/lib/part{library}.so\", {{st_mode=S_IFREG|0644, st_size=4096, ...}}, 0"
+            );
             call(own, &mut now, &path, "0", draws.exponential(WARM_CALL_S));
         }
         for file in 0..DATA_FILES {

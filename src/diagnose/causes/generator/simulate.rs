@@ -101,7 +101,12 @@ pub fn generate(plan: &GeneratorPlan, seed: u64) -> Generated {
     let end = job.now;
     job.run_on(end + MARGIN);
     let truth = hogs.iter().map(|h| TruthWindow { node: h.node, resource: h.resource, from: h.from, to: h.to });
-    Generated { nodes: meters(plan, &draw, &job.seconds), truth: Truth { windows: truth.collect() }, end, tasks: job.done }
+    Generated {
+        nodes: meters(plan, &draw, &job.seconds),
+        truth: Truth { windows: truth.collect() },
+        end,
+        tasks: job.done,
+    }
 }
 
 /// What a task needs. One that loads a resource itself takes all of it that it can get, for longer than others use it.
