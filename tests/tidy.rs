@@ -45,7 +45,7 @@ const MAY_IMPORT: [(&str, &[&str]); 27] = [
     ("diagnose", &["trace", "cluster", "rng", "estimate", "watch", "plan_text"]),
     ("sensitivity", &["rng", "estimate"]),
     ("optimize", &["sweep", "net", "estimate", "plan_text"]),
-    ("sweep", &["compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
+    ("sweep", &["net", "compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
     (
         "report",
         &[

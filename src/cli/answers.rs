@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use tailspn::compile::Program;
+use tailspn::estimate::{EstimateError, FloatMoments};
 use tailspn::optimize::Measure;
-use tailspn::sensitivity::Response;
+use tailspn::sensitivity::{Effect, Response};
 use tailspn::sim::{Backend, Ending, Ensemble, Question, Watch, run as replicate};
 use tailspn::sweep::{Axis, Point};
 
@@ -74,6 +75,15 @@ pub(crate) fn times(
     Ok(Some(samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect()))
 }
 
+/// An answer with its interval by Student's t over the groups.
+pub(crate) fn value_of(answer: &Response, level: f64) -> Result<Effect, EstimateError> {
+    if let [exact] = answer.groups() {
+        return Ok(Effect { value: *exact, low: *exact, high: *exact });
+    }
+    let moments: FloatMoments = answer.groups().iter().copied().collect();
+    Ok(moments.mean_estimate(level)?.into())
+}
+
 /// Asks points for a measure, a row at a time.
 pub(crate) struct Asker<'a> {
     pub(crate) subject: &'a Subject,
@@ -107,24 +117,25 @@ impl Asker<'_> {
         Ok(Response::of_groups(groups))
     }
 
-    /// Answers at all points of all rows, rows side by side on all cores; only the rows before the first that was stopped.
+    /// Answers at all points of all rows, on all cores; only the rows before the first that was stopped.
     pub(crate) fn answers(&self, rows: &[Vec<Point>], watch: &dyn Watch) -> Result<Vec<Vec<Response>>, Failure> {
         let threads = self.threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
-        let mut all = Vec::new();
-        let per_row = rows.first().map_or(0, Vec::len) as u64;
+        let mut all: Vec<Vec<Response>> = Vec::new();
+        let per_row = rows.first().map_or(0, Vec::len);
         let work: Vec<(u64, &Vec<Point>)> = (0..).zip(rows).collect();
+        // a round has a row per thread; its points are run side by side, so that a single row keeps all threads busy too
         for round in work.chunks(pool.current_num_threads()) {
-            let one = |(row, points): &(u64, &Vec<Point>)| -> Result<Option<Vec<Response>>, Failure> {
-                points.iter().map(|point| self.answer(*row, point, watch)).collect()
-            };
-            let found: Vec<Option<Vec<Response>>> =
-                pool.install(|| round.par_iter().map(one).collect::<Result<_, Failure>>())?;
-            let wanted = found.len();
-            all.extend(found.into_iter().map_while(|row| row));
-            watch.progress(all.len() as u64 * per_row, rows.len() as u64 * per_row);
-            if watch.stopped() || wanted == 0 {
+            let points: Vec<(u64, &Point)> =
+                round.iter().flat_map(|(row, points)| points.iter().map(move |point| (*row, point))).collect();
+            let one = |(row, point): &(u64, &Point)| self.answer(*row, point, watch);
+            let found: Vec<Option<Response>> =
+                pool.install(|| points.par_iter().map(one).collect::<Result<_, Failure>>())?;
+            let rows_found = found.chunks(per_row.max(1)).map(|row| row.iter().cloned().collect::<Option<Vec<_>>>());
+            all.extend(rows_found.map_while(|row| row));
+            watch.progress((all.len() * per_row) as u64, (rows.len() * per_row) as u64);
+            if watch.stopped() {
                 break;
             }
         }

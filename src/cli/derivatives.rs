@@ -1,21 +1,21 @@
 //! Derivatives of a job's or net's time by its parameters: which estimator can, and what each parameter is worth.
 
 use tailspn::compile::{Firing, Program, SchedulePlan, Value as Rate, plan_schedule};
-use tailspn::estimate::{Estimate, EstimateError};
+use tailspn::estimate::{Estimate, EstimateError, FloatMoments};
 use tailspn::net::Law;
 use tailspn::optimize::Measure;
 use tailspn::report::{KnobEffect, SensitivityReport};
-use tailspn::sensitivity::{Effect, Response, likelihood_ratio_mean, one_at_a_time, pathwise_mean, pathwise_quantile};
-use tailspn::sim::{Ensemble, PathSlopes, Question, Schedule, ScoreError, Shift, Watch as _, scores};
+use tailspn::sensitivity::{Effect, likelihood_ratio_mean, one_at_a_time, pathwise_mean, pathwise_quantile};
+use tailspn::sim::{Ensemble, PathSlopes, Schedule, ScoreError, Shift, Watch as _, is_scored, scores};
 use tailspn::sweep::{Axis, Model, Point};
 use toml::{Table, Value};
 
-use crate::cli::answers::Patience;
+use crate::cli::answers::{Asker, Patience, value_of};
 use crate::cli::args::SensitivityArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::sensitivity::{Asked, row};
+use crate::cli::sensitivity::{Asked, GROUPS, row};
 use crate::cli::simulate::failure;
 use crate::cli::sweep_points::Subject;
 use crate::cli::watch::Progress;
@@ -24,6 +24,10 @@ use crate::cli::watch::Progress;
 const REPLICATIONS: u64 = 20_000;
 /// Replications between two looks at the clock and at Ctrl-C.
 const ROUND: u64 = 1 << 14;
+/// Replications of each point of a difference, where nothing else is asked for.
+const FOR_DIFFERENCES: u64 = 2_000;
+/// How far a parameter goes to each side for a difference between simulated times, as a share of itself.
+const WAY: f64 = 0.05;
 /// How far a parameter is shifted to each side, as a share of itself: the error of a central difference is of the square of it.
 const STEP: f64 = 1e-4;
 
@@ -49,6 +53,8 @@ pub(crate) fn find(asked: &Asked, args: &SensitivityArgs, terminal: &Terminal) -
     let run = Run { base: &base, args, seed: asked.plan.sweep.seed, watch: &watch };
     match schedule_of(&base) {
         Ok(schedule) => run.by_perturbation(&schedule, knobs),
+        // scores need a net of exponential delays with few firings, which a job that is no schedule hardly is
+        Err(_) if asked.is_plan => run.by_differences(asked, knobs),
         Err(reasons) => run.by_likelihood_ratio(knobs, &reasons),
     }
 }
@@ -178,6 +184,7 @@ impl Run<'_> {
             rows: 0,
             points: 1,
             replications,
+            version: env!("CARGO_PKG_VERSION"),
             seed: self.seed,
             partial,
         }
@@ -206,7 +213,7 @@ impl Run<'_> {
                     self.estimate(&traced.times, slopes).map_err(|error| error.to_string())
                 }
             };
-            report.knobs.push(knob_row(&knob, effect));
+            report.knobs.push(effect_row(&knob, effect.map(Effect::from)));
         }
         Ok(report)
     }
@@ -244,9 +251,8 @@ impl Run<'_> {
     fn value(&self, times: &[f64]) -> Option<Effect> {
         match self.args.measure {
             Measure::Mean => {
-                let times = Response::of_groups(times.to_vec())?;
-                let zero = Response::of_groups(vec![0.0; times.groups().len()])?;
-                one_at_a_time(&zero, &times, self.args.run.level).ok()
+                let moments: FloatMoments = times.iter().copied().collect();
+                moments.mean_estimate(self.args.run.level).ok().map(Effect::from)
             }
             Measure::Quantile(q) => {
                 let mut sorted = times.to_vec();
@@ -257,67 +263,108 @@ impl Run<'_> {
         }
     }
 
+    /// Central differences with common random numbers, each over a short way to both sides of the base.
+    fn by_differences(&self, asked: &Asked, knobs: Vec<Knob>) -> Result<SensitivityReport, Failure> {
+        let axes = &asked.plan.axis;
+        let replications = self.args.reps.unwrap_or(FOR_DIFFERENCES);
+        let groups = if self.args.measure == Measure::Mean { replications } else { GROUPS };
+        let asker = Asker {
+            subject: &asked.subject,
+            axes,
+            measure: self.args.measure,
+            replications,
+            groups,
+            seed: self.seed,
+            threads: self.args.run.threads,
+        };
+        let mut points = vec![Point::base(axes.len())];
+        for (which, knob) in knobs.iter().enumerate().filter(|(_, knob)| knob.shift.is_ok()) {
+            for side in [-WAY, WAY] {
+                let mut point = Point { number: points.len() as u64, ..Point::base(axes.len()) };
+                point.values[which] = Some(Value::Float(knob.at + side * way_of(knob.at)));
+                points.push(point);
+            }
+        }
+        let answers = asker.answers(&[points], self.watch)?;
+        let mut report = self.report("differences with common random numbers", replications, answers.is_empty());
+        let Some(answers) = answers.first() else { return Ok(report) };
+        report.points = answers.len() as u64;
+        let failed = |error: EstimateError| Failure::plain(Exit::Refused, error.to_string());
+        report.value_s = Some(value_of(&answers[0], report.level).map_err(failed)?);
+        let mut pairs = answers[1..].chunks(2);
+        for knob in knobs {
+            let effect = match (&knob.shift, &knob.shift.is_ok().then(|| pairs.next()).flatten()) {
+                (Err(why), _) => Err(why.clone()),
+                (Ok(_), Some([low, high])) => {
+                    let change = one_at_a_time(low, high, report.level).map_err(failed)?;
+                    Ok(change.scaled(1.0 / (2.0 * WAY * way_of(knob.at))))
+                }
+                (Ok(_), _) => Err("it was not run".to_owned()),
+            };
+            report.knobs.push(effect_row(&knob, effect));
+        }
+        Ok(report)
+    }
+
     fn by_likelihood_ratio(&self, knobs: Vec<Knob>, reasons: &[String]) -> Result<SensitivityReport, Failure> {
         if self.args.measure != Measure::Mean {
             let first = reasons.first().map_or_else(String::new, |reason| format!(": {reason}"));
             let note = Note::problem(format!("derivatives of quantiles need a schedule, and this is none{first}"));
             return Err(Failure::new(Exit::Refused, note.with_help("--measure mean; or --method each with a plan")));
         }
-        let question = Question { ..self.base.question.clone() };
         let ensemble = Ensemble {
             replications: self.args.reps.unwrap_or(REPLICATIONS),
             seed: self.seed,
             threads: self.args.run.threads,
             ..Ensemble::default()
         };
-        let (mut shifts, mut places) = (Vec::new(), Vec::new());
-        let mut whys: Vec<Option<String>> = Vec::new();
-        for knob in &knobs {
-            let usable = knob.shift.as_ref().map_err(Clone::clone);
-            let usable = usable.and_then(|shift| match tailspn::sim::is_scored(&self.base.program, shift) {
-                Ok(()) => Ok(shift.clone()),
-                Err(error) => Err(error.to_string()),
-            });
-            places.push(usable.is_ok().then_some(shifts.len()));
-            match usable {
-                Ok(shift) => {
-                    shifts.push(shift);
-                    whys.push(None);
-                }
-                Err(why) => whys.push(Some(why)),
-            }
-        }
-        let found =
-            scores(&self.base.program, &question, &shifts, &ensemble, self.watch).map_err(|error| match error {
-                ScoreError::Run(error) => failure(&error),
-                other => Failure::plain(Exit::Refused, other.to_string()),
-            })?;
+        let (shifts, places) = self.scored(&knobs);
+        let (program, question) = (&self.base.program, &self.base.question);
+        let found = scores(program, question, &shifts, &ensemble, self.watch).map_err(|error| match error {
+            ScoreError::Run(error) => failure(&error),
+            other => Failure::plain(Exit::Refused, other.to_string()),
+        })?;
         if found.unreached > 0 {
             let message = format!("{} of {} replications did not reach the goal", found.unreached, found.times.len());
             return Err(Failure::plain(Exit::Refused, message));
         }
         let mut report = self.report("likelihood ratio", found.times.len() as u64, found.partial);
         report.value_s = self.value(&found.times);
-        for ((knob, place), why) in knobs.into_iter().zip(places).zip(whys) {
-            let effect = match place {
-                None => Err(why.unwrap_or_default()),
-                Some(place) => likelihood_ratio_mean(&found.times, &found.scores[place], self.args.run.level)
-                    .map_err(|error| error.to_string()),
-            };
-            report.knobs.push(knob_row(&knob, effect));
+        for (knob, place) in knobs.into_iter().zip(places) {
+            let effect = place.and_then(|place| {
+                let estimate = likelihood_ratio_mean(&found.times, &found.scores[place], self.args.run.level);
+                estimate.map(Effect::from).map_err(|error| error.to_string())
+            });
+            report.knobs.push(effect_row(&knob, effect));
         }
         Ok(report)
     }
+
+    /// The shifts that have scores; and for each knob its place among them, or why it has none.
+    fn scored(&self, knobs: &[Knob]) -> (Vec<Shift>, Vec<Result<usize, String>>) {
+        let mut shifts = Vec::new();
+        let place = |knob: &Knob| {
+            let shift = knob.shift.as_ref().map_err(Clone::clone)?;
+            is_scored(&self.base.program, shift).map_err(|error| error.to_string())?;
+            shifts.push(shift.clone());
+            Ok(shifts.len() - 1)
+        };
+        let places = knobs.iter().map(place).collect();
+        (shifts, places)
+    }
+}
+
+/// What the ways to both sides of a value are shares of.
+fn way_of(at: f64) -> f64 {
+    if at == 0.0 { 1.0 } else { at.abs() }
 }
 
 /// A knob with its derivative, or why it has none.
-fn knob_row(knob: &Knob, found: Result<Estimate, String>) -> tailspn::report::SensitivityRow {
+fn effect_row(knob: &Knob, found: Result<Effect, String>) -> tailspn::report::SensitivityRow {
     match found {
-        Ok(estimate) => {
-            let per_unit_s = Effect::from(estimate);
-            let effect =
-                KnobEffect::Derivative { at: knob.at, per_unit_s, per_percent_s: per_unit_s.scaled(0.01 * knob.at) };
-            row(&knob.axis, Some(effect), None)
+        Ok(per_unit_s) => {
+            let per_percent_s = per_unit_s.scaled(0.01 * knob.at);
+            row(&knob.axis, Some(KnobEffect::Derivative { at: knob.at, per_unit_s, per_percent_s }), None)
         }
         Err(why) => row(&knob.axis, None, Some(why)),
     }

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let text = args.plan.as_deref().map(PlanText::read).transpose()?;
+    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
     if let Some(text) = text.as_ref().filter(|text| StagePlan::is_meant(&text.text)) {
         return estimate_stages::run(text, args, terminal);
     }

@@ -42,6 +42,8 @@ mod steady;
 mod straggler_values;
 mod structure;
 mod sweep;
+mod sweep_events;
+mod sweep_models;
 mod sweep_points;
 mod syscalls;
 mod trace;

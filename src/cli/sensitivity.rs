@@ -11,7 +11,7 @@ use tailspn::sensitivity::{
 use tailspn::sweep::{Axis, Point, Scale, Settings, SweepPlan};
 use toml::Value;
 
-use crate::cli::answers::{Asker, Patience};
+use crate::cli::answers::{Asker, Patience, value_of};
 use crate::cli::args::{SensitivityArgs, SensitivityMethod};
 use crate::cli::derivatives;
 use crate::cli::exit::Exit;
@@ -24,7 +24,7 @@ use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 /// Levels of the grid of random walks.
 const LEVELS: u32 = 4;
 /// Groups of the replications of a point, of which each gives a value.
-const GROUPS: u64 = 8;
+pub(crate) const GROUPS: u64 = 8;
 
 /// What is asked, read and checked.
 pub(crate) struct Asked {
@@ -139,6 +139,7 @@ fn over_ranges(asked: &Asked, args: &SensitivityArgs, terminal: &Terminal) -> Re
         rows: 0,
         points: 0,
         replications: asker.replications,
+        version: env!("CARGO_PKG_VERSION"),
         seed: asker.seed,
         partial: false,
     };
@@ -197,9 +198,7 @@ fn each(asker: &Asker<'_>, watch: &Patience, report: &mut SensitivityReport) -> 
     report.rows = 1;
     report.points = answers.len() as u64;
     let failed = |error: tailspn::estimate::EstimateError| Failure::plain(Exit::Internal, error.to_string());
-    let still = Response::exact(0.0);
-    let zero = Response::of_groups(vec![0.0; answers[0].groups().len()]).unwrap_or(still);
-    report.value_s = Some(one_at_a_time(&zero, &answers[0], report.level).map_err(failed)?);
+    report.value_s = Some(value_of(&answers[0], report.level).map_err(failed)?);
     for (axis, pair) in asker.axes.iter().zip(answers[1..].chunks(2)) {
         let change_s = one_at_a_time(&pair[0], &pair[1], report.level).map_err(failed)?;
         let ((from, to), (per_unit_s, per_percent_s)) = (ends(axis), rates(axis, change_s));

@@ -18,7 +18,7 @@ use crate::cli::plan::{PlanText, keys_of};
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let text = args.plan.as_deref().map(PlanText::read).transpose()?;
+    let text = args.plan.as_deref().map(PlanText::read).transpose(, terminal)?;
     let net = match &text {
         Some(text) if StagePlan::is_meant(&text.text) => net_of_stages(text, args)?,
         _ if args.size.is_given() => {
@@ -99,12 +99,17 @@ pub(crate) fn phases_and_net(plan: &Plan, terminal: &Terminal) -> Result<(JobPha
 }
 
 /// The phase means of a plan, and its net; else why there are none.
-pub(crate) fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
-    let mut draws = 0..;
-    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
-    let phases = phase_times(plan, &mut uniform).map_err(|error| error.to_string())?;
+fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
+    let phases = phases_of(plan)?;
     let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
     Ok((phases, job))
+}
+
+/// The phase means of a plan; else why there are none.
+pub(crate) fn phases_of(plan: &Plan) -> Result<JobPhases, String> {
+    let mut draws = 0..;
+    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
+    phase_times(plan, &mut uniform).map_err(|error| error.to_string())
 }
 
 /// Number `sample` of the draws that are made while a net is built, in [0, 1).

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
         return Err(Failure::new(Exit::Usage, note.with_help("give the log of a job in place of the plan")));
     }
     may_draw(&NAMES, &args.plots, args.force)?;
-    let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif")?;
+    let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif", terminal)?;
     let plan = swept(plan, &args.sweep)?;
     let report = replicate(&plan, args, terminal)?;
     terminal.data(&text_of(&report, args, terminal)?)?;

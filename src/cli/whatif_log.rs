@@ -1,7 +1,5 @@
 //! `whatif` for a log: what other policies would have done to the very job that ran.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -20,16 +18,9 @@ use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 use crate::cli::whatif::{internal, swept};
 
-/// Bytes of a file that tell whether it is a log.
-const HEAD: u64 = 1 << 18;
-
 /// Whether a path leads to a log rather than a plan; what cannot be read is told when it is read.
 pub(crate) fn is_meant(path: &Path) -> bool {
-    let mut head = Vec::new();
-    path.is_dir()
-        || (path.is_file()
-            && File::open(path).is_ok_and(|file| file.take(HEAD).read_to_end(&mut head).is_ok())
-            && is_log(&head))
+    path.is_dir() || is_log(path)
 }
 
 /// Replays the log under the policies.

@@ -66,6 +66,8 @@ pub struct OptimizeReport {
     pub eliminated: u64,
     /// Replications of all points.
     pub replications: u64,
+    /// Version of this crate that ran it.
+    pub version: &'static str,
     /// Seed of every point.
     pub seed: u64,
 }
@@ -95,6 +97,7 @@ pub fn optimize_report(plan: &OptimizePlan, candidates: &[Candidate], found: &Fo
         candidates: candidates.len() as u64,
         eliminated: found.eliminated.len() as u64,
         replications: found.looks.iter().map(|look| look.judgement.replications).sum(),
+        version: env!("CARGO_PKG_VERSION"),
         seed: settings.seed,
     }
 }

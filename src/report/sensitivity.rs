@@ -151,6 +151,8 @@ pub struct SensitivityReport {
     pub points: u64,
     /// Replications of each point.
     pub replications: u64,
+    /// Version of this crate that ran it.
+    pub version: &'static str,
     /// Seed of everything.
     pub seed: u64,
     /// Whether it was stopped before its end.
@@ -178,14 +180,16 @@ fn optional(effect: Option<&Effect>) -> String {
 }
 
 fn range(from: &Value, to: &Value) -> String {
-    format!("{} … {}", value_text(from), value_text(to))
+    format!("{} to {}", value_text(from), value_text(to))
 }
 
 /// Columns of a method after rank and name.
-fn columns(method: &str) -> &'static [&'static str] {
+fn columns(method: &str, look: &Look) -> &'static [&'static str] {
     match method {
+        "morris" if !look.unicode => &["range", "mu* [s]", "mu [s]", "sigma [s]", "s per unit", "s per 1 %"],
+        "sobol" if !look.unicode => &["range", "S", "S_T", "sqrt(S_T V) [s]"],
         "derivatives" => &["value", "s per unit", "s per 1 %"],
-        "each" => &["from … to", "change [s]", "s per unit", "s per 1 %"],
+        "each" => &["from and to", "change [s]", "s per unit", "s per 1 %"],
         "morris" => &["range", "μ* [s]", "μ [s]", "σ [s]", "s per unit", "s per 1 %"],
         _ => &["range", "S", "S_T", "√(S_T V) [s]"],
     }
@@ -234,7 +238,7 @@ pub fn sensitivity_text(report: &SensitivityReport, look: &Look) -> String {
     text += &look.heading(&heading(report));
     let right = |name: &&str| ((*name).to_owned(), Align::Right);
     let first = [(String::new(), Align::Right), ("knob".to_owned(), Align::Left)];
-    let mut table = Table::new(first.into_iter().chain(columns(report.method).iter().map(right)));
+    let mut table = Table::new(first.into_iter().chain(columns(report.method, look).iter().map(right)));
     for (rank, row) in (1..).zip(&report.knobs) {
         let Some(effect) = &row.effect else { continue };
         table.push([format!("{rank}."), row.name.clone()].into_iter().chain(cells(effect)));

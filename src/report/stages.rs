@@ -117,7 +117,7 @@ pub struct StagesReport {
     /// Relative standard error by the fitted task times.
     pub fit_error: f64,
     /// What copies of stragglers change, where they were asked for; the job times are with them then.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speculation: Option<SpeculationSection>,
     /// The stages of a usual run without copies.
     pub stages: Vec<StageTimes>,

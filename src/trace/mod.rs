@@ -52,5 +52,5 @@ pub use job_trace::{
 };
 pub use metric::{Metric, MetricUnit};
 pub use read::{ReadOptions, is_log, read, read_bytes};
-pub use sniff::{Format, is_log};
+pub use sniff::Format;
 pub use warning::{Spot, Warning, WarningKind};

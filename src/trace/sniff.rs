@@ -52,20 +52,6 @@ impl Format {
     }
 }
 
-/// Whether a file with this beginning is a log, compressed or not.
-pub fn is_log(head: &[u8]) -> bool {
-    let Ok(Plain::Text(mut text)) = plain(head) else { return false };
-    let (mut begin, mut chunk) = (Vec::new(), [0_u8; 4096]);
-    // the head ends anywhere, so that its end is damaged
-    while let Ok(n @ 1..) = text.read(&mut chunk) {
-        begin.extend_from_slice(&chunk[..n]);
-        if begin.len() as u64 >= HEAD {
-            break;
-        }
-    }
-    matches!(sniff(&begin), Sniffed::Log(_))
-}
-
 /// Bytes that are enough to tell a format: a line of a Spark log with its settings may be long.
 pub(super) const HEAD: u64 = 1 << 18;
 

@@ -131,6 +131,20 @@ fn the_same_seed_gives_the_same_effects_on_any_number_of_threads() {
     }
 }
 
+/// Two maps one after the other on the only slot are no schedule: what is in them counts twice, what is around them once.
+#[test]
+fn jobs_that_are_no_schedules_have_differences() {
+    let job = "[phases]\nmaps = 2\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n[[cluster.node]]\ncount = 1\nmap_slots = 1\n\
+               [model]\nslots = true\n";
+    let folder = Folder::new(&[("job.toml", job), ("plan.toml", AXES)]);
+    let found = json(&["sensitivity", &folder.at("plan.toml"), "--json", "--reps=20000"]);
+    assert_eq!(found["estimator"], "differences with common random numbers");
+    for (name, slope) in [("load", 1.0), ("gpu", 2.0), ("reduce", 1.0)] {
+        near(&effect(&found, name)["per_unit_s"], slope, 0.01 * slope);
+    }
+    near(&found["value_s"], 65.0, 0.2);
+}
+
 /// Keys that are no plain number, or change more than delays, are told; the others are still ranked.
 #[test]
 fn what_has_no_derivative_says_why() {

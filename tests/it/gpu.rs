@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::cli::{assert_shown, data, show, tool};
 
 /// Name of an adapter that works: `$TAILSPN_ADAPTER`, else the best.
-fn adapter() -> String {
+pub(crate) fn adapter() -> String {
     let found: Value = serde_json::from_str(&data(&["devices", "--json"])).unwrap();
     let wanted = std::env::var("TAILSPN_ADAPTER").unwrap_or_default().to_lowercase();
     let adapters = found["adapters"].as_array().unwrap();

@@ -22,9 +22,13 @@ mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_sweep;
 #[cfg(feature = "cli")]
+mod cli_sweep_engine;
+#[cfg(feature = "cli")]
 mod cli_trace;
 #[cfg(feature = "cli")]
 mod cli_watch;
+#[cfg(feature = "cli")]
+mod cli_tutorial;
 mod degenerate;
 mod fit;
 mod fit_job;
@@ -41,6 +45,7 @@ mod random_net;
 mod replay;
 mod root_causes;
 mod sensitivity;
+mod samples;
 mod slots;
 mod solve;
 mod strace;

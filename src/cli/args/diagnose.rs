@@ -56,7 +56,7 @@ pub(crate) struct DiagnoseArgs {
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = positive_seconds, help_heading = "Rules")]
     pub(crate) edge_width: f64,
     /// Share of a task's use that counts as load before and after it
-    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = values::share, help_heading = "Rules")]
+    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = values::share, help_heading = "Rules")]
     pub(crate) edge_factor: f64,
     /// Most attempts of tasks; a log with more is refused
     #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]

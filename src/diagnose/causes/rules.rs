@@ -48,7 +48,7 @@ pub struct Rules {
     pub resource_floor: f64,
     /// How edge detection is read. Default what the text wants.
     pub edge: Edge,
-    /// λe. Default 0.5.
+    /// λe. Default 0.8.
     pub edge_factor: f64,
     /// An amount of data is also a cause where it is this many robust standard deviations above the median of the normal tasks
     /// and at least 2 % above it: output that was combined grows less than its input. None is the paper. Default 6.
@@ -68,7 +68,7 @@ impl Default for Rules {
             time_floor: 0.2,
             resource_floor: 0.1,
             edge: Edge::IntentAny,
-            edge_factor: 0.5,
+            edge_factor: 0.8,
             outlier: Some(6.0),
             explain_cold: false,
         }

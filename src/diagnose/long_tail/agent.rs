@@ -298,11 +298,11 @@ impl<'m> Agent<'m> {
         let first = self.next_sweep_s == f64::NEG_INFINITY;
         self.next_sweep_s = self.now_s + 0.25 * self.settings.forget_s;
         if !first {
-            self.forget_before(self.now_s - self.settings.forget_s, oddities);
+            self.forget_before(self.now_s - self.settings.forget_s, Oddity::Silent, oddities);
         }
     }
 
-    fn forget_before(&mut self, oldest_s: f64, oddities: &mut Oddities) {
+    fn forget_before(&mut self, oldest_s: f64, because: Oddity, oddities: &mut Oddities) {
         for number in 0..self.groups.len() {
             let Some(mut group) = self.groups[number].take() else { continue };
             let mut position = 0;
@@ -312,7 +312,7 @@ impl<'m> Agent<'m> {
                     continue;
                 }
                 let key = (number as u32, task.task, task.attempt);
-                oddities.add(Oddity::Silent, 0, &describe(&group, task));
+                oddities.add(because, 0, &describe(&group, task));
                 group.live.swap_remove(position);
                 self.leave(key, &group, position);
             }
@@ -326,9 +326,9 @@ impl<'m> Agent<'m> {
         }
     }
 
-    /// The end of the reports: what still runs is counted as silent.
+    /// The end of the reports: what still runs is counted.
     pub fn finish(&mut self, oddities: &mut Oddities) {
-        self.forget_before(f64::INFINITY, oddities);
+        self.forget_before(f64::INFINITY, Oddity::StillRunning, oddities);
     }
 }
 
@@ -497,7 +497,8 @@ mod tests {
         assert_eq!(agent.names.len(), agent.groups.iter().flatten().count());
         assert!(agent.names.len() <= 2, "jobs that are done are forgotten");
         agent.finish(&mut oddities);
-        assert_eq!((agent.running(), agent.names.len(), oddities.count(Oddity::Silent)), (0, 0, 60));
+        let left = oddities.count(Oddity::Silent) + oddities.count(Oddity::StillRunning);
+        assert_eq!((agent.running(), agent.names.len(), left), (0, 0, 60));
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub enum Oddity {
     DoneAtOnce,
     /// An attempt that fell silent before its end.
     Silent,
+    /// An attempt that still ran when the reports ended.
+    StillRunning,
     /// More attempts at a time than the limit.
     TooManyTasks,
     /// A kind of task that the model does not know.
@@ -70,6 +72,7 @@ impl Oddity {
             Self::AfterEnd => "a report after the end of its attempt; left out",
             Self::DoneAtOnce => "done in its first report; its time is not known",
             Self::Silent => "an attempt fell silent before its end; forgotten",
+            Self::StillRunning => "an attempt still ran when the reports ended",
             Self::TooManyTasks => "more running attempts than the limit; left out",
             Self::UnknownKind => "a kind of task without a profile; judged by its peers alone",
             Self::FileShrank => "the file became shorter; read again from its beginning",

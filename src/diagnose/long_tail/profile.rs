@@ -19,6 +19,9 @@ const FOLDS: usize = 5;
 /// Fewest attempts that make a profile.
 pub const FEWEST_TASKS: usize = 4;
 
+/// A form whose error is no more than this many times the least one is as good: the simpler one is taken.
+const AS_GOOD: f64 = 1.01;
+
 /// Least spread that is believed: clocks and samples are not better.
 const LEAST_SPREAD: f64 = 0.02;
 
@@ -117,8 +120,7 @@ const FORMS: [Fit; 5] = [
 ///
 /// The usual age at a progress is the median over the attempts of the ages at which they had it, at 28 levels: no attempt drops out early,
 /// as it would from a mean at an age. A line, polygons of two to four pieces and a smooth curve are laid through these points; each
-/// fifth of the attempts is predicted from the others. Taken is the simplest form whose squared error exceeds the least one by no more than
-/// one standard error of the difference, attempt by attempt.
+/// fifth of the attempts is predicted from the others. Taken is the simplest form whose error is at most 1 % above the least one.
 ///
 /// # Errors
 ///
@@ -211,18 +213,11 @@ fn held_out_errors(form: Fit, tasks: &[&TaskHistory]) -> Option<Vec<f64>> {
     Some(errors)
 }
 
-/// The first form that is as good as the best one, up to a standard error.
+/// The first form that is as good as the best one, up to [`AS_GOOD`].
 fn choose(errors: &[Option<Vec<f64>>]) -> Option<usize> {
-    let sum = |errors: &Vec<f64>| errors.iter().sum::<f64>();
-    let best = errors.iter().flatten().min_by(|a, b| sum(a).total_cmp(&sum(b)))?;
-    let as_good = |errors: &Vec<f64>| {
-        let count = errors.len() as f64;
-        let more: Vec<f64> = errors.iter().zip(best).map(|(a, b)| a - b).collect();
-        let mean = more.iter().sum::<f64>() / count;
-        let variance = more.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0);
-        mean <= (variance / count).sqrt()
-    };
-    errors.iter().position(|errors| errors.as_ref().is_some_and(as_good))
+    let root = |errors: &Vec<f64>| errors.iter().sum::<f64>().sqrt();
+    let best = errors.iter().flatten().map(root).min_by(f64::total_cmp)?;
+    errors.iter().position(|errors| errors.as_ref().is_some_and(|errors| root(errors) <= AS_GOOD * best))
 }
 
 /// The spread of times around the median of their run.

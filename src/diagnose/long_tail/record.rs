@@ -307,6 +307,7 @@ impl ProgressFeed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const TABLE: &str = "kind\tstage\tpartition\tattempt\ttask_id\tt_ms\tdone\ttotal\n\
                          map\t1\t3\t0\t35\t1500\t0\t700\n\
@@ -383,5 +384,27 @@ mod tests {
         let (found, oddities) = read("task\tt_ms\tprogress\tmood\n1\t5\t0.5\tgood\n", 1000);
         assert_eq!((found.len(), oddities.count(Oddity::UnknownColumn)), (1, 1));
         assert_eq!(read("\u{feff}task\tt_ms\tprogress\r\n1\t5\t0.5\r\n", 3).0, [(1, 0, 0.005, 0.5)]);
+    }
+
+    proptest! {
+        /// Whatever comes, each line is a header, empty, a report, or counted.
+        #[test]
+        fn no_bytes_are_lost_in_silence(bytes in prop::collection::vec(any::<u8>(), 0..300), piece in 1..40_usize) {
+            let text = [TABLE.as_bytes(), &bytes, b"\n"].concat();
+            let (mut feed, mut oddities, mut found) = (ProgressFeed::new(200), Oddities::default(), 0);
+            let mut take = |record: ProgressRecord<'_>, _: u64, _: &mut Oddities| {
+                found += 1;
+                assert!((0.0..=1.0).contains(&record.progress) && record.time_s.is_finite());
+            };
+            for bytes in text.chunks(piece) {
+                feed.push(bytes, &mut oddities, &mut take);
+            }
+            feed.finish(&mut oddities, &mut take);
+            prop_assert_eq!(feed.lines(), text.iter().filter(|byte| **byte == b'\n').count() as u64);
+            let empty = text.split(|byte| *byte == b'\n').filter(|line| std::str::from_utf8(line).is_ok_and(|line| line.trim_start_matches('\u{feff}').trim().is_empty())).count() as u64;
+            let counted: u64 = oddities.list().filter(|c| c.kind != Oddity::UnknownColumn).map(|c| c.count).sum();
+            // the split leaves an empty piece after the last line end
+            prop_assert_eq!(found + 1 + empty - 1 + counted, feed.lines());
+        }
     }
 }

@@ -11,13 +11,14 @@ use crate::diagnose::causes::roc::{RocPoint, area_under};
 use crate::diagnose::causes::rules::{Edge, Rules, judge};
 use crate::diagnose::causes::score::{Confusion, Truth, score_resources};
 
-/// Generates the jobs of seeds 0 to `jobs` - 1 and computes their features; the same on any number of threads.
+/// Generates the jobs of seeds 0 to `jobs` - 1 and computes the features of their stages; the same on any number of threads.
 pub fn pools(plan: &GeneratorPlan, jobs: u64, options: &PoolOptions) -> Vec<(Pool, Truth)> {
     let one = |seed| {
         let job = generate(plan, seed);
-        Pool::new(job.tasks, &job.nodes, options).map(|pool| (pool, job.truth))
+        let pool = |tasks| Some((Pool::new(tasks, &job.nodes, options)?, job.truth.clone()));
+        job.stages.into_iter().filter_map(pool).collect::<Vec<_>>()
     };
-    (0..jobs).into_par_iter().filter_map(one).collect()
+    (0..jobs).into_par_iter().flat_map_iter(one).collect()
 }
 
 /// The thresholds that are tried: all pairs.

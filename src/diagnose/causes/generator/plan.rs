@@ -48,12 +48,14 @@ pub struct GeneratorPlan {
     /// The share of the capacity that is left where a hog works. Default 1, 0.4 and 0.8: a disk that is written to from many sides
     /// seeks, and small packets fill a network with less.
     pub hog_leaves: [f64; 3],
-    /// Tasks of the stage. Default 700, of about 2.6 s each: some 95 s, about as long as the paper's job.
-    pub tasks: usize,
+    /// Stages, one after the other, and tasks of each. Default 8 and 90: four to five waves of about 2.6 s each, some 100 s together,
+    /// about as long as the paper's job.
+    pub stages: [usize; 2],
     /// Mean needs of a task: MB over the network, MB from the disk, seconds of a processor, MB to the disk. Default 15, 12, 1.0, 8.
     pub needs: [f64; 4],
-    /// Spread of each need: σ of the logarithm. Default 0.25.
-    pub spread: f64,
+    /// Spread of each need between the tasks of a stage, and of the needs of all tasks between stages: σ of the logarithm. Default 0.25
+    /// and 0.7: there are stages that compute, and stages that read.
+    pub spread: [f64; 2],
     /// Share of tasks with more data than the others, and how much more at least and at most. Default 0.03, 2 to 4.
     pub skewed: (f64, [f64; 2]),
     /// Share of tasks of each kind that load a resource *themselves*, all of it that they can get, and by which factor their time with
@@ -79,9 +81,9 @@ impl Default for GeneratorPlan {
             hog_processes: 8.0,
             hog_demand: [1.0, 60.0, 12.0],
             hog_leaves: [1.0, 0.4, 0.8],
-            tasks: 700,
+            stages: [8, 90],
             needs: [15.0, 12.0, 1.0, 8.0],
-            spread: 0.25,
+            spread: [0.25, 0.7],
             skewed: (0.03, [2.0, 4.0]),
             self_loading: (0.03, [3.0, 6.0]),
             bursts: (40.0, [2.0, 5.0]),

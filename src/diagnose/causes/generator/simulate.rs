@@ -19,8 +19,8 @@ const MARGIN: f64 = 5.0;
 /// A generated job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generated {
-    /// Its tasks.
-    pub tasks: Vec<TaskRecord>,
+    /// The tasks of each stage, in the order of their ends.
+    pub stages: Vec<Vec<TaskRecord>>,
     /// What samplers saw of each node, by its number.
     pub nodes: Vec<NodeMeters>,
     /// What was done to the nodes.
@@ -65,8 +65,9 @@ const STARTS: f64 = 3.0;
 /// Owners of draws about bursts and noise.
 const BURSTS: u32 = 1 << 28;
 const NOISE: u32 = 1 << 29;
-/// The owner of the draws about when slots begin.
-const SLOTS: u32 = (1 << 30) - 1;
+/// Owners of the draws about when slots begin in a stage, and about the needs of its tasks.
+const SLOTS: u32 = 1 << 27;
+const STAGES: u32 = 1 << 26;
 
 /// What a task needs.
 #[derive(Clone, Copy, Debug)]
@@ -95,18 +96,19 @@ type Used = [f64; RESOURCES.len()];
 pub fn generate(plan: &GeneratorPlan, seed: u64) -> Generated {
     let draw = Draw::new(seed);
     let hogs = plan.hogs(&draw);
-    let needs: Vec<Needs> = (0..plan.tasks).map(|task| needs(plan, &draw, task)).collect();
-    let mut job = Job::new(plan, &hogs, &needs, &draw);
-    while job.advance() {}
+    let [stages, tasks] = plan.stages;
+    let needs: Vec<Needs> = (0..stages * tasks).map(|task| needs(plan, &draw, task)).collect();
+    let mut job = Job::new(plan, &hogs, &needs);
+    let mut done = Vec::new();
+    for stage in 0..stages {
+        job.begin(stage, &draw);
+        while job.advance() {}
+        done.push(std::mem::take(&mut job.done));
+    }
     let end = job.now;
     job.run_on(end + MARGIN);
     let truth = hogs.iter().map(|h| TruthWindow { node: h.node, resource: h.resource, from: h.from, to: h.to });
-    Generated {
-        nodes: meters(plan, &draw, &job.seconds),
-        truth: Truth { windows: truth.collect() },
-        end,
-        tasks: job.done,
-    }
+    Generated { nodes: meters(plan, &draw, &job.seconds), truth: Truth { windows: truth.collect() }, end, stages: done }
 }
 
 /// What a task needs. One that loads a resource itself takes all of it that it can get, for longer than others use it.
@@ -116,7 +118,11 @@ fn needs(plan: &GeneratorPlan, draw: &Draw, task: usize) -> Needs {
         (draw.uniform(owner, sample) < share).then(|| draw.between(owner, sample + 1, range))
     };
     let data = factor(0, plan.skewed).unwrap_or(1.0);
-    let own = |step| draw.lognormal(owner, 8 + step as u32, plan.spread);
+    let [_, tasks] = plan.stages;
+    let stage = STAGES + (task / tasks) as u32;
+    let own = |step| {
+        draw.lognormal(owner, 8 + step as u32, plan.spread[0]) * draw.lognormal(stage, step as u32, plan.spread[1])
+    };
     let mut needs = Needs {
         work: std::array::from_fn(|step| plan.needs[step] * own(step) * data),
         demand: STEPS.map(|resource| plan.demand[resource]),
@@ -137,6 +143,8 @@ struct Job<'p> {
     needs: &'p [Needs],
     now: f64,
     next_task: usize,
+    /// One more than the last task of the stage.
+    last_task: usize,
     /// Slots whose first task has not begun: when it does, and the node. The next one comes last.
     waiting: Vec<(f64, usize)>,
     running: Vec<Running>,
@@ -147,17 +155,15 @@ struct Job<'p> {
 }
 
 impl<'p> Job<'p> {
-    fn new(plan: &'p GeneratorPlan, hogs: &'p [Hog], needs: &'p [Needs], draw: &Draw) -> Self {
-        let start = |slot: usize| (STARTS * draw.uniform(SLOTS, slot as u32), slot % plan.nodes);
-        let mut waiting: Vec<(f64, usize)> = (0..plan.nodes * plan.slots).map(start).collect();
-        waiting.sort_by(|a, b| b.0.total_cmp(&a.0));
+    fn new(plan: &'p GeneratorPlan, hogs: &'p [Hog], needs: &'p [Needs]) -> Self {
         Self {
             plan,
             hogs,
             needs,
             now: 0.0,
             next_task: 0,
-            waiting,
+            last_task: 0,
+            waiting: Vec::new(),
             running: Vec::new(),
             done: Vec::new(),
             seconds: vec![Vec::new(); plan.nodes],
@@ -165,9 +171,19 @@ impl<'p> Job<'p> {
         }
     }
 
+    /// Begins a stage when all tasks of the one before it are done.
+    fn begin(&mut self, stage: usize, draw: &Draw) {
+        let plan = self.plan;
+        let owner = SLOTS + stage as u32;
+        let start = |slot: usize| (self.now + STARTS * draw.uniform(owner, slot as u32), slot % plan.nodes);
+        self.waiting = (0..plan.nodes * plan.slots).map(start).collect();
+        self.waiting.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.last_task = (stage + 1) * plan.stages[1];
+    }
+
     fn launch(&mut self, node: usize) {
         let task = self.next_task;
-        if let Some(needs) = self.needs.get(task) {
+        if let Some(needs) = self.needs.get(task).filter(|_| task < self.last_task) {
             self.next_task += 1;
             self.running.push(Running { task, node, from: self.now, step: 0, left: needs.work[0] });
         }
@@ -399,40 +415,40 @@ mod tests {
         let plan = GeneratorPlan {
             nodes: 1,
             slots: 1,
-            tasks: 2,
-            spread: 0.0,
+            stages: [1, 2],
+            spread: [0.0, 0.0],
             skewed: (0.0, [1.0, 1.0]),
             self_loading: (0.0, [1.0, 1.0]),
             ..GeneratorPlan::default()
         };
         let job = generate(&plan, 3);
         let each = 15.0 / 30.0 + 12.0 / 20.0 + 1.0 + 8.0 / 20.0;
-        for task in &job.tasks {
+        for task in &job.stages[0] {
             assert!((task.seconds() - each).abs() < 1e-6, "{}", task.seconds());
         }
         // with eight processes of a hog on four processors the computing second takes 9/4
         let hog = Hog { node: 0, resource: Feature::Cpu, from: 0.0, to: 100.0 };
         let hogged = generate(&GeneratorPlan { anomaly: Anomaly::Schedule(vec![hog]), ..plan.clone() }, 3);
-        assert!((hogged.tasks[0].seconds() - each - 5.0 / 4.0).abs() < 1e-6, "{}", hogged.tasks[0].seconds());
+        assert!((hogged.stages[0][0].seconds() - each - 5.0 / 4.0).abs() < 1e-6, "{}", hogged.stages[0][0].seconds());
         // on a disk that seeks, 48 MB/s are shared by nine
         let hog = Hog { resource: Feature::Disk, ..hog };
         let hogged = generate(&GeneratorPlan { anomaly: Anomaly::Schedule(vec![hog]), ..plan }, 3);
         let each = 15.0 / 30.0 + 1.0 + 20.0 * 9.0 / 48.0;
-        assert!((hogged.tasks[1].seconds() - each).abs() < 1e-6, "{}", hogged.tasks[1].seconds());
+        assert!((hogged.stages[0][1].seconds() - each).abs() < 1e-6, "{}", hogged.stages[0][1].seconds());
     }
 
     /// What the samples show is what was transferred: without noise and bursts the sums agree.
     #[test]
     fn samples_add_up_to_the_work_that_was_done() {
-        let plan = GeneratorPlan { noise: 0.0, bursts: (1e12, [1.0, 2.0]), tasks: 100, ..GeneratorPlan::default() };
+        let plan = GeneratorPlan { noise: 0.0, bursts: (1e12, [1.0, 2.0]), stages: [2, 50], ..GeneratorPlan::default() };
         let job = generate(&plan, 11);
         let sum = |of: fn(&NodeMeters) -> &Vec<Series>| -> f64 {
             job.nodes.iter().flat_map(of).flat_map(|s| &s.samples).map(|sample| sample.value).sum()
         };
-        let stated = |feature: Feature| -> f64 { job.tasks.iter().filter_map(|t| t.stated[feature as usize]).sum() };
+        let stated = |feature: Feature| -> f64 { job.stages.iter().flatten().filter_map(|t| t.stated[feature as usize]).sum() };
         let moved = sum(&|node| &node.network) + sum(&|node| &node.disk) * plan.capacity[1] * MB;
         let expected = stated(Feature::ReadBytes) + stated(Feature::ShuffleWrite);
         assert!((moved / expected - 1.0).abs() < 1e-9, "{moved} {expected}");
-        assert_eq!(job.tasks.len(), 100);
+        assert_eq!(job.stages.iter().map(Vec::len).collect::<Vec<_>>(), [50, 50]);
     }
 }
