@@ -98,7 +98,11 @@ fn scored(run: &Run, pool: &Pool, rules: &Rules) -> (Confusion, u64) {
         for resource in RESOURCES {
             let said = judge(pool, task, resource, rules).is_some();
             let affected = run.truth.overlap(record.node, resource, record.from, record.to) > 0.0;
-            let beside = run.truth.windows.iter().any(|w| Some(w.node) != record.node && w.from < record.to && w.to > record.from);
+            let beside = run
+                .truth
+                .windows
+                .iter()
+                .any(|w| Some(w.node) != record.node && w.from < record.to && w.to > record.from);
             if said && !affected && beside {
                 neighbours += 1;
             } else {
@@ -146,6 +150,19 @@ fn grid() -> Vec<(CpuShare, Rules)> {
                     grid.push((cpu, Rules { quantile, peer_factor, edge_factor, ..Rules::default() }));
                 }
             }
+            println!(
+                "{:?} {:?} {:.2} {:.2} {:.2} {:?}",
+                finding.subject,
+                finding.cause,
+                finding.score,
+                finding.threshold,
+                finding.confidence,
+                finding
+                    .evidence
+                    .iter()
+                    .map(|e| format!("{} {:.2} {:.2}", e.what, e.value, e.usual))
+                    .collect::<Vec<_>>()
+            );
         }
     }
     grid
@@ -264,6 +281,14 @@ fn each_labelled_case_gets_its_cause() {
         assert_eq!(causes_of(&found, stage), expected, "{}", run.case);
         let sure = |finding: &tailspn::diagnose::Finding| (0.0..=1.0).contains(&finding.confidence);
         assert!(found.findings.iter().all(sure));
+        println!(
+            "{name} end {:.1} stragglers {} {:?} areas {:?} {made:?} {:?}",
+            job.end,
+            pools.iter().map(|p| p.0.stragglers().count()).sum::<usize>(),
+            decisions(&pools, &Rules::default()),
+            curves.areas(),
+            start.elapsed()
+        );
     }
 }
 
