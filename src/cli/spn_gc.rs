@@ -99,7 +99,7 @@ pub(crate) fn phases_and_net(plan: &Plan, terminal: &Terminal) -> Result<(JobPha
 }
 
 /// The phase means of a plan, and its net; else why there are none.
-fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
+pub(crate) fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
     let phases = phases_of(plan)?;
     let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
     Ok((phases, job))

@@ -5,14 +5,15 @@ use std::time::Instant;
 
 use tailspn::cluster::{Experiment, Plan, PolicyPlan, Replications, compare};
 use tailspn::fit::{FitError, replay, usual_policies};
-use tailspn::report::{LogWhatIfReport, json, log_what_if_report, log_what_if_text, what_if_csv, what_if_svg};
+use tailspn::report::{Found, LogWhatIfReport, json, log_what_if_report, log_what_if_text, what_if_csv, what_if_picture};
 use tailspn::sim::Watch as _;
 use tailspn::trace::{ReadOptions, is_log};
 
 use crate::cli::args::WhatIfArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, write_file};
+use crate::cli::output::Terminal;
+use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
 use crate::cli::plan::read_plan;
 use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -25,6 +26,7 @@ pub(crate) fn is_meant(path: &Path) -> bool {
 
 /// Replays the log under the policies.
 pub(crate) fn run(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    may_draw(&NAMES, &args.plots, args.force)?;
     catch_interrupt(terminal);
     let options = ReadOptions { most_attempts: args.max_attempts, ..ReadOptions::default() };
     let trace = load(log, &options, terminal)?;
@@ -58,9 +60,10 @@ pub(crate) fn run(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<
     let report = log_what_if_report(&replayed, &comparison, seed, args.reps, started.elapsed());
     terminal.data(&text_of(&report, args, terminal)?)?;
     if let Some(path) = &args.plot {
-        let picture = what_if_svg(&report.comparison).map_err(|error| internal(&error))?;
-        write_file(path, picture.as_bytes(), args.force)?;
+        let picture = what_if_picture(&report.comparison).map_err(|error| internal(&error))?;
+        write_picture(path, &picture.wide, args.force)?;
     }
+    draw_found(&Found::WhatIf(Box::new(report.comparison)), &args.plots, args.force, terminal)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 

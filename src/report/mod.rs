@@ -65,9 +65,9 @@ mod passage_text;
 mod picture;
 mod plot;
 mod quantity;
-mod sensitivity;
 mod read;
 mod rows_plot;
+mod sensitivity;
 mod solve;
 mod solve_numbers;
 mod solve_numbers_text;
@@ -122,8 +122,8 @@ pub use passage::{CdfPoint, PassageSection, completion_section, passage_section}
 pub use picture::{Mark, histogram_text};
 pub use plot::{Picture, PlotError, Width};
 pub use quantity::Quantity;
-pub use sensitivity::{KnobEffect, SensitivityReport, SensitivityRow, sensitivity_csv, sensitivity_text};
 pub use read::{Found, ReadError, read_json};
+pub use sensitivity::{KnobEffect, SensitivityReport, SensitivityRow, sensitivity_csv, sensitivity_text};
 pub use solve::{
     CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
     UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
@@ -150,9 +150,7 @@ pub use summary::{
 };
 pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_csv, sweep_report, sweep_text};
 pub use sweep_plot::sweep_pictures;
-pub use syscalls::{
-    SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report,
-};
+pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report};
 pub use syscalls_svg::syscalls_svg;
 pub use syscalls_text::{syscall_profile_text, syscalls_csv, syscalls_text};
 pub use table::{Align, Table};

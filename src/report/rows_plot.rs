@@ -5,8 +5,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::report::number::plain;
 use crate::report::plot::{
-    self, Area, DrawError, Picture, PlotError, Width, can_be_axis, fine_svg, font, label, line, px, shortened,
-    text_width,
+    self, Area, DrawError, Picture, PlotError, Width, can_be_axis, fine_svg, font, label, line, px, text_width,
 };
 
 /// Height of a row, and the room above and below all rows \[px\].
@@ -47,6 +46,14 @@ pub(super) fn rows_picture(name: &'static str, axis: &str, rows: &[BarRow]) -> R
     Picture::new(name, |width| fine_svg((width.pixels(), height), |area| draw(area, axis, rows, width))).map(Some)
 }
 
+/// The beginning of a name: a number in front of it tells it apart.
+fn begun(name: &str, letters: usize) -> String {
+    if name.chars().count() <= letters {
+        return name.to_owned();
+    }
+    name.chars().take(letters - 1).chain("…".chars()).collect()
+}
+
 /// The ends of the axis: all that is drawn, and 0.
 fn span(rows: &[BarRow]) -> (f64, f64) {
     let ends = |row: &BarRow| {
@@ -60,7 +67,7 @@ fn span(rows: &[BarRow]) -> (f64, f64) {
 
 fn draw(area: &Area<'_>, axis: &str, rows: &[BarRow], width: Width) -> Result<(), DrawError> {
     let letters = width.of(34, 14);
-    let names: Vec<String> = rows.iter().map(|row| shortened(&row.name, letters)).collect();
+    let names: Vec<String> = rows.iter().map(|row| begun(&row.name, letters)).collect();
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text_width(text, LETTERS)).max().unwrap_or(0);
     let left = widest(&mut names.iter().map(String::as_str)) + 16;
     let right = widest(&mut rows.iter().map(|row| row.text.as_str())) + 12;

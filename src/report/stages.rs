@@ -180,7 +180,7 @@ pub fn stages_report(
         speculation,
         stages: stages.collect(),
         notes: plan.notes.clone(),
-        curve: line([0.001, 0.999].map(|p| times.quantile(p)), point).unwrap_or_default(),
+        curve: line([0.001, 0.99].map(|p| times.quantile(p)), point).unwrap_or_default(),
         provenance: provenance_summary(&run.provenance, samples.clock.tick()),
         plan: toml::to_string(plan).unwrap_or_default(),
     }

@@ -151,7 +151,9 @@ const DATA_FILES: &str = "data files";
 
 fn call_rows(node: &NodeCalls, profile: &Profile) -> Vec<SyscallRow> {
     let files = node.data_files;
-    let rows = CallClass::ALL.map(|class| (class.name(), node.class(class).calls, node.class(class).errors, node.class(class).timed, Some(class)));
+    let rows = CallClass::ALL.map(|class| {
+        (class.name(), node.class(class).calls, node.class(class).errors, node.class(class).timed, Some(class))
+    });
     let all = rows.into_iter().chain([(DATA_FILES, files.calls, 0, files, None)]).filter(|row| row.1 > 0);
     all.map(|(call, calls, errors, timed, class)| {
         let usual_s = profile.mean(node.form, class);

@@ -1,8 +1,5 @@
 //! Tells the format of a log by how its text begins; names of files say nothing.
 
-use std::io::Read as _;
-
-use crate::trace::compression::{Plain, plain};
 use crate::trace::input::whole_lines;
 
 /// A format of logs.

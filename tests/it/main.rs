@@ -24,6 +24,8 @@ mod cli_sweep;
 #[cfg(feature = "cli")]
 mod cli_sweep_engine;
 #[cfg(feature = "cli")]
+mod cli_syscalls;
+#[cfg(feature = "cli")]
 mod cli_trace;
 #[cfg(feature = "cli")]
 mod cli_watch;

@@ -83,7 +83,7 @@ pub(crate) struct SyscallDiagnoseArgs {
     #[arg(long, value_enum, help_heading = "Method")]
     pub(crate) method: Vec<SyscallMethod>,
     /// improved: how many times the largest score of the control runs a score must exceed
-    #[arg(long, value_name = "X", default_value = "1.25", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Method")]
+    #[arg(long, value_name = "X", default_value = "1.4", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Method")]
     pub(crate) margin: f64,
     /// statistical: by how much every other node's total must differ from the greatest
     #[arg(long, value_name = "SHARE", default_value = "25%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]

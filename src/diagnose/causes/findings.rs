@@ -170,7 +170,8 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
         Category::Resource => (100.0, "%"),
         Category::Discrete => (1.0, ""),
     };
-    let new = |what: String, value: f64, usual: f64| Evidence { what, value: factor * value, usual: factor * usual, unit };
+    let new =
+        |what: String, value: f64, usual: f64| Evidence { what, value: factor * value, usual: factor * usual, unit };
     let mut found = vec![new(format!("{}, against {of}", cause.feature.text()), cause.value, cause.usual)];
     if let Some(around) = cause.around {
         let sides = [("before it", around.head), ("after it", around.tail)];
@@ -201,7 +202,9 @@ fn slow_nodes(trace: &JobTrace, ratios: Vec<Vec<f64>>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (node, mut ratios) in trace.nodes.iter().zip(ratios) {
         ratios.sort_unstable_by(f64::total_cmp);
-        let Some(slowness) = quantile(&ratios, 0.5).filter(|&s| s > SLOW_NODE && ratios.len() >= FEWEST) else { continue };
+        let Some(slowness) = quantile(&ratios, 0.5).filter(|&s| s > SLOW_NODE && ratios.len() >= FEWEST) else {
+            continue;
+        };
         let tasks = ratios.len() as f64;
         let what = format!("time of its {tasks} tasks, in medians of other nodes");
         findings.push(Finding {

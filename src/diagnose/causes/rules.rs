@@ -142,7 +142,8 @@ pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Optio
     if value <= global {
         return None;
     }
-    let found = beyond_peers(pool, task, feature, value, global, rules).or_else(|| outlier(pool, feature, value, global, rules))?;
+    let found = beyond_peers(pool, task, feature, value, global, rules)
+        .or_else(|| outlier(pool, feature, value, global, rules))?;
     match feature.category() {
         Category::Time => long_enough(value, found.usual, rules).then_some(found),
         Category::Resource => {
@@ -157,7 +158,14 @@ pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Optio
 }
 
 /// Equation 5 for both kinds of peers; of several signs that which is exceeded most.
-fn beyond_peers(pool: &Pool, task: usize, feature: Feature, value: f64, global: f64, rules: &Rules) -> Option<RootCause> {
+fn beyond_peers(
+    pool: &Pool,
+    task: usize,
+    feature: Feature,
+    value: f64,
+    global: f64,
+    rules: &Rules,
+) -> Option<RootCause> {
     let (other, same) = pool.peers(task, feature);
     let signs = [(Sign::OtherNodes, other), (Sign::SameNode, same)];
     let found = signs.into_iter().filter_map(|(sign, mean)| {
@@ -169,11 +177,13 @@ fn beyond_peers(pool: &Pool, task: usize, feature: Feature, value: f64, global: 
             return Some(RootCause { feature, sign, value, threshold, usual: mean, around: None, strength });
         }
         let threshold = 1.0 - (1.0 - mean) / rules.peer_factor;
-        (rules.headroom && feature.category() == Category::Resource && feature.is_share() && value > threshold).then(|| {
-            let strength = 1.0 - (1.0 - value) / (1.0 - threshold);
-            let threshold = threshold.max(global);
-            RootCause { feature, sign: Sign::Headroom, value, threshold, usual: mean, around: None, strength }
-        })
+        (rules.headroom && feature.category() == Category::Resource && feature.is_share() && value > threshold).then(
+            || {
+                let strength = 1.0 - (1.0 - value) / (1.0 - threshold);
+                let threshold = threshold.max(global);
+                RootCause { feature, sign: Sign::Headroom, value, threshold, usual: mean, around: None, strength }
+            },
+        )
     });
     found.max_by(|a, b| a.strength.total_cmp(&b.strength))
 }

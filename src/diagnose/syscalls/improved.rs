@@ -9,19 +9,23 @@
 //! A node's *score* compares it with the other nodes of the same run, so that it does not matter how busy the whole cluster is:
 //!
 //! ```text
-//! score = (level + usual) / (median level of the other nodes + usual)
+//! score = (level + usual) / (median level of the others + usual) × median calls made by the others / calls made
 //! ```
 //!
-//! where *usual* is the median level in the control runs: differences far below what is usual do not count. The threshold
-//! is a margin times the largest score that any node had in a control run.
+//! where *usual* is the median level in the control runs: differences far below what is usual do not count. The second factor is
+//! there because slots that are slow get fewer tasks, and their nodes make fewer calls; where all nodes have the same share of the work it
+//! is 1. Calls that are taken (`accept`) are not the node's own doing and do not count. The threshold is a margin times the largest
+//! score that any node had in a control run. The first factor alone must exceed its largest value in a control run too: a node with
+//! few calls only is idle, not faulty.
 
 use serde::{Deserialize, Serialize};
 
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::diagnose::syscalls::answer::{Answer, Method};
-use crate::diagnose::syscalls::observed::Form;
+use crate::diagnose::syscalls::class::CallClass;
+use crate::diagnose::syscalls::observed::{ClassCalls, Form, NodeCalls};
 use crate::diagnose::syscalls::pairs::{Pairs, pairs_of};
-use crate::diagnose::syscalls::profile::{ControlRun, Profile};
+use crate::diagnose::syscalls::profile::{ControlNode, ControlRun, Profile};
 use crate::diagnose::syscalls::run::Run;
 use crate::diagnose::syscalls::tally::Tally;
 
@@ -29,7 +33,8 @@ use crate::diagnose::syscalls::tally::Tally;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImprovedSettings {
-    /// How many times the largest score of the control runs a score must exceed, at least 1. Default 1.25.
+    /// How many times the largest score of the control runs a score must exceed, at least 1. Default 1.4, as chosen on labelled runs
+    /// (docs/replications/system-calls.md).
     pub margin: f64,
     /// Calls that a node needs before its mean says something. Default 10.
     pub least_calls: u64,
@@ -39,7 +44,7 @@ pub struct ImprovedSettings {
 
 impl Default for ImprovedSettings {
     fn default() -> Self {
-        Self { margin: 1.25, least_calls: 10, most_nodes: 3 }
+        Self { margin: 1.4, least_calls: 10, most_nodes: 3 }
     }
 }
 
@@ -48,37 +53,64 @@ const LEAST_USUAL: f64 = 1e-6;
 /// Nodes from which on a node can be compared with the others of its run.
 const ENOUGH_NODES: usize = 3;
 
+/// A node as it is compared.
+struct Seen {
+    node: String,
+    files: Tally,
+    connects: Tally,
+    /// Calls of its own.
+    made: u64,
+}
+
+impl Seen {
+    fn new(node: &str, files: Tally, connects: Tally, classes: &[ClassCalls; 7]) -> Self {
+        let own = CallClass::ALL.into_iter().filter(|class| *class != CallClass::Accept);
+        Self { node: node.to_owned(), files, connects, made: own.map(|class| classes[class.index()].calls).sum() }
+    }
+}
+
 /// What is compared: the nodes of a run, of either kind.
 struct View {
-    nodes: Vec<(String, Tally, Tally)>,
+    nodes: Vec<Seen>,
     pairs: Pairs,
 }
 
 impl View {
     fn of_run(run: &Run) -> Self {
-        let nodes = run.nodes.iter().map(|node| (node.node.clone(), node.data_files, node.connects())).collect();
+        let seen = |node: &NodeCalls| Seen::new(&node.node, node.data_files, node.connects(), &node.classes);
+        let nodes = run.nodes.iter().map(seen).collect();
         Self { nodes, pairs: if run.form == Form::Calls { pairs_of(&run.nodes) } else { Pairs::default() } }
     }
 
     fn of_control(run: &ControlRun) -> Self {
-        let nodes = run.nodes.iter().map(|node| (node.node.clone(), node.data_files, node.connects)).collect();
-        Self { nodes, pairs: run.pairs.clone() }
+        let seen = |node: &ControlNode| Seen::new(&node.node, node.data_files, node.connects, &node.classes);
+        Self { nodes: run.nodes.iter().map(seen).collect(), pairs: run.pairs.clone() }
     }
 
     /// Whether each of at least three nodes has at least two peers.
     fn has_pairs(&self) -> bool {
-        self.nodes.len() >= ENOUGH_NODES && self.nodes.iter().all(|(node, ..)| self.pairs.means_of(node).len() >= 2)
+        self.nodes.len() >= ENOUGH_NODES && self.nodes.iter().all(|seen| self.pairs.means_of(&seen.node).len() >= 2)
     }
 
-    fn levels(&self, by: By, least_calls: u64) -> Vec<(String, f64)> {
+    fn levels(&self, by: By, least_calls: u64) -> Vec<Level> {
         let mean = |tally: Tally| tally.mean().filter(|_| tally.calls >= least_calls);
-        let level = |(node, files, connects): &(String, Tally, Tally)| match by {
-            By::Files => mean(*files),
-            By::Connects => mean(*connects),
-            By::Pairs => lower_median(&self.pairs.means_of(node)),
+        let level = |seen: &Seen| match by {
+            By::Files => mean(seen.files),
+            By::Connects => mean(seen.connects),
+            By::Pairs => lower_median(&self.pairs.means_of(&seen.node)),
         };
-        self.nodes.iter().filter_map(|node| Some((node.0.clone(), level(node)?))).collect()
+        let of =
+            |seen: &Seen| Some(Level { node: seen.node.clone(), level: level(seen)?, made: seen.made.max(1) as f64 });
+        self.nodes.iter().filter_map(of).collect()
     }
+}
+
+/// A node's level, and how many calls it made.
+#[derive(Clone, Debug)]
+struct Level {
+    node: String,
+    level: f64,
+    made: f64,
 }
 
 /// What a level is made of.
@@ -123,15 +155,25 @@ struct Scored {
     node: String,
     level: f64,
     against: f64,
+    /// How many times as many calls the others made.
+    fewer: f64,
+    /// The first factor of the score.
+    slowness: f64,
     score: f64,
 }
 
 /// Scores of all nodes that have a level. With fewer than three nodes, a node is compared with what is usual.
-fn scores(levels: &[(String, f64)], usual: f64) -> Vec<Scored> {
-    let score = |(at, (node, level)): (usize, &(String, f64))| {
-        let others = levels.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, (_, level))| *level).collect();
-        let against = if levels.len() < ENOUGH_NODES { usual } else { median(others).unwrap_or(usual) };
-        Scored { node: node.clone(), level: *level, against, score: (level + usual) / (against + usual) }
+fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
+    let score = |(at, own): (usize, &Level)| {
+        let others = || levels.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, level)| level);
+<<<??             levels.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, (_, level))| *level).collect();
+        let few = levels.len() < ENOUGH_NODES;
+        let middle = |value: fn(&Level) -> f64| median(others().map(value).collect()).filter(|_| !few);
+        let against = middle(|level| level.level).unwrap_or(usual);
+        let fewer = middle(|level| level.made).unwrap_or(own.made) / own.made;
+        let slowness = (own.level + usual) / (against + usual);
+        Scored { node: own.node.clone(), level: own.level, against, fewer, slowness, score: slowness * fewer }
+        let others =
     };
     levels.iter().enumerate().map(score).collect()
 }
@@ -140,6 +182,8 @@ fn scores(levels: &[(String, f64)], usual: f64) -> Vec<Scored> {
 struct Judged {
     by: By,
     threshold: f64,
+    /// What the first factor of a score must exceed.
+    least_slowness: f64,
     usual: f64,
     scored: Vec<Scored>,
 }
@@ -147,32 +191,32 @@ struct Judged {
 impl Judged {
     fn new(by: By, run: &View, controls: &[View], settings: &ImprovedSettings) -> Option<Self> {
         let control_levels: Vec<_> = controls.iter().map(|view| view.levels(by, settings.least_calls)).collect();
-        let usual = median(control_levels.iter().flatten().map(|(_, level)| *level).collect())?.max(LEAST_USUAL);
+        let usual = median(control_levels.iter().flatten().map(|level| level.level).collect())?.max(LEAST_USUAL);
         let levels = run.levels(by, settings.least_calls);
         let few = levels.len() < ENOUGH_NODES;
-        let in_control = |levels: &Vec<(String, f64)>| {
-            // compared in the same way as the run is
-            let each: Vec<Scored> = if few {
-                levels.iter().flat_map(|level| scores(std::slice::from_ref(level), usual)).collect()
-            } else {
-                scores(levels, usual)
-            };
-            each.into_iter().map(|scored| scored.score).fold(1.0, f64::max)
+        // compared in the same way as the run is
+        let in_control = |levels: &Vec<Level>| match few {
+            true => levels.iter().flat_map(|level| scores(std::slice::from_ref(level), usual)).collect(),
+            false => scores(levels, usual),
         };
-        let largest = control_levels.iter().map(in_control).fold(1.0, f64::max);
-        Some(Self { by, threshold: largest * settings.margin.max(1.0), usual, scored: scores(&levels, usual) })
+        let in_controls: Vec<Scored> = control_levels.iter().flat_map(in_control).collect();
+        let largest = |value: fn(&Scored) -> f64| in_controls.iter().map(value).fold(1.0, f64::max);
+        let threshold = largest(|scored| scored.score) * settings.margin.max(1.0);
+        let least_slowness = largest(|scored| scored.slowness);
+        Some(Self { by, threshold, least_slowness, usual, scored: scores(&levels, usual) })
     }
 
     /// Nodes above the threshold, the highest score first.
     fn above(&self) -> Vec<&Scored> {
-        let mut above: Vec<&Scored> = self.scored.iter().filter(|scored| scored.score > self.threshold).collect();
+        let is_above = |scored: &&Scored| scored.score > self.threshold && scored.slowness > self.least_slowness;
+        let mut above: Vec<&Scored> = self.scored.iter().filter(is_above).collect();
         above.sort_by(|a, b| b.score.total_cmp(&a.score));
         above
     }
 
-    /// By how much the highest score exceeds the threshold.
+    /// By which factor the highest score exceeds the threshold; 0 without a node above it.
     fn excess(&self) -> f64 {
-        self.scored.iter().map(|scored| scored.score / self.threshold).fold(0.0, f64::max)
+        self.above().first().map_or(0.0, |scored| scored.score / self.threshold)
     }
 }
 
@@ -222,6 +266,12 @@ fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
         evidence: vec![
             evidence(format!("{what}, against the other nodes"), scored.against),
             evidence(format!("{what}, against the control runs"), judged.usual),
+            Evidence {
+                what: "calls made, in times the other nodes' median".to_owned(),
+                value: 1.0 / scored.fewer,
+                usual: 1.0,
+                unit: "",
+            },
         ],
     }
 }

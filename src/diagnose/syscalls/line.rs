@@ -111,7 +111,8 @@ fn said(body: &[u8]) -> Said<'_> {
     let end = text.iter().position(|&byte| !is_name(byte)).unwrap_or(text.len());
     let (name, after) = text.split_at(end);
     let [b'(', rest @ ..] = after else {
-        let own = text.starts_with(b"strace: ") || text.starts_with(b"Process ") || text.starts_with(b"/usr/bin/strace");
+        let own =
+            text.starts_with(b"strace: ") || text.starts_with(b"Process ") || text.starts_with(b"/usr/bin/strace");
         return if own { Said::Aside } else { Said::Odd };
     };
     if name.is_empty() {
@@ -210,7 +211,8 @@ pub(super) fn unescaped(text: &[u8]) -> Vec<u8> {
         let digits = |from: usize, most: usize, radix: u32| {
             let is_digit = |byte: &&u8| char::from(**byte).is_digit(radix);
             let count = text[from.min(text.len())..].iter().take(most).take_while(is_digit).count();
-            let value = std::str::from_utf8(&text[from..from + count]).ok().and_then(|t| u8::from_str_radix(t, radix).ok());
+            let value =
+                std::str::from_utf8(&text[from..from + count]).ok().and_then(|t| u8::from_str_radix(t, radix).ok());
             value.map(|value| (value, from + count))
         };
         let code = if next == b'x' { digits(at + 1, 2, 16) } else { digits(at, 3, 8) };
@@ -333,7 +335,10 @@ mod tests {
         let (.., end) = whole_call(r#"stat("/a) = 0 <9.9>", {st_mode=S_IFREG|0644, ...}) = 0 <0.000005>"#);
         assert_eq!((end.result, end.nanoseconds), (b"0".as_slice(), Some(5_000)));
         let (.., end) = whole_call(r#"access("\" = x", R_OK)      = -1 ENOENT (No such file or directory) <1.5>"#);
-        assert_eq!((end.result, end.nanoseconds), (b"-1 ENOENT (No such file or directory)".as_slice(), Some(1_500_000_000)));
+        assert_eq!(
+            (end.result, end.nanoseconds),
+            (b"-1 ENOENT (No such file or directory)".as_slice(), Some(1_500_000_000))
+        );
         let (.., end) = whole_call("exit_group(0)                           = ?");
         assert_eq!((end.arguments, end.result, end.nanoseconds), (b"0".as_slice(), b"?".as_slice(), None));
         let (.., end) = whole_call("accept(3<TCP:[1]>, NULL, NULL) = 5<TCP:[10.0.0.1:80->10.0.0.2:4000]> <0.000001>");

@@ -1,7 +1,7 @@
 //! Runs made up: logs of strace of a small cluster on which one node may have a slow disk or lose packets, so that rates over hundreds
 //! of runs can be given where the truth is known.
 //!
-//! Tasks wait in one queue and go to whichever slot is free first, so a slow node gets fewer of them. A task starts a program, looks for
+//! Tasks wait in one queue and go to whichever slot is free first, so a slow node gets fewer of them, or are dealt out evenly. A task starts a program, looks for
 //! libraries, asks for files of data, and connects to every node. A connection to or from the faulty node needs a packet in each
 //! direction; if either is lost, it is tried again 1, 3, 7, 15, ... seconds after the first try, as TCP does \[RFC6298\].
 
@@ -20,6 +20,16 @@ pub enum Fault {
     PacketLoss(f64),
 }
 
+/// Which node gets a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dealing {
+    /// The one whose slot is free first, as in MapReduce. The default.
+    #[default]
+    Queue,
+    /// One after the other, so that a slow node gets as many as the others.
+    Evenly,
+}
+
 /// A run to be made up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MadeRun {
@@ -29,6 +39,8 @@ pub struct MadeRun {
     pub slots: usize,
     /// Tasks of the job.
     pub tasks: usize,
+    /// Which node gets a task.
+    pub dealing: Dealing,
     /// Which node is at fault, from 0, and what it has.
     pub fault: Option<(usize, Fault)>,
     /// Seed of the whole series of runs.
@@ -39,7 +51,7 @@ pub struct MadeRun {
 
 impl Default for MadeRun {
     fn default() -> Self {
-        Self { nodes: 4, slots: 2, tasks: 160, fault: None, seed: 1, run: 0 }
+        Self { nodes: 4, slots: 2, tasks: 160, dealing: Dealing::Queue, fault: None, seed: 1, run: 0 }
     }
 }
 
@@ -109,12 +121,23 @@ impl MadeRun {
         let count = self.nodes.clamp(1, 250);
         let mut nodes: Vec<Node> = (0..count).map(|at| self.node(at, load, &mut draws)).collect();
         for task in 0..self.tasks {
-            let slots = nodes.iter().enumerate().flat_map(|(n, node)| node.free.iter().enumerate().map(move |(s, t)| (n, s, *t)));
-            let Some((node, slot, begin)) = slots.min_by(|a, b| a.2.total_cmp(&b.2)) else { break };
+            let Some((node, slot, begin)) = self.next_slot(&nodes, task) else { break };
+            let slots = nodes
+                .iter()
+                .enumerate()
+                .flat_map(|(n, node)| node.free.iter().enumerate().map(move |(s, t)| (n, s, *t)));
             let end = self.task(task, node, begin, &mut nodes, &mut draws);
             nodes[node].free[slot] = end;
         }
         nodes.into_iter().enumerate().map(|(at, node)| (format!("n{}", at + 1), text(at, node))).collect()
+    }
+
+    /// Node, slot and beginning of a task.
+    fn next_slot(&self, nodes: &[Node], task: usize) -> Option<(usize, usize, f64)> {
+        let turn = task % nodes.len();
+        let may = |node: &usize| self.dealing == Dealing::Queue || *node == turn;
+        let slots = |at: usize| nodes[at].free.iter().enumerate().map(move |(slot, free)| (at, slot, *free));
+        (0..nodes.len()).filter(may).flat_map(slots).min_by(|a, b| a.2.total_cmp(&b.2))
     }
 
     fn node(&self, at: usize, load: f64, draws: &mut Draws) -> Node {
@@ -138,7 +161,9 @@ impl MadeRun {
         let took = draws.exponential(EXECVE_S);
         call(own, &mut now, "execve(\"/usr/bin/task\", [\"task\"], 0x7ffc12345678 /* 12 vars */", "0", took);
         for library in 0..LIBRARIES {
-            let path = format!("newfstatat(AT_FDCWD, \"/usr/lib/part{library}.so\", {{st_mode=S_IFREG|0644, st_size=4096, ...}}, 0");
+            let path = format!(
+                "newfstatat(AT_FDCWD, \"/usr/lib/part{library}.so\", {{st_mode=S_IFREG|0644, st_size=4096, ...}}, 0"
+            );
             call(own, &mut now, &path, "0", draws.exponential(WARM_CALL_S));
         }
         for file in 0..DATA_FILES {

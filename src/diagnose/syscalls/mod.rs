@@ -50,7 +50,7 @@ pub use class::CallClass;
 pub use error::SyscallError;
 pub use improved::{ImprovedSettings, improved};
 pub use invocation::{Extremes, Judged, Matching, Outside, Sides};
-pub use made::{Fault, MadeRun};
+pub use made::{Dealing, Fault, MadeRun};
 pub use observed::{ClassCalls, Form, LineCounts, NodeCalls};
 pub use pairs::{Pair, Pairs};
 pub use profile::{ControlNode, ControlRun, Profile, Range};

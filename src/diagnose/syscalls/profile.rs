@@ -122,7 +122,12 @@ impl Profile {
                 profile.extremes.entry(node.node.clone()).or_default().merge(&node.extremes);
             }
             let nodes = run.nodes.iter().map(ControlNode::of).collect();
-            profile.runs.push(ControlRun { name: run.name.clone(), form: run.form, nodes, pairs: pairs_of(&run.nodes) });
+            profile.runs.push(ControlRun {
+                name: run.name.clone(),
+                form: run.form,
+                nodes,
+                pairs: pairs_of(&run.nodes),
+            });
         }
         profile
     }

@@ -26,8 +26,8 @@ pub struct DataFolders {
 
 /// Folders of the system, in which no data of a job lies.
 const SYSTEM: [&[u8]; 13] = [
-    b"/usr/", b"/lib/", b"/lib64/", b"/lib32/", b"/etc/", b"/proc/", b"/sys/", b"/dev/", b"/bin/", b"/sbin/", b"/boot/",
-    b"/run/", b"/snap/",
+    b"/usr/", b"/lib/", b"/lib64/", b"/lib32/", b"/etc/", b"/proc/", b"/sys/", b"/dev/", b"/bin/", b"/sbin/",
+    b"/boot/", b"/run/", b"/snap/",
 ];
 
 impl DataFolders {
@@ -207,7 +207,7 @@ fn read_from(
                 stream.odd(OddKind::LongLine, &line);
                 skip_line(&mut text);
             }
-            Ok(_) => stream.line(trimmed(&line)),
+            Ok(_) => stream.line(trimmed(&line), line.ends_with(b"\n")),
             Err(error) => {
                 stream.odd(OddKind::CutFile, error.to_string().as_bytes());
                 break;

@@ -93,7 +93,10 @@ pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings)
     }
     let judge = Judge { run, profile, settings };
     let Some(hog) = judge.disk_hog().or_else(|| judge.network_hog()) else {
-        return Answer::silent(method, "no total time of stat or connect is outside its range and apart from the other nodes");
+        return Answer::silent(
+            method,
+            "no total time of stat or connect is outside its range and apart from the other nodes",
+        );
     };
     let mut nodes = vec![hog.node.node.clone()];
     for node in judge.isolated(hog.cause) {
@@ -123,7 +126,8 @@ impl<'a> Judge<'a> {
     /// Steps (a) and (b) of both hogs: the node with the greatest total time, if that is outside its range and every other
     /// node's differs enough from it.
     fn greatest(&self, class: CallClass) -> Option<(&'a NodeCalls, f64)> {
-        let max = self.run.nodes.iter().reduce(|max, node| if node.total(class) > max.total(class) { node } else { max })?;
+        let max =
+            self.run.nodes.iter().reduce(|max, node| if node.total(class) > max.total(class) { node } else { max })?;
         if !self.is_outside(max, class) {
             return None;
         }

@@ -84,8 +84,8 @@ impl<'s> Stream<'s> {
         self.odd.add(kind, line, text);
     }
 
-    /// Takes a line in.
-    pub(super) fn line(&mut self, line: &[u8]) {
+    /// Takes a line in; `whole` says that it has its end.
+    pub(super) fn line(&mut self, line: &[u8], whole: bool) {
         self.calls.lines.lines += 1;
         if self.in_table {
             self.row(line);
@@ -120,6 +120,7 @@ impl<'s> Stream<'s> {
                 self.in_table = true;
                 self.totals.head(line);
             }
+            Said::Odd if !whole => self.odd.add(OddKind::CutCall, self.calls.lines.lines, line),
             Said::Cut => self.odd.add(OddKind::CutCall, self.calls.lines.lines, line),
             Said::Odd => self.odd.add(OddKind::UnknownLine, self.calls.lines.lines, line),
         }

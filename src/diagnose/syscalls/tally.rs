@@ -121,8 +121,8 @@ mod tests {
     fn sums_are_exact() {
         let mut tally = Tally::default();
         assert_eq!(tally.mean(), None);
-        (0..3).for_each(|_| tally.add(100_000));
-        assert_eq!((tally.calls, tally.seconds(), tally.mean()), (3, 0.000_3, Some(0.000_1)));
+        (0..4).for_each(|_| tally.add(250_000_000));
+        assert_eq!((tally.calls, tally.seconds(), tally.mean()), (4, 1.0, Some(0.25)));
         let mut histogram = Histogram::default();
         [2, 0, 2].into_iter().for_each(|bucket| histogram.add(bucket));
         assert_eq!((histogram.0.as_slice(), histogram.count(7)), ([1, 0, 2].as_slice(), 0));

@@ -27,7 +27,7 @@ pub(super) fn comparison(sections: &[Section]) -> Result<Option<Section>, PlotEr
     let fastest = timed.iter().min_by(|a, b| a.2.mean.value.total_cmp(&b.2.mean.value));
     if let Some((i, section, headline)) = fastest {
         compared.answer.extend([
-            format!("The shortest mean time is that of {}: ", name(*i, section)).into(),
+            format!("The shortest mean time is that of {}: ", name(*i, section, headline)).into(),
             Number { at: format!("#{i}{}", headline.mean.at), ..headline.mean.clone() }.into(),
             ".".into(),
         ]);
@@ -37,7 +37,8 @@ pub(super) fn comparison(sections: &[Section]) -> Result<Option<Section>, PlotEr
             compared.remarks.push("Intervals of means overlap: the order of these results is not sure.".to_owned());
         }
     }
-    let rows: Vec<BarRow> = timed.iter().map(|(i, section, headline)| row(name(*i, section), headline)).collect();
+    let rows: Vec<BarRow> =
+        timed.iter().map(|(i, section, headline)| row(name(*i, section, headline), headline)).collect();
     let caption = "A bar reaches to the mean, the black line is its interval, and the orange marks are p95 and p99, which one run in \
                    twenty and one in a hundred exceeds.";
     compared.figure(rows_picture("compare", "time [s]", &rows)?, "Side by side", caption);
@@ -45,7 +46,7 @@ pub(super) fn comparison(sections: &[Section]) -> Result<Option<Section>, PlotEr
     for (i, section, headline) in &timed {
         // numbers of several results stand in several files
         let number = |number: &Number| Number { at: format!("#{i}{}", number.at), ..number.clone() };
-        let mut cells: Vec<Cell> = vec![name(*i, section).into(), number(&headline.mean).into()];
+        let mut cells: Vec<Cell> = vec![name(*i, section, headline).into(), number(&headline.mean).into()];
         cells.extend(headline.quantiles.iter().map(|quantile| Cell::from(quantile.as_ref().map(number))));
         table.rows.push(cells);
     }
@@ -53,8 +54,9 @@ pub(super) fn comparison(sections: &[Section]) -> Result<Option<Section>, PlotEr
     Ok(Some(compared))
 }
 
-fn name(i: usize, section: &Section) -> String {
-    format!("{}. {}", i + 1, section.title)
+fn name(i: usize, section: &Section, headline: &Headline) -> String {
+    let of = headline.of.as_ref().map_or_else(String::new, |of| format!(": {of}"));
+    format!("{}. {}{of}", i + 1, section.title)
 }
 
 fn are_apart(a: &Number, b: &Number) -> bool {

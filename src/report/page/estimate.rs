@@ -139,7 +139,7 @@ fn phases(report: &JobReport) -> Table {
         let critical = phase.critical.as_ref();
         table.rows.push(vec![
             format!("{} {}", phase.number, phase.name).into(),
-            count(phase.tasks as u128).into(),
+            Number::count(format!("/phases/{i}/tasks"), phase.tasks as u64).into(),
             Number::plain(format!("/phases/{i}/mean_s"), phase.mean_s, "").into(),
             phase.law.to_string().into(),
             quantity("first_done", &phase.first_done),

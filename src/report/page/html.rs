@@ -14,6 +14,9 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 /// Columns from which on a table becomes a list of cards on a phone.
 const MANY_COLUMNS: usize = 4;
 
+/// Columns up to which a table is only as wide as it must be.
+const FEW_COLUMNS: usize = 3;
+
 /// The whole page.
 pub(super) fn document(sections: &[Section], compared: Option<&Section>, results: &[Shown]) -> String {
     let title = match sections {
@@ -139,17 +142,20 @@ fn figure_of(figure: &Figure) -> Markup {
 
 fn table_of(table: &Table) -> Markup {
     let many = table.head.len() > MANY_COLUMNS;
+    let few = table.head.len() <= FEW_COLUMNS;
+    // a column of words begins at the left, one with numbers ends at the right
+    let words: Vec<bool> = (0..table.head.len()).map(|column| is_of_words(table, column)).collect();
     html! {
         div.table {
             h3 { (table.title) }
             @if !table.note.is_empty() { p.note { (table.note) } }
-            table.cards[many] {
-                thead { tr { @for name in &table.head { th scope="col" { (name) } } } }
+            table.cards[many].few[few] {
+                thead { tr { @for (i, name) in table.head.iter().enumerate() { th.text[words[i]] scope="col" { (name) } } } }
                 tbody {
                     @for row in &table.rows {
                         tr {
                             @for (i, (cell, name)) in row.iter().zip(&table.head).enumerate() {
-                                (cell_of(cell, name, i == 0))
+                                (cell_of(cell, name, i == 0, words[i]))
                             }
                         }
                     }
@@ -159,14 +165,18 @@ fn table_of(table: &Table) -> Markup {
     }
 }
 
+/// Whether a column has no numbers.
+fn is_of_words(table: &Table, column: usize) -> bool {
+    table.rows.iter().all(|row| matches!(row.get(column), Some(Cell::Text(_) | Cell::Empty) | None))
+}
+
 /// A cell; on a phone its column's name stands beside it.
-fn cell_of(cell: &Cell, name: &str, first: bool) -> Markup {
+fn cell_of(cell: &Cell, name: &str, first: bool, words: bool) -> Markup {
     html! {
         @match cell {
             _ if first => th scope="row" { (content(cell)) },
             Cell::Empty => td data-name=(name) {},
-            Cell::Text(_) => td.text data-name=(name) { (content(cell)) },
-            Cell::Number(_) => td data-name=(name) { (content(cell)) },
+            _ => td.text[words] data-name=(name) { (content(cell)) },
         }
     }
 }

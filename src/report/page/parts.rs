@@ -65,7 +65,7 @@ impl TimeFound {
     }
 
     pub(super) fn headline(&self) -> Headline {
-        Headline { mean: self.mean.clone(), quantiles: [0.5, 0.95, 0.99].map(|p| self.quantile(p)) }
+        Headline { of: None, mean: self.mean.clone(), quantiles: [0.5, 0.95, 0.99].map(|p| self.quantile(p)) }
     }
 
     /// `95 % of the runs take less than ...`; of what, such as `runs`.

@@ -34,6 +34,8 @@ pub(super) struct Section {
 /// The numbers of a time by which results are compared.
 #[derive(Clone, Debug)]
 pub(super) struct Headline {
+    /// What has these times, where it is not the whole result, such as its base.
+    pub(super) of: Option<String>,
     pub(super) mean: Number,
     /// p50, p95, p99.
     pub(super) quantiles: [Option<Number>; 3],
@@ -212,7 +214,8 @@ impl Number {
             None if value.fract() == 0.0 && value.abs() < 1e9 => grouped(value),
             None => plain(value),
         };
-        if self.unit.is_empty() { format!("{sign}{digits}") } else { format!("{sign}{digits} {}", self.unit) }
+        let text = format!("{sign}{}", with_minus(&digits));
+        if self.unit.is_empty() { text } else { format!("{text}\u{a0}{}", self.unit) }
     }
 
     /// The interval as text; none where there is none, or where it is a point.
@@ -220,12 +223,17 @@ impl Number {
         let ends = self.shown().1?;
         let half = Some(half(ends)).filter(|half| *half > 0.0)?;
         let [low, high] = ends.map(|end| within(end, Some(half)));
-        (low != high).then(|| format!("{low} to {high}"))
+        (low != high).then(|| with_minus(&format!("{low} to {high}")))
     }
 }
 
 fn half([low, high]: [f64; 2]) -> f64 {
     0.5 * (high - low)
+}
+
+/// A number with a minus sign where it has a hyphen.
+fn with_minus(number: &str) -> String {
+    number.replace('-', "\u{2212}")
 }
 
 /// A whole number with commas between groups of three digits, from five digits on.
@@ -277,9 +285,9 @@ mod tests {
         let number = Number { ends: Some([0.81, 0.87]), ..Number::plain("/x", 0.8412, "") };
         assert_eq!((number.text(), number.interval()), ("0.841".to_owned(), Some("0.810 to 0.870".to_owned())));
         let change = number.change();
-        assert_eq!((change.text(), change.interval()), ("-15.9 %".to_owned(), Some("-19.0 to -13.0".to_owned())));
+        assert_eq!((change.text(), change.interval()), ("−15.9\u{a0}%".to_owned(), Some("−19.0 to −13.0".to_owned())));
         assert_eq!(Number::count("/n", 1_234_567).text(), "1,234,567");
         assert_eq!(Number::count("/n", 2000).text(), "2000");
-        assert_eq!(Number::plain("/x", 0.25, "s").signed().text(), "+0.25 s");
+        assert_eq!(Number::plain("/x", 0.25, "s").signed().text(), "+0.25\u{a0}s");
     }
 }

@@ -38,6 +38,7 @@ pub(super) fn section(report: &StagesReport) -> Result<Section, PlotError> {
         ],
         remarks: report.notes.clone(),
         headline: Some(Headline {
+            of: None,
             mean: number("/mean_s", report.mean_s),
             quantiles: [quantile(0.5), quantile(0.95), quantile(0.99)],
         }),
@@ -53,6 +54,7 @@ pub(super) fn section(report: &StagesReport) -> Result<Section, PlotError> {
         vec![quantile_name(row.p).into(), number(&format!("/quantiles/{i}/value_s"), row.value_s).into()]
     }));
     section.table(table);
+    section.table(speculation(report));
     section.table(stages(report));
     Ok(section)
 }
@@ -73,6 +75,29 @@ fn waterfall(section: &mut Section, report: &StagesReport) -> Result<(), PlotErr
                    interval of the end.";
     section.figure(rows_picture("waterfall", "time since the start of the job [s]", &rows)?, "What runs when", caption);
     Ok(())
+}
+
+/// What copies change, where they were asked for.
+fn speculation(report: &StagesReport) -> Table {
+    let mut table = Table::new("What copies of stragglers change in a usual run", "", &["", "value"]);
+    let Some(section) = &report.speculation else { return table };
+    table.note = format!(
+        "Tasks beyond {} medians get a copy, once {} % of them have ended.",
+        plain(section.multiplier),
+        plain(100.0 * section.quantile)
+    );
+    for (name, key, quantity, unit) in [
+        ("without copies", "without_s", &section.without_s, "s"),
+        ("with copies", "with_s", &section.with_s, "s"),
+        ("change", "change_s", &section.change_s, "s"),
+        ("copies", "copies", &section.copies, ""),
+        ("of them won", "won", &section.won, ""),
+        ("slot time of killed attempts", "killed_slot_s", &section.killed_slot_s, "s"),
+    ] {
+        let number = Number::quantity(format!("/speculation/{key}"), quantity, unit);
+        table.rows.push(vec![name.into(), Number { signed: key == "change_s", ..number }.into()]);
+    }
+    table
 }
 
 fn stages(report: &StagesReport) -> Table {

@@ -7,6 +7,7 @@ use crate::report::plot::PlotError;
 use crate::report::sweep::{KnobLevel, SweepReport, value_text};
 use crate::report::sweep_plot::sweep_pictures;
 use crate::sweep;
+use toml::Value;
 
 /// Most points of the table.
 const MOST: usize = 200;
@@ -16,7 +17,11 @@ pub(super) fn section(report: &SweepReport) -> Result<Section, PlotError> {
     let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
     let mut section = Section {
         kind: "sweep",
-        title: format!("What {} change{}", axes.join(", "), if axes.len() == 1 { "s" } else { "" }),
+        title: match &axes[..] {
+            [one] => format!("What {one} changes"),
+            [one, other] => format!("What {one} and {other} change"),
+            more => format!("What {} settings change", more.len()),
+        },
         question: format!(
             "What does each setting do to the time, and which one buys most? {}.",
             counted(report.points.len() as u128, "point")
@@ -72,7 +77,11 @@ fn answer(report: &SweepReport) -> Vec<Piece> {
         Number::of_sweep(format!("/points/{i}/difference_s"), &difference, "s").signed().into(),
     ];
     if let Some(ratio) = &point.ratio {
-        pieces.extend([", that is ".into(), Number::of_sweep(format!("/points/{i}/ratio"), ratio, "").change().into()]);
+        pieces.extend([
+            " (".into(),
+            Number::of_sweep(format!("/points/{i}/ratio"), ratio, "").change().into(),
+            ")".into(),
+        ]);
     }
     pieces.push(".".into());
     pieces
@@ -85,7 +94,7 @@ fn base(report: &SweepReport) -> Option<Headline> {
         number.as_ref().map(|number| Number::of_sweep(format!("/points/{i}/{name}"), number, "s"))
     };
     let quantiles = [number("p50_s", &base.p50_s), number("p95_s", &base.p95_s), number("p99_s", &base.p99_s)];
-    Some(Headline { mean: number("mean_s", &base.mean_s)?, quantiles })
+    Some(Headline { of: Some("the base".to_owned()), mean: number("mean_s", &base.mean_s)?, quantiles })
 }
 
 /// The engines that ran the points.
@@ -109,15 +118,24 @@ fn knobs(report: &SweepReport) -> Table {
         let swing = Number::plain(format!("/tornado/{i}/swing_s"), knob.swing_s, "");
         table.rows.push(vec![
             knob.name.clone().into(),
-            value_text(&knob.best.value).into(),
+            setting(format!("/tornado/{i}/best/value"), &knob.best.value),
             change("best", &knob.best).into(),
             ratio.into(),
-            value_text(&knob.worst.value).into(),
+            setting(format!("/tornado/{i}/worst/value"), &knob.worst.value),
             change("worst", &knob.worst).into(),
             Number { digits_of: knob.worst.difference_s.half_width().filter(|half| *half > 0.0), ..swing }.into(),
         ]);
     }
     table
+}
+
+/// A value of an axis.
+fn setting(at: String, value: &Value) -> Cell {
+    match value {
+        Value::Integer(number) => Number::plain(at, *number as f64, "").into(),
+        Value::Float(number) => Number::plain(at, *number, "").into(),
+        other => value_text(other).into(),
+    }
 }
 
 fn points(report: &SweepReport) -> Table {
@@ -138,7 +156,9 @@ fn points(report: &SweepReport) -> Table {
                 values.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
             cells.push(named.collect::<Vec<_>>().join(", ").into());
         } else {
-            cells.extend(values.map(|(_, value)| value.as_ref().map(value_text).into()));
+            cells.extend(values.enumerate().map(|(k, (_, value))| {
+                value.as_ref().map(|value| setting(format!("/points/{i}/values/{k}"), value)).into()
+            }));
         }
         let number = |name: &str, number: &Option<sweep::Number>| {
             number.as_ref().map(|number| Number::of_sweep(format!("/points/{i}/{name}"), number, ""))

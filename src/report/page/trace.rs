@@ -7,7 +7,7 @@ use crate::report::rows_plot::{BarRow, rows_picture};
 use crate::report::trace_rows::{ApplicationRow, StageRow, TraceReport};
 
 /// Most rows of a table.
-const MOST: usize = 40;
+const MOST: usize = 20;
 
 /// What a log says.
 pub(super) fn section(report: &TraceReport) -> Result<Section, PlotError> {
@@ -33,12 +33,7 @@ pub(super) fn section(report: &TraceReport) -> Result<Section, PlotError> {
         section.remarks.push("The reading was ended early: the end of the log is missing.".to_owned());
     }
     for warning in &report.warnings {
-        section.remarks.push(format!(
-            "{} times, first at {}: {}",
-            count(warning.count.into()),
-            warning.first,
-            warning.text
-        ));
+        section.remarks.push(format!("{}: {}", warning.first, warning.text));
     }
     waterfall(&mut section, report)?;
     section.table(bounds(report));

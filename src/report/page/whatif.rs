@@ -22,7 +22,7 @@ pub(super) fn section(report: &WhatIfReport) -> Result<Section, PlotError> {
             counted(report.nodes, "node"),
             counted(report.slots, "slot")
         ),
-        answer: vec![report.advice.clone().into()],
+        answer: vec![format!("Advice: {}.", report.advice.trim_end_matches('.')).into()],
         headline: fastest(report),
         plan: report.plan.clone(),
         provenance: vec![
@@ -54,7 +54,7 @@ fn fastest(report: &WhatIfReport) -> Option<Headline> {
         found.map(|(t, tail)| Number::quantity(format!("/policies/{i}/tails/{t}"), &tail.quantity, "s"))
     };
     let mean = Number::quantity(format!("/policies/{i}/job_time_s"), &row.job_time_s, "s");
-    Some(Headline { mean, quantiles: [None, tail(0.95), tail(0.99)] })
+    Some(Headline { of: Some(format!("policy {}", row.name)), mean, quantiles: [None, tail(0.95), tail(0.99)] })
 }
 
 fn times(report: &WhatIfReport) -> Table {

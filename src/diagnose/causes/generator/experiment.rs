@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::diagnose::causes::feature::{Feature, RESOURCES};
+use crate::diagnose::causes::feature::RESOURCES;
 use crate::diagnose::causes::generator::plan::GeneratorPlan;
 use crate::diagnose::causes::generator::simulate::generate;
 use crate::diagnose::causes::pearson::{PearsonRules, correlation, is_pearson_cause};
@@ -68,34 +68,29 @@ pub fn curves(pools: &[(Pool, Truth)], base: &Rules, thresholds: &Thresholds) ->
         let rules = Rules { quantile, peer_factor, ..*base };
         RocPoint::of(&decisions(pools, &rules))
     });
+    let rho: Vec<[Option<f64>; RESOURCES.len()]> =
+        pools.iter().map(|(pool, _)| RESOURCES.map(|resource| correlation(pool, resource))).collect();
     let pearson = pairs(&thresholds.correlations).into_par_iter().filter_map(|(quantile, limit)| {
         let rules = PearsonRules { correlation: limit, quantile };
-        RocPoint::of(&confusion(pools, |pool| {
-            let rho = RESOURCES.map(|resource| correlation(pool, resource));
-            move |task, feature: Feature| {
+        let mut sum = Confusion::default();
+        for ((pool, truth), rho) in pools.iter().zip(&rho) {
+            sum.add(&score_resources(pool, truth, |task, feature| {
                 let own = feature.resource().and_then(|i| rho[i]);
                 is_pearson_cause(pool, task, feature, own, &rules)
-            }
-        }))
+            }));
+        }
+        RocPoint::of(&sum)
     });
     Curves { rules: rules.collect(), pearson: pearson.collect() }
 }
 
-/// Counts the decisions over all jobs; `method` makes the decider of one.
-fn confusion<'p, D: FnMut(usize, Feature) -> bool>(
-    pools: &'p [(Pool, Truth)],
-    method: impl Fn(&'p Pool) -> D,
-) -> Confusion {
-    let mut sum = Confusion::default();
-    for (pool, truth) in pools {
-        sum.add(&score_resources(pool, truth, method(pool)));
-    }
-    sum
-}
-
 /// Counts the decisions of the rules over some jobs.
 pub fn decisions(pools: &[(Pool, Truth)], rules: &Rules) -> Confusion {
-    confusion(pools, |pool| move |task, feature| judge(pool, task, feature, rules).is_some())
+    let mut sum = Confusion::default();
+    for (pool, truth) in pools {
+        sum.add(&score_resources(pool, truth, |task, feature| judge(pool, task, feature, rules).is_some()));
+    }
+    sum
 }
 
 /// What edge detection changes with the same thresholds.

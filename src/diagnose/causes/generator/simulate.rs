@@ -446,7 +446,7 @@ mod tests {
             job.nodes.iter().flat_map(of).flat_map(|s| &s.samples).map(|sample| sample.value).sum()
         };
         let stated = |feature: Feature| -> f64 { job.stages.iter().flatten().filter_map(|t| t.stated[feature as usize]).sum() };
-        let moved = sum(&|node| &node.network) + sum(&|node| &node.disk) * plan.capacity[1] * MB;
+        let moved = sum(|node| &node.network) + sum(|node| &node.disk) * plan.capacity[1] * MB;
         let expected = stated(Feature::ReadBytes) + stated(Feature::ShuffleWrite);
         assert!((moved / expected - 1.0).abs() < 1e-9, "{moved} {expected}");
         assert_eq!(job.stages.iter().map(Vec::len).collect::<Vec<_>>(), [50, 50]);
