@@ -150,19 +150,6 @@ fn grid() -> Vec<(CpuShare, Rules)> {
                     grid.push((cpu, Rules { quantile, peer_factor, edge_factor, ..Rules::default() }));
                 }
             }
-            println!(
-                "{:?} {:?} {:.2} {:.2} {:.2} {:?}",
-                finding.subject,
-                finding.cause,
-                finding.score,
-                finding.threshold,
-                finding.confidence,
-                finding
-                    .evidence
-                    .iter()
-                    .map(|e| format!("{} {:.2} {:.2}", e.what, e.value, e.usual))
-                    .collect::<Vec<_>>()
-            );
         }
     }
     grid
@@ -281,14 +268,6 @@ fn each_labelled_case_gets_its_cause() {
         assert_eq!(causes_of(&found, stage), expected, "{}", run.case);
         let sure = |finding: &tailspn::diagnose::Finding| (0.0..=1.0).contains(&finding.confidence);
         assert!(found.findings.iter().all(sure));
-        println!(
-            "{name} end {:.1} stragglers {} {:?} areas {:?} {made:?} {:?}",
-            job.end,
-            pools.iter().map(|p| p.0.stragglers().count()).sum::<usize>(),
-            decisions(&pools, &Rules::default()),
-            curves.areas(),
-            start.elapsed()
-        );
     }
 }
 
@@ -401,7 +380,10 @@ fn rules_beat_correlation_and_edges_help_on_generated_jobs() {
         let effect = edge_effect(&pools, &rules);
         let fall = effect.false_positives_fall().unwrap();
         let rise = effect.accuracy_rises().unwrap();
-        println!("{name:10} areas {area:.3} {pearson:.3}, edges: false positives -{fall:.3}, accuracy +{rise:.3} {:?}", effect.with);
+        println!(
+            "{name:10} areas {area:.3} {pearson:.3}, edges: false positives -{fall:.3}, accuracy +{rise:.3} {:?}",
+            effect.with
+        );
         let least = if name == "disk" { -0.01 } else { 0.005 };
         assert!(area > pearson + least && pearson > 0.5, "{name}: {area} {pearson}");
         assert!(fall > 0.4 && rise > 0.03, "{name}: {fall} {rise}");
@@ -430,7 +412,12 @@ fn table_iv_of_the_paper_is_generated() {
     let calm = generate(&GeneratorPlan { anomaly: Anomaly::None, ..plan.clone() }, 1);
     assert!(job.end > calm.end, "hogs cost time: {} {}", job.end, calm.end);
     let decided = decisions(&pools(&plan, 20, &PoolOptions::default()), &Rules::default());
-    println!("table iv {decided:?} {:?} {:?} {:?}", decided.false_positive_rate(), decided.true_positive_rate(), decided.accuracy());
+    println!(
+        "table iv {decided:?} {:?} {:?} {:?}",
+        decided.false_positive_rate(),
+        decided.true_positive_rate(),
+        decided.accuracy()
+    );
     assert!(decided.accuracy().unwrap() > 0.8, "{decided:?}");
 }
 
