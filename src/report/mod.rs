@@ -22,7 +22,7 @@
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`StagesReport`] |
-//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`] |
+//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`]; what such a rule is worth, as a picture: `trade_off_plot` |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
@@ -71,6 +71,7 @@ mod trace_csv;
 mod trace_rows;
 mod trace_text;
 mod trace_timeline;
+mod trade_off_plot;
 mod whatif;
 mod whatif_plot;
 
@@ -127,6 +128,7 @@ pub use trace_rows::{
 };
 pub use trace_text::{MostRows, trace_text};
 pub use trace_timeline::trace_svg;
+pub use trade_off_plot::{TradeOff, trade_off_svg};
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     detectors_text, what_if_csv, what_if_report, what_if_text,
