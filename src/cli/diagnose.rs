@@ -192,7 +192,8 @@ fn report(
     causes: RootCauses,
 ) -> DiagnosisReport {
     let name = trace.applications.first().map_or("", |application| application.name.as_str());
-    let subject = if name.is_empty() { trace.format.text().to_owned() } else { format!("{name}: {}", trace.format.text()) };
+    let subject =
+        if name.is_empty() { trace.format.text().to_owned() } else { format!("{name}: {}", trace.format.text()) };
     let taken = format!("{} attempts of tasks on {} nodes", trace.attempts().len(), trace.nodes.len());
     let mut used = vec![UsedRow { kind: "log", name: trace.files.join(", "), taken }];
     used.extend(samples.files.iter().filter(|file| file.series > 0).map(|file| UsedRow {
@@ -202,7 +203,10 @@ fn report(
     }));
     let mut missing: Vec<String> = Vec::new();
     if inputs.samples.is_empty() {
-        missing.push("no samples of nodes: processors, disks and networks are unknown (see `tailspn diagnose --help`)".to_owned());
+        missing.push(
+            "no samples of nodes: processors, disks and networks are unknown (see `tailspn diagnose --help`)"
+                .to_owned(),
+        );
     }
     missing.extend(unmapped.into_iter().map(|node| match node.node.as_str() {
         "" => node.reason,
@@ -231,7 +235,8 @@ fn clocks(trace: &JobTrace, meters: &[NodeMeters]) -> Vec<String> {
             continue;
         }
         if to < first || from > last {
-            let (when, off) = if to < first { ("before its first task", first - to) } else { ("after its last task", from - last) };
+            let (when, off) =
+                if to < first { ("before its first task", first - to) } else { ("after its last task", from - last) };
             warnings.push(format!(
                 "node {}: its samples are all {when}, by {off:.0} s: is --utc-offset or --clock-offset missing?",
                 node.name

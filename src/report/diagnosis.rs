@@ -92,8 +92,12 @@ fn stage_row(stage: &StageSummary) -> DiagnosedStageRow {
 fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
     let slow: Vec<&DiagnosedStageRow> = stages.iter().filter(|stage| stage.stragglers > 0).collect();
     let Some(first) = slow.first() else { return Vec::new() };
-    let everywhere: Vec<&str> =
-        first.unknown_features.iter().copied().filter(|f| slow.iter().all(|s| s.unknown_features.contains(f))).collect();
+    let everywhere: Vec<&str> = first
+        .unknown_features
+        .iter()
+        .copied()
+        .filter(|f| slow.iter().all(|s| s.unknown_features.contains(f)))
+        .collect();
     let mut told = Vec::new();
     if !everywhere.is_empty() {
         told.push(format!("not known, and so never a cause: {}", everywhere.join(", ")));

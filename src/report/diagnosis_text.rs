@@ -103,7 +103,8 @@ fn findings(report: &DiagnosisReport, most: MostRows, look: &Look) -> String {
     let mut order: Vec<&Finding> = report.findings.iter().filter(|f| f.cause != Cause::Unknown).collect();
     let known = order.len();
     order.extend(report.findings.iter().filter(|f| f.cause == Cause::Unknown));
-    let title = format!("findings: {} with a cause, {} without", count(known as u128), count((order.len() - known) as u128));
+    let title =
+        format!("findings: {} with a cause, {} without", count(known as u128), count((order.len() - known) as u128));
     let columns = [
         ("stage", Align::Right),
         ("task", Align::Right),
@@ -168,7 +169,8 @@ fn because(report: &DiagnosisReport, advice: &Advice) -> String {
     let mut text = cause_text(advice.cause).to_owned();
     if advice.stragglers > 0 {
         let stage = if advice.stages.len() == 1 { "stage" } else { "stages" };
-        let _ = write!(text, ": {} of {stage} {}", counted(advice.stragglers as u128, "straggler"), listed(&advice.stages));
+        let _ =
+            write!(text, ": {} of {stage} {}", counted(advice.stragglers as u128, "straggler"), listed(&advice.stages));
         let _ = write!(text, ", {} s longer than usual together", time(advice.lost_s));
     }
     if !advice.nodes.is_empty() {
@@ -205,7 +207,8 @@ mod tests {
     #[test]
     fn amounts_have_their_units() {
         let evidence = |unit| Evidence { what: String::new(), value: 1.0, usual: 0.0, unit };
-        let shown: Vec<String> = ["B", "B/s", "s", "%", ""].iter().map(|unit| amount(&evidence(unit), 1500.0)).collect();
+        let shown: Vec<String> =
+            ["B", "B/s", "s", "%", ""].iter().map(|unit| amount(&evidence(unit), 1500.0)).collect();
         assert_eq!(shown, ["1.5 kB", "1.5 kB/s", "1500 s", "1500.0 %", "1500.00"]);
     }
 }

@@ -98,7 +98,11 @@ fn scored(run: &Run, pool: &Pool, rules: &Rules) -> (Confusion, u64) {
         for resource in RESOURCES {
             let said = judge(pool, task, resource, rules).is_some();
             let affected = run.truth.overlap(record.node, resource, record.from, record.to) > 0.0;
-            let beside = run.truth.windows.iter().any(|w| Some(w.node) != record.node && w.from < record.to && w.to > record.from);
+            let beside = run
+                .truth
+                .windows
+                .iter()
+                .any(|w| Some(w.node) != record.node && w.from < record.to && w.to > record.from);
             if said && !affected && beside {
                 neighbours += 1;
             } else {
@@ -358,7 +362,7 @@ fn kinds() -> [(&'static str, Anomaly); 4] {
     ]
 }
 
-/// Figures 8 and 9 of the paper as orderings, over 100 jobs of each kind: the rules' area is above that of the correlation, clearly but for the disk, where they are as good as each other; edge detection halves false positives and raises
+/// Figures 8 and 9 of the paper as orderings, over 40 jobs of 8 stages of each kind: the rules' area is above that of the correlation, clearly but for the disk, where they are as good as each other; edge detection halves false positives and raises
 /// accuracy; as it is printed it does worse than none, and both edges lose a third of the true ones and more.
 #[test]
 fn rules_beat_correlation_and_edges_help_on_generated_jobs() {
@@ -366,7 +370,7 @@ fn rules_beat_correlation_and_edges_help_on_generated_jobs() {
     let rules = Rules { explain_cold: true, ..Rules::default() };
     for (name, anomaly) in kinds() {
         let plan = GeneratorPlan { anomaly, ..GeneratorPlan::default() };
-        let pools = pools(&plan, 100, &PoolOptions::default());
+        let pools = pools(&plan, 40, &PoolOptions::default());
         let few = Thresholds {
             quantiles: vec![0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99],
             peer_factors: vec![0.0, 1.0, 1.2, 1.5, 2.0, 3.0, 6.0],
@@ -376,8 +380,11 @@ fn rules_beat_correlation_and_edges_help_on_generated_jobs() {
         let effect = edge_effect(&pools, &rules);
         let fall = effect.false_positives_fall().unwrap();
         let rise = effect.accuracy_rises().unwrap();
-        println!("{name:10} areas {area:.3} {pearson:.3}, edges: false positives -{fall:.3}, accuracy +{rise:.3} {:?}", effect.with);
-        let least = if name == "disk" { -0.01 } else { 0.005 };
+        println!(
+            "{name:10} areas {area:.3} {pearson:.3}, edges: false positives -{fall:.3}, accuracy +{rise:.3} {:?}",
+            effect.with
+        );
+        let least = if name == "disk" { -0.02 } else { 0.005 };
         assert!(area > pearson + least && pearson > 0.5, "{name}: {area} {pearson}");
         assert!(fall > 0.4 && rise > 0.03, "{name}: {fall} {rise}");
         let read = |edge| decisions(&pools, &Rules { edge, ..rules });
@@ -405,7 +412,12 @@ fn table_iv_of_the_paper_is_generated() {
     let calm = generate(&GeneratorPlan { anomaly: Anomaly::None, ..plan.clone() }, 1);
     assert!(job.end > calm.end, "hogs cost time: {} {}", job.end, calm.end);
     let decided = decisions(&pools(&plan, 20, &PoolOptions::default()), &Rules::default());
-    println!("table iv {decided:?} {:?} {:?} {:?}", decided.false_positive_rate(), decided.true_positive_rate(), decided.accuracy());
+    println!(
+        "table iv {decided:?} {:?} {:?} {:?}",
+        decided.false_positive_rate(),
+        decided.true_positive_rate(),
+        decided.accuracy()
+    );
     assert!(decided.accuracy().unwrap() > 0.8, "{decided:?}");
 }
 

@@ -114,7 +114,8 @@ pub(crate) enum EdgeChoice {
 
 /// `NODE=SECONDS` or `SECONDS`.
 fn clock_offset(text: &str) -> Result<(Option<String>, f64), String> {
-    let (node, seconds) = text.rsplit_once('=').map_or((None, text), |(node, seconds)| (Some(node.to_owned()), seconds));
+    let (node, seconds) =
+        text.rsplit_once('=').map_or((None, text), |(node, seconds)| (Some(node.to_owned()), seconds));
     let seconds = seconds.trim().parse::<f64>().ok().filter(|seconds| seconds.is_finite());
     let expected = || "expected seconds, such as -2.5 or worker1=37".to_owned();
     Ok((node.filter(|node| !node.is_empty()), seconds.ok_or_else(expected)?))

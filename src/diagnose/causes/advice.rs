@@ -54,7 +54,9 @@ pub fn advice(findings: &[Finding]) -> Vec<Advice> {
         by_cause.entry(finding.cause).or_default().push(i);
     }
     let mut list: Vec<Advice> = by_cause.into_iter().map(|(cause, which)| of_cause(findings, cause, which)).collect();
-    list.sort_by(|a, b| (a.cause == Cause::Unknown).cmp(&(b.cause == Cause::Unknown)).then(b.lost_s.total_cmp(&a.lost_s)));
+    list.sort_by(|a, b| {
+        (a.cause == Cause::Unknown).cmp(&(b.cause == Cause::Unknown)).then(b.lost_s.total_cmp(&a.lost_s))
+    });
     list
 }
 
@@ -173,11 +175,8 @@ mod tests {
         ];
         let list = advice(&findings);
         let seen: Vec<_> = list.iter().map(|a| (a.cause, a.stragglers, a.lost_s, a.findings.clone())).collect();
-        let expected = [
-            (Cause::Disk, 2, 8.0, vec![1, 3]),
-            (Cause::Cpu, 1, 7.0, vec![2]),
-            (Cause::Unknown, 1, 100.0, vec![0]),
-        ];
+        let expected =
+            [(Cause::Disk, 2, 8.0, vec![1, 3]), (Cause::Cpu, 1, 7.0, vec![2]), (Cause::Unknown, 1, 100.0, vec![0])];
         assert_eq!(seen, expected);
         assert_eq!((list[0].stages.join(" "), list[0].nodes.join(" ")), ("1 3".to_owned(), "a b".to_owned()));
         assert!(advice(&[]).is_empty());

@@ -33,7 +33,7 @@ pub fn clock_hint(tasks: &[(f64, f64)], node: &NodeMeters) -> Option<ClockHint> 
     let (begin, end) = node.span()?;
     let first = tasks.iter().map(|task| task.0).fold(f64::INFINITY, f64::min).min(begin);
     let last = tasks.iter().map(|task| task.1).fold(f64::NEG_INFINITY, f64::max).max(end);
-    if tasks.is_empty() || !(last > first) || last - first > MOST as f64 {
+    if tasks.is_empty() || last <= first || last - first > MOST as f64 {
         return None;
     }
     let seconds = (last - first).ceil() as usize;
@@ -87,7 +87,8 @@ mod tests {
     /// A node that is busy while tasks run, by a clock that is `late` seconds behind.
     fn node(tasks: &[(f64, f64)], late: f64) -> NodeMeters {
         let busy = |t: f64| if tasks.iter().any(|task| task.0 <= t && t < task.1) { 0.9 } else { 0.1 };
-        let sample = |i: i32| Sample { from: f64::from(i), to: f64::from(i + 1), value: busy(f64::from(i) + 0.5 + late) };
+        let sample =
+            |i: i32| Sample { from: f64::from(i), to: f64::from(i + 1), value: busy(f64::from(i) + 0.5 + late) };
         let samples = (0..200).map(sample).collect();
         let series = Series { host: "a".into(), device: "all".into(), meter: Meter::CpuBusy, samples };
         NodeMeters { cpu: vec![series], ..NodeMeters::default() }

@@ -170,15 +170,16 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
         Category::Resource => (100.0, "%"),
         Category::Discrete => (1.0, ""),
     };
-    let new = |what: String, value: f64, usual: f64| Evidence { what, value: factor * value, usual: factor * usual, unit };
+    let new =
+        |what: String, value: f64, usual: f64| Evidence { what, value: factor * value, usual: factor * usual, unit };
     let mut found = vec![new(format!("{}, against {of}", cause.feature.text()), cause.value, cause.usual)];
     if let Some(around) = cause.around {
         let sides = [("before it", around.head), ("after it", around.tail)];
         let sides = sides.into_iter().filter_map(|(when, side)| Some((when, side?)));
         found.extend(sides.map(|(when, side)| new(format!("{} {when}", cause.feature.text()), side, cause.usual)));
     }
-    let others = RESOURCES.iter().any(|&r| r == cause.feature);
-    if let (false, Some(quantile)) = (others, pool.quantile(cause.feature, 1.0).filter(|&most| most > cause.value)) {
+    let resource = RESOURCES.contains(&cause.feature);
+    if let (false, Some(quantile)) = (resource, pool.quantile(cause.feature, 1.0).filter(|&most| most > cause.value)) {
         found.push(new(format!("{}, against the most in the stage", cause.feature.text()), cause.value, quantile));
     }
     found
@@ -201,7 +202,9 @@ fn slow_nodes(trace: &JobTrace, ratios: Vec<Vec<f64>>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (node, mut ratios) in trace.nodes.iter().zip(ratios) {
         ratios.sort_unstable_by(f64::total_cmp);
-        let Some(slowness) = quantile(&ratios, 0.5).filter(|&s| s > SLOW_NODE && ratios.len() >= FEWEST) else { continue };
+        let Some(slowness) = quantile(&ratios, 0.5).filter(|&s| s > SLOW_NODE && ratios.len() >= FEWEST) else {
+            continue;
+        };
         let tasks = ratios.len() as f64;
         let what = format!("time of its {tasks} tasks, in medians of other nodes");
         findings.push(Finding {

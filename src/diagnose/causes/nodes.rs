@@ -71,7 +71,9 @@ impl NodeMap {
             .map_err(|error| NodeMapError { message: error.message().to_owned(), span: error.span() })?;
         let bad = map.node.iter().find(|(_, source)| !source.clock_offset_s.is_finite());
         match bad {
-            Some((name, _)) => Err(NodeMapError { message: format!("`clock_offset_s` of `{name}` is no number"), span: None }),
+            Some((name, _)) => {
+                Err(NodeMapError { message: format!("`clock_offset_s` of `{name}` is no number"), span: None })
+            }
             None => Ok(map),
         }
     }
@@ -146,7 +148,12 @@ pub struct Unmapped {
 }
 
 /// Finds the samples of each node of a log, in the order of [`JobTrace::nodes`], and says of which there are none.
-pub fn meters_of(trace: &JobTrace, samples: &Samples, map: &NodeMap, cpu: CpuShare) -> (Vec<NodeMeters>, Vec<Unmapped>) {
+pub fn meters_of(
+    trace: &JobTrace,
+    samples: &Samples,
+    map: &NodeMap,
+    cpu: CpuShare,
+) -> (Vec<NodeMeters>, Vec<Unmapped>) {
     let mut unmapped = Vec::new();
     if trace.clock != Clock::Unix {
         let reason = "the log does not tell the time of day, so that no samples can be laid beside it".to_owned();
@@ -190,19 +197,16 @@ pub fn meters_of(trace: &JobTrace, samples: &Samples, map: &NodeMap, cpu: CpuSha
 }
 
 /// The host whose samples are those of a node: as given, else by name, else the only one there is for the only node.
-fn host_of<'s>(
-    node: &str,
-    given: Option<&NodeSource>,
-    samples: &'s Samples,
-    nodes: usize,
-) -> Result<&'s str, String> {
+fn host_of<'s>(node: &str, given: Option<&NodeSource>, samples: &'s Samples, nodes: usize) -> Result<&'s str, String> {
     let hosts = samples.hosts();
     let listed = if hosts.is_empty() { "none".to_owned() } else { format!("`{}`", hosts.join("`, `")) };
     if let Some(host) = given.and_then(|source| source.host.as_deref()) {
         let found = hosts.iter().find(|name| **name == host);
         return found.copied().ok_or_else(|| format!("no samples of host `{host}`; there are {listed}"));
     }
-    let short = |name: &str| if is_address(name) { name.to_owned() } else { name.split('.').next().unwrap_or(name).to_lowercase() };
+    let short = |name: &str| {
+        if is_address(name) { name.to_owned() } else { name.split('.').next().unwrap_or(name).to_lowercase() }
+    };
     let by = |same: &dyn Fn(&str) -> bool| {
         let mut found = hosts.iter().filter(|host| same(host));
         found.next().copied().filter(|_| found.next().is_none())
@@ -214,7 +218,9 @@ fn host_of<'s>(
         [only] if nodes == 1 => Ok(only),
         // the devices of a host that holds several nodes are told apart by the map alone
         [only] if given.is_some() => Ok(only),
-        _ => Err(format!("no samples of a host with this name; there are {listed}; say with --node-map whose they are")),
+        _ => {
+            Err(format!("no samples of a host with this name; there are {listed}; say with --node-map whose they are"))
+        }
     }
 }
 
@@ -301,7 +307,10 @@ mod tests {
             shift: 1.0,
         };
         let mean = |resource| node.over(resource, 0.0, 2.0).map(|over| over.mean);
-        assert_eq!([mean(Feature::Cpu), mean(Feature::Disk), mean(Feature::Network)], [Some(0.4), Some(0.7), Some(12.0)]);
+        assert_eq!(
+            [mean(Feature::Cpu), mean(Feature::Disk), mean(Feature::Network)],
+            [Some(0.4), Some(0.7), Some(12.0)]
+        );
         assert_eq!(node.over(Feature::Cpu, 8.0, 10.0).unwrap().covered, 0.5);
         assert_eq!(node.over(Feature::Cpu, 9.5, 10.0), None);
         assert_eq!(node.span(), Some((-1.0, 9.0)));

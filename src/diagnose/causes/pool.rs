@@ -172,7 +172,8 @@ impl Pool {
     /// none where there are no such tasks. Without a known node all tasks are those of other nodes.
     pub fn peers(&self, task: usize, feature: Feature) -> (Option<f64>, Option<f64>) {
         let own = &self.tasks[task];
-        let mut same = own.record.node.and_then(|n| self.by_node.get(&n)).map_or(Sum::default(), |s| s[feature as usize]);
+        let mut same =
+            own.record.node.and_then(|n| self.by_node.get(&n)).map_or(Sum::default(), |s| s[feature as usize]);
         let all = self.all[feature as usize];
         let other = Sum { sum: all.sum - same.sum, count: all.count - same.count };
         // a task is no peer of itself

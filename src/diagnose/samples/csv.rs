@@ -19,7 +19,8 @@ pub(super) fn read(text: &str, utc_offset: f64, collector: &mut Collector) {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         collector.line += 1;
-        let bad = if cut && lines.peek().is_none() { SampleWarningKind::CutLastLine } else { SampleWarningKind::BadRow };
+        let bad =
+            if cut && lines.peek().is_none() { SampleWarningKind::CutLastLine } else { SampleWarningKind::BadRow };
         if line.starts_with('#') {
             let columns: Vec<&str> = line.split(';').map(str::trim).skip(COMMON).collect();
             section = line.starts_with(HEADER).then(|| Section::new(&columns));
@@ -93,7 +94,8 @@ mod tests {
             vm;1;2026-11-20 09:2";
         let mut collector = Collector::default();
         read(text, 3600.0, &mut collector);
-        let found: Vec<_> = collector.series.iter().map(|(key, s)| (key.1.as_str(), key.2, s[0].from, s[0].value)).collect();
+        let found: Vec<_> =
+            collector.series.iter().map(|(key, s)| (key.1.as_str(), key.2, s[0].from, s[0].value)).collect();
         let at = 1_795_166_572.0;
         let expected = [
             ("0", Meter::CpuUser, at, 0.92),

@@ -33,6 +33,9 @@ mod series;
 mod text;
 mod warning;
 
-pub use read::{SampleError, SampleFile, SampleFormat, SampleOptions, is_readable, is_samples, read_samples, read_samples_from_bytes};
+pub use read::{
+    SampleError, SampleFile, SampleFormat, SampleOptions, is_readable, is_samples, read_samples,
+    read_samples_from_bytes,
+};
 pub use series::{Meter, Over, Sample, Samples, Series};
 pub use warning::{SampleWarning, SampleWarningKind};

@@ -105,7 +105,8 @@ impl SampleError {
 }
 
 /// What a person can give.
-const GIVE_SAMPLES: &str = "samples are read from mpstat, iostat -xt, sar -u -d -n DEV (text or JSON), sadf -d and sadf -j";
+const GIVE_SAMPLES: &str =
+    "samples are read from mpstat, iostat -xt, sar -u -d -n DEV (text or JSON), sadf -d and sadf -j";
 
 /// What the beginning of a file is.
 enum Sniffed {
@@ -124,7 +125,11 @@ fn sniff(head: &[u8]) -> Sniffed {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('{') {
         let named = |key: &str| text.contains(&format!("\"{key}\""));
-        return if named("sysstat") && named("hosts") { Sniffed::Samples(SampleFormat::SadfJson) } else { Sniffed::Unknown };
+        return if named("sysstat") && named("hosts") {
+            Sniffed::Samples(SampleFormat::SadfJson)
+        } else {
+            Sniffed::Unknown
+        };
     }
     let mut banner = false;
     for line in text.lines().take(LINES) {
@@ -278,7 +283,12 @@ fn joined(mut read: Vec<Read1>) -> Samples {
                 example: String::new(),
             });
         }
-        samples.files.push(SampleFile { name: file.name, format: file.format, rows: file.collector.rows, series: taken });
+        samples.files.push(SampleFile {
+            name: file.name,
+            format: file.format,
+            rows: file.collector.rows,
+            series: taken,
+        });
     }
     samples.series =
         together.into_iter().map(|((host, device, meter), samples)| Series { host, device, meter, samples }).collect();

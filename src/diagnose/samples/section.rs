@@ -74,10 +74,7 @@ impl Section {
             Topic::Disk => Some(vec![(Meter::DiskBusy, value(&["%util"])? / 100.0)]),
             Topic::Network => {
                 let rate = |kilo: &str, bytes: &str| value(&[kilo]).map(|kb| kb * KILO).or_else(|| value(&[bytes]));
-                Some(vec![
-                    (Meter::Received, rate("rxkB/s", "rxbyt/s")?),
-                    (Meter::Sent, rate("txkB/s", "txbyt/s")?),
-                ])
+                Some(vec![(Meter::Received, rate("rxkB/s", "rxbyt/s")?), (Meter::Sent, rate("txkB/s", "txbyt/s")?)])
             }
             Topic::DiskWithoutUtilisation | Topic::Other => Some(Vec::new()),
         }

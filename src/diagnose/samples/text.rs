@@ -30,7 +30,7 @@ pub(super) fn is_header(line: &str) -> bool {
     header(cells).is_some_and(|section| section.topic != Topic::Other)
 }
 
-/// The host and the date of a banner: `Linux 6.1.0 (host) 	2026-11-20 	_x86_64_	(2 CPU)`.
+/// The host and the date of a banner: `Linux 6.1.0 (host) 2026-11-20 _x86_64_ (2 CPU)`.
 fn banner(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("Linux ")?;
     let (_, rest) = rest.split_once('(')?;
@@ -216,7 +216,8 @@ fn section_name(section: &Section) -> &'static str {
 
 /// Rows of averages at the end: `Average:`, in whatever language, and `Summary:`.
 fn is_average(first: &str, tokens: &[&str]) -> bool {
-    let word = |token: &str| token.strip_suffix(':').is_some_and(|word| word.chars().all(|c| c.is_alphabetic() || c == '.'));
+    let word =
+        |token: &str| token.strip_suffix(':').is_some_and(|word| word.chars().all(|c| c.is_alphabetic() || c == '.'));
     let known = ["avg-cpu:", "Device:"];
     (word(first) && !known.contains(&first)) || (tokens.get(1) == Some(&":") && word(&format!("{first}:")))
 }
@@ -299,7 +300,9 @@ mod tests {
 
     #[test]
     fn a_report_without_date_or_since_boot_is_no_sample() {
-        let bare = collected("avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n  0.14    0.00    0.16    0.00    0.00   99.70\n");
+        let bare = collected(
+            "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n  0.14    0.00    0.16    0.00    0.00   99.70\n",
+        );
         assert_eq!(kinds(&bare), [(SampleWarningKind::NoTime, 2, 1)]);
         let text = "Linux 3.10.0 (a) \t2022-03-11 \t_x86_64_\t(1 CPU)\n\n03:14:20 PM  CPU %usr %idle\n03:14:20 PM  all 0.23 99.39\n";
         assert!(kinds(&collected(text)).contains(&(SampleWarningKind::SinceBoot, 4, 1)));

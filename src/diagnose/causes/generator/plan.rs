@@ -114,8 +114,11 @@ impl GeneratorPlan {
             Anomaly::Mixed => {
                 const KINDS: [Feature; 3] = [Feature::Cpu, Feature::Disk, Feature::Network];
                 let of_node = |node| {
-                    windows(draw, node as u32 + 1, BETWEEN_MIXED, move |from, kind: f64| {
-                        Hog { node, resource: KINDS[(kind * 3.0) as usize], from, to: from + WINDOW }
+                    windows(draw, node as u32 + 1, BETWEEN_MIXED, move |from, kind: f64| Hog {
+                        node,
+                        resource: KINDS[(kind * 3.0) as usize],
+                        from,
+                        to: from + WINDOW,
                     })
                 };
                 (0..self.nodes).flat_map(of_node).collect()
