@@ -271,7 +271,7 @@ fn each_labelled_case_gets_its_cause() {
     }
 }
 
-/// Clocks that agree give no hint; samples that are 37 s late give one, of just these seconds.
+/// Clocks that agree give no hint, on eight runs; that others do is a unit test of `clock_hint`.
 #[test]
 fn clocks_of_the_labelled_runs_agree() {
     for run in labelled(CpuShare::Busy) {
@@ -282,14 +282,6 @@ fn clocks_of_the_labelled_runs_agree() {
             assert_eq!(clock_hint(&tasks, meters), None, "{} {index}", run.case);
         }
     }
-    let job = generate(&GeneratorPlan { slots: 2, ..GeneratorPlan::default() }, 5);
-    // the node idles where a stage waits for its last task
-    let tasks: Vec<(f64, f64)> =
-        job.stages.iter().flatten().filter(|task| task.node == Some(2)).map(|task| (task.from, task.to)).collect();
-    assert_eq!(clock_hint(&tasks, &job.nodes[2]), None);
-    let late = NodeMeters { shift: 37.0, ..job.nodes[2].clone() };
-    let hint = clock_hint(&tasks, &late);
-    assert!(hint.is_none_or(|hint| (hint.offset - 37.0).abs() <= 1.0 || (hint.offset + 37.0).abs() <= 1.0), "{hint:?}");
 }
 
 /// Where samples end in the middle of a run, the features after that are unknown: no cause is invented, and the gap is told.
