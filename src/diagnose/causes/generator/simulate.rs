@@ -444,7 +444,7 @@ mod tests {
             GeneratorPlan { noise: 0.0, bursts: (1e12, [1.0, 2.0]), stages: [2, 50], ..GeneratorPlan::default() };
         let job = generate(&plan, 11);
         let sum = |of: fn(&NodeMeters) -> &Vec<Series>| -> f64 {
-            job.nodes.iter().flat_map(of).flat_map(|s| &s.samples).map(|sample| sample.value).sum()
+            job.nodes.iter().flat_map(of).flat_map(|series| &series.samples).map(|sample| sample.value).sum()
         };
         let stated =
             |feature: Feature| -> f64 { job.stages.iter().flatten().filter_map(|t| t.stated[feature as usize]).sum() };
