@@ -2,6 +2,7 @@
 //!
 //! Data goes to standard output, everything else to standard error; how a command ended is its exit code ([`exit`]).
 
+mod answers;
 mod args;
 #[cfg(feature = "gpu")]
 mod bench;
@@ -10,9 +11,11 @@ mod bench_nets;
 mod check;
 mod check_against;
 mod convert;
+mod derivatives;
 mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
+mod diagnose;
 mod estimate;
 mod estimate_stages;
 mod exact;
@@ -21,9 +24,14 @@ mod exit;
 mod fit;
 mod load;
 mod notes;
+mod optimize;
 mod output;
+mod pictures;
 mod plan;
 mod question;
+mod report;
+mod report_source;
+mod sensitivity;
 mod shell;
 mod simulate;
 mod solve;
@@ -34,12 +42,16 @@ mod steady;
 mod straggler_values;
 mod structure;
 mod sweep;
+mod sweep_events;
+mod sweep_models;
 mod sweep_points;
 mod syscalls;
 mod trace;
 mod values;
 mod watch;
+mod watch_tasks;
 mod whatif;
+mod whatif_log;
 
 use std::process::ExitCode;
 
@@ -70,10 +82,15 @@ pub(crate) fn run() -> ExitCode {
         Command::Whatif(args) => whatif::run(args, &terminal),
         Command::Sweep(args) => sweep::run(args, &terminal),
         Command::Merge(args) => sweep::merge(args, &terminal),
+        Command::Sensitivity(args) => sensitivity::run(args, &terminal),
+        Command::Optimize(args) => optimize::run(args, &terminal),
         Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
+        Command::Watch(args) => watch_tasks::run(args, &terminal),
+        Command::Diagnose(args) => diagnose::run(args, &terminal),
         Command::Syscalls(args) => syscalls::run(args, &terminal),
+        Command::Report(args) => report::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

@@ -50,13 +50,18 @@ impl CriticalPath {
     ) -> Result<Self, Vec<String>> {
         let question = Question { goal: Goal::Dead, ..Question::default() };
         let schedule = Schedule::new(program, plan, &question, clock, seed, false)?;
-        let tracer = Tracer::new(program, plan, groups);
+        let tracer = Tracer::new(program, plan, &schedule);
+        let group_of = group_of(program, groups);
         let mut path = Self { groups: vec![GroupShare::default(); groups.len()], rest: GroupShare::default() };
         let mut sums = vec![(0_u64, 0_u32); groups.len() + 1];
         schedule.each_block(first, count, true, |block, lanes| {
             for r in lanes {
                 sums.fill((0, 0));
-                tracer.follow(block, r, &mut sums);
+                tracer.follow(block, r, |t, delay| {
+                    let sum = &mut sums[group_of[t as usize]];
+                    sum.0 += delay;
+                    sum.1 += 1;
+                });
                 for (share, &(ticks, firings)) in path.groups.iter_mut().chain([&mut path.rest]).zip(&sums) {
                     share.time.push(clock.seconds(ticks));
                     share.firings.push(f64::from(firings));
@@ -68,50 +73,51 @@ impl CriticalPath {
     }
 }
 
-/// Finds the way back from a firing.
-struct Tracer<'a> {
+/// Per transition: its group, the first one where there are several, or the number of groups.
+fn group_of(program: &Program, groups: &[Group]) -> Vec<usize> {
+    let mut group_of = vec![groups.len(); program.transitions()];
+    for (number, group) in groups.iter().enumerate() {
+        for &t in &group.transitions {
+            let own = &mut group_of[t as usize];
+            *own = number.min(*own);
+        }
+    }
+    group_of
+}
+
+/// Finds the way back from the firing that ends a replication.
+pub(super) struct Tracer<'a> {
     program: &'a Program,
     plan: &'a SchedulePlan,
     /// Per transition: its step.
     step_of: Vec<u32>,
-    /// Per transition: its group, or the number of groups.
-    group_of: Vec<u32>,
-    last: Vec<u32>,
+    /// Transitions of which the last firing is the end.
+    ends: Vec<u32>,
 }
 
 impl<'a> Tracer<'a> {
-    fn new(program: &'a Program, plan: &'a SchedulePlan, groups: &[Group]) -> Self {
+    pub(super) fn new(program: &'a Program, plan: &'a SchedulePlan, schedule: &Schedule) -> Self {
         let mut step_of = vec![0; program.transitions()];
         for (step, number) in plan.steps.iter().zip(0..) {
             step_of[step.transition as usize] = number;
         }
-        let none = u32::try_from(groups.len()).expect("few groups");
-        let mut group_of = vec![none; program.transitions()];
-        for (group, number) in groups.iter().zip(0..) {
-            for &t in &group.transitions {
-                let own = &mut group_of[t as usize];
-                *own = number.min(*own);
-            }
-        }
-        let last = plan.steps.iter().filter(|step| step.last).map(|step| step.transition).collect();
-        Self { program, plan, step_of, group_of, last }
+        let ends = schedule.steps.iter().filter(|bound| bound.ends).map(|bound| bound.step.transition).collect();
+        Self { program, plan, step_of, ends }
     }
 
     fn time(&self, block: &Block, t: u32, r: usize) -> u64 {
         block.trace[self.step_of[t as usize] as usize].of(r)
     }
 
-    /// Adds delays and firings of the chain of replication `r` of the block to the sums of its groups.
-    fn follow(&self, block: &Block, r: usize, sums: &mut [(u64, u32)]) {
+    /// Visits the firings on the chain of replication `r` of the block, the last one first, with their delays in ticks.
+    pub(super) fn follow(&self, block: &Block, r: usize, mut visit: impl FnMut(u32, u64)) {
         let existing = |&t: &u32| Some((self.time(block, t, r), t)).filter(|(time, _)| *time < NEVER);
-        let mut next = latest(self.last.iter().filter_map(existing));
+        let mut next = latest(self.ends.iter().filter_map(existing));
         while let Some((time, t)) = next {
             let inputs = self.program.inputs.row(t as usize).iter();
             let producers = inputs.flat_map(|input| self.plan.producers.row(input.counter as usize));
             next = latest(producers.filter_map(existing));
-            let sum = &mut sums[self.group_of[t as usize] as usize];
-            sum.0 += time - next.map_or(0, |(ready, _)| ready);
-            sum.1 += 1;
+            visit(t, time - next.map_or(0, |(ready, _)| ready));
         }
     }
 }

@@ -1,0 +1,106 @@
+//! The arguments of `sensitivity` and `optimize`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use tailspn::optimize::Measure;
+
+use crate::cli::args::{PrintArgs, RunArgs};
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Plans are those of `tailspn sweep`; their designs play no part. Methods are described in docs/sensitivity.md.
+
+Examples:
+    tailspn sweep --print-plan > knobs.toml
+    tailspn sensitivity knobs.toml                    what a little more of each number does
+    tailspn sensitivity knobs.toml --method each      what going from one end of each axis to the other does
+    tailspn sensitivity knobs.toml --method morris    which knobs matter at all, over the whole ranges
+    tailspn sensitivity knobs.toml --method sobol     whose the spread is, alone and together
+    tailspn sensitivity net.xml --until \"#(done) >= 3\"
+")]
+pub(crate) struct SensitivityArgs {
+    /// Plan of a sweep, of which the axes are looked at; or a net, of which the rate parameters are
+    #[arg(required_unless_present = "print_plan")]
+    pub(crate) subject: Option<PathBuf>,
+    /// How knobs are compared
+    #[arg(long, value_enum, default_value = "derivatives")]
+    pub(crate) method: SensitivityMethod,
+    /// What moves: `mean`, or a quantile such as `p95` or `p99.9`
+    #[arg(long, value_name = "MEASURE", default_value = "mean", value_parser = measure)]
+    pub(crate) measure: Measure,
+    /// Goal of a net: an expression that is not 0 there; the dead marking where it is not given
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) until: Option<String>,
+    /// Derivatives of a net by the mean delay of each timed transition, also where it has rate parameters
+    #[arg(long)]
+    pub(crate) transitions: bool,
+    /// Rows of points: walks of `morris` (20 where it is not given), rows of `sobol` (256)
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) rows: Option<u64>,
+    /// Replications of each point: 20,000 for derivatives, 2,000 for `each`; for `morris` 200 and for `sobol` 32, or 2,000 where a
+    /// quantile moves
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) reps: Option<u64>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+    /// Print a plan with a comment on every key, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub(crate) print_plan: bool,
+}
+
+/// How knobs are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SensitivityMethod {
+    /// Derivatives at the base: infinitesimal perturbation of schedules, likelihood ratios of other exponential nets
+    Derivatives,
+    /// From one end of each axis to the other, all others as in the base
+    Each,
+    /// Elementary effects along random walks
+    Morris,
+    /// Sobol's indices
+    Sobol,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Plans are described in docs/sensitivity.md.
+
+Exit code 8 says that no point meets the deadline, or that it stayed undecided.
+
+Examples:
+    tailspn optimize --print-plan > deadline.toml
+    tailspn optimize deadline.toml
+    tailspn optimize deadline.toml --deadline 90 --measure p99
+")]
+pub(crate) struct OptimizeArgs {
+    /// Plan of the optimisation
+    #[arg(required_unless_present = "print_plan")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Deadline in seconds, instead of the plan's
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = values::positive)]
+    pub(crate) deadline: Option<f64>,
+    /// What must be at most the deadline, instead of the plan's: `mean`, `p95`, `p99.9`
+    #[arg(long, value_name = "MEASURE", value_parser = measure)]
+    pub(crate) measure: Option<Measure>,
+    /// Seed of every point, instead of the plan's
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
+    pub(crate) seed: Option<u64>,
+    /// Threads; all cores where it is not given
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+    /// Print a plan with a comment on every key, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub(crate) print_plan: bool,
+}
+
+/// What moves or must be met.
+fn measure(text: &str) -> Result<Measure, String> {
+    Measure::parse(text).ok_or_else(|| "expected `mean`, or a quantile such as `p95` or `p99.9`".to_owned())
+}

@@ -1,0 +1,172 @@
+//! `optimize`: the cheapest point that meets a deadline.
+
+use std::path::Path;
+
+use tailspn::optimize::{
+    Answer, Candidate, Cost, Judge, Judgement, OptimizePlan, Search, Variable, candidates, search,
+};
+use tailspn::report::{OptimizeReport, json, optimize_csv, optimize_report, optimize_text};
+use tailspn::sim::{Ensemble, Watch as _};
+use tailspn::sweep::{Axis, Model, Point, Settings, SweepPlan, path};
+use toml::{Table, Value};
+
+use crate::cli::answers::{Patience, times};
+use crate::cli::args::OptimizeArgs;
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::Terminal;
+use crate::cli::plan::{PlanText, keys_of, refused};
+use crate::cli::sweep_points::Subject;
+use crate::cli::watch::{Progress, catch_interrupt};
+
+/// Searches the points of a plan.
+pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let Some(file) = args.plan.as_deref().filter(|_| !args.print_plan) else {
+        terminal.data(OptimizePlan::example_toml())?;
+        return Ok(Exit::Success);
+    };
+    let PlanText { source, text } = PlanText::read(file, terminal)?;
+    let text = with_arguments(text, args);
+    let mut plan = OptimizePlan::from_toml(&text).map_err(|error| refused(&source, error, &keys_of("optimize")))?;
+    if let Some(measure) = args.measure {
+        plan.optimize.measure = measure.name();
+    }
+    plan.optimize.seed = args.seed.unwrap_or(plan.optimize.seed);
+    let sweep = as_sweep(&plan);
+    let subject = Subject::load(&sweep, file.parent().unwrap_or(Path::new("")), terminal)?;
+    let cost = Cost::parse(&plan.optimize.cost).map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
+    let all = candidates(&plan, |point| cost_of(&cost, &plan, &sweep, &subject, point))
+        .map_err(|message| Failure::plain(Exit::Model, message))?;
+    let points: Vec<Point> = all.iter().map(|candidate| candidate.point.clone()).collect();
+    subject.check(&sweep, &with_base(&points, sweep.axis.len()), &source, &text)?;
+    if plan.optimize.search == Search::Bisection {
+        check_bisection(&plan, &all)?;
+    }
+    catch_interrupt(terminal);
+    let watch = Patience::new(Progress::new(terminal.shows_progress(), "replications of this point"), None);
+    let judge = |candidate: &Candidate, error: f64| judge(candidate, error, &plan, &sweep, &subject, args, &watch);
+    let found = search(&plan, &all, judge)?;
+    let report = optimize_report(&plan, &all, &found);
+    terminal.data(&text_of(&report, args, terminal)?)?;
+    Ok(match found.answer {
+        Answer::Cheapest(_) | Answer::Meets(_) => Exit::Success,
+        Answer::None | Answer::Undecided => Exit::Unmet,
+        Answer::Stopped => Exit::Interrupted,
+    })
+}
+
+/// The plan's text, where a deadline of the arguments replaces its own; a plan may leave it out then.
+fn with_arguments(text: String, args: &OptimizeArgs) -> String {
+    let Some(deadline) = args.deadline else { return text };
+    let Ok(mut table) = text.parse::<Table>() else { return text };
+    let section = table.entry("optimize").or_insert_with(|| Value::Table(Table::new()));
+    let Some(section) = section.as_table_mut() else { return text };
+    section.insert("deadline_s".to_owned(), Value::Float(deadline));
+    table.to_string()
+}
+
+/// What points are about, in the words of a sweep.
+fn as_sweep(plan: &OptimizePlan) -> SweepPlan {
+    let OptimizePlan { optimize, axis } = plan;
+    let settings = Settings {
+        base: optimize.base.clone(),
+        net: optimize.net.clone(),
+        until: optimize.until.clone(),
+        seed: optimize.seed,
+        ..Settings::default()
+    };
+    let axis: Vec<Axis> = axis.iter().map(Variable::axis).collect();
+    SweepPlan { sweep: settings, axis }
+}
+
+/// The points to check: the first is taken for the base.
+fn with_base(points: &[Point], axes: usize) -> Vec<Point> {
+    std::iter::once(Point::base(axes)).chain(points.iter().cloned()).collect()
+}
+
+/// Refuses bisection where it would not be right.
+fn check_bisection(plan: &OptimizePlan, all: &[Candidate]) -> Result<(), Failure> {
+    if tailspn::optimize::search::may_bisect(plan, all) {
+        return Ok(());
+    }
+    let note = Note::problem("bisection needs one axis, along which cost rises while the job gets faster");
+    Err(Failure::new(
+        Exit::Model,
+        note.with_help("say so with `faster = \"up\"` or `\"down\"`, or take `search = \"rising\"`"),
+    ))
+}
+
+/// What a point costs: the expression over `nodes`, the axes, and what of the plan is a number.
+fn cost_of(
+    cost: &Cost,
+    plan: &OptimizePlan,
+    sweep: &SweepPlan,
+    subject: &Subject,
+    point: &Point,
+) -> Result<f64, String> {
+    let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
+    let axes = plan.axis.iter().zip(&point.values);
+    let mut names: Vec<(&str, f64)> =
+        axes.filter_map(|(axis, value)| Some((axis.title(), number(value.as_ref()?)?))).collect();
+    if let Subject::Job { table, .. } = subject
+        && let Some(nodes) = nodes_at(table, &sweep.axis, point)
+    {
+        names.push((tailspn::optimize::cost::NODES, nodes));
+    }
+    cost.at(&names).map_err(|error| error.to_string())
+}
+
+/// Workers of the job at a point.
+fn nodes_at(table: &Table, axes: &[Axis], point: &Point) -> Option<f64> {
+    let mut cluster = Table::new();
+    cluster.insert("cluster".to_owned(), table.get("cluster")?.clone());
+    for (axis, value) in axes.iter().zip(&point.values) {
+        if let Some(value) = value.as_ref().filter(|_| axis.key.trim().starts_with("cluster")) {
+            // a path that does not fit is told by the check of the points
+            let _ = path::set(&mut cluster, &axis.key, value);
+        }
+    }
+    let nodes = cluster.get("cluster")?.get("node")?.as_array()?;
+    Some(nodes.iter().filter_map(|node| node.get("count")?.as_integer()).sum::<i64>() as f64)
+}
+
+/// Judges a point by replications.
+fn judge(
+    candidate: &Candidate,
+    error: f64,
+    plan: &OptimizePlan,
+    sweep: &SweepPlan,
+    subject: &Subject,
+    args: &OptimizeArgs,
+    watch: &Patience,
+) -> Result<Judgement, Failure> {
+    let settings = &plan.optimize;
+    let model: Model =
+        subject.model(&sweep.axis, &candidate.point).map_err(|message| Failure::plain(Exit::Model, message))?;
+    let judge = Judge {
+        measure: plan.measure(),
+        deadline_s: settings.deadline_s.unwrap_or(f64::INFINITY),
+        error,
+        indifference: settings.indifference,
+        first: settings.replications,
+        most: settings.most_replications,
+    };
+    judge.judge(|first, count| {
+        watch.progress(first, first + count);
+        let ensemble =
+            Ensemble { replications: count, first, seed: settings.seed, threads: args.threads, ..Ensemble::default() };
+        times(&model.program, &model.question, &ensemble, watch)
+    })
+}
+
+/// The report as it was asked for.
+fn text_of(report: &OptimizeReport, args: &OptimizeArgs, terminal: &Terminal) -> Result<String, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
+    if args.print.json {
+        json("optimize", report).map_err(|error| failed(&error))
+    } else if args.print.csv {
+        optimize_csv(report).map_err(|error| failed(&error))
+    } else {
+        Ok(optimize_text(report, &terminal.look()))
+    }
+}

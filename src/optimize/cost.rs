@@ -1,0 +1,98 @@
+//! What a point costs: an expression over the names of what varies.
+
+use crate::net::Expr;
+use crate::net::expr::{ExprError, NamedLeaf, parse};
+
+/// The name under which a cost finds the number of workers of a job.
+pub const NODES: &str = "nodes";
+
+/// A cost, in a unit of the user's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cost(Expr<NamedLeaf>);
+
+/// Why there is no cost.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CostError {
+    /// It is no expression.
+    #[error("the cost: {0}")]
+    Text(#[from] ExprError),
+    /// A name that nothing has.
+    #[error("the cost: there is no `{name}`; known are {known}")]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// It has no value at a point.
+    #[error("the cost is {value} where {at}; it must be a finite number")]
+    NotFinite {
+        /// What came out.
+        value: f64,
+        /// The point.
+        at: String,
+    },
+}
+
+impl Cost {
+    /// Reads an expression such as `nodes * (1 + 0.5 * speed)`.
+    ///
+    /// # Errors
+    ///
+    /// [`CostError::Text`].
+    pub fn parse(text: &str) -> Result<Self, CostError> {
+        Ok(Self(parse(text)?))
+    }
+
+    /// Its value where the names have these values.
+    ///
+    /// # Errors
+    ///
+    /// A name that is not there, or a value that is not finite.
+    pub fn at(&self, names: &[(&str, f64)]) -> Result<f64, CostError> {
+        let mut unknown = None;
+        self.0.for_each_leaf(&mut |leaf| {
+            let name = match leaf {
+                NamedLeaf::Parameter(name) | NamedLeaf::Tokens(name, _) | NamedLeaf::Capacity(name) => &name.text,
+            };
+            let known = matches!(leaf, NamedLeaf::Parameter(_)) && names.iter().any(|(known, _)| known == name);
+            if !known && unknown.is_none() {
+                unknown = Some(name.clone());
+            }
+        });
+        if let Some(name) = unknown {
+            let known = names.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            return Err(CostError::UnknownName { name, known });
+        }
+        let value = self.0.eval(&|leaf| match leaf {
+            NamedLeaf::Parameter(name) => {
+                names.iter().find(|(known, _)| *known == name.text).map_or(f64::NAN, |(_, value)| *value)
+            }
+            NamedLeaf::Tokens(..) | NamedLeaf::Capacity(_) => f64::NAN,
+        });
+        if value.is_finite() {
+            return Ok(value);
+        }
+        let at = names.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ");
+        Err(CostError::NotFinite { value, at })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_is_an_expression_over_names() {
+        let cost = Cost::parse("nodes * (2 + speed) + if(job.reduces > 10, 1, 0)").unwrap();
+        let names = [("nodes", 4.0), ("speed", 0.5), ("job.reduces", 20.0)];
+        assert_eq!(cost.at(&names), Ok(11.0));
+        let error = cost.at(&names[..1]).unwrap_err();
+        assert_eq!(error.to_string(), "the cost: there is no `speed`; known are `nodes`");
+        let infinite = Cost::parse("1 / nodes").unwrap().at(&[("nodes", 0.0)]).unwrap_err();
+        assert_eq!(infinite.to_string(), "the cost is inf where nodes = 0; it must be a finite number");
+        assert!(matches!(Cost::parse("#(nodes)").unwrap().at(&names), Err(CostError::UnknownName { .. })));
+        assert!(Cost::parse("2 *").is_err());
+    }
+}

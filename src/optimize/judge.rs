@@ -1,0 +1,254 @@
+//! Whether one point meets a deadline: replications until an interval says so.
+//!
+//! Owns the sequential test. It draws nothing: the caller hands out times of replications.
+
+use crate::estimate::{EstimateError, FloatMoments, quantile_interval_of_sorted, quantile_of_sorted};
+
+/// Which number of the time is held against the deadline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measure {
+    /// The mean.
+    Mean,
+    /// A quantile, in (0, 1).
+    Quantile(f64),
+}
+
+impl Measure {
+    /// `mean`, or `p` and a percentage above 0 and below 100: `p95`, `p99.9`.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text == "mean" {
+            return Some(Self::Mean);
+        }
+        let percent: f64 = text.strip_prefix('p')?.parse().ok()?;
+        (percent > 0.0 && percent < 100.0).then_some(Self::Quantile(percent / 100.0))
+    }
+
+    /// As [`Self::parse`] reads it.
+    pub fn name(self) -> String {
+        match self {
+            Self::Mean => "mean".to_owned(),
+            // a percentage as it was written, without the error of the division
+            Self::Quantile(q) => format!("p{}", (q * 1e10).round() / 1e8),
+        }
+    }
+
+    /// Its value over some times \[s\].
+    ///
+    /// # Errors
+    ///
+    /// Without times.
+    pub fn of(self, times: &[f64]) -> Result<f64, EstimateError> {
+        match self {
+            Self::Mean => {
+                let moments: FloatMoments = times.iter().copied().collect();
+                moments.mean().ok_or(EstimateError::TooFewSamples { got: 0, need: 1 })
+            }
+            Self::Quantile(q) => {
+                let mut sorted = times.to_vec();
+                sorted.sort_unstable_by(f64::total_cmp);
+                quantile_of_sorted(&sorted, q)
+            }
+        }
+    }
+}
+
+/// What was decided about a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is at most the deadline.
+    Meets,
+    /// It is above the deadline.
+    Fails,
+    /// It is so near to the deadline that it was not decided within the indifference zone or the replications that were allowed.
+    Undecided,
+    /// The caller stopped before anything was decided.
+    Stopped,
+}
+
+/// A verdict and the interval that shows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// What was decided.
+    pub verdict: Verdict,
+    /// The measure over all replications \[s\]; none where nothing was run.
+    pub value: Option<f64>,
+    /// Lower end of the interval \[s\]; none where there were too few replications.
+    pub low: Option<f64>,
+    /// Upper end of the interval \[s\]; none likewise.
+    pub high: Option<f64>,
+    /// Level of that interval, corrected for all looks at all points.
+    pub level: f64,
+    /// Replications.
+    pub replications: u64,
+    /// How often the interval was looked at.
+    pub looks: u32,
+}
+
+/// How a point is judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judge {
+    /// What is held against the deadline.
+    pub measure: Measure,
+    /// The deadline \[s\].
+    pub deadline_s: f64,
+    /// Probability with which the verdict may be wrong, in (0, 1).
+    pub error: f64,
+    /// Half width of the indifference zone, as a share of the deadline, >= 0.
+    pub indifference: f64,
+    /// Replications at the first look, >= 2. Each look doubles them.
+    pub first: u64,
+    /// Replications after which the point stays undecided.
+    pub most: u64,
+}
+
+impl Judge {
+    /// Judges a point; `more(first, count)` gives the times \[s\] of these replications, or none to stop.
+    ///
+    /// ```text
+    /// look k = 1, 2, ...: interval at level 1 − 2 α / (k (k + 1))
+    /// upper end <= deadline: meets;   lower end > deadline: fails;   both ends within deadline (1 ± δ): undecided
+    /// ```
+    ///
+    /// Σ α / (k (k + 1)) = α: whatever the number of looks, a wrong verdict has at most probability α, since only one end of the interval can
+    /// err. For quantiles the intervals are those of order statistics, and that is exact for any law; for the mean they are Student's, and it
+    /// holds by the central limit theorem.
+    ///
+    /// # Errors
+    ///
+    /// What `more` fails with.
+    pub fn judge<E>(&self, mut more: impl FnMut(u64, u64) -> Result<Option<Vec<f64>>, E>) -> Result<Judgement, E> {
+        let mut times: Vec<f64> = Vec::new();
+        let mut moments = FloatMoments::default();
+        let mut judgement = Judgement {
+            verdict: Verdict::Stopped,
+            value: None,
+            low: None,
+            high: None,
+            level: 1.0 - self.error,
+            replications: 0,
+            looks: 0,
+        };
+        loop {
+            let done = times.len() as u64;
+            let wanted = if done == 0 { self.first } else { done }.min(self.most.saturating_sub(done));
+            let Some(found) = more(done, wanted)? else { return Ok(judgement) };
+            moments.extend(found.iter().copied());
+            times.extend(found);
+            let look = judgement.looks + 1;
+            let level = 1.0 - 2.0 * self.error / (f64::from(look) * f64::from(look + 1));
+            let interval = self.interval(&mut times, &moments, level);
+            judgement = Judgement {
+                verdict: Verdict::Undecided,
+                value: interval.map(|ends| ends[1]).or(judgement.value),
+                low: interval.map(|ends| ends[0]),
+                high: interval.map(|ends| ends[2]),
+                level,
+                replications: times.len() as u64,
+                looks: look,
+            };
+            let zone = self.indifference * self.deadline_s;
+            if let Some([low, _, high]) = interval {
+                if high <= self.deadline_s {
+                    return Ok(Judgement { verdict: Verdict::Meets, ..judgement });
+                }
+                if low > self.deadline_s {
+                    return Ok(Judgement { verdict: Verdict::Fails, ..judgement });
+                }
+                if low >= self.deadline_s - zone && high <= self.deadline_s + zone {
+                    return Ok(judgement);
+                }
+            }
+            if judgement.replications >= self.most {
+                return Ok(judgement);
+            }
+        }
+    }
+
+    /// Low end, value, high end; none with too few times. Sorts the times where it needs them sorted.
+    fn interval(&self, times: &mut [f64], moments: &FloatMoments, level: f64) -> Option<[f64; 3]> {
+        match self.measure {
+            Measure::Mean => {
+                let estimate = moments.mean_estimate(level).ok()?;
+                Some([estimate.low(), estimate.value, estimate.high()])
+            }
+            Measure::Quantile(q) => {
+                times.sort_unstable_by(f64::total_cmp);
+                let interval = quantile_interval_of_sorted(times, q, level).ok()?;
+                Some([interval.low, interval.value, interval.high])
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{SeedableRng, rngs::StdRng};
+    use rand_distr::{Distribution, Exp1};
+    use std::convert::Infallible;
+
+    const JUDGE: Judge = Judge {
+        measure: Measure::Quantile(0.9),
+        deadline_s: 0.0,
+        error: 0.05,
+        indifference: 0.0,
+        first: 100,
+        most: 3200,
+    };
+
+    fn judge(judge: Judge, seed: u64) -> Judgement {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let more = |_, count| Ok::<_, Infallible>(Some((0..count).map(|_| Exp1.sample(&mut rng)).collect()));
+        judge.judge(more).unwrap()
+    }
+
+    /// Right at the deadline, either verdict is wrong half the time at most: what is said is hardly ever wrong, over all looks.
+    #[test]
+    fn looking_again_and_again_errs_no_more_often_than_allowed() {
+        for (measure, truth) in [(Measure::Quantile(0.9), 10.0_f64.ln()), (Measure::Mean, 1.0)] {
+            let at = |deadline_s, wrong: Verdict| {
+                let verdict =
+                    |seed| judge(Judge { measure, deadline_s, first: 100, most: 1600, ..JUDGE }, seed).verdict;
+                (0..800).filter(|&seed| verdict(seed) == wrong).count()
+            };
+            // at most 40 are expected; the binomial standard error is 6
+            let meets = at(truth * 0.999_999, Verdict::Meets);
+            assert!(meets <= 70 && meets > 2, "{measure:?}: {meets}");
+            let fails = at(truth * 1.000_001, Verdict::Fails);
+            assert!(fails <= 70 && fails > 2, "{measure:?}: {fails}");
+        }
+    }
+
+    #[test]
+    fn what_is_far_from_the_deadline_is_decided_soon() {
+        let far = judge(Judge { deadline_s: 3.0, ..JUDGE }, 1);
+        assert_eq!((far.verdict, far.looks <= 3), (Verdict::Meets, true), "{far:?}");
+        assert!(far.high.unwrap() <= 3.0);
+        let far = judge(Judge { deadline_s: 1.5, ..JUDGE }, 1);
+        assert_eq!(far.verdict, Verdict::Fails);
+        assert!(far.low.unwrap() > 1.5);
+        let near = judge(Judge { deadline_s: 10.0_f64.ln(), indifference: 0.2, most: 1 << 20, ..JUDGE }, 1);
+        assert!(near.verdict == Verdict::Undecided && near.replications < 10_000, "{near:?}");
+        let spent = judge(Judge { deadline_s: 10.0_f64.ln(), ..JUDGE }, 1);
+        assert_eq!((spent.verdict, spent.replications, spent.looks), (Verdict::Undecided, 3200, 6));
+    }
+
+    #[test]
+    fn times_without_chance_are_decided_by_themselves() {
+        let constant = |deadline_s| {
+            let judge = Judge { deadline_s, ..JUDGE };
+            judge.judge(|_, count| Ok::<_, Infallible>(Some(vec![5.0; count as usize]))).unwrap().verdict
+        };
+        assert_eq!((constant(5.0), constant(4.999), constant(6.0)), (Verdict::Meets, Verdict::Fails, Verdict::Meets));
+    }
+
+    #[test]
+    fn measures_have_names() {
+        for name in ["mean", "p50", "p95", "p99.9", "p99.99"] {
+            assert_eq!(Measure::parse(name).unwrap().name(), name);
+        }
+        for wrong in ["", "p", "p0", "p100", "95", "pNaN", "median", "p-5"] {
+            assert_eq!(Measure::parse(wrong), None, "{wrong}");
+        }
+    }
+}

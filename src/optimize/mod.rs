@@ -1,0 +1,27 @@
+//! The cheapest point that meets a deadline, shown with confidence.
+//!
+//! ```text
+//! OptimizePlan ──▶ Candidates (by rising cost) ──▶ search ──▶ judge, one point after the other ──▶ Found
+//!                                                                ▲
+//!                                       times of replications, from the caller
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | what a person writes, and what is wrong with it | [`plan`] |
+//! | what a point costs | [`cost`] |
+//! | does this point meet the deadline, and how sure is that | [`judge`] |
+//! | which point is looked at next, and what follows | [`search`] |
+//!
+//! No decision is taken by a point estimate: each is taken when a confidence interval lies on one side of the deadline. The levels of all
+//! looks at all points are set so that all decisions together are right with the confidence that was asked for.
+
+pub mod cost;
+pub mod judge;
+pub mod plan;
+pub mod search;
+
+pub use cost::{Cost, CostError};
+pub use judge::{Judge, Judgement, Measure, Verdict};
+pub use plan::{Faster, OptimizeFault, OptimizePlan, PlanError, Search, Settings, Variable};
+pub use search::{Answer, Candidate, Found, Look, candidates, search};

@@ -1,0 +1,328 @@
+//! Which point is looked at next, and what follows from all that were.
+//!
+//! Owns the two searches, and the share of the error that each look may use.
+
+use toml::Value;
+
+use crate::optimize::judge::{Judgement, Verdict};
+use crate::optimize::plan::{Faster, OptimizePlan, Search};
+use crate::sweep::Point;
+
+/// A point that may be chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The point; its number is its place in the grid of the axes, from 1 on.
+    pub point: Point,
+    /// For each axis: which of its values.
+    pub levels: Vec<usize>,
+    /// What it costs.
+    pub cost: f64,
+}
+
+/// A point that was looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Its position among the candidates.
+    pub candidate: usize,
+    /// What was decided.
+    pub judgement: Judgement,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// This look is at a point that meets the deadline, and every cheaper one is shown not to.
+    Cheapest(usize),
+    /// This look is at a point that meets the deadline; of a cheaper one it stayed open.
+    Meets(usize),
+    /// No point meets the deadline.
+    None,
+    /// No point was shown to meet the deadline, but of some it stayed open.
+    Undecided,
+    /// The caller stopped the search.
+    Stopped,
+}
+
+/// Everything that a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// How it was searched: not `auto`.
+    pub search: Search,
+    /// Points that were looked at, in that order.
+    pub looks: Vec<Look>,
+    /// Candidates that are worse on every axis than one that fails; nobody looked at them.
+    pub eliminated: Vec<usize>,
+    /// What follows.
+    pub answer: Answer,
+}
+
+/// All candidates of a sound plan in the order in which they are preferred: by rising cost, then by number.
+///
+/// # Errors
+///
+/// As `cost`, for the first point that has none.
+pub fn candidates<E>(plan: &OptimizePlan, mut cost: impl FnMut(&Point) -> Result<f64, E>) -> Result<Vec<Candidate>, E> {
+    let values: Vec<Vec<Value>> = plan.axis.iter().map(|axis| axis.levels()).collect();
+    let count: usize = values.iter().map(Vec::len).product();
+    let candidate = |number: usize| {
+        let mut rest = number;
+        let mut levels = vec![0; values.len()];
+        for (level, values) in levels.iter_mut().zip(&values).rev() {
+            (*level, rest) = (rest % values.len(), rest / values.len());
+        }
+        let chosen = levels.iter().zip(&values).map(|(&level, values)| Some(values[level].clone())).collect();
+        let point = Point { number: number as u64 + 1, values: chosen };
+        Ok(Candidate { cost: cost(&point)?, point, levels })
+    };
+    let mut all: Vec<Candidate> = (0..count).map(candidate).collect::<Result<_, E>>()?;
+    all.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(a.point.number.cmp(&b.point.number)));
+    Ok(all)
+}
+
+/// Whether bisection is right: one axis with more than one value, along which cost rises while the job gets faster.
+pub fn may_bisect(plan: &OptimizePlan, candidates: &[Candidate]) -> bool {
+    let moves = |&which: &usize| candidates.iter().any(|candidate| candidate.levels[which] > 0);
+    let moving: Vec<usize> = (0..plan.axis.len()).filter(moves).collect();
+    let [which] = moving[..] else { return false };
+    let rises = candidates.windows(2).all(|pair| pair[0].levels[which] < pair[1].levels[which]);
+    let falls = candidates.windows(2).all(|pair| pair[0].levels[which] > pair[1].levels[which]);
+    match plan.axis[which].faster {
+        Faster::Unknown => false,
+        Faster::Up => rises,
+        Faster::Down => falls,
+    }
+}
+
+/// Searches the candidates; `judge(candidate, error)` judges one with at most that probability of a wrong verdict.
+///
+/// * **Bisection**: the middle of what is open, until a point that meets the deadline stands next to one that does not. At most
+///   ⌈log₂(n + 1)⌉ points, each with that share of the error. Right where `faster` of the axis is true.
+/// * **Rising cost**: the cheapest point that is left, until one meets the deadline. Points that are no faster than one that fails, by
+///   `faster` of every axis, are left out. Each of n points has the n-th part of the error.
+///
+/// The answer is right with probability 1 − `error` at least, by Bonferroni. A point that stays undecided counts as not shown, and the search
+/// goes on to costlier ones; the answer says so.
+///
+/// # Errors
+///
+/// What `judge` fails with.
+pub fn search<E>(
+    plan: &OptimizePlan,
+    candidates: &[Candidate],
+    judge: impl FnMut(&Candidate, f64) -> Result<Judgement, E>,
+) -> Result<Found, E> {
+    let error = 1.0 - plan.optimize.confidence;
+    let bisects = match plan.optimize.search {
+        Search::Auto => may_bisect(plan, candidates),
+        Search::Bisection => true,
+        Search::Rising => false,
+    };
+    if bisects { bisect(candidates, error, judge) } else { by_rising_cost(plan, candidates, error, judge) }
+}
+
+fn bisect<E>(
+    candidates: &[Candidate],
+    error: f64,
+    mut judge: impl FnMut(&Candidate, f64) -> Result<Judgement, E>,
+) -> Result<Found, E> {
+    // most looks: bits of n
+    let most = (usize::BITS - candidates.len().leading_zeros()).max(1);
+    let mut found =
+        Found { search: Search::Bisection, looks: Vec::new(), eliminated: Vec::new(), answer: Answer::None };
+    // all before `from` were not shown to meet the deadline, all from `to` on do
+    let (mut from, mut to) = (0, candidates.len());
+    while from < to {
+        let middle = from + (to - from) / 2;
+        let judgement = judge(&candidates[middle], error / f64::from(most))?;
+        found.looks.push(Look { candidate: middle, judgement });
+        match judgement.verdict {
+            Verdict::Meets => to = middle,
+            Verdict::Fails | Verdict::Undecided => from = middle + 1,
+            Verdict::Stopped => {
+                found.answer = Answer::Stopped;
+                return Ok(found);
+            }
+        }
+    }
+    found.conclude(to);
+    Ok(found)
+}
+
+fn by_rising_cost<E>(
+    plan: &OptimizePlan,
+    candidates: &[Candidate],
+    error: f64,
+    mut judge: impl FnMut(&Candidate, f64) -> Result<Judgement, E>,
+) -> Result<Found, E> {
+    let share = error / candidates.len().max(1) as f64;
+    let mut found = Found { search: Search::Rising, looks: Vec::new(), eliminated: Vec::new(), answer: Answer::None };
+    let mut failed: Vec<usize> = Vec::new();
+    for (i, candidate) in candidates.iter().enumerate() {
+        if failed.iter().any(|&worse| no_faster(plan, candidate, &candidates[worse])) {
+            found.eliminated.push(i);
+            continue;
+        }
+        let judgement = judge(candidate, share)?;
+        found.looks.push(Look { candidate: i, judgement });
+        match judgement.verdict {
+            Verdict::Meets => {
+                found.conclude(i);
+                return Ok(found);
+            }
+            Verdict::Fails => failed.push(i),
+            Verdict::Undecided => {}
+            Verdict::Stopped => {
+                found.answer = Answer::Stopped;
+                return Ok(found);
+            }
+        }
+    }
+    found.conclude(candidates.len());
+    Ok(found)
+}
+
+/// Whether a candidate is on no axis faster than another one.
+fn no_faster(plan: &OptimizePlan, one: &Candidate, other: &Candidate) -> bool {
+    let axes = plan.axis.iter().zip(one.levels.iter().zip(&other.levels));
+    axes.into_iter().all(|(axis, (one, other))| match axis.faster {
+        Faster::Unknown => one == other,
+        Faster::Up => one <= other,
+        Faster::Down => one >= other,
+    })
+}
+
+impl Found {
+    /// Says what follows where `chosen` is the cheapest candidate that was shown to meet the deadline, if it is one.
+    fn conclude(&mut self, chosen: usize) {
+        let look = self.looks.iter().position(|look| look.candidate == chosen);
+        let open =
+            self.looks.iter().any(|look| look.candidate < chosen && look.judgement.verdict == Verdict::Undecided);
+        self.answer = match (look, open) {
+            (Some(look), false) => Answer::Cheapest(look),
+            (Some(look), true) => Answer::Meets(look),
+            (None, true) => Answer::Undecided,
+            (None, false) => Answer::None,
+        };
+    }
+
+    /// The look at the costliest candidate that is cheaper than the chosen one, or than all: why it was not taken.
+    pub fn next_cheaper(&self) -> Option<&Look> {
+        let chosen = match self.answer {
+            Answer::Cheapest(look) | Answer::Meets(look) => self.looks[look].candidate,
+            Answer::None | Answer::Undecided | Answer::Stopped => usize::MAX,
+        };
+        self.looks.iter().filter(|look| look.candidate < chosen).max_by_key(|look| look.candidate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn plan(text: &str) -> OptimizePlan {
+        OptimizePlan::from_toml(&format!("optimize.deadline_s = 1\n{text}")).unwrap()
+    }
+
+    const TWO: &str =
+        "[[axis]]\nkey = 'a'\nfrom = 1\nto = 4\nfaster = 'up'\n[[axis]]\nkey = 'b'\nfrom = 1\nto = 3\nfaster = 'up'\n";
+
+    fn number(point: &Point, axis: usize) -> f64 {
+        point.values[axis].as_ref().unwrap().as_integer().unwrap() as f64
+    }
+
+    fn judgement(verdict: Verdict) -> Judgement {
+        Judgement { verdict, value: None, low: None, high: None, level: 0.9, replications: 1, looks: 1 }
+    }
+
+    fn found(plan: &OptimizePlan, verdict: impl Fn(&Point) -> Verdict) -> (Found, Vec<Candidate>, Vec<f64>) {
+        let cost = |point: &Point| Ok::<_, Infallible>((0..plan.axis.len()).map(|axis| number(point, axis)).sum());
+        let all = candidates(plan, cost).unwrap();
+        let mut errors = Vec::new();
+        let judge = |candidate: &Candidate, error| {
+            errors.push(error);
+            Ok::<_, Infallible>(judgement(verdict(&candidate.point)))
+        };
+        (search(plan, &all, judge).unwrap(), all, errors)
+    }
+
+    fn when(meets: bool) -> Verdict {
+        if meets { Verdict::Meets } else { Verdict::Fails }
+    }
+
+    #[test]
+    fn bisection_finds_the_first_that_meets_with_few_looks() {
+        let plan = plan("[[axis]]\nkey = 'a'\nfrom = 1\nto = 100\nfaster = 'up'");
+        for first in 1..=101 {
+            let (found, all, errors) = found(&plan, |point| when(number(point, 0) >= f64::from(first)));
+            assert!(
+                found.search == Search::Bisection && errors.len() <= 7 && errors.iter().sum::<f64>() <= 0.05 + 1e-12
+            );
+            match found.answer {
+                Answer::Cheapest(look) => {
+                    assert_eq!(all[found.looks[look].candidate].cost, f64::from(first));
+                    let cheaper = found.next_cheaper().map(|look| all[look.candidate].cost);
+                    assert_eq!(cheaper, (first > 1).then_some(f64::from(first - 1)));
+                }
+                other => assert_eq!((other, first), (Answer::None, 101)),
+            }
+        }
+    }
+
+    #[test]
+    fn costlier_points_come_later_and_worse_ones_not_at_all() {
+        // meets where a · b >= 6: of equal cost 5, (2, 3) comes before (3, 2), but by number
+        let (found, all, errors) = found(&plan(TWO), |point| when(number(point, 0) * number(point, 1) >= 6.0));
+        assert_eq!(found.search, Search::Rising);
+        let Answer::Cheapest(look) = found.answer else { panic!("{found:?}") };
+        let chosen = &all[found.looks[look].candidate];
+        assert_eq!((chosen.cost, number(&chosen.point, 0)), (5.0, 2.0));
+        assert!(errors.iter().all(|&error| (error - 0.05 / 12.0).abs() < 1e-12));
+        // nothing cheaper is better on any axis than all that fail
+        let costs: Vec<f64> = found.looks.iter().map(|look| all[look.candidate].cost).collect();
+        assert!(costs.is_sorted());
+    }
+
+    #[test]
+    fn what_is_no_faster_than_a_failure_is_left_out() {
+        // b costs nothing and `a` falls in cost: (4, 1) first
+        let plan = plan(TWO);
+        let cost = |point: &Point| Ok::<_, Infallible>(-number(point, 0));
+        let all = candidates(&plan, cost).unwrap();
+        let judge = |_: &Candidate, _| Ok::<_, Infallible>(judgement(Verdict::Fails));
+        let found = search(&plan, &all, judge).unwrap();
+        // (4, 1), (4, 2), (4, 3): all others have a smaller `a`
+        assert_eq!((found.looks.len(), found.eliminated.len(), found.answer), (3, 9, Answer::None));
+    }
+
+    #[test]
+    fn an_open_point_is_neither_taken_nor_forgotten() {
+        let plan = plan("[[axis]]\nkey = 'a'\nfrom = 1\nto = 9\nfaster = 'up'");
+        let verdict = |point: &Point| match number(point, 0) {
+            x if x < 5.0 => Verdict::Fails,
+            5.0 => Verdict::Undecided,
+            _ => Verdict::Meets,
+        };
+        let (open, all, _) = found(&plan, verdict);
+        let Answer::Meets(look) = open.answer else { panic!("{open:?}") };
+        assert_eq!(all[open.looks[look].candidate].cost, 6.0);
+        assert_eq!(open.next_cheaper().unwrap().judgement.verdict, Verdict::Undecided);
+        let (undecided, ..) = found(&plan, |_| Verdict::Undecided);
+        assert_eq!(undecided.answer, Answer::Undecided);
+        let (stopped, ..) = found(&plan, |_| Verdict::Stopped);
+        assert_eq!((stopped.answer, stopped.looks.len()), (Answer::Stopped, 1));
+    }
+
+    #[test]
+    fn an_axis_with_one_value_is_none_for_bisection() {
+        let fixed = "[[axis]]\nkey = 'b'\nvalues = [2]\n[[axis]]\nkey = 'a'\nfrom = 1\nto = 9\nfaster = 'up'";
+        let (found, ..) = found(&plan(fixed), |point| when(number(point, 1) > 3.0));
+        assert_eq!((found.search, found.looks.len()), (Search::Bisection, 3));
+    }
+
+    #[test]
+    fn bisection_needs_an_axis_that_is_known_to_help() {
+        let (unknown, ..) = found(&plan("[[axis]]\nkey = 'a'\nfrom = 1\nto = 9"), |point| when(number(point, 0) > 3.0));
+        assert_eq!((unknown.search, unknown.looks.len()), (Search::Rising, 4));
+    }
+}

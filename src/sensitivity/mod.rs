@@ -1,0 +1,88 @@
+//! Which of many knobs moves an answer, and by how much.
+//!
+//! ```text
+//! factors, seed ──▶ design: rows of points in the unit cube ──▶ the caller's answers ──▶ morris, sobol ──▶ Effect (value, low, high)
+//! times and their slopes or scores, replication by replication ──▶ derivative ──▶ Estimate
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | at which points to ask | [`design`] |
+//! | which knobs matter at all, and which only together: elementary effects | [`morris`] |
+//! | how much of the spread is whose: Sobol's indices | [`sobol`] |
+//! | what a little more of a parameter does: derivatives of means and quantiles | [`derivative`] |
+//! | intervals of anything made from rows | [`bootstrap`] |
+//! | answers that are themselves estimates | [`response`] |
+//!
+//! It asks nobody itself: the caller runs the points. An answer is a [`Response`]: some independent values of one number, one value per
+//! group of replications, and group g of every point of a row has the same random numbers. So the noise of replications is known, and what
+//! it adds to squares and sizes is taken away again: it is not mistaken for an effect or for interaction.
+
+pub mod bootstrap;
+pub mod derivative;
+pub mod design;
+pub mod morris;
+pub mod response;
+pub mod sobol;
+
+pub use bootstrap::Bootstrap;
+pub use derivative::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
+pub use morris::{ElementaryEffects, MorrisRow, elementary_effects};
+pub use response::{Response, one_at_a_time};
+pub use sobol::{SobolIndices, SobolRow, VarianceShare, sobol_indices};
+
+use serde::Serialize;
+
+/// A number with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Effect {
+    /// The estimate.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+impl Effect {
+    /// Half of the interval's width.
+    pub fn half_width(&self) -> f64 {
+        0.5 * (self.high - self.low)
+    }
+
+    /// The same number in another unit; a negative factor turns the interval around.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let [a, b] = [self.low * factor, self.high * factor];
+        Self { value: self.value * factor, low: a.min(b), high: a.max(b) }
+    }
+}
+
+impl From<crate::estimate::Estimate> for Effect {
+    fn from(estimate: crate::estimate::Estimate) -> Self {
+        Self { value: estimate.value, low: estimate.low(), high: estimate.high() }
+    }
+}
+
+/// Why no sensitivity can be given.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SensitivityError {
+    /// Too few rows for an interval. Ask for more.
+    #[error("{got} rows of points are too few, at least {need} are needed")]
+    TooFewRows {
+        /// How many there are.
+        got: usize,
+        /// How many there must be.
+        need: usize,
+    },
+    /// Rows that are not of one design.
+    #[error("the rows do not have equally many points and groups")]
+    Uneven,
+    /// An answer that is infinite or not a number.
+    #[error("an answer is infinite or not a number")]
+    NotFinite,
+    /// Nothing that was tried changes the answer, so that there is nothing to share out.
+    #[error("the answer does not move: its variance over the axes is not above 0 beyond the noise of the replications")]
+    Still,
+}

@@ -1,0 +1,142 @@
+//! Answers that are estimates: some independent values of one number.
+//!
+//! Owns the arithmetic that takes the noise of such values away from squares, products and sizes.
+
+use crate::estimate::{EstimateError, FloatMoments};
+use crate::sensitivity::Effect;
+
+/// Independent values of one number, one per group of replications; a single one is exact. Group g of every point of a row has the same
+/// random numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response(Vec<f64>);
+
+impl Response {
+    /// An answer without noise.
+    pub fn exact(value: f64) -> Self {
+        Self(vec![value])
+    }
+
+    /// One value per group; at least one.
+    pub fn of_groups(values: Vec<f64>) -> Option<Self> {
+        (!values.is_empty()).then_some(Self(values))
+    }
+
+    /// One value per group.
+    pub fn groups(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// The mean of the groups.
+    pub fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / self.0.len() as f64
+    }
+
+    /// This minus another answer, group by group.
+    pub(in crate::sensitivity) fn minus(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&other.0).map(|(a, b)| a - b).collect())
+    }
+
+    /// The same, multiplied.
+    pub(in crate::sensitivity) fn times(&self, factor: f64) -> Self {
+        Self(self.0.iter().map(|value| value * factor).collect())
+    }
+
+    /// The variance of the mean: what the noise adds to its square.
+    ///
+    /// ```text
+    /// s² / G,   s² = Σ (x_g − x̄)² / (G − 1);   0 of an exact answer
+    /// ```
+    pub fn noise(&self) -> f64 {
+        covariance_of_means(self, self)
+    }
+
+    /// The square of what is estimated, without bias: x̄² − s²/G, the mean of x_g x_h over g ≠ h. May be below 0.
+    pub(in crate::sensitivity) fn square(&self) -> f64 {
+        let mean = self.mean();
+        mean * mean - self.noise()
+    }
+
+    /// The product of what this and `other` estimate, without bias, however their groups depend on each other: the mean of x_g y_h over
+    /// g ≠ h.
+    pub(in crate::sensitivity) fn product(&self, other: &Self) -> f64 {
+        self.mean() * other.mean() - covariance_of_means(self, other)
+    }
+
+    /// The size of what is estimated: each group with the sign of the others' mean. Its expectation is 0 where the true value is 0, the
+    /// size itself where the sign is sure, and never above: noise is not taken for an effect.
+    pub(in crate::sensitivity) fn size(&self) -> f64 {
+        if let [exact] = self.0[..] {
+            return exact.abs();
+        }
+        let sum: f64 = self.0.iter().sum();
+        let signed = |&value: &f64| {
+            let others = sum - value;
+            // signum of 0 is 1
+            if others == 0.0 { 0.0 } else { value * others.signum() }
+        };
+        self.0.iter().map(signed).sum::<f64>() / self.0.len() as f64
+    }
+}
+
+fn covariance_of_means(a: &Response, b: &Response) -> f64 {
+    let groups = a.0.len();
+    if groups < 2 {
+        return 0.0;
+    }
+    let (mean_a, mean_b) = (a.mean(), b.mean());
+    let sum: f64 = a.0.iter().zip(&b.0).map(|(x, y)| (x - mean_a) * (y - mean_b)).sum();
+    sum / ((groups - 1) * groups) as f64
+}
+
+/// What going from one point to another changes, with its interval by Student's t over the groups; exact answers have one without width.
+///
+/// # Errors
+///
+/// As [`FloatMoments::mean_estimate`].
+pub fn one_at_a_time(from: &Response, to: &Response, level: f64) -> Result<Effect, EstimateError> {
+    let difference = to.minus(from);
+    if let [exact] = difference.0[..] {
+        return Ok(Effect { value: exact, low: exact, high: exact });
+    }
+    let moments: FloatMoments = difference.0.iter().copied().collect();
+    Ok(moments.mean_estimate(level)?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{SeedableRng, rngs::StdRng};
+    use rand_distr::{Distribution, Normal};
+
+    /// Over many noisy answers, squares and products average to those of the truth, and sizes are 0 where there is none.
+    #[test]
+    fn noise_adds_nothing_to_squares_products_and_sizes() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let noise = Normal::new(0.0, 3.0).unwrap();
+        let answer = |truth: f64, rng: &mut StdRng| {
+            Response::of_groups((0..5).map(|_| truth + noise.sample(rng)).collect()).unwrap()
+        };
+        let [mut square, mut naive, mut product, mut none, mut size] = [FloatMoments::default(); 5];
+        for _ in 0..200_000 {
+            let a = answer(1.5, &mut rng);
+            square.push(a.square());
+            naive.push(a.mean() * a.mean());
+            // the same noise in both factors
+            let b = a.minus(&Response(vec![2.0; 5]));
+            product.push(a.product(&b));
+            none.push(answer(0.0, &mut rng).size());
+            size.push(answer(9.0, &mut rng).size());
+        }
+        let near = |moments: &FloatMoments, truth: f64| {
+            let estimate = moments.mean_estimate(0.95).unwrap();
+            let error = estimate.half_width / 1.96;
+            assert!((estimate.value - truth).abs() < 5.0 * error && error < 0.02, "{estimate:?} against {truth}");
+        };
+        near(&square, 2.25);
+        near(&naive, 2.25 + 9.0 / 5.0);
+        near(&product, 1.5 * -0.5);
+        near(&none, 0.0);
+        near(&size, 9.0);
+        assert_eq!((Response::exact(-2.0).size(), Response::exact(-2.0).square()), (2.0, 4.0));
+    }
+}

@@ -1,0 +1,97 @@
+//! Derivatives of a schedule's time, replication by replication: infinitesimal perturbation analysis.
+//!
+//! A delay with mean μ is μ times a variate that does not depend on μ. So where a parameter θ moves means, the time T of a replication
+//! moves with the delays X_t on its critical chain, and with no others:
+//!
+//! ```text
+//! dT/dθ = Σ_{t on the chain} X_t · d ln μ_t / dθ,   d E[T] / dθ = E[dT/dθ]
+//! ```
+//!
+//! The second equation holds because T is a maximum of sums, so that it is Lipschitz in the delays: the estimate has no bias
+//! \[Cassandras2008\]. That draws are rounded to ticks adds less than one tick a firing.
+
+use rayon::prelude::*;
+
+use crate::compile::{Program, SchedulePlan};
+use crate::sim::clock::Clock;
+use crate::sim::question::Question;
+use crate::sim::schedule::Schedule;
+use crate::sim::schedule::critical::Tracer;
+
+/// Times of some replications and their derivatives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PathSlopes {
+    /// Passage times \[s\], in the order of the replications.
+    pub times: Vec<f64>,
+    /// Per parameter: the derivative of each of these times, in seconds per unit of the parameter.
+    pub slopes: Vec<Vec<f64>>,
+}
+
+/// Replications that one thread traces at a time.
+const CHUNK: u64 = 1024;
+
+impl PathSlopes {
+    /// Follows the critical chains of the replications `first .. first + count`. `columns` has, per parameter, the slope of each
+    /// transition's mean, as [`Shift::slopes`](crate::sim::Shift::slopes) gives it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Schedule::new`].
+    pub fn trace(
+        program: &Program,
+        plan: &SchedulePlan,
+        question: &Question,
+        columns: &[Vec<f64>],
+        seed: u64,
+        first: u64,
+        count: u64,
+    ) -> Result<Self, Vec<String>> {
+        let clock = Clock::choose(program, question.horizon);
+        let schedule = Schedule::new(program, plan, question, clock, seed, false)?;
+        let tracer = Tracer::new(program, plan, &schedule);
+        let chunks: Vec<Self> = (0..count.div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|i| {
+                Self::of_chunk(&schedule, &tracer, clock, columns, first + i * CHUNK, CHUNK.min(count - i * CHUNK))
+            })
+            .collect();
+        let mut all = Self { times: Vec::new(), slopes: vec![Vec::new(); columns.len()] };
+        for chunk in chunks {
+            all.times.extend(chunk.times);
+            for (own, others) in all.slopes.iter_mut().zip(chunk.slopes) {
+                own.extend(others);
+            }
+        }
+        Ok(all)
+    }
+
+    fn of_chunk(
+        schedule: &Schedule,
+        tracer: &Tracer<'_>,
+        clock: Clock,
+        columns: &[Vec<f64>],
+        first: u64,
+        count: u64,
+    ) -> Self {
+        let mut found = Self { times: Vec::new(), slopes: vec![Vec::new(); columns.len()] };
+        let mut sums = vec![0.0; columns.len()];
+        schedule.each_block(first, count, true, |block, lanes| {
+            for r in lanes {
+                sums.fill(0.0);
+                let mut ticks = 0;
+                tracer.follow(block, r, |t, delay| {
+                    ticks += delay;
+                    let seconds = clock.seconds(delay);
+                    for (sum, column) in sums.iter_mut().zip(columns) {
+                        *sum += seconds * column[t as usize];
+                    }
+                });
+                found.times.push(clock.seconds(ticks));
+                for (slopes, sum) in found.slopes.iter_mut().zip(&sums) {
+                    slopes.push(*sum);
+                }
+            }
+        });
+        found
+    }
+}

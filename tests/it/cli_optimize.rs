@@ -1,0 +1,117 @@
+//! `optimize` as a person uses it: the right point, no point, an open one, bad plans.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::cli::{assert_shown, data, shown};
+
+/// A folder with files in it.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        files.iter().for_each(|(name, text)| std::fs::write(folder.0.path().join(name), text).unwrap());
+        folder
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+}
+
+/// One map and one reduce without chance: the job takes 36 s and its last phase.
+fn certain() -> String {
+    let phases = ["load", "read", "to_gpu", "gpu", "to_host", "spill", "shuffle", "merge", "reduce"];
+    let laws: String = phases.iter().map(|phase| format!("{phase} = \"deterministic\"\n")).collect();
+    format!("[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n[model.law]\n{laws}")
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&data(args)).unwrap()
+}
+
+#[test]
+fn help_of_optimize() {
+    assert_shown!(data(&["optimize", "--help"]));
+}
+
+/// The deadline of the shipped plan: of the workers that it tries, 14 are too few and 16 enough, by the exact order of a long run.
+#[test]
+fn the_shipped_plan_finds_how_many_workers_are_needed() {
+    let found = json(&["optimize", "models/mapreduce/deadline.toml", "--json"]);
+    assert_eq!((&found["answer"], &found["search"]), (&"cheapest".into(), &"bisection".into()), "{found}");
+    let chosen = &found["chosen"];
+    assert!(chosen["high_s"].as_f64().unwrap() <= 130.0, "{chosen}");
+    assert!(found["next_cheaper"]["low_s"].as_f64().unwrap() > 130.0, "{found}");
+    let workers = chosen["cost"].as_f64().unwrap();
+    assert_eq!(workers - 1.0, found["next_cheaper"]["cost"].as_f64().unwrap());
+    // a long run on both sides agrees
+    let sweep = |count: f64| {
+        let plan = format!(
+            "[sweep]\nreplications = 40000\nseed = 99\ndesign = \"list\"\n[[axis]]\nkey = \"model.slots\"\nvalues = [true]\n\
+             [[axis]]\nkey = \"cluster.node[0].count\"\nvalues = [{count}]\n"
+        );
+        let folder = Folder::new(&[("plan.toml", &plan)]);
+        json(&["sweep", &folder.at("plan.toml"), "--json"])["points"][1]["p95_s"]["value"].as_f64().unwrap()
+    };
+    assert!(sweep(workers) <= 130.0 && sweep(workers - 1.0) > 130.0);
+}
+
+/// Without chance every point is decided at the first look, and the cheapest is known: cost 2a + b with a + b >= 7 left to save.
+#[test]
+fn several_axes_are_searched_by_rising_cost() {
+    let plan = "[optimize]\nbase = \"job.toml\"\nmeasure = \"mean\"\ndeadline_s = 37.5\ncost = \"2 * (9 - reduce) + (8 - merge)\"\nreplications = 10\n\
+                [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 1\nto = 9\nfaster = \"down\"\n\
+                [[axis]]\nkey = \"phases.means_s[7]\"\nname = \"merge\"\nfrom = 1\nto = 8\nfaster = \"down\"\n";
+    let folder = Folder::new(&[("job.toml", &certain()), ("plan.toml", plan)]);
+    let found = json(&["optimize", &folder.at("plan.toml"), "--json"]);
+    // 45 s must fall by 7.5 s, so by 8 of whole ones: merge can give 7 of them, reduce the eighth
+    assert_eq!(found["chosen"]["values"], serde_json::json!([8, 1]), "{found}");
+    assert_eq!((&found["chosen"]["cost"], &found["search"]), (&9.0.into(), &"rising".into()));
+    assert!(found["eliminated"].as_u64().unwrap() > 0 && found["next_cheaper"]["verdict"] == "fails");
+    let table = data(&["optimize", &folder.at("plan.toml")]);
+    assert_shown!(table);
+    assert_shown!(data(&["optimize", &folder.at("plan.toml"), "--csv"]));
+}
+
+const ONE: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"p90\"\ndeadline_s = 40\ncost = \"9 - reduce\"\nmost_replications = 2000\n\
+                   [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 1\nto = 9\nfaster = \"down\"\n";
+
+#[test]
+fn no_point_and_an_open_point_are_told_with_their_exit_code() {
+    let folder = Folder::new(&[("job.toml", &certain()), ("plan.toml", ONE)]);
+    let plan = folder.at("plan.toml");
+    assert!(data(&["optimize", &plan]).contains("reduce = 4, cost 5"));
+    let none = shown(&["optimize", &plan, "--deadline=20"]);
+    assert!(none.starts_with("exit 8") && none.contains("no point meets the deadline"), "{none}");
+    // exponential delays, and a deadline at the very quantile
+    let chain = "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [0, 0, 0, 0, 0, 0, 0, 0, 9]\n";
+    std::fs::write(folder.at("job.toml"), chain).unwrap();
+    let quantile = 10_f64.ln().to_string();
+    let one = ONE
+        .replace("from = 1\nto = 9", "values = [1.0]")
+        .replace("deadline_s = 40", &format!("deadline_s = {quantile}\nindifference = 0"));
+    std::fs::write(&plan, one).unwrap();
+    let open = shown(&["optimize", &plan]);
+    assert!(open.starts_with("exit 8") && open.contains("undecided: no point was shown"), "{open}");
+    assert!(open.contains("2,000  undecided"), "{open}");
+}
+
+#[test]
+fn bad_plans_are_shown_where_they_are_wrong() {
+    let told = |plan: &str| {
+        let folder = Folder::new(&[("job.toml", &certain()), ("plan.toml", plan)]);
+        shown(&["optimize", &folder.at("plan.toml")]).replace(folder.0.path().to_str().unwrap(), "")
+    };
+    assert_shown!(told("[optimize]\nmeasure = \"p95\"\n[[axis]]\nkey = \"job.reduces\"\nfrom = 1\nto = 4\n"));
+    assert_shown!(told(
+        "[optimize]\ndeadline_s = 3\ncost = \"nodes * speed\"\n[[axis]]\nkey = \"job.reduces\"\nfrom = 1\nto = 4\n"
+    ));
+    assert_shown!(told("[optimize]\ndeadline_s = 3\n[[axis]]\nkey = \"job.reducers\"\nfrom = 1\nto = 4\n"));
+    assert_shown!(told(
+        "[optimize]\ndeadline_s = 3\nsearch = \"bisection\"\n[[axis]]\nkey = \"job.reduces\"\nfrom = 1\nto = 4\n"
+    ));
+    assert!(shown(&["optimize"]).starts_with("exit 2"));
+    assert!(shown(&["optimize", "nowhere.toml"]).starts_with("exit 7"));
+}
