@@ -34,7 +34,8 @@ pub fn sweep_pictures(report: &SweepReport) -> Result<Vec<Picture>, PlotError> {
     if report.axes.len() == 2 && report.is_grid() {
         pictures.extend(heat(report)?);
     }
-    if !report.tornado.is_empty() {
+    let drawable = |end: f64| plot::can_be_axis(-1.0, end.abs());
+    if !report.tornado.is_empty() && report.tornado.iter().flat_map(ends_of).all(drawable) {
         pictures.push(tornado(report)?);
     }
     Ok(pictures)
@@ -233,12 +234,16 @@ fn tornado(report: &SweepReport) -> Result<Picture, PlotError> {
     Picture::new("tornado", |width| plot::svg((width.pixels(), height), |area| draw_tornado(area, report, width)))
 }
 
+/// All that is drawn of a knob.
+fn ends_of(knob: &KnobRow) -> Vec<f64> {
+    let numbers = [knob.best.difference_s, knob.worst.difference_s];
+    numbers.into_iter().flat_map(|n| [Some(n.value), n.low, n.high]).flatten().collect()
+}
+
 fn draw_tornado(area: &Area<'_>, report: &SweepReport, width: Width) -> Result<(), DrawError> {
     let rows = report.tornado.len();
     let levels = |knob: &KnobRow| [knob.best.clone(), knob.worst.clone()];
-    let all = report.tornado.iter().flat_map(levels).map(|level| level.difference_s);
-    let ends = all.flat_map(|n| [n.low.unwrap_or(n.value), n.high.unwrap_or(n.value)]).chain([0.0]);
-    let ends: Vec<f64> = ends.collect();
+    let ends: Vec<f64> = report.tornado.iter().flat_map(ends_of).chain([0.0]).collect();
     let x = roomy(ends.iter().copied()).unwrap_or(-1.0..1.0);
     // room for the values beside the bars
     let room = width.of(0.12, 0.25) * (x.end - x.start);

@@ -1,5 +1,7 @@
 //! The distribution of a time as pictures: histogram, distribution function, and its tail on a logarithmic scale.
 
+use std::ops::RangeInclusive;
+
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -24,13 +26,13 @@ const LETTERS: i32 = 13;
 pub(super) struct Times<'a> {
     /// What the time is called.
     name: &'a str,
-    bars: &'a [Bar],
+    bars: Vec<Bar>,
     samples: u64,
     /// The distribution function, and what the ends of its points are.
-    curve: &'a [CdfPoint],
+    curve: Vec<CdfPoint>,
     of_curve: String,
     /// The exact distribution function beside that of samples.
-    exact: &'a [CdfPoint],
+    exact: Vec<CdfPoint>,
     mean: Option<f64>,
     /// Probabilities and times.
     quantiles: Vec<[f64; 2]>,
@@ -45,8 +47,8 @@ impl<'a> Times<'a> {
         } else {
             of_exact(&time.curve)
         };
-        let (bars, samples, curve) = (&time.histogram.bars[..], time.samples, &time.curve[..]);
-        let exact = exact.map_or(&[][..], |law| &law.curve);
+        let (bars, samples, curve) = (sound_bars(&time.histogram.bars), time.samples, sound(&time.curve));
+        let exact = exact.map_or_else(Vec::new, |law| sound(&law.curve));
         Self { name, bars, samples, curve, of_curve, exact, mean: Some(time.mean.value), quantiles }
     }
 
@@ -64,19 +66,20 @@ impl<'a> Times<'a> {
     pub(super) fn stages(report: &'a StagesReport) -> Self {
         Self {
             name: "job time of a run to come",
-            bars: &[],
+            bars: Vec::new(),
             samples: 0,
-            curve: &report.curve,
+            curve: sound(&report.curve),
             of_curve: "predicted".to_owned(),
-            exact: &[],
+            exact: Vec::new(),
             mean: Some(report.mean_s),
             quantiles: report.quantiles.iter().map(|row| [row.p, row.value_s]).collect(),
         }
     }
 
-    fn without_samples(name: &'a str, curve: &'a [CdfPoint], mean: Option<f64>, points: &[QuantilePoint]) -> Self {
+    fn without_samples(name: &'a str, curve: &[CdfPoint], mean: Option<f64>, points: &[QuantilePoint]) -> Self {
         let quantiles = points.iter().map(|point| [point.p, point.value]).collect();
-        Self { name, bars: &[], samples: 0, curve, of_curve: of_exact(curve), exact: &[], mean, quantiles }
+        let (bars, exact, of_curve) = (Vec::new(), Vec::new(), of_exact(curve));
+        Self { name, bars, samples: 0, curve: sound(curve), of_curve, exact, mean, quantiles }
     }
 
     /// Histogram, distribution function and tail, as far as there is something to draw.
@@ -102,10 +105,10 @@ impl<'a> Times<'a> {
         format!("{} [s]", self.name)
     }
 
-    /// The marked quantiles up to a time.
-    fn marks(&self, until: f64) -> impl Iterator<Item = [f64; 2]> {
+    /// The marked quantiles between two times.
+    fn marks(&self, from: f64, until: f64) -> impl Iterator<Item = [f64; 2]> {
         let marked = |p: f64| MARKED.iter().any(|marked| (marked - p).abs() < 1e-12);
-        self.quantiles.iter().copied().filter(move |[p, time]| marked(*p) && *time <= until)
+        self.quantiles.iter().copied().filter(move |[p, time]| marked(*p) && (from..=until).contains(time))
     }
 
     fn histogram(&self, width: Width) -> Result<String, PlotError> {
@@ -123,7 +126,7 @@ impl<'a> Times<'a> {
             chart.draw_series(bars)?;
             let density = self.exact_shares();
             chart.draw_series(LineSeries::new(density.clone(), line(plot::ORANGE, 2)))?;
-            self.mark_times(&mut chart, to, most)?;
+            self.mark_times(&mut chart, from..=to, most)?;
             let mut entries = vec![(plot::BLUE, "simulated".to_owned())];
             if !density.is_empty() {
                 entries.push((plot::ORANGE, "exact".to_owned()));
@@ -134,7 +137,7 @@ impl<'a> Times<'a> {
 
     /// What the exact distribution says of the bars: the middle of each, and the share in it \[%\].
     fn exact_shares(&self) -> Vec<(f64, f64)> {
-        let below = |time| between(self.exact, time);
+        let below = |time| between(&self.exact, time);
         let share = |bar: &Bar| {
             let inside = below(bar.high)? - below(bar.low)?;
             Some((f64::midpoint(bar.low, bar.high), 100.0 * inside))
@@ -143,13 +146,18 @@ impl<'a> Times<'a> {
     }
 
     /// Lines at the mean and at quantiles, with labels that do not overlap.
-    fn mark_times<Y>(&self, chart: &mut Chart<'_, '_, Y>, until: f64, most: f64) -> Result<(), DrawError>
+    fn mark_times<Y>(
+        &self,
+        chart: &mut Chart<'_, '_, Y>,
+        drawn: RangeInclusive<f64>,
+        most: f64,
+    ) -> Result<(), DrawError>
     where
         Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
         let mut marks: Vec<(f64, String, RGBColor)> =
-            self.marks(until).map(|[p, time]| (time, quantile_name(p), plot::BLUE)).collect();
-        marks.extend(self.mean.map(|mean| (mean, "mean".to_owned(), plot::ORANGE)));
+            self.marks(*drawn.start(), *drawn.end()).map(|[p, time]| (time, quantile_name(p), plot::BLUE)).collect();
+        marks.extend(self.mean.filter(|mean| drawn.contains(mean)).map(|mean| (mean, "mean".to_owned(), plot::ORANGE)));
         marks.sort_by(|a, b| a.0.total_cmp(&b.0));
         // where the last label of each row ends
         let mut ends: Vec<i32> = Vec::new();
@@ -175,14 +183,14 @@ impl<'a> Times<'a> {
             axes(&mut chart, &Axes { x: &self.axis(), y: &y, labels: width.of([10, 11], [5, 6]) }, &|p| {
                 format!("{p:.1}")
             })?;
-            for [p, time] in self.marks(to) {
+            for [p, time] in self.marks(from, to) {
                 let guide = [(from, p), (time, p), (time, 0.0)];
                 chart.draw_series([PathElement::new(guide, line(plot::GREY.mix(0.6), 1))])?;
             }
             let until = |points: &[CdfPoint]| -> Vec<CdfPoint> {
                 points.iter().copied().filter(|point| (from..=to).contains(&point.time_s)).collect()
             };
-            let (curve, exact) = (until(self.curve), until(self.exact));
+            let (curve, exact) = (until(&self.curve), until(&self.exact));
             let band = |end: fn(&CdfPoint) -> Option<f64>| curve.iter().filter_map(move |p| Some((p.time_s, end(p)?)));
             let outline: Vec<_> =
                 band(|p| p.low).chain(band(|p| p.high).collect::<Vec<_>>().into_iter().rev()).collect();
@@ -190,7 +198,7 @@ impl<'a> Times<'a> {
             let dots = |points: Vec<CdfPoint>| points.into_iter().map(|p| (p.time_s, p.probability));
             chart.draw_series(LineSeries::new(dots(curve), line(plot::BLUE, 2)))?;
             chart.draw_series(DashedLineSeries::new(dots(exact), px(7), px(5), line(plot::ORANGE, 2)))?;
-            for [p, time] in self.marks(to) {
+            for [p, time] in self.marks(from, to) {
                 let text = label(LETTERS, plot::BLUE, HPos::Right, VPos::Bottom);
                 let dot = Circle::new((0, 0), px(4), plot::BLUE.filled());
                 let name = Text::new(quantile_name(p), (-px(6), -px(2)), text);
@@ -222,6 +230,7 @@ impl<'a> Times<'a> {
         let bottom = 10.0_f64.powf((least.log10() - 1e-6).floor());
         let to = shown.map(|point| point.time_s).fold(self.curve[0].time_s, f64::max);
         let from = self.curve[0].time_s;
+        let to = if can_be_axis(from, to) { to } else { self.curve[self.curve.len() - 1].time_s };
         fine_svg((width.pixels(), width.of(400, 340)), |area| {
             let mut chart = frame(area, width).build_cartesian_2d(from..to, (bottom..1.0).log_scale())?;
             let y = width.of("probability that it takes longer", "probability of more");
@@ -235,9 +244,9 @@ impl<'a> Times<'a> {
                 let inside = |p: &&CdfPoint| above(p) >= bottom && (from..=to).contains(&p.time_s);
                 points.iter().filter(inside).map(|p| (p.time_s, above(p))).collect()
             };
-            chart.draw_series(LineSeries::new(dots(self.curve), line(plot::BLUE, 2)))?;
-            chart.draw_series(DashedLineSeries::new(dots(self.exact), px(7), px(5), line(plot::ORANGE, 2)))?;
-            for [p, time] in self.marks(to) {
+            chart.draw_series(LineSeries::new(dots(&self.curve), line(plot::BLUE, 2)))?;
+            chart.draw_series(DashedLineSeries::new(dots(&self.exact), px(7), px(5), line(plot::ORANGE, 2)))?;
+            for [p, time] in self.marks(from, to) {
                 let dot = Circle::new((0, 0), px(4), plot::BLUE.filled());
                 let text = label(LETTERS, plot::BLUE, HPos::Left, VPos::Bottom);
                 let name = Text::new(quantile_name(p), (px(6), -px(2)), text);
@@ -246,6 +255,29 @@ impl<'a> Times<'a> {
             legend(area, chart.plotting_area().get_pixel_range().0.start, &self.entries())
         })
     }
+}
+
+/// The points that a distribution function can have: a file may hold anything.
+fn sound(points: &[CdfPoint]) -> Vec<CdfPoint> {
+    let mut sound: Vec<CdfPoint> = Vec::with_capacity(points.len());
+    for point in points.iter().filter(|point| (0.0..=1.0).contains(&point.probability)) {
+        if sound.last().is_none_or(|last| last.time_s < point.time_s) {
+            let [low, high] = [point.low, point.high].map(|end| end.map(|end| end.clamp(0.0, 1.0)));
+            sound.push(CdfPoint { low, high, ..*point });
+        }
+    }
+    sound
+}
+
+/// Bars side by side, likewise.
+fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
+    let mut sound: Vec<Bar> = Vec::with_capacity(bars.len());
+    for bar in bars.iter().filter(|bar| bar.low < bar.high) {
+        if sound.last().is_none_or(|last| last.high <= bar.low) {
+            sound.push(*bar);
+        }
+    }
+    sound
 }
 
 /// What the ends of points of an exact line are.

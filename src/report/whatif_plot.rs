@@ -7,7 +7,7 @@ use crate::report::number::plain;
 use crate::report::plot::{
     self, Area, DrawError, Picture, PlotError, Width, fine_svg, font, label, line, px, shortened,
 };
-use crate::report::whatif::WhatIfReport;
+use crate::report::whatif::{PolicyRow, WhatIfReport};
 
 /// Height of one policy's row, in pixels.
 const ROW: u32 = 46;
@@ -30,10 +30,16 @@ pub fn what_if_picture(report: &WhatIfReport) -> Result<Picture, PlotError> {
 
 fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), DrawError> {
     let rows = report.policies.len();
-    let tail = |row: &crate::report::whatif::PolicyRow| row.tails.iter().map(|t| t.quantity.value).fold(0.0, f64::max);
-    let longest = report.policies.iter().map(|row| tail(row).max(row.job_time_s.value)).fold(1e-9, f64::max);
-    let most = report.policies.iter().map(|row| row.energy_j.value / 1e3).fold(1e-9, f64::max);
-    let [longest, most] = [longest, most].map(|end| end.min(1e15));
+    let kilo = |row: &PolicyRow| row.energy_j.value / 1e3;
+    let times = |row: &PolicyRow| {
+        let mean = &row.job_time_s;
+        let ends = [Some(mean.value), mean.low, mean.high].into_iter().flatten();
+        ends.chain(row.tails.iter().map(|tail| tail.quantity.value)).collect::<Vec<_>>()
+    };
+    // a file may hold anything
+    let inside = |value: f64| value.clamp(0.0, 1e15);
+    let longest = report.policies.iter().flat_map(times).map(inside).fold(1e-9, f64::max);
+    let most = report.policies.iter().map(kilo).map(inside).fold(1e-9, f64::max);
     let mut chart = ChartBuilder::on(area)
         .margin(px(10))
         .margin_right(px(20))
@@ -71,16 +77,16 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
     for (number, row) in (0_u32..).zip(&report.policies) {
         let middle = rows as f64 - f64::from(number) - 0.5;
         let mean = &row.job_time_s;
-        let bar = [(0.0, middle - 0.28), (mean.value, middle + 0.28)];
+        let bar = [(0.0, middle - 0.28), (inside(mean.value), middle + 0.28)];
         chart.draw_series([Rectangle::new(bar, plot::BLUE.mix(0.55).filled())])?;
         if let (Some(low), Some(high)) = (mean.low, mean.high) {
-            chart.draw_series([PathElement::new([(low, middle), (high, middle)], line(BLACK, 2))])?;
+            chart.draw_series([PathElement::new([(inside(low), middle), (inside(high), middle)], line(BLACK, 2))])?;
         }
-        for at in row.tails.iter().map(|tail| tail.quantity.value) {
+        for at in row.tails.iter().map(|tail| inside(tail.quantity.value)) {
             let across = [(at, middle - 0.28), (at, middle + 0.28)];
             chart.draw_series([PathElement::new(across, line(plot::BLUE, 2))])?;
         }
-        let energy = Circle::new((row.energy_j.value / 1e3, middle), px(5), plot::ORANGE.filled());
+        let energy = Circle::new((inside(kilo(row)), middle), px(5), plot::ORANGE.filled());
         chart.draw_secondary_series([energy])?;
         let (x, y) = chart.backend_coord(&(0.0, middle));
         let name = shortened(&row.name, width.of(26, 14));

@@ -370,6 +370,40 @@ fn lines_in_the_json_hold_the_means_beside_them() {
     assert!(inside.count() * 10 >= simulated.len() * 8);
 }
 
+/// Every number as another: what a file may hold that nobody wrote.
+fn with_numbers(value: &mut Value, to: &dyn Fn(f64) -> Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => *value = to(number.as_f64().unwrap()),
+        Value::Array(all) => all.iter_mut().for_each(|one| with_numbers(one, to)),
+        Value::Object(all) => all.values_mut().for_each(|one| with_numbers(one, to)),
+        _ => {}
+    }
+}
+
+#[test]
+fn files_with_absurd_numbers_make_a_page() {
+    let folder = Results::new();
+    let absurd: [&dyn Fn(f64) -> Value; 5] = [
+        &|_| 1e300.into(),
+        &|number| (-1e12 * number).into(),
+        &|_| 0.0.into(),
+        &|number| (1e-200 * number).into(),
+        &|number| (if (1e3 * number) as i64 % 2 == 0 { 1e300 } else { -1e300 }).into(),
+    ];
+    for (i, to) in absurd.iter().enumerate() {
+        let mut args = vec!["report".to_owned(), "-o".to_owned(), folder.at(&format!("page{i}.html"))];
+        for (_, file) in SHOWN {
+            let mut value: Value = serde_json::from_str(&folder.read(file)).unwrap();
+            with_numbers(&mut value, to);
+            folder.write(&format!("{i}-{file}"), &value.to_string());
+            args.push(folder.at(&format!("{i}-{file}")));
+        }
+        let started = Instant::now();
+        data(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(started.elapsed() < Duration::from_secs(60), "{i}");
+    }
+}
+
 #[test]
 fn help_of_report() {
     assert_shown!(data(&["report", "--help"]));
