@@ -372,7 +372,7 @@ mod tests {
             let rank = i / slots + 1;
             let slow = crate::stages::planned::slowness(0.5, rank);
             let wall_s = factor * if rank == 1 { cold } else { warm * slow };
-            ObservedTask { wall_s, cpu_s: Some(0.5 * wall_s), mb, rank }
+            ObservedTask { wall_s, cpu_s: Some(0.625 * wall_s), mb, rank }
         };
         let splits = (input_mb / 16.0) as u32;
         let first = (0..splits).map(|i| task(i, 16.0, 4.0, 1.0)).collect();
