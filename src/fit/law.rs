@@ -225,7 +225,7 @@ mod tests {
         // a mixture of two lognormals has a closed density, of which the smoothed one comes near
         let exact: f64 = mixed.iter().map(|x| mixture(*x).ln()).sum::<f64>() / mixed.len() as f64;
         let mean = mixed.iter().sum::<f64>() / mixed.len() as f64;
-        assert!((scores[0].score - mean.ln() - exact).abs() < 0.15, "{} {exact}", scores[0].score - mean.ln());
+        assert!((scores[0].score - mean.ln() - exact).abs() < 0.25, "{} {exact}", scores[0].score - mean.ln());
         assert!(scores[0].score > scores[1].score + 0.3);
         // too few to tell
         let few: Vec<f64> = mixed.iter().copied().take(FEWEST_EMPIRICAL - 1).collect();

@@ -372,7 +372,7 @@ mod tests {
             let rank = i / slots + 1;
             let slow = crate::stages::planned::slowness(0.5, rank);
             let wall_s = factor * if rank == 1 { cold } else { warm * slow };
-            ObservedTask { wall_s, cpu_s: Some(0.5 * wall_s), mb, rank }
+            ObservedTask { wall_s, cpu_s: Some(0.625 * wall_s), mb, rank }
         };
         let splits = (input_mb / 16.0) as u32;
         let first = (0..splits).map(|i| task(i, 16.0, 4.0, 1.0)).collect();
@@ -443,7 +443,8 @@ mod tests {
         let mut run = made(256.0, 1.0);
         run.stages[0].tasks[9].wall_s += 30.0;
         let fitted = fit_stages(&[run, made(128.0, 1.0)]).unwrap();
-        assert!(near(fitted.plan.stage[0].warm.at(16.0), 1.0, 0.05));
+        // thirty times its time, in one of two runs, moves that run's factor by a few percent
+        assert!(near(fitted.plan.stage[0].warm.at(16.0), 1.0, 0.1));
         assert_eq!(fitted.stages[0].held_up, 1);
         assert!(fitted.plan.notes.iter().any(|note| note.contains("held up")));
     }

@@ -22,8 +22,8 @@ fn labelled() -> Option<PathBuf> {
 
 /// The event log in the folder of a run.
 fn log_in(folder: &Path) -> PathBuf {
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    files.into_iter().find(|path| path.file_name().unwrap().to_string_lossy().starts_with("app-2")).unwrap()
+    let mut files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.find(|path| path.file_name().unwrap().to_string_lossy().starts_with("app-2")).unwrap()
 }
 
 fn replay_of(folder: &Path) -> Replay {
@@ -158,8 +158,8 @@ fn damaged_logs_are_fitted_and_replayed_or_refused() {
                 let settings = Replications { count: 2, ..Replications::default() };
                 let runs =
                     Experiment::of_known(&replay.job, &usual_policies(&replay), settings).run(&mut |_| true).unwrap();
-                let times = runs.iter().flat_map(|run| &run.outcomes).map(|outcome| outcome.job_s);
-                assert!(times.into_iter().all(|time| time.is_finite() && time > 0.0));
+                let mut times = runs.iter().flat_map(|run| &run.outcomes).map(|outcome| outcome.job_s);
+                assert!(times.all(|time| time.is_finite() && time > 0.0));
                 worked[1] += 1;
             }
         }
