@@ -69,7 +69,7 @@ impl ProgressCurve {
         let square: f64 = points.iter().map(|(t, _)| (t - mean_t) * (t - mean_t)).sum();
         let product: f64 = points.iter().map(|(t, p)| (t - mean_t) * (p - mean_p)).sum();
         let slope = product / square;
-        (slope.is_finite() && slope > 0.0).then(|| Self::Linear { intercept: mean_p - slope * mean_t, slope })
+        (slope.is_finite() && slope > 0.0).then_some(Self::Linear { intercept: mean_p - slope * mean_t, slope })
     }
 
     /// The polygon of at most `pieces` pieces whose corners are some of the points, first and last among them, with the least sum of
