@@ -28,13 +28,15 @@ pub struct RecordedTask {
     pub samples: Vec<(f64, f64)>,
 }
 
+/// Node, start and samples of a task of the world.
+type Seen = (u32, f64, Vec<(f64, f64)>);
+
 /// Sits where a detector would, and flags nothing.
 #[derive(Debug)]
 struct Recorder {
     interval_s: f64,
     of: Category,
-    /// Per task of the world: node, start, samples.
-    seen: Mutex<Vec<(u32, f64, Vec<(f64, f64)>)>>,
+    seen: Mutex<Vec<Seen>>,
 }
 
 impl Detector for Recorder {
@@ -83,7 +85,7 @@ pub fn record_progress(
     let recorded = recorded.filter_map(|(number, (((node, start_s, samples), task), time_s))| {
         let category = world.categories[task.category as usize];
         let number = number as u32 - category.first;
-        (category.kind == of && !samples.is_empty()).then(|| RecordedTask {
+        (category.kind == of && !samples.is_empty()).then_some(RecordedTask {
             job: task.category / 2,
             task: number,
             node,

@@ -282,17 +282,13 @@ mod tests {
         plan.job[0] = JobPlan { maps: 10, reduces: 40_000, hot_keys: Some(hot), ..JobPlan::default() };
         let world = World::new(&plan, 5);
         let (maps, reduces) = world.tasks.split_at(10);
-        assert!(maps.iter().all(|task| task.size == 1.0));
+        assert!(maps.iter().all(|task| (task.size - 1.0).abs() < 1e-12));
         for (rank, more) in [(1, 3.0), (2, 1.5), (3, 1.0), (4, 0.75)] {
             let count = reduces.iter().filter(|task| (task.size - 1.0 - more).abs() < 1e-12).count() as f64;
             // binomial with p = 0.1 / 4
             assert!((count - 1000.0).abs() < 5.0 * (1000.0_f64 * 0.975).sqrt(), "rank {rank}: {count}");
         }
-        assert_eq!(
-            reduces.iter().filter(|task| task.size > 1.0).count()
-                + reduces.iter().filter(|task| task.size == 1.0).count(),
-            40_000
-        );
+        assert!(reduces.iter().all(|task| task.size >= 1.0));
     }
 
     #[test]

@@ -259,7 +259,7 @@ pub(super) fn is_sound(curve: &ProgressCurve) -> bool {
         ProgressCurve::Piecewise { points } | ProgressCurve::Monotone { points } => {
             rises(points)
                 && points.first().is_some_and(|first| first.0 >= 0.0 && first.1 >= 0.0)
-                && points.last().is_some_and(|last| last.1 <= 1.0 && last.1 >= 1.0)
+                && points.last().is_some_and(|last| (last.1 - 1.0).abs() < 1e-12)
         }
     }
 }
