@@ -103,14 +103,17 @@ fn the_same_series_in_several_files_counts_once() {
     assert!((over(&text, "1") - over(&all, "1")).abs() < 0.02);
 }
 
-/// Rows that are used, and rows that are left out by kind, of samples that others collected on CentOS 7 and Ubuntu 18 and 20. The
+/// A file, rows that are used, and rows that are left out by kind.
+type LeftOut = (&'static str, u64, &'static [(SampleWarningKind, u64)]);
+
+/// What is used and left out of samples that others collected on CentOS 7 and Ubuntu 18 and 20. The
 /// numbers are those of the JSON beside them, made by another parser: its rows of processors and of disks with `percent_util`.
 #[test]
 fn samples_of_other_systems_are_read_or_left_out_with_a_reason() {
     use SampleWarningKind::{NoTime, NoUtilisation, SinceBoot};
     let Some(logs) = logs() else { return };
     let folder = logs.join("sysstat/jc-fixtures");
-    let expected: [(&str, u64, &[(SampleWarningKind, u64)]); 18] = [
+    let expected: [LeftOut; 18] = [
         ("centos-7.7_iostat", 0, &[(NoTime, 1), (NoUtilisation, 1)]),
         ("centos-7.7_iostat-1", 0, &[(NoTime, 3), (NoUtilisation, 3)]),
         ("centos-7.7_iostat-m", 0, &[(NoTime, 1), (NoUtilisation, 1)]),
@@ -163,10 +166,10 @@ fn a_clock_of_another_zone_is_shifted_where_the_text_does_not_say() {
     let text = b"Linux 6.1 (a) \t2026-11-20 \t_x86_64_\t(1 CPU)\n\n10:00:00 CPU %usr %idle\n10:00:01 all 50.00 50.00\n";
     let at = |utc_offset| {
         let options = SampleOptions { utc_offset, ..SampleOptions::default() };
-        read_samples_from_bytes("f", text, &options).unwrap().series[0].samples[0].to
+        read_samples_from_bytes("f", text, &options).unwrap().series[0].samples[0].to as i64
     };
-    assert_eq!(at(0.0) - at(3600.0), 3600.0);
-    assert_eq!(at(0.0), 1_795_132_800.0 + 36_001.0);
+    assert_eq!(at(0.0) - at(3600.0), 3600);
+    assert_eq!(at(0.0), 1_795_132_800 + 36_001);
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub struct StageSummary {
     pub explained: usize,
     /// Features that the input does not tell for any of its tasks.
     pub unknown: Vec<Feature>,
-    /// Stragglers of which samples cover less than half.
+    /// Stragglers of which samples of a resource that others of the stage have cover less than half.
     pub uncovered: usize,
 }
 
@@ -91,6 +91,7 @@ pub fn stage_name(trace: &JobTrace, id: StageId) -> String {
 fn summary(pool: &Pool, stage: &str) -> StageSummary {
     let known = |feature: &Feature| pool.tasks.iter().any(|task| task.values[*feature as usize].is_some());
     let slow = || pool.tasks.iter().filter(|task| task.straggler);
+    let measured = || RESOURCES.iter().enumerate().filter(|(_, resource)| known(resource));
     StageSummary {
         stage: stage.to_owned(),
         tasks: pool.tasks.len(),
@@ -98,7 +99,7 @@ fn summary(pool: &Pool, stage: &str) -> StageSummary {
         stragglers: slow().count(),
         explained: 0,
         unknown: Feature::ALL.into_iter().filter(|feature| !known(feature)).collect(),
-        uncovered: slow().filter(|task| task.covered.iter().any(|&share| share < 0.5)).count(),
+        uncovered: slow().filter(|task| measured().any(|(i, _)| task.covered[i] < 0.5)).count(),
     }
 }
 
