@@ -111,12 +111,15 @@ fn over_ranges(asked: &Asked, args: &SensitivityArgs, terminal: &Terminal) -> Re
         SensitivityMethod::Morris => (args.rows.unwrap_or(20), many.max(200)),
         _ => (args.rows.unwrap_or(256), many.max(32)),
     };
+    let replications = args.reps.unwrap_or(replications);
+    // without rows to resample, each replication's own difference tells most of the noise
+    let paired = args.method == SensitivityMethod::Each && args.measure == Measure::Mean;
     let asker = Asker {
         subject: &asked.subject,
         axes,
         measure: args.measure,
-        replications: args.reps.unwrap_or(replications),
-        groups: GROUPS,
+        replications,
+        groups: if paired { replications } else { GROUPS },
         seed: asked.plan.sweep.seed,
         threads: args.run.threads,
     };

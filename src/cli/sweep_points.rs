@@ -202,8 +202,9 @@ impl Subject {
         }
     }
 
-    /// Tells all that is wrong with the points before any of them is run.
+    /// Tells all that is wrong with the points before any of them is run: first with each axis alone, then with combinations.
     pub(crate) fn check(&self, plan: &SweepPlan, points: &[Point], source: &Source, text: &str) -> Result<(), Failure> {
+        self.check_axes_of(plan, source, text)?;
         none_of(self.check_points(&plan.axis, points, source, text))?;
         self.check_patience(plan, &points[0])
     }

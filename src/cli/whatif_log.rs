@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use tailspn::cluster::{Experiment, Plan, PolicyPlan, Replications, compare};
 use tailspn::fit::{FitError, replay, usual_policies};
-use tailspn::report::{Found, LogWhatIfReport, json, log_what_if_report, log_what_if_text, what_if_csv, what_if_picture};
+use tailspn::report::{
+    Found, LogWhatIfReport, json, log_what_if_report, log_what_if_text, what_if_csv, what_if_picture,
+};
 use tailspn::sim::Watch as _;
 use tailspn::trace::{ReadOptions, is_log};
 

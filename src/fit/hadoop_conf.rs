@@ -119,12 +119,14 @@ impl HadoopConf {
                 Event::Start(tag) => {
                     let tag = tag.name().0.to_owned();
                     if tag == "property" {
-                        (name.clear(), value.clear());
+                        name.clear();
+                        value.clear();
                     }
                     open.push(tag);
                 }
                 Event::End(_) => {
-                    if open.pop().as_deref() == Some("property") && !name.trim().is_empty() {
+                    let ended = open.pop();
+                    if ended.as_deref() == Some("property") && !name.trim().is_empty() {
                         conf.properties.insert(name.trim().to_owned(), value.trim().to_owned());
                     }
                 }

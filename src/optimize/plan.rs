@@ -286,7 +286,6 @@ impl Variable {
             steps,
             scale: Scale::Linear,
             whole,
-            ..Axis::default()
         }
     }
 

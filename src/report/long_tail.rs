@@ -41,7 +41,7 @@ pub struct FormRow {
     pub form: &'static str,
     /// Its pieces.
     pub pieces: usize,
-    /// Root of the mean square between progress and curve on attempts that were held out.
+    /// Error on attempts that were held out, in ages as shares of an attempt's time.
     pub held_out_error: f64,
     /// Whether it was taken.
     pub taken: bool,
@@ -78,7 +78,7 @@ pub fn progress_model_text(report: &ProgressModelReport, look: &Look) -> String 
         ("usual time [s]", Align::Right),
         ("form", Align::Left),
         ("pieces", Align::Right),
-        ("error on tasks held out", Align::Right),
+        ("error on tasks held out [of their time]", Align::Right),
         ("", Align::Left),
     ]);
     for profile in &report.profiles {

@@ -24,7 +24,7 @@
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
-//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`] |
+//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`]; what such a rule is worth, as a picture: `trade_off_plot` |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its findings: `diagnosis_csv`, its picture: `diagnosis_svg` |
 //! | which knob buys most, and what meets a deadline | [`SensitivityReport`], [`OptimizeReport`] |
@@ -91,6 +91,7 @@ mod trace_csv;
 mod trace_rows;
 mod trace_text;
 mod trace_timeline;
+mod trade_off_plot;
 mod whatif;
 mod whatif_log;
 mod whatif_plot;
@@ -163,6 +164,7 @@ pub use trace_rows::{
 };
 pub use trace_text::{MostRows, trace_text};
 pub use trace_timeline::trace_svg;
+pub use trade_off_plot::{TradeOff, trade_off_svg};
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     detectors_text, what_if_csv, what_if_report, what_if_text,

@@ -12,7 +12,7 @@ const NAMES: f64 = 120.0;
 const HEAD: f64 = 78.0;
 const FOOT: f64 = 34.0;
 /// A mean this many times above the usual ones is as red as can be.
-const REDDEST: f64 = 64.0;
+const REDDEST: f64 = 1000.0;
 
 /// Calls from left to right, nodes from top to bottom. Each square is the mean time of a call, coloured by its distance from the range
 /// of the control runs, in factors; white is inside. Nodes that a method names have a dot per method.

@@ -132,7 +132,20 @@ fn answers(report: &SyscallsReport, look: &Look) -> String {
     for answer in &report.answers {
         text += &reasons(answer);
     }
+    text += &conclusion(report);
     text
+}
+
+/// Where to look, by the last method, which is the best one that was asked.
+fn conclusion(report: &SyscallsReport) -> String {
+    let Some((last, others)) = report.answers.split_last() else { return String::new() };
+    let (Some(cause), Some(node)) = (last.cause, last.nodes.first()) else {
+        return "so: nothing to look at, as far as system calls tell\n".to_owned();
+    };
+    let agrees = |answer: &&Answer| answer.cause == last.cause && answer.nodes.contains(node);
+    let agreeing: Vec<&str> = others.iter().filter(agrees).map(|answer| method_text(answer.method)).collect();
+    let with = if agreeing.is_empty() { String::new() } else { format!("; so does {}", agreeing.join(", and ")) };
+    format!("so: look at the {} of {node}: {} says so{with}\n", cause_text(cause), method_text(last.method))
 }
 
 fn reasons(answer: &Answer) -> String {
@@ -151,6 +164,7 @@ fn reasons(answer: &Answer) -> String {
 
 fn evidence(finding: &Finding) -> Vec<String> {
     let value = |number: f64, unit: &str| match unit {
+        "s" if number >= 1.0 => format!("{number:.2} s"),
         "s" => format!("{} ms", milliseconds(number)),
         _ => plain(number),
     };

@@ -111,9 +111,9 @@ mod tests {
             moved.sort_unstable();
             assert_eq!(moved, [0, 1, 2]);
             for (pair, (&factor, &step)) in walk.points.windows(2).zip(walk.order.iter().zip(&walk.steps)) {
-                for i in 0..3 {
+                for (i, (after, before)) in pair[1].iter().zip(&pair[0]).enumerate() {
                     let expected = if i == factor { step } else { 0.0 };
-                    assert!((pair[1][i] - pair[0][i] - expected).abs() < 1e-12);
+                    assert!((after - before - expected).abs() < 1e-12);
                 }
                 assert!((step.abs() - 2.0 / 3.0).abs() < 1e-12);
             }

@@ -102,11 +102,7 @@ fn solved(net: &str) -> f64 {
     let output = tool(&["solve", net, "--goal", "#(finished) >= 1", "--json"]).output().unwrap();
     assert!(output.status.success(), "{}", crate::cli::show(&output));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    json["time"]["mean_s"]
-        .as_f64()
-        .or(json["time"]["mean"].as_f64())
-        .or(json["time"]["mean"]["value"].as_f64())
-        .unwrap()
+    json["passage"]["mean_s"].as_f64().unwrap()
 }
 
 #[test]

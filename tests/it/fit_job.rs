@@ -183,7 +183,7 @@ fn shared() -> Option<PathBuf> {
 
 /// A counter of all maps or reduces as the history itself sums it up at its end.
 fn summed(text: &str, which: &str, counter: &str) -> f64 {
-    let line = text.lines().find(|line| line.starts_with("{\"type\":\"JOB_FINISHED\"")).unwrap();
+    let line = text.lines().find(|line| line.trim_start().starts_with("{\"type\":\"JOB_FINISHED\"")).unwrap();
     let event: Value = serde_json::from_str(line).unwrap();
     let body = event["event"].as_object().unwrap().values().next().unwrap();
     let groups = body[which]["groups"].as_array().unwrap();

@@ -6,6 +6,8 @@ mod agreement;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
+mod cli_diagnose;
+#[cfg(feature = "cli")]
 mod cli_errors;
 #[cfg(feature = "cli")]
 mod cli_exact;
@@ -28,9 +30,9 @@ mod cli_syscalls;
 #[cfg(feature = "cli")]
 mod cli_trace;
 #[cfg(feature = "cli")]
-mod cli_watch;
-#[cfg(feature = "cli")]
 mod cli_tutorial;
+#[cfg(feature = "cli")]
+mod cli_watch;
 mod degenerate;
 mod fit;
 mod fit_job;
@@ -46,8 +48,8 @@ mod pipe_semantics;
 mod random_net;
 mod replay;
 mod root_causes;
-mod sensitivity;
 mod samples;
+mod sensitivity;
 mod slots;
 mod solve;
 mod strace;

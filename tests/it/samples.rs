@@ -134,8 +134,7 @@ fn samples_of_other_systems_are_read_or_left_out_with_a_reason() {
         let samples = read(&[folder.join(format!("{name}.out"))]);
         assert_eq!(samples.files[0].rows, rows, "{name}");
         let of_time = |kind| !matches!(kind, SampleWarningKind::AmbiguousDate | SampleWarningKind::NoZone);
-        let found: Vec<_> =
-            samples.warnings.iter().filter(|w| of_time(w.kind)).map(|w| (w.kind, w.count)).collect();
+        let found: Vec<_> = samples.warnings.iter().filter(|w| of_time(w.kind)).map(|w| (w.kind, w.count)).collect();
         assert_eq!(found, left_out, "{name}");
     }
     for name in ["centos-7.7_pidstat", "centos-7.7_pidstat-hl", "centos-7.7_pidstat-hdlrsuw", "generic_pidstat-ht"] {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use tailspn::diagnose::Cause;
 use tailspn::diagnose::syscalls::{
     Answer, Buckets, CallClass, DataFolders, Dealing, DiagnosisSettings, Extremes, Fault, Form, ImprovedSettings,
-    Invocations, MadeRun, Matching, Method, Profile, Purpose, Rates, ReadSettings, Run, Truth, Worth,
-    SyscallError, best_without, diagnose, improved, read_log_bytes, read_run,
+    Invocations, MadeRun, Matching, Method, Profile, Purpose, Rates, ReadSettings, Run, SyscallError, Truth, Worth,
+    best_without, diagnose, improved, read_log_bytes, read_run,
 };
 use tailspn::watch::Unwatched;
 
@@ -92,13 +92,8 @@ fn labelled_runs_are_scored_as_the_paper_counts() {
             println!(
                 "{:<15} {:<20} {:?} {:?} {worth:?}",
                 labelled.name,
-                run.name,
-                run.truth.node,
                 answer.method.name(),
                 answer.nodes,
-                answer.cause,
-                worth.success,
-                worth.false_positive,
                 answer.cause
             );
             let form = if run.form == Form::Calls { "-T -ttt" } else { "-c -w" };

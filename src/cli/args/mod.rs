@@ -82,7 +82,7 @@ pub(crate) enum Command {
     /// Show what a net's structure says without simulating it: invariants, siphons, bounds, deadlocks
     Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster
-    SpnGc(SpnGcArgs),
+    SpnGc(Box<SpnGcArgs>),
     /// Estimate how long a MapReduce job on a GPU cluster takes
     Estimate(Box<EstimateArgs>),
     /// Compare what can be done about stragglers: job time, energy, waste and copies of each policy

@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 
 use tailspn::sweep::Shard;
 
-use crate::cli::args::PlotArgs;
 use crate::cli::args::PlaceArgs;
+use crate::cli::args::PlotArgs;
 use crate::cli::values;
 
 #[derive(Debug, Args)]

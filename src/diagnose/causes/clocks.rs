@@ -33,7 +33,7 @@ pub fn clock_hint(tasks: &[(f64, f64)], node: &NodeMeters) -> Option<ClockHint> 
     let (begin, end) = node.span()?;
     let first = tasks.iter().map(|task| task.0).fold(f64::INFINITY, f64::min).min(begin);
     let last = tasks.iter().map(|task| task.1).fold(f64::NEG_INFINITY, f64::max).max(end);
-    if tasks.is_empty() || !(last > first) || last - first > MOST as f64 {
+    if tasks.is_empty() || last <= first || last - first > MOST as f64 {
         return None;
     }
     let seconds = (last - first).ceil() as usize;

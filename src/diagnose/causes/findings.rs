@@ -178,8 +178,8 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
         let sides = sides.into_iter().filter_map(|(when, side)| Some((when, side?)));
         found.extend(sides.map(|(when, side)| new(format!("{} {when}", cause.feature.text()), side, cause.usual)));
     }
-    let others = RESOURCES.iter().any(|&r| r == cause.feature);
-    if let (false, Some(quantile)) = (others, pool.quantile(cause.feature, 1.0).filter(|&most| most > cause.value)) {
+    let resource = RESOURCES.contains(&cause.feature);
+    if let (false, Some(quantile)) = (resource, pool.quantile(cause.feature, 1.0).filter(|&most| most > cause.value)) {
         found.push(new(format!("{}, against the most in the stage", cause.feature.text()), cause.value, quantile));
     }
     found

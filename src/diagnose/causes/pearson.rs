@@ -43,3 +43,31 @@ pub fn is_pearson_cause(pool: &Pool, task: usize, feature: Feature, rho: Option<
     let (Some(rho), Some(value)) = (rho, pool.tasks[task].values[feature as usize]) else { return false };
     rho.abs() > rules.correlation && pool.quantile(feature, rules.quantile).is_some_and(|limit| value > limit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::causes::feature::FEATURES;
+    use crate::diagnose::causes::pool::PoolOptions;
+    use crate::diagnose::causes::records::TaskRecord;
+
+    /// Durations 1 to 4 s and amounts 2, 1, 4, 3: Σ dx dy = 3, Σ dx² = Σ dy² = 5.
+    #[test]
+    fn correlation_by_hand() {
+        let record = |(i, bytes): (usize, f64)| {
+            let mut stated = [None; FEATURES];
+            stated[Feature::ReadBytes as usize] = Some(bytes);
+            let to = (i + 1) as f64;
+            TaskRecord { task: i as u32, attempt: 0, node: None, from: 0.0, to, succeeded: true, stated }
+        };
+        let records = [2.0, 1.0, 4.0, 3.0].into_iter().enumerate().map(record).collect();
+        let pool = Pool::new(records, &[], &PoolOptions::default()).unwrap();
+        let rho = correlation(&pool, Feature::ReadBytes);
+        assert!((rho.unwrap() - 0.6).abs() < 1e-12, "{rho:?}");
+        assert_eq!(correlation(&pool, Feature::Cpu), None);
+        let cause = |correlation, quantile| {
+            is_pearson_cause(&pool, 2, Feature::ReadBytes, rho, &PearsonRules { correlation, quantile })
+        };
+        assert_eq!([cause(0.59, 0.9), cause(0.61, 0.9), cause(0.59, 1.0)], [true, false, false]);
+    }
+}

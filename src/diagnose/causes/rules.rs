@@ -243,3 +243,180 @@ fn far(pool: &Pool, value: f64, feature: Feature) -> Option<RootCause> {
         strength,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::causes::feature::FEATURES;
+    use crate::diagnose::causes::nodes::NodeMeters;
+    use crate::diagnose::causes::pool::PoolOptions;
+    use crate::diagnose::causes::records::TaskRecord;
+    use crate::diagnose::samples::{Meter, Sample, Series};
+
+    /// Ten tasks in a row on each of two nodes, 2 s each; the fifth one of node 0 takes 4 s, from second 8 to 12.
+    const SLOW: usize = 4;
+
+    fn records(stated: impl Fn(usize, &mut [Option<f64>; FEATURES])) -> Vec<TaskRecord> {
+        let mut list = Vec::new();
+        for node in 0..2 {
+            let mut at = 0.0;
+            for i in 0..10 {
+                let seconds = if node == 0 && i == SLOW { 4.0 } else { 2.0 };
+                let mut own = [None; FEATURES];
+                stated(list.len(), &mut own);
+                list.push(TaskRecord {
+                    task: list.len() as u32,
+                    attempt: 0,
+                    node: Some(node),
+                    from: at,
+                    to: at + seconds,
+                    succeeded: true,
+                    stated: own,
+                });
+                at += seconds;
+            }
+        }
+        list
+    }
+
+    /// A node whose processors are busy as the function of the second says.
+    fn node(busy: impl Fn(usize) -> f64) -> NodeMeters {
+        let sample = |i: usize| Sample { from: i as f64, to: (i + 1) as f64, value: busy(i) };
+        let samples = (0..30).map(sample).collect();
+        let series = Series { host: "a".into(), device: "all".into(), meter: Meter::CpuBusy, samples };
+        NodeMeters { cpu: vec![series], ..NodeMeters::default() }
+    }
+
+    fn pool_of(feature: Feature, value: impl Fn(usize) -> f64) -> Pool {
+        let records = records(|task, stated| stated[feature as usize] = Some(value(task)));
+        Pool::new(records, &[], &PoolOptions::default()).unwrap()
+    }
+
+    fn sampled(busy: impl Fn(usize) -> f64) -> Pool {
+        let nodes = [node(busy), node(|_| 0.2)];
+        Pool::new(records(|_, _| {}), &nodes, &PoolOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn an_amount_is_a_cause_beyond_the_quantile_and_the_peers() {
+        // the mean of 19 times 10 and once 40 is 11.5
+        let pool = pool_of(Feature::ReadBytes, |task| if task == SLOW { 40.0 } else { 10.0 });
+        let cause = judge(&pool, SLOW, Feature::ReadBytes, &Rules::default()).unwrap();
+        assert!((cause.value - 40.0 / 11.5).abs() < 1e-12 && (cause.usual - 10.0 / 11.5).abs() < 1e-12);
+        assert!((cause.threshold - 15.0 / 11.5).abs() < 1e-12 && (cause.strength - 0.625).abs() < 1e-12, "{cause:?}");
+        let beyond = |peer_factor| judge(&pool, SLOW, Feature::ReadBytes, &Rules { peer_factor, ..Rules::default() });
+        assert!(beyond(3.99).is_some() && beyond(4.0).is_none());
+        // half of all tasks have as much: the quantile says no
+        let many = pool_of(Feature::ReadBytes, |task| if task % 2 == 0 { 40.0 } else { 10.0 });
+        assert_eq!(judge(&many, SLOW, Feature::ReadBytes, &Rules::default()), None);
+        assert_eq!(judge(&pool, SLOW, Feature::ShuffleRead, &Rules::default()), None, "unknown is no cause");
+        let none = pool_of(Feature::ShuffleRead, |_| 0.0);
+        assert_eq!(none.tasks[SLOW].values[Feature::ShuffleRead as usize], Some(0.0), "a mean of 0 makes a feature 0");
+    }
+
+    #[test]
+    fn peers_on_the_same_node_suffice() {
+        // all of node 1 reads 40, of node 0 only the slow one
+        let pool = pool_of(Feature::ReadBytes, |task| {
+            if task >= 10 { 40.0 } else { 10.0 + 31.0 * f64::from(u8::from(task == SLOW)) }
+        });
+        let cause = judge(&pool, SLOW, Feature::ReadBytes, &Rules::default()).unwrap();
+        assert_eq!(cause.sign, Sign::SameNode);
+    }
+
+    #[test]
+    fn an_amount_far_outside_the_spread_is_an_outlier() {
+        let pool =
+            pool_of(Feature::ShuffleWrite, |task| if task == SLOW { 105.0 } else { 99.9 + 0.1 * (task % 3) as f64 });
+        let cause = judge(&pool, SLOW, Feature::ShuffleWrite, &Rules::default()).unwrap();
+        assert_eq!(cause.sign, Sign::Outlier);
+        assert!(cause.strength < 0.5);
+        assert_eq!(judge(&pool, SLOW, Feature::ShuffleWrite, &Rules::of_the_paper()), None);
+        // 1 % more is nothing
+        let near =
+            pool_of(Feature::ShuffleWrite, |task| if task == SLOW { 101.0 } else { 99.9 + 0.1 * (task % 3) as f64 });
+        assert_eq!(judge(&near, SLOW, Feature::ShuffleWrite, &Rules::default()), None);
+    }
+
+    /// Both readings of the rule for times: 1.2 s of 4 s are 0.3, and 0.2 above peers with 0.15.
+    #[test]
+    fn times_must_be_long_in_the_reading_that_is_asked_for() {
+        let share = |own: f64, others: f64| {
+            pool_of(Feature::GcTime, move |task| if task == SLOW { 4.0 * own } else { 2.0 * others })
+        };
+        let judged = |pool: &Pool, time_rule| {
+            judge(pool, SLOW, Feature::GcTime, &Rules { time_rule, ..Rules::default() }).is_some()
+        };
+        let near = share(0.3, 0.15);
+        assert!(judged(&near, TimeRule::Share) && !judged(&near, TimeRule::AbovePeers));
+        let far = share(0.36, 0.15);
+        assert!(judged(&far, TimeRule::Share) && judged(&far, TimeRule::AbovePeers));
+        let short = share(0.19, 0.01);
+        assert!(!judged(&short, TimeRule::Share) && !judged(&short, TimeRule::AbovePeers));
+    }
+
+    /// Use during the task is 0.9; what the readings of edge detection say of it depends on what is before and after.
+    #[test]
+    fn edges_are_read_in_three_ways() {
+        let judged = |before: f64, after: f64| {
+            let pool = sampled(move |second| match second {
+                7 => before,
+                8..12 => 0.9,
+                12 => after,
+                _ => 0.2,
+            });
+            [Edge::Off, Edge::IntentAny, Edge::IntentBoth, Edge::Printed]
+                .map(|edge| judge(&pool, SLOW, Feature::Cpu, &Rules { edge, ..Rules::default() }).is_some())
+        };
+        assert_eq!(judged(0.2, 0.2), [true, false, false, true], "it came and went with the task");
+        assert_eq!(judged(0.9, 0.2), [true, true, false, true], "it was there before");
+        assert_eq!(judged(0.2, 0.9), [true, true, false, true], "it stayed");
+        assert_eq!(judged(0.9, 0.9), [true, true, true, false], "it was there before and stayed");
+    }
+
+    #[test]
+    fn near_full_use_what_is_left_free_is_compared() {
+        // with other nodes as busy as this one, no factor of 1.5 can be reached, but what is left can be less
+        let nodes = [node(|second| if (7..13).contains(&second) { 1.0 } else { 0.95 }), node(|_| 0.95)];
+        let pool = Pool::new(records(|_, _| {}), &nodes, &PoolOptions::default()).unwrap();
+        let full = judge(&pool, SLOW, Feature::Cpu, &Rules::default()).unwrap();
+        assert_eq!(full.sign, Sign::Headroom);
+        assert_eq!(judge(&pool, SLOW, Feature::Cpu, &Rules { headroom: false, ..Rules::default() }), None);
+    }
+
+    #[test]
+    fn a_resource_that_is_hardly_used_slows_nobody() {
+        let nodes = [node(|second| if (7..13).contains(&second) { 0.09 } else { 0.001 }), node(|_| 0.001)];
+        let idle = Pool::new(records(|_, _| {}), &nodes, &PoolOptions::default()).unwrap();
+        assert_eq!(judge(&idle, SLOW, Feature::Cpu, &Rules::default()), None);
+        assert!(judge(&idle, SLOW, Feature::Cpu, &Rules::of_the_paper()).is_some());
+        assert_eq!(judge(&idle, SLOW, Feature::Network, &Rules::default()), None);
+    }
+
+    #[test]
+    fn far_data_are_a_cause_where_others_are_near() {
+        let far = |others: f64| pool_of(Feature::Locality, move |task| if task == SLOW { 2.0 } else { others });
+        let cause = judge(&far(0.0), SLOW, Feature::Locality, &Rules::default()).unwrap();
+        assert_eq!((cause.sign, cause.strength), (Sign::Far, 1.0));
+        // 19 normal tasks with locality 1 have a sum of 19, not below 19/2
+        assert_eq!(judge(&far(1.0), SLOW, Feature::Locality, &Rules::default()), None);
+        let near = pool_of(Feature::Locality, |_| 1.0);
+        assert_eq!(judge(&near, SLOW, Feature::Locality, &Rules::default()), None);
+    }
+
+    /// Both first tasks of the nodes are slow as the whole first wave is: they stay unexplained unless asked for.
+    #[test]
+    fn a_cold_first_wave_is_not_blamed_on_the_node() {
+        let mut records = records(|_, _| {});
+        for record in &mut records {
+            if record.from == 0.0 {
+                (record.from, record.to) = (-3.0, 2.0);
+            }
+        }
+        let nodes = [node(|second| if second < 3 { 0.9 } else { 0.2 }), node(|_| 0.2)];
+        let pool = Pool::new(records, &nodes, &PoolOptions::default()).unwrap();
+        assert!(pool.tasks[0].cold && pool.tasks[0].straggler && !pool.tasks[1].cold);
+        assert_eq!(judge(&pool, 0, Feature::Cpu, &Rules::default()), None);
+        assert!(judge(&pool, 0, Feature::Cpu, &Rules { explain_cold: true, ..Rules::default() }).is_some());
+    }
+}

@@ -176,7 +176,8 @@ fn between(points: &[Point], age_s: f64, slopes: impl Fn(usize) -> Option<(f64, 
 /// Hermite's cubic between two points with these slopes, at a share of the way.
 fn cubic([(t0, p0), (t1, p1)]: [Point; 2], (d0, d1): (f64, f64), u: f64) -> f64 {
     let v = 1.0 - u;
-    p0 * v * v * (1.0 + 2.0 * u) + p1 * u * u * (3.0 - 2.0 * u) + (t1 - t0) * u * v * (d0 * v - d1 * u)
+    // in this form it is exactly flat between equal points
+    p0 + (p1 - p0) * u * u * (3.0 - 2.0 * u) + (t1 - t0) * u * v * (d0 * v - d1 * u)
 }
 
 /// The latest age with at most this progress, on cubic pieces.
@@ -267,7 +268,8 @@ mod tests {
     #[test]
     fn the_latest_age_is_after_a_standstill() {
         for curve in &forms()[1..] {
-            assert!((curve.age_at(0.33) - 20.0).abs() < 1e-9, "{}", curve.form());
+            // a smooth curve leaves a standstill with slope 0: its inverse is known up to the root of a rounding error
+            assert!((curve.age_at(0.33) - 20.0).abs() < 1e-6, "{}", curve.form());
             assert!((curve.age_at(1.0) - 60.0).abs() < 1e-9);
             assert_eq!(curve.usual_s(), 60.0);
         }

@@ -30,7 +30,7 @@ pub(super) fn is_header(line: &str) -> bool {
     header(cells).is_some_and(|section| section.topic != Topic::Other)
 }
 
-/// The host and the date of a banner: `Linux 6.1.0 (host) 	2026-11-20 	_x86_64_	(2 CPU)`.
+/// The host and the date of a banner: `Linux 6.1.0 (host) 2026-11-20 _x86_64_ (2 CPU)`.
 fn banner(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("Linux ")?;
     let (_, rest) = rest.split_once('(')?;

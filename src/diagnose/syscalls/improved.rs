@@ -166,14 +166,12 @@ struct Scored {
 fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
     let score = |(at, own): (usize, &Level)| {
         let others = || levels.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, level)| level);
-<<<??             levels.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, (_, level))| *level).collect();
         let few = levels.len() < ENOUGH_NODES;
         let middle = |value: fn(&Level) -> f64| median(others().map(value).collect()).filter(|_| !few);
         let against = middle(|level| level.level).unwrap_or(usual);
         let fewer = middle(|level| level.made).unwrap_or(own.made) / own.made;
         let slowness = (own.level + usual) / (against + usual);
         Scored { node: own.node.clone(), level: own.level, against, fewer, slowness, score: slowness * fewer }
-        let others =
     };
     levels.iter().enumerate().map(score).collect()
 }

@@ -122,10 +122,6 @@ impl MadeRun {
         let mut nodes: Vec<Node> = (0..count).map(|at| self.node(at, load, &mut draws)).collect();
         for task in 0..self.tasks {
             let Some((node, slot, begin)) = self.next_slot(&nodes, task) else { break };
-            let slots = nodes
-                .iter()
-                .enumerate()
-                .flat_map(|(n, node)| node.free.iter().enumerate().map(move |(s, t)| (n, s, *t)));
             let end = self.task(task, node, begin, &mut nodes, &mut draws);
             nodes[node].free[slot] = end;
         }

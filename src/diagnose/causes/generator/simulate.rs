@@ -440,12 +440,14 @@ mod tests {
     /// What the samples show is what was transferred: without noise and bursts the sums agree.
     #[test]
     fn samples_add_up_to_the_work_that_was_done() {
-        let plan = GeneratorPlan { noise: 0.0, bursts: (1e12, [1.0, 2.0]), stages: [2, 50], ..GeneratorPlan::default() };
+        let plan =
+            GeneratorPlan { noise: 0.0, bursts: (1e12, [1.0, 2.0]), stages: [2, 50], ..GeneratorPlan::default() };
         let job = generate(&plan, 11);
         let sum = |of: fn(&NodeMeters) -> &Vec<Series>| -> f64 {
-            job.nodes.iter().flat_map(of).flat_map(|s| &s.samples).map(|sample| sample.value).sum()
+            job.nodes.iter().flat_map(of).flat_map(|series| &series.samples).map(|sample| sample.value).sum()
         };
-        let stated = |feature: Feature| -> f64 { job.stages.iter().flatten().filter_map(|t| t.stated[feature as usize]).sum() };
+        let stated =
+            |feature: Feature| -> f64 { job.stages.iter().flatten().filter_map(|t| t.stated[feature as usize]).sum() };
         let moved = sum(|node| &node.network) + sum(|node| &node.disk) * plan.capacity[1] * MB;
         let expected = stated(Feature::ReadBytes) + stated(Feature::ShuffleWrite);
         assert!((moved / expected - 1.0).abs() < 1e-9, "{moved} {expected}");
