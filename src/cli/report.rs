@@ -104,12 +104,16 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
     let bytes = read_bytes(path)?;
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii_start();
     match start.first() {
-        Some(b'{' | b'[') => read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found))),
+        Some(b'{') => read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found))),
         // UTF-16 begins with a mark of its own
         Some(b'<' | b'\xff' | b'\xfe') => net_in(path, terminal),
         _ => match std::str::from_utf8(&bytes) {
             Ok(text) if !start.is_empty() && toml::from_str::<toml::Table>(text).is_ok() => {
                 Ok(Loaded::Plan(text.to_owned()))
+            }
+            // JSON, but no plan
+            Ok(_) if start.first() == Some(&b'[') => {
+                read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found)))
             }
             _ => {
                 let note = Note::problem(format!("`{source}` is no result of tailspn, no plan and no net"));

@@ -243,8 +243,18 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         time_cost: None,
         provenance: None,
         version: env!("CARGO_PKG_VERSION").into(),
-        plan: toml::to_string(plan).unwrap_or_default(),
+        plan: written(plan),
     }
+}
+
+/// The plan with every key that has an effect: where phase means are given, a profile has none, and is refused.
+fn written(plan: &Plan) -> String {
+    if plan.phases.is_none() {
+        return toml::to_string(plan).unwrap_or_default();
+    }
+    let mut keys = toml::Table::try_from(plan).unwrap_or_default();
+    keys.remove("profile");
+    toml::to_string(&keys).unwrap_or_default()
 }
 
 fn phase_row(plan: &Plan, phases: &JobPhases, phase: Phase) -> PhaseRow {

@@ -43,7 +43,7 @@ impl<'a> Times<'a> {
     pub(super) fn new(name: &'a str, time: &'a Distribution, exact: Option<&'a AnalyticSummary>) -> Self {
         let quantiles = time.quantiles.iter().map(|row| [row.p, row.quantity.value]).collect();
         let of_curve = if time.samples > 0 {
-            format!("simulated, with {} % intervals", plain(100.0 * time.mean.level))
+            format!("simulated, {} % intervals", plain(100.0 * time.mean.level))
         } else {
             of_exact(&time.curve)
         };

@@ -99,9 +99,7 @@ pub(super) fn times_table(title: &str, level: f64, ways: &[(&str, &TimeFound)]) 
     push("standard deviation".to_owned(), &|time| time.sd.clone());
     let first = ways.first().map_or(&[][..], |(_, time)| &time.quantiles);
     for &(p, _) in first {
-        push(format!("{} (one in {} takes longer)", quantile_name(p), plain(1.0 / (1.0 - p))), &|time| {
-            time.quantile(p)
-        });
+        push(quantile_name(p), &|time| time.quantile(p));
     }
     table
 }
