@@ -4,6 +4,7 @@
 // program is an array of instructions that all invocations read in step; an accumulator `time` holds the present firing
 // time of the four, slots hold the times that others wait for. A dispatch runs the instructions `begin .. end` of the
 // program. Reads program and tables; writes the columns of the results, and the slots where they are kept in memory.
+// Several programs lie one after the other in the array; invocation i runs quad i mod n of program i / n.
 // Random words: delays (transition, sample 0, word i of a draw), choices (group, sample 0).
 // Mirror of the structs: src/sim/gpu/layout.rs. The engine of the processor: src/sim/schedule/.
 
@@ -17,7 +18,9 @@ struct ScheduleRun {
     begin: u32,
     end: u32,
     horizon: vec2<u32>,
-    padding: vec2<u32>,
+    // several programs of one shape: quads of each, and instructions of each
+    quads_each: u32,
+    length: u32,
 }
 
 @group(0) @binding(0) var<uniform> run: ScheduleRun;
@@ -127,12 +130,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if at >= run.quads {
         return;
     }
-    let quad = plus(run.first_quad, vec2<u32>(at, 0u));
+    let which = at / run.quads_each;
+    let quad = plus(run.first_quad, vec2<u32>(at - which * run.quads_each, 0u));
+    let own = which * run.length;
     let horizon = all_four(run.horizon);
     let never = all_four(NEVER);
     var time = all_four(vec2<u32>(0u, 0u));
     for (var i = run.begin; i < run.end; i += 1u) {
-        let step = program[i];
+        let step = program[own + i];
         let slot = step.x >> 12u;
         let pre = step.x & 15u;
         let law = (step.x >> 4u) & 15u;

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 /// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
 /// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
 /// `cluster` simulates tasks on nodes, without a net; what it measures of a detector is what a net of `mapreduce` is told.
-/// `trace` reads logs of jobs that ran, and knows no model; `stages` is the model of a stage graph, and `fit` makes it from
-/// traces.
+/// `trace` reads logs of jobs that ran, and knows no model; `stages` is the model of a stage graph, and `fit` makes it, plans of
+/// MapReduce jobs and jobs for `cluster` to replay from traces.
 /// `sweep` runs many points without knowing what they are about: whoever calls it makes their nets.
 /// `sensitivity` says at which points to ask and what their answers mean; `optimize` which point to look at next, and what was shown.
 /// Both ask nobody themselves.
@@ -37,15 +37,15 @@ const MAY_IMPORT: [(&str, &[&str]); 27] = [
     ("structure", &["semantics", "compile", "net"]),
     ("sim", &["semantics", "compile", "net", "rng", "estimate", "watch"]),
     ("solve", &["semantics", "compile", "net", "watch"]),
-    ("mapreduce", &["net", "units", "plan_text", "cluster"]),
+    ("mapreduce", &["net", "units", "plan_text", "cluster", "estimate"]),
     ("cluster", &["rng", "estimate", "plan_text"]),
     ("trace", &["watch"]),
-    ("stages", &["net", "mapreduce", "estimate", "plan_text"]),
-    ("fit", &["stages", "mapreduce", "trace", "estimate"]),
-    ("diagnose", &["trace", "cluster", "rng", "estimate", "watch"]),
+    ("stages", &["net", "mapreduce", "estimate", "plan_text", "cluster"]),
+    ("fit", &["stages", "mapreduce", "trace", "estimate", "cluster"]),
+    ("diagnose", &["trace", "cluster", "rng", "estimate", "watch", "plan_text"]),
     ("sensitivity", &["rng", "estimate"]),
     ("optimize", &["sweep", "net", "estimate", "plan_text"]),
-    ("sweep", &["compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
+    ("sweep", &["net", "compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
     (
         "report",
         &[

@@ -1,8 +1,9 @@
-//! Any bytes are a log or refused, and what is said of a log that was read does not panic.
+//! Any bytes are a log or refused; what is said of a log that was read, fitted to it or replayed does not panic.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use tailspn::fit::{fit_job, fit_stages, observe, observe_job, replay};
 use tailspn::report::{MostRows, Look, trace_report, trace_svg, trace_text};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{ReadOptions, read_bytes};
@@ -14,4 +15,11 @@ fuzz_target!(|bytes: &[u8]| {
     let usual = Usual::default();
     let _ = trace_text(&trace_report(&trace, &usual), MostRows::default(), &Look::default());
     let _ = trace_svg(&trace, &usual);
+    if let Ok(run) = observe(&trace, None) {
+        let _ = fit_stages(&[run]);
+    }
+    if let Ok(job) = observe_job(&trace, None) {
+        let _ = fit_job(&job, None, None, 0.95).map(|fitted| fitted.plan_text());
+    }
+    let _ = replay(&trace);
 });

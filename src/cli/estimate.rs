@@ -5,7 +5,7 @@ use std::time::Instant;
 use tailspn::compile::{Program, plan_schedule};
 use tailspn::mapreduce::{AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards};
 use tailspn::net::TransitionId;
-use tailspn::report::{AnalyticSummary, JobReport, job_csv, job_report, job_text, json, reward_to_gather};
+use tailspn::report::{AnalyticSummary, Found, JobReport, job_csv, job_report, job_text, json, reward_to_gather};
 use tailspn::sim::{CriticalPath, Ensemble, Group, Question, Run, run as replicate};
 use tailspn::solve::{GridSettings, completion_time, is_series_parallel};
 use tailspn::stages::StagePlan;
@@ -17,13 +17,14 @@ use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
+use crate::cli::pictures::{NAMES, draw_found, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::simulate::{backend, end_of, failure, stop_rule};
 use crate::cli::spn_gc::phases_and_net;
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Replications where nothing else is asked for.
-const REPLICATIONS: u64 = 2_000;
+pub(super) const REPLICATIONS: u64 = 2_000;
 /// Replications whose critical paths are followed; more would not change what is shown.
 const TRACED: u64 = 10_000;
 
@@ -34,12 +35,13 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let text = args.plan.as_deref().map(PlanText::read).transpose()?;
+    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
     if let Some(text) = text.as_ref().filter(|text| StagePlan::is_meant(&text.text)) {
         return estimate_stages::run(text, args, terminal);
     }
-    if args.size.is_given() {
-        let note = Note::problem("--input-size, --executors, --cores and --partitions are for plans of stages");
+    if args.size.is_given() || args.speculation.is_some() {
+        let note =
+            Note::problem("--input-size, --executors, --cores, --partitions and --speculation are for plans of stages");
         return Err(Failure::new(
             Exit::Usage,
             note.with_help("`tailspn fit LOG` makes one; this plan has keys for its sizes"),
@@ -51,6 +53,7 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if let Some(path) = &args.export {
         may_write(path, args.force)?;
     }
+    may_draw(&NAMES, &args.plots, args.force)?;
     let (phases, job) = phases_and_net(&plan, terminal)?;
     let mut report = job_report(&plan, &phases, args.run.level);
     if args.method != Method::Simulate {
@@ -68,6 +71,7 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&job.net, format, true, terminal), args.force, terminal)?;
     }
+    draw_found(&Found::Estimate(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(exit)
 }
 
@@ -108,7 +112,7 @@ fn advise(report: &mut JobReport, job: &JobNet) -> Result<Option<String>, Failur
     if is_series_parallel(&compile_net(&job.net)?).is_err() {
         return Ok(None);
     }
-    report.method.exact = Some("series-parallel");
+    report.method.exact = Some("series-parallel".into());
     Ok(Some("note: there is no formula, but --method exact gives the job time from its parts".to_owned()))
 }
 

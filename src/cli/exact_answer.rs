@@ -3,7 +3,7 @@
 use tailspn::compile::{Code, Program, compile};
 use tailspn::net::Net;
 use tailspn::report::{
-    AnswerMethod, ExactNumbers, SimulationReport, SteadyReport, Subject, completion_section, count, counted,
+    AnswerMethod, ExactNumbers, SimulationReport, SteadyReport, Subject, Word, completion_section, count, counted,
     exact_report, exact_steady_report, passage_section,
 };
 use tailspn::sim::{Goal, Question, Reward};
@@ -64,7 +64,10 @@ fn kind(args: &SimulateArgs, question: &Question) -> Result<Kind, &'static str> 
 /// Whether an exact answer is known to cost less than replications. The rule looks at the question, the net and the number of states
 /// only, so that it says the same on every machine.
 pub(super) fn offer(args: &SimulateArgs, net: &Net, program: &Program, question: &Question) -> AnswerMethod {
-    let found = |exact, states, no_exact| AnswerMethod { exact, states, no_exact, ..AnswerMethod::simulation() };
+    let found = |exact: Option<&'static str>, states, no_exact| {
+        let exact = exact.map(Word::from);
+        AnswerMethod { exact, states, no_exact, ..AnswerMethod::simulation() }
+    };
     let kind = match kind(args, question) {
         Ok(kind) => kind,
         Err(reason) => return found(None, None, Some(reason.to_owned())),
@@ -94,7 +97,7 @@ fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
 
 /// What to say of an offer.
 pub(super) fn advice(offer: &AnswerMethod) -> Option<String> {
-    let why = match (offer.exact?, offer.states) {
+    let why = match (offer.exact.as_deref()?, offer.states) {
         ("states", Some(states)) => format!("the net has only {}", counted(states as u64, "state")),
         (exact, _) => format!("the net is {exact}"),
     };
@@ -135,7 +138,12 @@ pub(super) fn answer(
         snapshots: &asked.snapshots,
     };
     let level = args.run.level;
-    let by = |exact, states| AnswerMethod { used: "exact", exact: Some(exact), states, no_exact: None };
+    let by = |exact: &'static str, states| AnswerMethod {
+        used: "exact".into(),
+        exact: Some(exact.into()),
+        states,
+        no_exact: None,
+    };
     if kind == Kind::Passage && question.goal == Goal::Dead && is_series_parallel(program).is_ok() {
         let limits = Limits::default();
         if too_many(net, limits, terminal)?.is_some() {

@@ -1,13 +1,16 @@
-//! `fit`: the model of a job from logs of it.
+//! `fit`: the model of a job from logs of it: a stage graph for Spark, a job plan for MapReduce.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
-use tailspn::fit::{FitError, FittedStages, ObservedRun, fit_stages, observe};
-use tailspn::report::{fit_report, fit_text, json};
-use tailspn::trace::ReadOptions;
+use tailspn::fit::{FitError, HadoopConf, fit_job, fit_stages, is_mapreduce, observe, observe_job};
+use tailspn::report::{fit_job_report, fit_job_text, fit_report, fit_text, json};
+use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::FitArgs;
 use crate::cli::exit::Exit;
+use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::trace::load;
@@ -16,52 +19,150 @@ use crate::cli::watch::{catch_interrupt, interrupted};
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
 
+/// A model: what is said of it, what could not be told, and the plan.
+struct Fitted {
+    report: String,
+    notes: Vec<String>,
+    plan: String,
+}
+
 /// Fits the model and says what was fitted.
 pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    if !args.input_size.is_empty() && args.input_size.len() != args.logs.len() {
-        let message =
-            format!("{} input sizes for {} logs; give one for each log", args.input_size.len(), args.logs.len());
-        return Err(Failure::plain(Exit::Usage, message));
-    }
     let to_stdout = args.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
     if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
         may_write(path, args.force)?;
     }
+    let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
+    if !args.input_size.is_empty() && args.input_size.len() != logs.len() {
+        return Err(usage(format!(
+            "{} input sizes for {} logs; give one for each log",
+            args.input_size.len(),
+            logs.len()
+        )));
+    }
     catch_interrupt(terminal);
-    let runs = observed(args, terminal)?;
+    let mut traces = Vec::new();
+    for path in &logs {
+        let trace = read_log(path, args, terminal)?;
+        if is_mapreduce(&trace) && logs.len() > 1 {
+            return Err(usage("a job plan is fitted to one log of MapReduce; give one".to_owned()));
+        }
+        // of Spark's logs only what is needed of them is kept
+        let mapreduce = is_mapreduce(&trace);
+        traces.push(if mapreduce {
+            Seen::Job(Box::new(trace))
+        } else {
+            Seen::Run(Box::new(observed(&trace, args, traces.len())?))
+        });
+    }
     if interrupted() {
         return Ok(Exit::Interrupted);
     }
-    let fitted = fit_stages(&runs).map_err(|error| refused(&error))?;
-    for note in &fitted.plan.notes {
+    let fitted = match &traces[..] {
+        [] => return Err(usage("a configuration without a log; give the job's history too".to_owned())),
+        [Seen::Job(trace)] => job(trace, &confs, args, terminal)?,
+        _ if !confs.is_empty() || args.job.is_some() => {
+            return Err(usage("a *_conf.xml and --job are for logs of MapReduce".to_owned()));
+        }
+        _ => stages(traces, args, terminal)?,
+    };
+    for note in &fitted.notes {
         terminal.tell(&format!("note: {note}"));
     }
-    let toml = fitted.plan.to_toml().map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
-    let text = text_of(&fitted, args, terminal)?;
     if to_stdout {
-        terminal.tell(&text);
-        terminal.data(&toml)?;
+        terminal.tell(&fitted.report);
+        terminal.data(&fitted.plan)?;
     } else {
-        terminal.data(&text)?;
+        terminal.data(&fitted.report)?;
         if let Some(path) = &args.output {
-            write_file(path, toml.as_bytes(), args.force)?;
+            write_file(path, fitted.plan.as_bytes(), args.force)?;
         }
     }
     Ok(Exit::Success)
 }
 
-/// What each log says of its run.
-fn observed(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Failure> {
+/// What is kept of a log.
+enum Seen {
+    Run(Box<tailspn::fit::ObservedRun>),
+    Job(Box<JobTrace>),
+}
+
+fn usage(message: String) -> Failure {
+    Failure::plain(Exit::Usage, message)
+}
+
+fn internal(error: &dyn std::fmt::Display) -> Failure {
+    Failure::plain(Exit::Internal, error.to_string())
+}
+
+/// Whether a file is a configuration of Hadoop rather than a log; what cannot be read is told when it is read.
+fn is_conf(path: &Path) -> bool {
+    let mut head = Vec::new();
+    path.is_file()
+        && File::open(path).is_ok_and(|file| file.take(4096).read_to_end(&mut head).is_ok())
+        && HadoopConf::is_meant(&head)
+}
+
+/// Reads a log and tells what is odd about it.
+fn read_log(path: &Path, args: &FitArgs, terminal: &Terminal) -> Result<JobTrace, Failure> {
     let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
     let options = ReadOptions { most_attempts: args.max_attempts, longest_line };
-    let one = |(i, path): (usize, &std::path::PathBuf)| {
-        let trace = load(Path::new(path), &options, terminal)?;
-        for warning in &trace.warnings {
-            terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
-        }
-        observe(&trace, args.input_size.get(i).map(|bytes| *bytes as f64 / MB)).map_err(|error| refused(&error))
+    let trace = load(path, &options, terminal)?;
+    for warning in &trace.warnings {
+        terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
+    }
+    Ok(trace)
+}
+
+fn input_mb(args: &FitArgs, log: usize) -> Option<f64> {
+    args.input_size.get(log).map(|bytes| *bytes as f64 / MB)
+}
+
+/// What a log of Spark says of its run.
+fn observed(trace: &JobTrace, args: &FitArgs, log: usize) -> Result<tailspn::fit::ObservedRun, Failure> {
+    observe(trace, input_mb(args, log)).map_err(|error| refused(&error))
+}
+
+/// The stage graph of a Spark job.
+fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+    let runs: Vec<_> = seen
+        .into_iter()
+        .filter_map(|seen| match seen {
+            Seen::Run(run) => Some(*run),
+            Seen::Job(_) => None,
+        })
+        .collect();
+    let fitted = fit_stages(&runs).map_err(|error| refused(&error))?;
+    let report = fit_report(&fitted, args.level);
+    let report = if args.json {
+        json("fit", &report).map_err(|error| internal(&error))?
+    } else {
+        fit_text(&report, &terminal.look())
     };
-    args.logs.iter().enumerate().map(one).collect()
+    let plan = fitted.plan.to_toml().map_err(|error| internal(&error))?;
+    Ok(Fitted { report, notes: fitted.plan.notes, plan })
+}
+
+/// The plan of a MapReduce job.
+fn job(trace: &JobTrace, confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+    let conf = match confs {
+        [] => None,
+        [path] => {
+            let read = HadoopConf::read(&read_bytes(path)?);
+            Some(read.map_err(|error| Failure::plain(Exit::Trace, format!("{}: {error}", path.display())))?)
+        }
+        _ => return Err(usage(format!("{} configurations for one log; give one", confs.len()))),
+    };
+    let observed = observe_job(trace, args.job.as_deref()).map_err(|error| refused(&error))?;
+    let fitted = fit_job(&observed, conf.as_ref(), input_mb(args, 0), args.level).map_err(|error| refused(&error))?;
+    let report = fit_job_report(&fitted);
+    let report = if args.json {
+        json("fit_job", &report).map_err(|error| internal(&error))?
+    } else {
+        fit_job_text(&report, &terminal.look())
+    };
+    let plan = fitted.plan_text().map_err(|error| internal(&error))?;
+    Ok(Fitted { report, notes: fitted.notes, plan })
 }
 
 fn refused(error: &FitError) -> Failure {
@@ -69,15 +170,8 @@ fn refused(error: &FitError) -> Failure {
     let note = match error {
         FitError::NoInput { .. } => note.with_help("say it with --input-size, once for each log"),
         FitError::NotAStageGraph { .. } => note.with_help("`tailspn trace` shows what other logs say"),
+        FitError::SeveralJobs { .. } | FitError::NoSuchJob { .. } => note.with_help("say which one with --job ID"),
         _ => note,
     };
     Failure::new(Exit::Trace, note)
-}
-
-fn text_of(fitted: &FittedStages, args: &FitArgs, terminal: &Terminal) -> Result<String, Failure> {
-    let report = fit_report(fitted, args.level);
-    if args.json {
-        return json("fit", &report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()));
-    }
-    Ok(fit_text(&report, &terminal.look()))
 }

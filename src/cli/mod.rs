@@ -15,6 +15,7 @@ mod derivatives;
 mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
+mod diagnose;
 mod estimate;
 mod estimate_stages;
 mod exact;
@@ -25,8 +26,11 @@ mod load;
 mod notes;
 mod optimize;
 mod output;
+mod pictures;
 mod plan;
 mod question;
+mod report;
+mod report_source;
 mod sensitivity;
 mod shell;
 mod simulate;
@@ -38,11 +42,16 @@ mod steady;
 mod straggler_values;
 mod structure;
 mod sweep;
+mod sweep_events;
+mod sweep_models;
 mod sweep_points;
+mod syscalls;
 mod trace;
 mod values;
 mod watch;
+mod watch_tasks;
 mod whatif;
+mod whatif_log;
 
 use std::process::ExitCode;
 
@@ -78,6 +87,10 @@ pub(crate) fn run() -> ExitCode {
         Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
+        Command::Watch(args) => watch_tasks::run(args, &terminal),
+        Command::Diagnose(args) => diagnose::run(args, &terminal),
+        Command::Syscalls(args) => syscalls::run(args, &terminal),
+        Command::Report(args) => report::run(args, &terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, &terminal),
         #[cfg(feature = "gpu")]

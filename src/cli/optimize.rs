@@ -25,7 +25,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(OptimizePlan::example_toml())?;
         return Ok(Exit::Success);
     };
-    let PlanText { source, text } = PlanText::read(file)?;
+    let PlanText { source, text } = PlanText::read(file, terminal)?;
     let text = with_arguments(text, args);
     let mut plan = OptimizePlan::from_toml(&text).map_err(|error| refused(&source, error, &keys_of("optimize")))?;
     if let Some(measure) = args.measure {

@@ -8,6 +8,7 @@ use tailspn::plan_text::PlanError;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::output::Terminal;
 
 /// The text of a plan, and where it is from.
 pub(crate) struct PlanText {
@@ -16,11 +17,14 @@ pub(crate) struct PlanText {
 }
 
 impl PlanText {
-    /// The text in a file.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+    /// The text in a file. One without any key means all defaults, which is said: it may be the wrong file.
+    pub(crate) fn read(path: &Path, terminal: &Terminal) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let text = String::from_utf8(read_bytes(path)?)
             .map_err(|_| Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text")))?;
+        if text.parse::<toml::Table>().is_ok_and(|table| table.is_empty()) {
+            terminal.tell(&format!("note: `{name}` is empty: every key has its default"));
+        }
         Ok(Self { source: Source::new(name, text.as_str()), text })
     }
 
@@ -39,8 +43,9 @@ pub(crate) fn read_plan<P: Default, F: Display>(
     path: Option<&Path>,
     parse: impl Fn(&str) -> Result<P, PlanError<F>>,
     command: &str,
+    terminal: &Terminal,
 ) -> Result<P, Failure> {
-    path.map_or_else(|| Ok(P::default()), |path| PlanText::read(path)?.plan(parse, &keys_of(command)))
+    path.map_or_else(|| Ok(P::default()), |path| PlanText::read(path, terminal)?.plan(parse, &keys_of(command)))
 }
 
 /// Where the keys of a command's plan are shown.

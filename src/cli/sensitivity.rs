@@ -81,7 +81,7 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<Aske
     if args.until.is_some() {
         return Err(Failure::plain(Exit::Usage, "`--until` is about a net; a plan names its goal as `sweep.until`"));
     }
-    let PlanText { source, text } = PlanText::read(path)?;
+    let PlanText { source, text } = PlanText::read(path, terminal)?;
     let mut plan = SweepPlan::from_toml(&text).map_err(|error| refused(&source, error, &keys_of("sensitivity")))?;
     plan.sweep.seed = args.run.seed.unwrap_or(plan.sweep.seed);
     let folder: PathBuf = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);

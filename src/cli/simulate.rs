@@ -4,7 +4,8 @@ use tailspn::compile::{Program, plan_schedule};
 use tailspn::estimate::StopRule;
 use tailspn::net::Net;
 use tailspn::report::{
-    self, AnswerMethod, SimulationReport, Subject, count, json, simulation_csv, simulation_report, simulation_text,
+    self, AnswerMethod, Found, SimulationReport, Subject, count, json, simulation_csv, simulation_report,
+    simulation_text,
 };
 use tailspn::sim::{
     Backend, Ending, EngineChoice, Ensemble, Goal, Question, Run, RunError, Unwatched, run as replicate,
@@ -16,6 +17,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::pictures::{NAMES, draw_found, may_draw};
 use crate::cli::question::{Asked, ask};
 use crate::cli::steady;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -29,6 +31,7 @@ const PATIENCE: u64 = 10_000_000;
 
 /// Simulates the net.
 pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    may_draw(&NAMES, &args.plots, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let mut asked = ask(&loaded.net, &args.question)?;
@@ -75,6 +78,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     terminal.data(&text_of(&report, &args.print, terminal)?)?;
     remarks(&found, &asked, terminal);
     advice.iter().for_each(|advice| terminal.tell(advice));
+    draw_found(&Found::Simulation(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(end_of(&found))
 }
 
@@ -87,11 +91,16 @@ fn exact(
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
     catch_interrupt(terminal);
-    let text = match exact_answer::answer(args, net, program, asked, terminal)? {
-        exact_answer::Report::Simulation(report) => text_of(&report, &args.print, terminal)?,
-        exact_answer::Report::Steady(report) => steady::text_of(&report, &args.print, terminal)?,
+    let (text, found) = match exact_answer::answer(args, net, program, asked, terminal)? {
+        exact_answer::Report::Simulation(report) => {
+            (text_of(&report, &args.print, terminal)?, Found::Simulation(report))
+        }
+        exact_answer::Report::Steady(report) => {
+            (steady::text_of(&report, &args.print, terminal)?, Found::Steady(report))
+        }
     };
     terminal.data(&text)?;
+    draw_found(&found, &args.plots, args.force, terminal)?;
     Ok(Exit::Success)
 }
 

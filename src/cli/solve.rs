@@ -38,7 +38,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
         Way::Parts(section, method) => {
             let report = SolveReport::of_time(&subject(&loaded.net, &program), *section, method);
             terminal.data(&text_of(&report, args, terminal)?)?;
-            solve_files::plot(&report, args)?;
+            solve_files::plot(report, args, terminal)?;
             Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
         }
         Way::States(method) => by_states(&loaded.net, method, args, terminal),
@@ -93,7 +93,7 @@ fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal
         }
         None => {
             solve_files::write_all(&space, &program, net.name(), args)?;
-            solve_files::plot(&report, args)?;
+            solve_files::plot(report, args, terminal)?;
             Ok(Exit::Success)
         }
     }
@@ -288,7 +288,7 @@ impl Numbers<'_> {
             let values = self.space.values(code, &format!("measure `{name}`"));
             let values = values.map_err(|fault| Failure::plain(Exit::Model, fault.to_string()))?;
             let value = tailspn::solve::expected(probabilities, &values);
-            measures.push(NumberRow { name: name.clone(), unit: "", value });
+            measures.push(NumberRow { name: name.clone(), unit: "".into(), value });
         }
         Ok(average_section(self.program, &averages, measures))
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tailspn::compile::Program;
-use tailspn::report::{MOST_DRAWN, SolveReport, cdf_svg, graph_dot, graph_svg};
+use tailspn::report::{Found, MOST_DRAWN, SolveReport, cdf_svg, graph_dot, graph_svg};
 use tailspn::solve::{
     Coverability, DrawError, Drawing, StateGraph, StateSpace, coverability_graph, reachability_graph,
     write_matrix_market, write_prism_labels, write_prism_states, write_prism_transitions,
@@ -14,6 +14,7 @@ use crate::cli::args::SolveArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
 
 /// The files of PRISM: the prefix with each ending.
 fn prism_files(prefix: &Path) -> [PathBuf; 3] {
@@ -29,11 +30,17 @@ fn prism_files(prefix: &Path) -> [PathBuf; 3] {
 pub(super) fn may_write_all(args: &SolveArgs) -> Result<(), Failure> {
     let prism = args.export_prism.iter().flat_map(|prefix| prism_files(prefix));
     let others = [&args.plot_cdf, &args.export_dot, &args.export_svg, &args.export_mtx].into_iter().flatten().cloned();
-    prism.chain(others).try_for_each(|path| may_write(&path, args.force))
+    prism.chain(others).try_for_each(|path| may_write(&path, args.force))?;
+    may_draw(&NAMES, &args.plots, args.force)
 }
 
-/// Draws the distribution function of the time to the goal, where that is asked for.
-pub(super) fn plot(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
+/// Draws what was found, and the distribution function of the time to the goal, where that is asked for.
+pub(super) fn plot(report: SolveReport, args: &SolveArgs, terminal: &Terminal) -> Result<(), Failure> {
+    plot_cdf(&report, args)?;
+    draw_found(&Found::Solution(Box::new(report)), &args.plots, args.force, terminal)
+}
+
+fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
     let Some(path) = &args.plot_cdf else { return Ok(()) };
     let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
     let picture = match &report.passage {
@@ -45,7 +52,7 @@ pub(super) fn plot(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure
         }
     };
     match picture {
-        Some(picture) => write_file(path, picture.as_bytes(), args.force),
+        Some(picture) => write_picture(path, &picture, args.force),
         None => Err(Failure::plain(Exit::Refused, "there is no distribution to draw: see the times above")),
     }
 }
@@ -98,7 +105,7 @@ fn write_graph(
     if let Some(path) = &args.export_svg {
         let drawn = graph(MOST_DRAWN).and_then(|graph| graph_svg(&graph, title));
         let help = "--export-dot writes larger graphs for Graphviz, whose `sfdp` draws many thousands";
-        write_file(path, drawn.map_err(|error| not_drawn(&error, help))?.as_bytes(), args.force)?;
+        write_picture(path, &drawn.map_err(|error| not_drawn(&error, help))?, args.force)?;
     }
     Ok(())
 }

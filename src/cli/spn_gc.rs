@@ -1,28 +1,61 @@
-//! `spn-gc`: the net of a MapReduce job on a GPU cluster.
+//! `spn-gc`: the net of a MapReduce job on a GPU cluster, or of a plan of stages.
 
 use tailspn::mapreduce::params::GivenPhases;
 use tailspn::mapreduce::{CopyPolicy, JobNet, JobPhases, Plan, Speculation, job_net, phase_times};
+use tailspn::net::Net;
 use tailspn::rng::{Address, Purpose, split};
+use tailspn::stages::StagePlan;
 
 use crate::cli::args::SpnGcArgs;
 use crate::cli::convert::{export, format_of, put};
+use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::plan::read_plan;
+use crate::cli::plan::{PlanText, keys_of};
 
 /// Writes the net.
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let mut plan = read_plan(args.plan.as_deref(), Plan::from_toml, "estimate")?;
-    apply(args, &mut plan);
-    let (_, job) = phases_and_net(&plan, terminal)?;
-    let text = export(&job.net, format, true, terminal);
-    put(&args.output, &text, args.force, terminal)?;
-    let (places, transitions) = (job.net.places().len(), job.net.transitions().len());
-    terminal.tell(&format!("{places} places, {transitions} transitions, {} arcs", job.net.arcs().len()));
+    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
+    let net = match &text {
+        Some(text) if StagePlan::is_meant(&text.text) => net_of_stages(text, args)?,
+        _ if args.size.is_given() => {
+            let note = Note::problem("--input-size, --executors, --cores and --partitions are for plans of stages");
+            return Err(Failure::new(Exit::Usage, note.with_help("`tailspn fit LOG` makes one")));
+        }
+        text => {
+            let mut plan = match text {
+                Some(text) => text.plan(Plan::from_toml, &keys_of("estimate"))?,
+                None => Plan::default(),
+            };
+            apply(args, &mut plan);
+            phases_and_net(&plan, terminal)?.1.net
+        }
+    };
+    put(&args.output, &export(&net, format, true, terminal), args.force, terminal)?;
+    let (places, transitions) = (net.places().len(), net.transitions().len());
+    terminal.tell(&format!("{places} places, {transitions} transitions, {} arcs", net.arcs().len()));
     Ok(Exit::Success)
+}
+
+/// The net of a plan of stages, at the size that is asked for.
+fn net_of_stages(text: &PlanText, args: &SpnGcArgs) -> Result<Net, Failure> {
+    let for_jobs = args.maps.is_some()
+        || args.reduces.is_some()
+        || args.means.is_some()
+        || args.stragglers.is_some()
+        || args.speculation.is_some()
+        || args.clone.is_some();
+    if for_jobs {
+        let note = Note::problem("a plan of stages has tasks, times and laws of its own, and its net knows no copies");
+        return Err(Failure::new(
+            Exit::Usage,
+            note.with_help("leave out --maps, --reduces, --means, --stragglers, --speculation and --clone"),
+        ));
+    }
+    estimate_stages::net(text, &args.size)
 }
 
 /// The numbers of tasks, the means and the stragglers of the arguments, in the plan. Where the means follow from the plan, its input
@@ -67,11 +100,16 @@ pub(crate) fn phases_and_net(plan: &Plan, terminal: &Terminal) -> Result<(JobPha
 
 /// The phase means of a plan, and its net; else why there are none.
 pub(crate) fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
-    let mut draws = 0..;
-    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
-    let phases = phase_times(plan, &mut uniform).map_err(|error| error.to_string())?;
+    let phases = phases_of(plan)?;
     let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
     Ok((phases, job))
+}
+
+/// The phase means of a plan; else why there are none.
+pub(crate) fn phases_of(plan: &Plan) -> Result<JobPhases, String> {
+    let mut draws = 0..;
+    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
+    phase_times(plan, &mut uniform).map_err(|error| error.to_string())
 }
 
 /// Number `sample` of the draws that are made while a net is built, in [0, 1).

@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use rayon::prelude::*;
-use tailspn::compile::{compile, lower};
+use tailspn::compile::{Compiled, Template, compile, lower};
 use tailspn::formats::pipe::Reading;
 use tailspn::mapreduce::Plan;
 use tailspn::mapreduce::params::PlanError;
 use tailspn::net::Net;
 use tailspn::plan_text;
 use tailspn::sim::{Backend, Ending, Ensemble, Goal, Question, Unwatched, run as replicate};
-use tailspn::sweep::{Axis, Model, Point, SweepPlan, path};
+use tailspn::sweep::{
+    Admitted, Axis, Constraint, ConstraintFault, Model, Point, SweepPlan, admitted, constraint, path,
+};
 use toml::{Table, Value};
 
 use crate::cli::args::{NetArgs, ReadAs};
@@ -21,7 +23,7 @@ use crate::cli::output::Terminal;
 use crate::cli::plan::read_plan;
 use crate::cli::question::expression;
 use crate::cli::simulate::failure;
-use crate::cli::spn_gc::built;
+use crate::cli::sweep_models::{Shapes, listed};
 
 /// Problems of one plan that are told.
 const MOST_PROBLEMS: usize = 10;
@@ -37,6 +39,8 @@ pub(crate) enum Subject {
         table: Table,
         /// Seed of every point.
         seed: u64,
+        /// Nets that were compiled.
+        shapes: Shapes,
     },
     /// A net.
     Net {
@@ -46,6 +50,8 @@ pub(crate) enum Subject {
         until: Option<String>,
         /// The file's text.
         text: String,
+        /// It, compiled; none where it cannot be with its own rates.
+        template: Option<Box<Template>>,
     },
 }
 
@@ -78,16 +84,17 @@ impl Subject {
             if let Some(until) = &settings.until {
                 expression(&loaded.net, "until", until)?;
             }
-            return Ok(Self::Net { net: Box::new(loaded.net), until: settings.until.clone(), text });
+            let template = Template::new(loaded.net.clone()).ok().map(Box::new);
+            return Ok(Self::Net { net: Box::new(loaded.net), until: settings.until.clone(), text, template });
         }
         let base = settings.base.as_ref().map(|base| folder.join(base));
-        let job = read_plan(base.as_deref(), Plan::from_toml, "estimate")?;
+        let job = read_plan(base.as_deref(), Plan::from_toml, "estimate", terminal)?;
         let mut table = Table::try_from(&job).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
         if job.phases.is_some() {
             // means that are given leave no room for a profile
             table.remove("profile");
         }
-        Ok(Self::Job { table, seed: settings.seed })
+        Ok(Self::Job { table, seed: settings.seed, shapes: Shapes::default() })
     }
 
     /// What points change, as text: equal where it means the same.
@@ -101,12 +108,12 @@ impl Subject {
     /// What is replicated at a point.
     pub(crate) fn model(&self, axes: &[Axis], point: &Point) -> Result<Model, String> {
         match self {
-            Self::Job { table, seed } => {
+            Self::Job { table, seed, shapes } => {
                 let plan = job_at(table, *seed, axes, point).map_err(|wrong| wrong.message)?;
-                let (_, job) = built(&plan)?;
-                Ok(Model { program: compiled(&job.net)?, question: Question::default() })
+                let Compiled { program, schedule } = shapes.compiled(&plan)?;
+                Ok(Model { program, schedule, question: Question::default() })
             }
-            Self::Net { net, until, .. } => {
+            Self::Net { net, until, template, .. } => {
                 let net = net_at(net, axes, point).map_err(|wrong| wrong.message)?;
                 let goal = match until {
                     Some(until) => {
@@ -115,26 +122,96 @@ impl Subject {
                     None => Goal::Dead,
                 };
                 let question = Question { goal, max_firings: Some(PATIENCE), ..Question::default() };
-                Ok(Model { program: compiled(&net)?, question })
+                let known = template.as_ref().and_then(|template| template.with_parameters(&net));
+                let anew = || {
+                    let program = compile(&net).map_err(|errors| listed(&errors))?;
+                    Ok::<_, String>(Compiled { program, schedule: None })
+                };
+                let Compiled { program, schedule } = known.map_or_else(anew, Ok)?;
+                Ok(Model { program, schedule, question })
             }
         }
     }
 
     fn problem(&self, axes: &[Axis], point: &Point) -> Option<Wrong> {
         match self {
-            Self::Job { table, seed } => job_at(table, *seed, axes, point).err(),
+            Self::Job { table, seed, .. } => job_at(table, *seed, axes, point).err(),
             Self::Net { net, .. } => net_at(net, axes, point).err(),
+        }
+    }
+
+    /// The points that satisfy the constraints of the plan.
+    pub(crate) fn admit(
+        &self,
+        plan: &SweepPlan,
+        points: Vec<Point>,
+        source: &Source,
+        text: &str,
+    ) -> Result<Admitted, Failure> {
+        let told = |number: usize, fault: &ConstraintFault| {
+            let note = Note::problem(format!("`sweep.constraints[{number}]`: {fault}"));
+            let note = match constraint::place(text, number, fault.span()) {
+                Some(span) => note.at(source, span),
+                None => note,
+            };
+            Failure::new(Exit::Model, note)
+        };
+        let read = |(number, text): (usize, &String)| Constraint::parse(text).map_err(|fault| told(number, &fault));
+        let constraints = plan.sweep.constraints.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
+        let values = |point: &Point, names: &[&str]| self.values(&plan.axis, point, names);
+        let found = admitted(points, &constraints, &values).map_err(|(number, fault)| told(number, &fault))?;
+        if found.points.len() == 1 && found.left_out > 0 {
+            let note = Note::problem("the constraints leave no point");
+            return Err(Failure::new(Exit::Model, at(note, source, text, "sweep.constraints")));
+        }
+        Ok(found)
+    }
+
+    /// What axes, and keys of the job's plan or rate parameters, are worth at a point.
+    fn values(&self, axes: &[Axis], point: &Point, names: &[&str]) -> Vec<Option<Value>> {
+        let of_axis = |name: &str| {
+            let which = axes.iter().position(|axis| axis.key == name || axis.title() == name)?;
+            point.values[which].clone().or_else(|| self.own_value(&axes[which].key))
+        };
+        let changed = match self {
+            Self::Job { table, .. } => {
+                let mut table = table.clone();
+                for (axis, value) in axes.iter().zip(&point.values) {
+                    // a key that there is not is told by the check of the axes
+                    let _ = value.as_ref().map(|value| path::set(&mut table, &axis.key, value));
+                }
+                Some(table)
+            }
+            Self::Net { .. } => None,
+        };
+        let by_path = |name: &str| match &changed {
+            Some(table) => path::get(table, name).cloned(),
+            None => self.own_value(name),
+        };
+        names.iter().map(|name| of_axis(name).or_else(|| by_path(name))).collect()
+    }
+
+    /// What a key of the job's plan or a rate parameter is worth at the base.
+    fn own_value(&self, name: &str) -> Option<Value> {
+        match self {
+            Self::Job { table, .. } => path::get(table, name).cloned(),
+            Self::Net { net, .. } => {
+                let parameter = net.parameters().iter().find(|parameter| parameter.name == name)?;
+                parameter.value.as_number().map(Value::Float)
+            }
         }
     }
 
     /// Tells all that is wrong with the points before any of them is run: first with each axis alone, then with combinations.
     pub(crate) fn check(&self, plan: &SweepPlan, points: &[Point], source: &Source, text: &str) -> Result<(), Failure> {
-        let mut notes = self.check_axes(&plan.axis, source, text);
-        if notes.is_empty() {
-            notes = self.check_points(&plan.axis, points, source, text);
-        }
-        notes.truncate(MOST_PROBLEMS);
-        if notes.is_empty() { self.check_patience(plan, &points[0]) } else { Err(Failure { exit: Exit::Model, notes }) }
+        self.check_axes_of(plan, source, text)?;
+        none_of(self.check_points(&plan.axis, points, source, text))?;
+        self.check_patience(plan, &points[0])
+    }
+
+    /// Tells which axes there are not, and which of their values are of a wrong kind, each axis alone.
+    pub(crate) fn check_axes_of(&self, plan: &SweepPlan, source: &Source, text: &str) -> Result<(), Failure> {
+        none_of(self.check_axes(&plan.axis, source, text))
     }
 
     /// A net that does not reach its goal would take all its firings in every replication of every point: looks at one.
@@ -197,6 +274,12 @@ impl Subject {
         }
         notes
     }
+}
+
+/// The first of some problems, if there are any.
+fn none_of(mut notes: Vec<Note>) -> Result<(), Failure> {
+    notes.truncate(MOST_PROBLEMS);
+    if notes.is_empty() { Ok(()) } else { Err(Failure { exit: Exit::Model, notes }) }
 }
 
 fn at(note: Note, source: &Source, text: &str, key: &str) -> Note {
@@ -279,8 +362,4 @@ fn net_at(net: &Net, axes: &[Axis], point: &Point) -> Result<Net, Wrong> {
     let told =
         |wrong: Failure| Wrong::plain(wrong.notes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "));
     replace_parameters(net.clone(), &values).map_err(told)
-}
-
-fn compiled(net: &Net) -> Result<tailspn::compile::Program, String> {
-    compile(net).map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }

@@ -3,14 +3,15 @@
 use std::io::{self, BufWriter, Read as _, Write};
 use std::path::Path;
 
-use tailspn::report::{MostRows, json, trace_csv, trace_report, trace_svg, trace_text};
+use tailspn::report::{Found, MostRows, Picture, json, pictures, trace_csv, trace_report, trace_svg, trace_text};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions, TraceError, read, read_bytes};
 
 use crate::cli::args::TraceArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, reason, write_file};
+use crate::cli::output::{Terminal, may_write, reason};
+use crate::cli::pictures::{NAMES, draw, may_draw, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Reads the log and says what is in it.
@@ -18,6 +19,7 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     if let Some(path) = &args.timeline {
         may_write(path, args.force)?;
     }
+    may_draw(&NAMES, &args.plots, args.force)?;
     catch_interrupt(terminal);
     let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
     let options = ReadOptions { most_attempts: args.max_attempts, longest_line };
@@ -29,9 +31,22 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     let usual = Usual::from_runs(&usual);
     print(&trace, &usual, args, terminal)?;
     if let Some(path) = &args.timeline {
-        write_file(path, trace_svg(&trace, &usual).as_bytes(), args.force)?;
+        write_picture(path, &trace_svg(&trace, &usual), args.force)?;
     }
+    draw_all(&trace, &usual, args)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// Draws the attempts and the stages, where a folder is named.
+fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Failure> {
+    if args.plots.plots.is_none() {
+        return Ok(());
+    }
+    let found = Found::Trace(Box::new(trace_report(trace, usual)));
+    let mut all = pictures(&found).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+    let svg = trace_svg(trace, usual);
+    all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
+    draw(&all, &args.plots, args.force)
 }
 
 fn print(trace: &JobTrace, usual: &Usual, args: &TraceArgs, terminal: &Terminal) -> Result<(), Failure> {

@@ -6,6 +6,7 @@ use tailspn::cluster::SlotShare;
 use tailspn::formats::pipe::{ReadOptions, Reading};
 
 use crate::cli::args::ReadAs;
+use crate::cli::args::SparkSpeculation;
 use crate::cli::args::SweepAxis;
 
 /// A whole number: digits, `_` or `,` between them, or a power of ten such as `1e6`.
@@ -43,6 +44,44 @@ pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
     };
     let seconds = digits.trim().parse::<f64>().map_err(|_| expected())? * factor;
     Duration::try_from_secs_f64(seconds).ok().filter(|wall| !wall.is_zero()).ok_or_else(expected)
+}
+
+/// Settings of Spark's speculation.
+pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> {
+    match text {
+        "none" => return Ok(SparkSpeculation::Off),
+        "spark4" => return Ok(SparkSpeculation::On { multiplier: None, quantile: None }),
+        "spark3" => return Ok(SparkSpeculation::On { multiplier: Some(1.5), quantile: Some(0.75) }),
+        _ => {}
+    }
+    let (mut multiplier, mut quantile) = (None, None);
+    for setting in text.split(',') {
+        let expected = || "expected none, spark3, spark4, or such as multiplier=1.5,quantile=0.75".to_owned();
+        let (key, value) = setting.split_once('=').ok_or_else(expected)?;
+        let number = value.trim().parse::<f64>().map_err(|_| expected())?;
+        match key.trim() {
+            "multiplier" if number > 0.0 && number.is_finite() => multiplier = Some(number),
+            "multiplier" => return Err("the multiplier must be above 0".to_owned()),
+            "quantile" if (0.0..=1.0).contains(&number) => quantile = Some(number),
+            "quantile" => return Err("the quantile must be between 0 and 1".to_owned()),
+            _ => return Err(expected()),
+        }
+    }
+    Ok(SparkSpeculation::On { multiplier, quantile })
+}
+
+/// [`wall_time`], or 0.
+pub(crate) fn wall_time_or_none(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    if digits.trim().parse() == Ok(0.0) { Ok(Duration::ZERO) } else { wall_time(text) }
+}
+
+/// By how much something may be more, above 0 and at most 100, also in percent: `50%` or `0.5`.
+pub(crate) fn excess(text: &str) -> Result<f64, String> {
+    let expected = || "expected a share above 0, such as 50% or 0.5".to_owned();
+    let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse::<f64>().map_err(|_| expected())? * factor;
+    if share > 0.0 && share <= 100.0 { Ok(share) } else { Err(expected()) }
 }
 
 /// A number of bytes: with `K`, `M`, `G` or `T` powers of 1024.

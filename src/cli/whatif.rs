@@ -3,15 +3,17 @@
 use std::time::Instant;
 
 use tailspn::cluster::{Experiment, Plan, PlanProblem, Replications, Sweep, compare};
-use tailspn::report::{WhatIfReport, json, what_if_csv, what_if_report, what_if_svg, what_if_text};
+use tailspn::report::{Found, WhatIfReport, json, what_if_csv, what_if_picture, what_if_report, what_if_text};
 use tailspn::sim::Watch as _;
 
 use crate::cli::args::{SweepAxis, WhatIfArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::{Terminal, may_write};
+use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
 use crate::cli::plan::read_plan;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::whatif_log;
 
 /// Compares the policies.
 pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -22,23 +24,32 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     if let Some(path) = &args.plot {
         may_write(path, args.force)?;
     }
-    let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif")?;
+    if let Some(log) = args.plan.as_deref().filter(|path| whatif_log::is_meant(path)) {
+        return whatif_log::run(log, args, terminal);
+    }
+    if args.policies.is_some() {
+        let note = Note::problem("--policies is for a log; a plan has policies of its own");
+        return Err(Failure::new(Exit::Usage, note.with_help("give the log of a job in place of the plan")));
+    }
+    may_draw(&NAMES, &args.plots, args.force)?;
+    let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif", terminal)?;
     let plan = swept(plan, &args.sweep)?;
     let report = replicate(&plan, args, terminal)?;
     terminal.data(&text_of(&report, args, terminal)?)?;
     if let Some(path) = &args.plot {
-        let picture = what_if_svg(&report).map_err(|error| internal(&error))?;
-        write_file(path, picture.as_bytes(), args.force)?;
+        let picture = what_if_picture(&report).map_err(|error| internal(&error))?;
+        write_picture(path, &picture.wide, args.force)?;
     }
+    draw_found(&Found::WhatIf(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-fn internal(error: &dyn std::fmt::Display) -> Failure {
+pub(super) fn internal(error: &dyn std::fmt::Display) -> Failure {
     Failure::plain(Exit::Internal, error.to_string())
 }
 
 /// The plan with all variants of its policies.
-fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
+pub(super) fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
     let mut sweep = Sweep::default();
     for axis in axes {
         match axis {

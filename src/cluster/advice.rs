@@ -37,6 +37,18 @@ pub enum Advice {
 }
 
 impl Advice {
+    /// The same where power is not known.
+    #[must_use]
+    pub fn without_energy(self) -> Self {
+        match self {
+            Self::Take { policy, baseline, earlier_s, share, .. } => {
+                Self::Take { policy, baseline, earlier_s, share, energy: None }
+            }
+            Self::Save { .. } => Self::Leave { all_later: false },
+            other => other,
+        }
+    }
+
     /// What follows from a comparison: of the policies that end jobs earlier, the one with the least mean job time.
     pub fn new(comparison: &Comparison) -> Self {
         let others = || comparison.policies.iter().filter(|row| row.job_change.is_some());

@@ -4,8 +4,9 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
+use crate::cluster::known::KnownJob;
 use crate::cluster::outcome::{Outcome, RunFault};
-use crate::cluster::plan::{Plan, PolicyPlan};
+use crate::cluster::plan::{Plan, PolicyPlan, Truth};
 use crate::cluster::policy::Policy;
 use crate::cluster::simulator::Simulator;
 use crate::cluster::truth::usual_time;
@@ -86,6 +87,13 @@ impl Experiment {
             policies: plan.policy.clone(),
             settings,
         })
+    }
+
+    /// Prepares a job that is known task by task. A straggler takes 1.2 times what its task usually takes. \[Phan2018, 6.1\]
+    pub fn of_known(job: &KnownJob, policies: &[PolicyPlan], settings: Replications) -> Self {
+        let world = job.world(settings.seed);
+        let usual = world.tasks.iter().map(|task| task.main).collect();
+        Self { world, usual, factor: Truth::default().factor, policies: policies.to_vec(), settings }
     }
 
     /// Usual time of each task, jobs in order, maps before reduces \[s\].

@@ -11,8 +11,8 @@ impl Simulator<'_> {
     /// Sets the next look: no earlier than the first job that will be old enough.
     pub(super) fn set_look_timer(&mut self, policy: &Policy<'_>) {
         let Some(detector) = policy.detector else { return };
-        let open = self.jobs.iter().zip(&self.world.jobs).filter(|(job, _)| job.time.is_nan());
-        let oldest = open.map(|(_, spec)| spec.arrival).fold(f64::INFINITY, f64::min);
+        let open = self.jobs.iter().filter(|job| job.time.is_nan());
+        let oldest = open.map(|job| job.arrival).fold(f64::INFINITY, f64::min);
         let next = (self.now + detector.interval_s()).max(oldest + policy.lag);
         self.timers.set(self.look_timer(), next);
     }
@@ -39,7 +39,7 @@ impl Simulator<'_> {
             Watching::LastWave => u64::from(self.categories[category].waiting),
             Watching::FromLag => 0,
         };
-        if !looks_for_stragglers(waiting, self.now - self.world.jobs[job].arrival, policy.lag) {
+        if !looks_for_stragglers(waiting, self.now - self.jobs[job].arrival, policy.lag) {
             return false;
         }
         self.see(category);

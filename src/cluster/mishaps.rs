@@ -57,6 +57,7 @@ impl Simulator<'_> {
         state.expiry = f64::INFINITY;
         self.lose_tasks(node);
         self.nodes[node].up = true;
+        self.nodes[node].next_failure = f64::INFINITY;
         self.draw_failure(node);
         self.follow(node);
         self.place_everywhere(policy);

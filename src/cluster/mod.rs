@@ -19,9 +19,11 @@
 //! | what a detector is worth | [`metrics`] |
 //! | what a straggler is | [`truth`] |
 //! | progress, rates, thresholds; power; first-order time and energy | [`formulas`], [`energy`], [`first_order`] |
+//! | a job whose tasks are known: one that ran, or one of planned stages | [`KnownJob`] |
 //! | many replications of many policies, side by side, and what follows | [`Experiment`], [`compare()`], [`Advice`] |
 //! | variants of policies | [`Sweep`] |
 //! | the experiments of the paper, and its numbers | [`phan`] |
+//! | the progress of all tasks of a run over time | [`record_progress`] |
 //!
 //! Guarantees: the same seed gives the same numbers on any number of threads; all policies see the same work of each
 //! attempt, the same input and the same slow-downs and failures (common random numbers).
@@ -29,6 +31,7 @@
 mod advice;
 mod compare;
 mod ensemble;
+mod known;
 mod looking;
 mod mishaps;
 mod next_event;
@@ -38,6 +41,7 @@ mod placing;
 mod plan;
 mod plan_check;
 mod policy;
+mod recording;
 mod simulator;
 mod sweep;
 mod world;
@@ -56,10 +60,12 @@ pub mod truth;
 pub use advice::Advice;
 pub use compare::{Change, Comparison, PolicySummary, Tail, compare};
 pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications, homogeneous_times};
+pub use known::{KnownJob, KnownNode, KnownStage, KnownTask};
 pub use outcome::{Outcome, RunFault};
 pub use plan::{
-    ClusterPlan, Failure, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown, Truth,
-    Watching,
+    ClusterPlan, Failure, HotKeys, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown,
+    Truth, Watching,
 };
 pub use plan_check::{MAX_NODES, MAX_TASKS, PlanError, PlanFault, PlanProblem};
+pub use recording::{RecordedTask, record_progress};
 pub use sweep::Sweep;

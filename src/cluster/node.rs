@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     fn node(cores: f64) -> Node {
-        Node::new(NodeSpec { cores, speed: 1.0, slots: 8 }, 0, 0.25, &Power::default())
+        Node::new(NodeSpec { cores, speed: 1.0, slots: 8, from: 0.0 }, 0, 0.25, &Power::default())
     }
 
     #[test]

@@ -32,8 +32,8 @@ impl Simulator<'_> {
             match self.choose(node, policy) {
                 Some(placement) => {
                     self.launch(node, placement, policy);
-                    if policy.clones {
-                        // a task that began is a new wish for a copy
+                    if policy.clones || self.world.known.is_some() {
+                        // a task that began is a new wish for a copy; of a job that ran, others may now go elsewhere
                         self.satisfied.fill(false);
                     }
                 }
@@ -132,10 +132,9 @@ impl Simulator<'_> {
         } else {
             return None;
         };
-        let task = self
-            .take_again(category, node)
-            .or_else(|| self.take_local(category, node))
-            .or_else(|| self.take_next(category));
+        let task = self.take_again(category, node).or_else(|| self.take_local(category, node)).or_else(|| {
+            if self.world.known.is_some() { self.take_stranger(category) } else { self.take_next(category) }
+        });
         self.categories[category].waiting -= u32::from(task.is_some());
         task
     }
@@ -178,6 +177,22 @@ impl Simulator<'_> {
             }
         }
         None
+    }
+
+    /// The next task of a job that ran whose own node has no room for it.
+    fn take_stranger(&mut self, category: usize) -> Option<u32> {
+        let known = self.world.known.as_ref()?;
+        let spec = self.world.categories[category];
+        let (mut at, end) = (self.categories[category].next, spec.first + spec.count);
+        let waits = |sim: &Self, task: u32| {
+            sim.tasks[task as usize].status == Status::Waiting && sim.tasks[task as usize].attempts == 0
+        };
+        while at < end && !waits(self, at) {
+            at += 1;
+        }
+        self.categories[category].next = at;
+        let has_room = |task: u32| known.home(task).is_some_and(|home| self.nodes[home].has_task_slot());
+        (at..end).find(|&task| waits(self, task) && !has_room(task))
     }
 
     /// Starts an attempt on a node.
@@ -225,8 +240,12 @@ impl Simulator<'_> {
         let world = self.world;
         let task = placement.task;
         let spec = world.tasks[task as usize];
-        let owner = Address { purpose: Purpose::Attempt, owner: task, sample: self.tasks[task as usize].attempts };
+        let attempts_before = self.tasks[task as usize].attempts;
+        let owner = Address { purpose: Purpose::Attempt, owner: task, sample: attempts_before };
         let words = owner.words(world.key, self.replication);
+        if let Some(known) = &world.known {
+            return self.known_attempt(known.work(task, node, attempts_before, words[0]), node, placement);
+        }
         let mut factor = lognormal(world.noise.sigma, words[0]);
         if uniform(words[1]) < world.noise.slow_share {
             factor *= world.noise.slow_factor;
@@ -254,6 +273,23 @@ impl Simulator<'_> {
             is_copy: placement.is_copy,
             on_copy_slot: placement.on_copy_slot,
             idle,
+        }
+    }
+
+    /// An attempt of a job that ran: so much work, progress from the beginning.
+    fn known_attempt(&self, work: f64, node: usize, placement: Placement) -> Attempt {
+        let from_work = self.nodes[node].work;
+        Attempt {
+            task: placement.task,
+            node: node as u32,
+            start: self.now,
+            from_work,
+            progress_work: from_work,
+            end_work: from_work + work,
+            fetch: 0.0,
+            is_copy: placement.is_copy,
+            on_copy_slot: placement.on_copy_slot,
+            idle: false,
         }
     }
 }

@@ -223,6 +223,41 @@ pub struct JobPlan {
     pub reduce_skew: f64,
     /// Share of the maps that are done before reduces may take idle slots, 0 to 1. Default 1.
     pub slow_start: f64,
+    /// Keys that are far more frequent than others. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hot_keys: Option<HotKeys>,
+}
+
+/// Keys that are far more frequent than others, by Zipf's law: a reduce that gets the key of rank r has `weight` / r^`exponent` more input,
+/// in units of a reduce without one. \[Lin2009\]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HotKeys {
+    /// Share of the reduces that get such a key, 0 to 1. Default 0.05.
+    pub share: f64,
+    /// How many ranks there are, each as likely, 1 to 1000. Default 5.
+    pub ranks: u32,
+    /// Input of the most frequent key, > 0. Default 3.
+    pub weight: f64,
+    /// Zipf's exponent, >= 0. Default 1.
+    pub exponent: f64,
+}
+
+impl Default for HotKeys {
+    fn default() -> Self {
+        Self { share: 0.05, ranks: 5, weight: 3.0, exponent: 1.0 }
+    }
+}
+
+impl HotKeys {
+    /// How much more input a reduce gets, by two uniform numbers inside (0, 1).
+    pub(super) fn more(&self, chance: f64, rank: f64) -> f64 {
+        if chance >= self.share {
+            return 0.0;
+        }
+        let rank = (rank * f64::from(self.ranks)).floor() + 1.0;
+        self.weight * libm::exp(-self.exponent * libm::log(rank))
+    }
 }
 
 impl Default for JobPlan {
@@ -242,6 +277,7 @@ impl Default for JobPlan {
             reduce_start_s: 0.05,
             reduce_skew: 0.0,
             slow_start: 1.0,
+            hot_keys: None,
         }
     }
 }

@@ -197,6 +197,12 @@ fn check_job(job: &JobPlan, to: &mut Checker) {
     to.not_negative("reduce_start_s", job.reduce_start_s);
     to.sigma("reduce_skew", job.reduce_skew);
     to.share("slow_start", job.slow_start);
+    if let Some(hot) = &job.hot_keys {
+        to.share("hot_keys.share", hot.share);
+        to.count("hot_keys.ranks", hot.ranks.into(), "ranks", 1, 1000);
+        to.positive("hot_keys.weight", hot.weight);
+        to.not_negative("hot_keys.exponent", hot.exponent);
+    }
 }
 
 /// Checks a policy on nodes with these slots; without nodes, what has to do with them is left out.

@@ -10,6 +10,7 @@ use crate::cluster::node::{NOBODY, Node};
 use crate::cluster::outcome::{Outcome, RunFault};
 use crate::cluster::policy::Policy;
 use crate::cluster::world::World;
+use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 
 /// Events on nodes for each task and node, after which a run is given up.
 const MOST_EVENTS: u64 = 10_000;
@@ -111,6 +112,8 @@ pub(super) struct Tasks {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Job {
     pub(super) here: bool,
+    /// When it is submitted \[s\]; infinite while it waits for others.
+    pub(super) arrival: f64,
     /// Slots that it holds.
     pub(super) slots: u32,
     /// Time from submission to end \[s\]; NaN before.
@@ -225,7 +228,12 @@ impl<'w> Simulator<'w> {
             tasks.again.clear();
             tasks.finished.clear();
         }
-        self.jobs.fill(Job { time: f64::NAN, ..Job::default() });
+        self.jobs.fill(Job { time: f64::NAN, arrival: f64::INFINITY, ..Job::default() });
+        for job in 0..self.jobs.len() {
+            if world.jobs[job].after.is_empty() {
+                self.jobs[job].arrival = self.arrival_delay(job);
+            }
+        }
         self.wanted.clear();
         self.local_next.fill(0);
         self.timers.clear();
@@ -234,6 +242,9 @@ impl<'w> Simulator<'w> {
             let phase = world.heartbeat * (number as f64 + 0.5) / world.nodes.len() as f64;
             let mut node = Node::new(*spec, policy.kept[number], phase, &world.power);
             node.lot = self.node_words(number, 0)[0];
+            if spec.from > 0.0 {
+                (node.up, node.next_failure) = (false, spec.from);
+            }
             self.nodes.push(node);
             self.draw_slowdown(number);
             self.draw_failure(number);
@@ -244,14 +255,27 @@ impl<'w> Simulator<'w> {
     }
 
     fn set_arrival_timer(&mut self) {
-        let coming = self.jobs.iter().zip(&self.world.jobs).filter(|(job, _)| !job.here);
-        let next = coming.map(|(_, spec)| spec.arrival).fold(f64::INFINITY, f64::min);
+        let coming = self.jobs.iter().filter(|job| !job.here);
+        let next = coming.map(|job| job.arrival).fold(f64::INFINITY, f64::min);
         self.timers.set(self.arrival_timer(), next);
     }
 
+    /// How long after the begin, or after the jobs that it follows, a job is submitted \[s\].
+    fn arrival_delay(&self, job: usize) -> f64 {
+        const STAGES: u32 = 4;
+        let spec = &self.world.jobs[job];
+        if !spec.arrival_varies {
+            return spec.arrival;
+        }
+        let owner = Address { purpose: Purpose::Setup, owner: job as u32, sample: 0 };
+        let words = owner.words(self.world.key, self.replication);
+        let sum: f64 = words.iter().map(|word| f64::from(exponential(*word))).sum();
+        spec.arrival * sum / f64::from(STAGES) / f64::from(1_u32 << FRACTION_BITS)
+    }
+
     fn arrive(&mut self, policy: &Policy<'_>) {
-        for (job, spec) in self.jobs.iter_mut().zip(&self.world.jobs) {
-            job.here |= spec.arrival <= self.now;
+        for job in &mut self.jobs {
+            job.here |= job.arrival <= self.now;
         }
         self.set_arrival_timer();
         self.place_everywhere(policy);
@@ -348,7 +372,14 @@ impl<'w> Simulator<'w> {
             }
             return;
         }
-        self.jobs[job].time = self.now - self.world.jobs[job].arrival;
+        self.jobs[job].time = self.now - self.jobs[job].arrival;
+        for next in job + 1..self.jobs.len() {
+            let after = &self.world.jobs[next].after;
+            if after.contains(&job) && after.iter().all(|&before| !self.jobs[before].time.is_nan()) {
+                self.jobs[next].arrival = self.now + self.arrival_delay(next);
+                self.set_arrival_timer();
+            }
+        }
     }
 
     /// A reduce that waited in its slot has all its input: what it could not fetch before is left.
@@ -427,7 +458,10 @@ impl<'w> Simulator<'w> {
         let mut outcome = self.outcome;
         outcome.makespan_s = self.now;
         outcome.energy_j = self.nodes.iter().map(|node| node.energy).sum();
-        outcome.job_s = self.jobs.iter().map(|job| job.time).sum::<f64>() / self.jobs.len() as f64;
+        outcome.job_s = match &self.world.known {
+            Some(known) => self.now + known.end_s,
+            None => self.jobs.iter().map(|job| job.time).sum::<f64>() / self.jobs.len() as f64,
+        };
         outcome.maps = self.tally(Category::Map);
         outcome.reduces = self.tally(Category::Reduce);
         outcome

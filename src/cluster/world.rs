@@ -3,9 +3,13 @@
 //! Sizes and places of blocks are drawn once for a seed: every replication and every policy has the same input.
 
 use crate::cluster::detect::Category;
+use crate::cluster::known::Known;
 use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowdown};
 use crate::estimate::normal_quantile;
 use crate::rng::{Address, Purpose, split};
+
+/// The sample that says whether a reduce gets a hot key; the one before it says of which rank. Blocks are placed from sample 1 on.
+const HOT: u32 = u32::MAX;
 
 /// A node.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +20,8 @@ pub(super) struct NodeSpec {
     pub(super) speed: f64,
     /// Slots.
     pub(super) slots: u32,
+    /// When it is there \[s\].
+    pub(super) from: f64,
 }
 
 /// A task.
@@ -45,10 +51,14 @@ pub(super) struct CategorySpec {
 }
 
 /// A job.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JobSpec {
-    /// When it is submitted \[s\].
+    /// When it is submitted \[s\]; for one that follows others, how long after their end.
     pub(super) arrival: f64,
+    /// Jobs that must have ended before, each before this one.
+    pub(super) after: Vec<usize>,
+    /// Whether `arrival` varies from run to run, Erlang with four stages, or is always the same.
+    pub(super) arrival_varies: bool,
     /// Finished maps from which reduces may begin.
     pub(super) slow_start: u32,
     /// Factor of the work of a map whose block is elsewhere.
@@ -70,6 +80,8 @@ pub(super) struct World {
     pub(super) slowdown: Slowdown,
     pub(super) failure: Failure,
     pub(super) power: Power,
+    /// What is known of each attempt, for a job that ran.
+    pub(super) known: Option<Known>,
     pub(super) key: [u32; 2],
 }
 
@@ -77,8 +89,8 @@ pub(super) struct World {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Local {
     /// Where the list of (node, job) begins: `node * jobs + job`; one more at the end.
-    starts: Vec<u32>,
-    tasks: Vec<u32>,
+    pub(super) starts: Vec<u32>,
+    pub(super) tasks: Vec<u32>,
 }
 
 impl Local {
@@ -108,7 +120,7 @@ impl World {
         let nodes: Vec<NodeSpec> = groups
             .flat_map(|group| {
                 let cores = group.active.unwrap_or(group.cores);
-                let node = NodeSpec { cores, speed: group.speed, slots: group.slots };
+                let node = NodeSpec { cores, speed: group.speed, slots: group.slots, from: 0.0 };
                 std::iter::repeat_n(node, group.count as usize)
             })
             .collect();
@@ -124,6 +136,7 @@ impl World {
             slowdown: plan.slowdown.clone(),
             failure: plan.failure.clone(),
             power: plan.power.clone(),
+            known: None,
             key: split(seed),
         };
         for job in &plan.job {
@@ -153,6 +166,8 @@ impl World {
     fn add_job(&mut self, job: &JobPlan) {
         self.jobs.push(JobSpec {
             arrival: job.arrival_s,
+            after: Vec::new(),
+            arrival_varies: false,
             slow_start: (job.slow_start * f64::from(job.maps)).ceil() as u32,
             remote_factor: job.remote_factor,
         });
@@ -164,7 +179,10 @@ impl World {
             self.categories.push(CategorySpec { kind, first, count });
             for task in first..first + count {
                 // a factor of mean 1: exp(σ z − σ²/2)
-                let size = lognormal(skew, self.word(task, 0)) * libm::exp(-0.5 * skew * skew);
+                let mut size = lognormal(skew, self.word(task, 0)) * libm::exp(-0.5 * skew * skew);
+                if let Some(hot) = job.hot_keys.as_ref().filter(|_| kind == Category::Reduce) {
+                    size += hot.more(uniform(self.word(task, HOT)), uniform(self.word(task, HOT - 1)));
+                }
                 self.tasks.push(TaskSpec { category, start, fetch: fetch * size, main: main * size, size });
             }
         }
@@ -220,7 +238,7 @@ pub(super) fn kept_slots(slots: impl Iterator<Item = u32>, share_for_tasks: f64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::plan::NodeGroup;
+    use crate::cluster::plan::{HotKeys, NodeGroup};
 
     fn world(nodes: u32, slots: u32) -> World {
         let mut plan = Plan::default();
@@ -255,6 +273,26 @@ mod tests {
         assert!(held.iter().all(|&count| count == 3));
         plan.job[0].replicas = 1000;
         assert_eq!(World::new(&plan, 3).local.list(7).len(), 320);
+    }
+
+    #[test]
+    fn hot_keys_come_as_often_and_weigh_as_much_as_zipf_says() {
+        let hot = HotKeys { share: 0.1, ranks: 4, weight: 3.0, exponent: 1.0 };
+        let mut plan = Plan::default();
+        plan.job[0] = JobPlan { maps: 10, reduces: 40_000, hot_keys: Some(hot), ..JobPlan::default() };
+        let world = World::new(&plan, 5);
+        let (maps, reduces) = world.tasks.split_at(10);
+        assert!(maps.iter().all(|task| task.size == 1.0));
+        for (rank, more) in [(1, 3.0), (2, 1.5), (3, 1.0), (4, 0.75)] {
+            let count = reduces.iter().filter(|task| (task.size - 1.0 - more).abs() < 1e-12).count() as f64;
+            // binomial with p = 0.1 / 4
+            assert!((count - 1000.0).abs() < 5.0 * (1000.0_f64 * 0.975).sqrt(), "rank {rank}: {count}");
+        }
+        assert_eq!(
+            reduces.iter().filter(|task| task.size > 1.0).count()
+                + reduces.iter().filter(|task| task.size == 1.0).count(),
+            40_000
+        );
     }
 
     #[test]

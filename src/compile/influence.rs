@@ -129,7 +129,7 @@ fn fill_affected(program: &mut Program, readers: &[Vec<u32>], writes: &[BTreeSet
 /// Integer weights of the transitions of each group and priority with constant weights: multiplied by the largest power
 /// of two that keeps their sum below 2^32, then rounded. A share is off by at most 2^-32 in absolute terms; weights
 /// that are integers and sum to less than 2^32 are exact.
-fn choice_weights(program: &Program) -> Vec<u32> {
+pub(super) fn choice_weights(program: &Program) -> Vec<u32> {
     let mut scaled = vec![0; program.transitions()];
     for group in 0..program.groups.rows() {
         let members = program.groups.row(group);

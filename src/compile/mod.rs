@@ -1,7 +1,8 @@
 //! From a [`Net`] to a [`Program`]: names become numbers, parallel arcs are summed, constants are folded, and what can
 //! influence what is worked out once.
 //!
-//! [`plan_schedule`] says whether the program is a schedule, and why not.
+//! [`plan_schedule`] says whether the program is a schedule, and why not. A [`Template`] is compiled once for nets that differ in rates
+//! only.
 
 mod code;
 mod csr;
@@ -9,12 +10,14 @@ mod influence;
 
 mod program;
 mod schedule;
+mod template;
 
 pub use code::{Code, Op, lower};
 pub use csr::Csr;
 pub(crate) use influence::{exponent_of, integer_weights};
 pub use program::{Change, DynamicArc, Firing, Program, Room, Term, Value};
 pub use schedule::{ChoiceStep, Fold, Put, ScheduleObstacle, SchedulePlan, Step, plan_schedule};
+pub use template::{Compiled, Template};
 
 use std::collections::BTreeMap;
 

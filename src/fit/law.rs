@@ -3,7 +3,10 @@
 //! Times are divided by the model's, so that one law serves cold and warm tasks. Each fifth of the tasks is left out in turn,
 //! each law fitted to the others, and the logarithm of its density summed over those left out (cross-validation \[Stone1974\]).
 //! Densities are those of a law with mean 1; a law's one number follows from the logarithms or the moments of the times.
+//! The empirical law has no density: it is judged by that of its times smoothed with a normal kernel on their logarithms,
+//! whose width is Silverman's \[Silverman1986, 3.4.2\], and then stands in the plan as quantiles.
 
+use crate::estimate::quantile_of_sorted;
 use crate::mapreduce::PhaseLaw;
 
 /// A law and how well it predicts times that it was not fitted to.
@@ -23,13 +26,19 @@ const FEWEST: usize = 15;
 const USUAL_CV: f64 = 0.2;
 /// Weight of [`USUAL_CV`] in times.
 const USUAL_WEIGHT: f64 = 4.0;
+/// Fewest times that the empirical law is tried with: below, it would repeat chance.
+const FEWEST_EMPIRICAL: usize = 50;
+/// Quantiles that stand for the empirical law.
+const QUANTILES: usize = 64;
+/// Most times that laws are compared on, taken evenly: the smoothed density takes the square of their number.
+const MOST_COMPARED: usize = 2_000;
 /// Most stages of an Erlang law that are tried.
 const MOST_STAGES: f64 = 400.0;
 
 type Make = fn(&[f64]) -> PhaseLaw;
 
 /// The laws that are compared.
-const LAWS: [Make; 4] = [lognormal, erlang, weibull, |_| PhaseLaw::Exponential];
+const LAWS: [Make; 5] = [lognormal, erlang, weibull, |_| PhaseLaw::Exponential, empirical];
 
 /// The law of ratios (time over the model's), with the scores of all, the best first. Ratios must be above 0.
 pub(super) fn best_law(ratios: &[f64]) -> (PhaseLaw, Vec<LawScore>) {
@@ -38,7 +47,9 @@ pub(super) fn best_law(ratios: &[f64]) -> (PhaseLaw, Vec<LawScore>) {
     }
     let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
     let ratios: Vec<f64> = ratios.iter().map(|r| r / mean).collect();
-    let mut scored: Vec<(f64, Make)> = LAWS.iter().map(|&make| (held_out(&ratios, make), make)).collect();
+    let compared: Vec<f64> = ratios.iter().step_by(ratios.len().div_ceil(MOST_COMPARED)).copied().collect();
+    let tried = if ratios.len() < FEWEST_EMPIRICAL { &LAWS[..LAWS.len() - 1] } else { &LAWS };
+    let mut scored: Vec<(f64, Make)> = tried.iter().map(|&make| (held_out(&compared, make), make)).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let scores = scored.iter().map(|(score, make)| LawScore { law: make(&ratios).kind(), score: *score });
     (scored[0].1(&ratios), scores.collect())
@@ -50,7 +61,14 @@ fn held_out(ratios: &[f64], make: Make) -> f64 {
         let kept: Vec<f64> = ratios.iter().enumerate().filter(|(i, _)| i % FOLDS != fold).map(|(_, r)| *r).collect();
         let law = make(&kept);
         let mean = kept.iter().sum::<f64>() / kept.len() as f64;
-        sum += ratios.iter().skip(fold).step_by(FOLDS).map(|r| log_density(&law, r / mean) - mean.ln()).sum::<f64>();
+        let left_out = ratios.iter().skip(fold).step_by(FOLDS);
+        sum += match law {
+            PhaseLaw::Empirical { .. } => {
+                let smoothed = Smoothed::new(&kept);
+                left_out.map(|r| smoothed.log_density(*r)).sum::<f64>()
+            }
+            law => left_out.map(|r| log_density(&law, r / mean) - mean.ln()).sum::<f64>(),
+        };
     }
     sum / ratios.len() as f64
 }
@@ -100,6 +118,48 @@ fn weibull(ratios: &[f64]) -> PhaseLaw {
     PhaseLaw::Weibull { shape: (std::f64::consts::PI / (6.0 * square.max(1e-6)).sqrt()).clamp(0.1, 200.0) }
 }
 
+/// The times themselves, as equally likely quantiles with mean 1.
+fn empirical(ratios: &[f64]) -> PhaseLaw {
+    let mut sorted = ratios.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let points = QUANTILES.min(sorted.len());
+    let at = |i: usize| quantile_of_sorted(&sorted, (i as f64 + 0.5) / points as f64).unwrap_or(1.0);
+    let samples: Vec<f64> = (0..points).map(at).collect();
+    let mean = samples.iter().sum::<f64>() / points as f64;
+    // four digits are more than chance leaves
+    PhaseLaw::Empirical { samples: samples.iter().map(|x| (x / mean * 1e4).round() / 1e4).collect() }
+}
+
+/// Times smoothed by a normal kernel on their logarithms.
+struct Smoothed {
+    logs: Vec<f64>,
+    width: f64,
+}
+
+impl Smoothed {
+    fn new(times: &[f64]) -> Self {
+        let mut logs: Vec<f64> = times.iter().map(|time| time.ln()).collect();
+        logs.sort_by(f64::total_cmp);
+        let n = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / n;
+        let deviation = (logs.iter().map(|log| (log - mean) * (log - mean)).sum::<f64>() / (n - 1.0).max(1.0)).sqrt();
+        let quartile = |p| quantile_of_sorted(&logs, p).unwrap_or(0.0);
+        let spread = (quartile(0.75) - quartile(0.25)) / 1.34;
+        let least = if spread > 0.0 { deviation.min(spread) } else { deviation };
+        Self { width: (0.9 * least * n.powf(-0.2)).max(1e-3), logs }
+    }
+
+    /// Logarithm of the density at `time`; beyond the kernels' reach that of the nearest one.
+    fn log_density(&self, time: f64) -> f64 {
+        let log = time.ln();
+        let exponent = |other: &f64| -0.5 * ((log - other) / self.width) * ((log - other) / self.width);
+        let most = self.logs.iter().map(exponent).fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = self.logs.iter().map(|other| (exponent(other) - most).exp()).sum();
+        let scale = self.logs.len() as f64 * self.width * std::f64::consts::TAU.sqrt();
+        most + (sum / scale).ln() - log
+    }
+}
+
 fn variation(ratios: &[f64]) -> f64 {
     let n = ratios.len() as f64;
     let mean = ratios.iter().sum::<f64>() / n;
@@ -123,7 +183,7 @@ mod tests {
         let lognormal = sample(|p| (0.5 * normal(p) - 0.125).exp());
         let (law, scores) = best_law(&lognormal);
         assert!(matches!(law, PhaseLaw::Lognormal { cv } if (cv - 0.25_f64.exp_m1().sqrt()).abs() < 0.02), "{law:?}");
-        assert_eq!(scores.len(), 4);
+        assert_eq!(scores.len(), 5);
         assert!(scores.windows(2).all(|pair| pair[0].score >= pair[1].score));
         let weibull = sample(|p| (-(1.0 - p).ln()).powf(1.0 / 3.0) / libm::tgamma(4.0 / 3.0));
         assert!(matches!(best_law(&weibull).0, PhaseLaw::Weibull { shape } if (shape - 3.0).abs() < 0.15));
@@ -146,6 +206,39 @@ mod tests {
             }
             assert!((mass - 1.0).abs() < 1e-3 && (mean - 1.0).abs() < 5e-3, "{law:?}: {mass} {mean}");
         }
+    }
+
+    #[test]
+    fn times_of_two_kinds_are_taken_as_they_are() {
+        let normal = crate::estimate::normal_quantile;
+        // three of four tasks take about 1, the fourth about 5
+        let mixed =
+            sample(
+                |p| if p < 0.75 { (0.1 * normal(p / 0.75)).exp() } else { 5.0 * (0.1 * normal(4.0 * p - 3.0)).exp() },
+            );
+        let (law, scores) = best_law(&mixed);
+        let PhaseLaw::Empirical { samples } = law else { panic!("{scores:?}") };
+        assert_eq!((samples.len(), scores.len()), (QUANTILES, 5));
+        assert!((samples.iter().sum::<f64>() / QUANTILES as f64 - 1.0).abs() < 1e-3);
+        let slow = samples.iter().filter(|x| **x > 1.5).count();
+        assert_eq!(slow, QUANTILES / 4);
+        // a mixture of two lognormals has a closed density, of which the smoothed one comes near
+        let exact: f64 = mixed.iter().map(|x| mixture(*x).ln()).sum::<f64>() / mixed.len() as f64;
+        let mean = mixed.iter().sum::<f64>() / mixed.len() as f64;
+        assert!((scores[0].score - mean.ln() - exact).abs() < 0.15, "{} {exact}", scores[0].score - mean.ln());
+        assert!(scores[0].score > scores[1].score + 0.3);
+        // too few to tell
+        let few: Vec<f64> = mixed.iter().copied().take(FEWEST_EMPIRICAL - 1).collect();
+        assert!(!matches!(best_law(&few).0, PhaseLaw::Empirical { .. }));
+    }
+
+    /// Density of the law of the test above.
+    fn mixture(x: f64) -> f64 {
+        let part = |centre: f64| {
+            let z = (x / centre).ln() / 0.1;
+            (-0.5 * z * z).exp() / (0.1 * x * std::f64::consts::TAU.sqrt())
+        };
+        0.75 * part(1.0) + 0.25 * part(5.0)
     }
 
     #[test]

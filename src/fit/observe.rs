@@ -32,6 +32,34 @@ pub enum FitError {
         /// How many.
         count: usize,
     },
+    /// The log has several MapReduce jobs. Say which one.
+    #[error("{log}: {} jobs in one log ({})", ids.len(), some(ids))]
+    SeveralJobs {
+        /// The log.
+        log: String,
+        /// Their ids.
+        ids: Vec<String>,
+    },
+    /// The log has no job with this id. Give one that it has.
+    #[error("{log}: no job `{id}`; there are {}", some(ids))]
+    NoSuchJob {
+        /// The log.
+        log: String,
+        /// What was asked for.
+        id: String,
+        /// The ids that there are.
+        ids: Vec<String>,
+    },
+    /// The job has more tasks than the cluster simulator takes.
+    #[error("{log}: {tasks} tasks; at most {most} can be replayed")]
+    TooManyTasks {
+        /// The log.
+        log: String,
+        /// How many.
+        tasks: usize,
+        /// The limit.
+        most: u64,
+    },
     /// The job did not end, or a stage has tasks without a success, so that its time is unknown.
     #[error("{log}: {what}; a fit needs a run that ended well")]
     Incomplete {
@@ -58,6 +86,13 @@ pub enum FitError {
         /// What that has.
         expected: String,
     },
+}
+
+/// The first few of some ids.
+fn some(ids: &[String]) -> String {
+    const MOST: usize = 5;
+    let first = ids.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    if ids.len() > MOST { format!("{first}, …") } else { first }
 }
 
 /// One task, by its attempt that succeeded.
@@ -116,9 +151,9 @@ pub struct ObservedRun {
 }
 
 /// A stage while the graph is made.
-struct Span {
-    first_launch: Moment,
-    last_end: Moment,
+pub(super) struct Span {
+    pub(super) first_launch: Moment,
+    pub(super) last_end: Moment,
     jobs: Vec<usize>,
 }
 
@@ -152,10 +187,11 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     if found.is_empty() {
         return Err(incomplete("no stage has run"));
     }
-    let mut stages = Vec::new();
+    let (mut stages, mut afters) = (Vec::new(), Vec::new());
     for i in 0..found.len() {
         let (id, stage, span) = &found[i];
-        let after = waits_for(&found[..i], stage, span, trace, &stages);
+        let after = waits_for(&found[..i], stage, span, trace, &afters);
+        afters.push(after.clone());
         let before = after.iter().map(|&k: &usize| found[k].2.last_end).max().unwrap_or(start);
         let (tasks, reads_input) = tasks_of(trace, *id, cores, &mut notes);
         stages.push(ObservedStage {
@@ -200,7 +236,7 @@ fn executors_of(trace: &JobTrace) -> u32 {
 }
 
 /// The stages that ran, with their times; of a stage that ran again the first attempt.
-fn executed<'t>(
+pub(super) fn executed<'t>(
     trace: &'t JobTrace,
     notes: &mut Vec<String>,
     log: &str,
@@ -228,13 +264,13 @@ fn executed<'t>(
 }
 
 /// The stages before this one that it waited for: its parents; for the first of a job, all without a follower among the
-/// stages of jobs that had ended.
-fn waits_for(
+/// stages of jobs that had ended. `made` has what each stage before waits for.
+pub(super) fn waits_for(
     before: &[(StageId, &Stage, Span)],
     stage: &Stage,
     span: &Span,
     trace: &JobTrace,
-    made: &[ObservedStage],
+    made: &[Vec<usize>],
 ) -> Vec<usize> {
     let parents = stage.parents.as_deref().unwrap_or(&[]);
     let mut after: Vec<usize> = (0..before.len()).filter(|&i| parents.contains(&before[i].1.number)).collect();
@@ -247,7 +283,7 @@ fn waits_for(
         let jobs = &before[*i].2.jobs;
         !jobs.is_empty() && jobs.iter().all(|&job| trace.jobs[job].completed.is_some_and(|end| end <= submitted))
     };
-    let has_follower = |i: &usize| made.iter().any(|stage| stage.after.contains(i));
+    let has_follower = |i: &usize| made.iter().any(|after| after.contains(i));
     let sinks = (0..before.len()).filter(|i| ended(i) && !has_follower(i));
     // jobs before the last ones have followers of their own, unless they ran side by side with all later ones
     after.extend(sinks);

@@ -2,7 +2,8 @@
 //!
 //! In turn, until nothing moves: each stage's times from all tasks, divided by the factor of their run; each run's factor from
 //! the time of all its tasks over the model's. A run with far more wall time per processor time than the others was disturbed:
-//! it counts less where the centre of the factors is put, by Huber's weights.
+//! it counts less where the centre of the factors is put, by Huber's weights. Other work on the machine makes a run longer and
+//! never shorter, so the centre is the median of a law that begins at a floor: see [`centre`].
 
 use crate::estimate::student_quantile;
 use crate::fit::law::{LawScore, best_law};
@@ -160,7 +161,7 @@ fn rows_of(runs: &[ObservedRun], factors: &[f64]) -> Vec<Vec<Row>> {
     (0..runs[0].stages.len()).map(of_stage).collect()
 }
 
-/// Each run's factor: time of its tasks over the model's. Their weighted geometric mean is 1.
+/// Each run's factor: time of its tasks over the model's. A usual run, to come as likely longer as shorter, has 1.
 fn factors_of(runs: &[ObservedRun], times: &[Times], weights: &[f64]) -> Vec<f64> {
     let log_factor = |run: &ObservedRun| {
         let (mut seen, mut model) = (0.0, 0.0);
@@ -174,8 +175,26 @@ fn factors_of(runs: &[ObservedRun], times: &[Times], weights: &[f64]) -> Vec<f64
         (seen / model).ln()
     };
     let logs: Vec<f64> = runs.iter().map(log_factor).collect();
-    let centre = logs.iter().zip(weights).map(|(log, weight)| log * weight).sum::<f64>() / weights.iter().sum::<f64>();
+    let centre = centre(&logs, weights);
     logs.iter().map(|log| (log - centre).exp()).collect()
+}
+
+/// The median of the logarithms of runs' factors, if these are a floor and an exponential delay.
+///
+/// ```text
+/// θ = n (mean − min) / (n − 1),   floor = min − θ/n,   median = floor + θ ln 2
+/// ```
+///
+/// θ and floor are unbiased: the least of n delays has mean θ/n. Of one run it is the run's own; of runs without a spread, theirs.
+fn centre(logs: &[f64], weights: &[f64]) -> f64 {
+    let mean = logs.iter().zip(weights).map(|(log, weight)| log * weight).sum::<f64>() / weights.iter().sum::<f64>();
+    let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let n = logs.len() as f64;
+    if logs.len() < 2 {
+        return mean;
+    }
+    let delay = n * (mean - least) / (n - 1.0);
+    least + delay * (std::f64::consts::LN_2 - 1.0 / n)
 }
 
 /// Weights of the runs: less for one whose wall time per processor time stands out. 1 where the logs have no such times.
@@ -292,6 +311,11 @@ fn coefficient(law: &PhaseLaw) -> f64 {
         PhaseLaw::Lognormal { cv } => *cv,
         PhaseLaw::Erlang(stages) => f64::from(*stages).sqrt().recip(),
         PhaseLaw::Weibull { shape } => 1.2 / shape,
+        PhaseLaw::Empirical { samples } => {
+            let n = samples.len() as f64;
+            let mean = samples.iter().sum::<f64>() / n;
+            (samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt() / mean
+        }
         _ => 1.0,
     }
 }
@@ -383,20 +407,35 @@ mod tests {
     #[test]
     fn a_made_job_is_found_again_from_two_sizes() {
         let fitted = fit_stages(&[made(128.0, 1.2), made(256.0, 1.0 / 1.2)]).unwrap();
+        // of two runs, the usual one is nearer to the faster one
+        let usual = 1.2_f64.powf(2.0 * (std::f64::consts::LN_2 - 0.5) - 1.0);
         let [a, b] = &fitted.plan.stage[..] else { panic!("two stages") };
-        assert!(near(a.cold.at(16.0), 4.0, 0.03) && near(a.warm.at(16.0), 1.0, 0.05), "{a:?}");
+        assert!(near(a.cold.at(16.0), 4.0 * usual, 0.03) && near(a.warm.at(16.0), usual, 0.05), "{a:?}");
         assert!((a.warming - 0.5).abs() < 0.1, "{}", a.warming);
         assert!(near(a.tasks.per_mb, 1.0 / 16.0, 1e-9) && a.tasks.fixed == 0.0 && !a.partitions);
         assert!(near(b.data_mb.per_mb, 0.5, 1e-9) && b.tasks == crate::stages::Amount { fixed: 8.0, per_mb: 0.0 });
         assert!(b.partitions && b.after == [0]);
         for mb in [8.0, 16.0, 64.0] {
-            assert!(near(b.cold.at(mb), 1.0 + 0.1 * mb, 0.05), "{mb}: {b:?}");
-            assert!(near(b.warm.at(mb), 0.2 + 0.05 * mb, 0.08), "{mb}: {b:?}");
+            assert!(near(b.cold.at(mb), usual * (1.0 + 0.1 * mb), 0.05), "{mb}: {b:?}");
+            assert!(near(b.warm.at(mb), usual * (0.2 + 0.05 * mb), 0.08), "{mb}: {b:?}");
         }
-        assert!(near(a.setup_s, 0.25, 1e-6) && near(fitted.plan.job.end_s, 0.05, 1e-6));
+        assert!(near(a.setup_s, 0.25 * usual, 0.02) && near(fitted.plan.job.end_s, 0.05 * usual, 0.02));
         let factors: Vec<f64> = fitted.runs.iter().map(|run| run.factor).collect();
-        assert!(near(factors[0], 1.2, 0.02) && near(factors[1], 1.0 / 1.2, 0.02), "{factors:?}");
+        assert!(near(factors[0] / factors[1], 1.44, 0.02), "{factors:?}");
         assert!(fitted.plan.problems().is_empty() && fitted.plan.notes.is_empty(), "{:?}", fitted.plan.notes);
+    }
+
+    /// Quantiles of an exponential delay above a floor of 2.
+    #[test]
+    fn the_centre_of_factors_is_the_median_above_their_floor() {
+        let n = 10_000;
+        let delay = |i: i32| -(1.0 - (f64::from(i) + 0.5) / f64::from(n)).ln() * 0.5;
+        let logs: Vec<f64> = (0..n).map(|i| 2.0 + delay(i)).collect();
+        let found = centre(&logs, &vec![1.0; logs.len()]);
+        assert!((found - 2.0 - 0.5 * std::f64::consts::LN_2).abs() < 1e-3, "{found}");
+        assert_eq!((centre(&[0.3], &[1.0]), centre(&[0.3, 0.3], &[1.0, 0.5])), (0.3, 0.3));
+        // of two runs 1 apart: θ = 1, floor = −0.5
+        assert!((centre(&[0.0, 1.0], &[1.0, 1.0]) - (std::f64::consts::LN_2 - 0.5)).abs() < 1e-12);
     }
 
     #[test]

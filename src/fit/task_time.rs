@@ -3,14 +3,13 @@
 //! How much slower than the steady ones the second task of a slot is, κ, can be seen only where slots ran three tasks or
 //! more. Before that, processor time tells: a task whose wall time is far above its processor time was held up by what comes
 //! with warming up, the compiler's threads above all. So ln(1 + κ) is taken a priori as normal around
-//! ln(wall / (1.25 · processor time)), at least 0, with standard deviation 0.25; tasks then move it. Where the log has no
+//! ln(wall / processor time), at least 0, with standard deviation 0.25; tasks then move it. (A steady task waits for more
+//! than its processor, but processor time falls too while a task warms up.) Where the log has no
 //! processor times, the prior mean is 0.
 
 use crate::fit::line::{Line, line, loss, scale};
 use crate::stages::planned::slowness;
 
-/// Wall time of a steady task over its processor time, where nothing else is known.
-const STEADY_WALL: f64 = 1.25;
 /// Standard deviation of ln(1 + κ) around its prior mean.
 const PRIOR_SPREAD: f64 = 0.25;
 /// Standard deviation of a task's logarithm in the search for κ.
@@ -97,7 +96,7 @@ fn steady(rows: &[Row], warming: f64) -> Line {
 fn slow_by_cpu(rows: &[Row]) -> f64 {
     let known = rows.iter().filter_map(|row| Some((row.wall, row.cpu.filter(|cpu| *cpu > 0.0)?)));
     let (wall, cpu) = known.fold((0.0, 0.0), |sum, (wall, cpu)| (sum.0 + wall, sum.1 + cpu));
-    if cpu > 0.0 { (wall / (STEADY_WALL * cpu)).max(1.0) } else { 1.0 }
+    if cpu > 0.0 { (wall / cpu).max(1.0) } else { 1.0 }
 }
 
 /// Relative standard errors of cold and warm times, by leaving out every tenth task in turn (the jackknife \[Efron1982\]).

@@ -29,6 +29,7 @@ use crate::mapreduce::augmented::{AttemptParts, AugmentError};
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::plan_check::PlanProblem;
+use crate::mapreduce::retime::timing_of;
 use crate::mapreduce::slots::{Slots, slots_of};
 use crate::mapreduce::speculation::speculate;
 use crate::mapreduce::straggler::{WhichTasks, straggle};
@@ -120,7 +121,7 @@ const CORNER: Point = Point { x: 60.0, y: 60.0 };
 const ROWS_IN_SIGHT: usize = 10;
 
 /// Priority of all immediate transitions; none of them competes with one of another kind.
-const PRIORITY: u32 = 1;
+pub(super) const PRIORITY: u32 = 1;
 
 /// The net of `plan`'s job with the mean times `phases`.
 ///
@@ -318,12 +319,7 @@ impl<'a> Draft<'a> {
 
     /// The transition of one phase of one task (`number` is empty for the phases of the whole job).
     fn phase(&mut self, phase: Phase, number: String, mean_s: f64, row: f64) -> TransitionId {
-        let rate = 1.0 / mean_s;
-        let timing = match self.plan.model.law.get(phase).with_mean(mean_s) {
-            _ if !rate.is_finite() => Timing::immediate(1.0, PRIORITY),
-            Some(law) => Timing::general(law),
-            None => Timing::exponential(rate),
-        };
+        let timing = timing_of(self.plan, phase, mean_s);
         let id = self.transition(transition_name(phase).to_owned() + &number, timing, row);
         self.phases.of_phase[phase.index()].push(id);
         id

@@ -1,9 +1,10 @@
 //! Exact answers in the reports of simulations: the same rows, without intervals, replications or seed.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::distribution::{Distribution, Histogram, QuantileRow};
 use crate::report::job::QuantilePoint;
+use crate::report::json::Word;
 use crate::report::number::count;
 use crate::report::passage::PassageSection;
 use crate::report::quantity::Quantity;
@@ -14,13 +15,13 @@ use crate::report::summary::{
 use crate::sim::Question;
 
 /// How an answer was found, and what an exact one would take.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerMethod {
     /// `simulation`, `exact`, or `both`.
-    pub used: &'static str,
+    pub used: Word,
     /// By what the exact answer is found, or would be at less cost: `formula`, `states` or `series-parallel`; none where it is not
     /// known to cost less.
-    pub exact: Option<&'static str>,
+    pub exact: Option<Word>,
     /// States that the exact answer needs.
     pub states: Option<usize>,
     /// Why no exact answer is known to cost less.
@@ -30,12 +31,12 @@ pub struct AnswerMethod {
 impl AnswerMethod {
     /// By simulation, as was asked for.
     pub fn simulation() -> Self {
-        Self { used: "simulation", exact: None, states: None, no_exact: None }
+        Self { used: "simulation".into(), exact: None, states: None, no_exact: None }
     }
 
     /// How it was found, in words.
     pub(super) fn words(&self) -> String {
-        match (self.exact, self.states) {
+        match (self.exact.as_deref(), self.states) {
             (Some("states"), Some(states)) => format!("exact, from {} states: no replications", count(states as u128)),
             (Some(exact), _) => format!("exact, by {exact} reduction: no replications"),
             (None, _) => "exact: no replications".to_owned(),
@@ -59,8 +60,11 @@ pub struct ExactNumbers {
 }
 
 fn rows(names: &[String], unit: &'static str, values: &[f64], level: f64) -> Vec<Row> {
-    let row =
-        |(name, &value): (&String, &f64)| Row { name: name.clone(), unit, quantity: Quantity::exact(value, level) };
+    let row = |(name, &value): (&String, &f64)| Row {
+        name: name.clone(),
+        unit: unit.into(),
+        quantity: Quantity::exact(value, level),
+    };
     names.iter().zip(values).map(row).collect()
 }
 
@@ -121,7 +125,7 @@ pub fn exact_steady_report(
         throughputs: steady(rows(subject.transitions, "1/s", &numbers.throughputs, level)),
         rewards: steady(rows(&reward_names(question), "1/s", &numbers.rewards, level)),
         rare_transitions: Vec::new(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         seed: None,
         wall_s: None,
     }
@@ -138,7 +142,7 @@ impl Distribution {
         // as in a simulation, of the runs that reach the goal
         let of_those_there = if passage.probability < 1.0 { &passage.quantiles_if_reached } else { &passage.quantiles };
         Some(Self {
-            unit: "s",
+            unit: "s".into(),
             samples: 0,
             min: None,
             max: None,

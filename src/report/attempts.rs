@@ -23,7 +23,7 @@ pub fn reward_to_gather(net: &Net, reward: &AttemptReward) -> Reward {
 pub(super) fn attempt_rows(rewards: &[AttemptReward], samples: &Samples, level: f64) -> Vec<Row> {
     let row = |(reward, values): (&AttemptReward, _)| {
         let quantity: Quantity = float_mean(values, level)?;
-        Some(Row { name: reward.name.to_owned(), unit: reward.unit, quantity })
+        Some(Row { name: reward.name.to_owned(), unit: reward.unit.into(), quantity })
     };
     rewards.iter().zip(&samples.rewards).filter_map(row).collect()
 }

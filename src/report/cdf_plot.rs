@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::report::csv::quantile_name;
 use crate::report::number::{plain, within};
 use crate::report::passage::{CdfPoint, PassageSection};
-use crate::report::plot::{self, Area, DrawError, FINE, PlotError};
+use crate::report::plot::{self, Area, DrawError, PlotError, font, px};
 
 /// Pixels of the picture.
 const SIZE: (u32, u32) = (900, 560);
@@ -21,19 +21,9 @@ const RIGHT: f64 = 0.55;
 /// Height of a line of the list of numbers, in dots.
 const LINE: i32 = px(21);
 
-/// Dots of so many pixels.
-const fn px(pixels: i32) -> i32 {
-    FINE * pixels
-}
-
-/// A font of so many pixels.
-fn font(pixels: i32) -> (&'static str, i32) {
-    ("sans-serif", px(pixels))
-}
-
 /// A line of one pixel.
 fn thin(colour: RGBAColor) -> ShapeStyle {
-    colour.stroke_width(FINE.unsigned_abs())
+    plot::line(colour, 1)
 }
 
 type Chart<'a, 'b> = ChartContext<
@@ -50,6 +40,9 @@ type Chart<'a, 'b> = ChartContext<
 /// [`PlotError`], which no report of this crate causes.
 pub fn cdf_svg(net: &str, passage: &PassageSection) -> Result<Option<String>, PlotError> {
     let (Some(first), Some(last)) = (passage.curve.first(), passage.curve.last()) else { return Ok(None) };
+    if !plot::can_be_axis(first.time_s, last.time_s) {
+        return Ok(None);
+    }
     let times = first.time_s..last.time_s;
     plot::fine_svg(SIZE, |area| {
         let area = area.margin(px(10), 0, 0, 0).titled(&title(net, passage), font(20))?;

@@ -80,13 +80,13 @@ impl Rows {
     }
 
     fn distribution(&mut self, measure: &str, time: &Distribution) -> Result<(), CsvError> {
-        self.quantity(measure, "mean", time.unit, &time.mean)?;
+        self.quantity(measure, "mean", &time.unit, &time.mean)?;
         self.optional(measure, "sd", time.sd.as_ref())?;
         for row in &time.quantiles {
-            self.quantity(measure, &quantile_name(row.p), time.unit, &row.quantity)?;
+            self.quantity(measure, &quantile_name(row.p), &time.unit, &row.quantity)?;
         }
         for (name, value) in [("min", time.min), ("max", time.max)] {
-            value.map_or(Ok(()), |value| self.number(measure, name, time.unit, &value.to_string()))?;
+            value.map_or(Ok(()), |value| self.number(measure, name, &time.unit, &value.to_string()))?;
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Rows {
             [("tokens", &averages.tokens), ("throughput", &averages.throughputs), ("measure", &averages.measures)];
         for (measure, numbers) in sections {
             for row in numbers {
-                self.number(measure, &format!("{}{when}", row.name), row.unit, &row.value.to_string())?;
+                self.number(measure, &format!("{}{when}", row.name), &row.unit, &row.value.to_string())?;
             }
         }
         Ok(())
@@ -161,7 +161,7 @@ pub fn simulation_csv(report: &SimulationReport) -> Result<String, CsvError> {
         [("tokens", &report.tokens), ("throughput", &report.throughputs), ("reward", &report.rewards)]
     {
         for row in named {
-            rows.quantity(measure, &row.name, row.unit, &row.quantity)?;
+            rows.quantity(measure, &row.name, &row.unit, &row.quantity)?;
         }
     }
     for snapshot in &report.snapshots {
@@ -186,7 +186,7 @@ pub fn steady_csv(report: &SteadyReport) -> Result<String, CsvError> {
         [("tokens", &report.tokens), ("throughput", &report.throughputs), ("reward", &report.rewards)]
     {
         for row in named {
-            rows.quantity(measure, &row.name, row.unit, &row.quantity)?;
+            rows.quantity(measure, &row.name, &row.unit, &row.quantity)?;
         }
     }
     rows.finish()
@@ -238,25 +238,25 @@ pub fn solve_csv(report: &SolveReport) -> Result<String, CsvError> {
 pub fn job_csv(report: &JobReport) -> Result<String, CsvError> {
     let mut rows = Rows::new()?;
     for phase in &report.phases {
-        rows.number("phase_mean", phase.name, "s", &phase.mean_s.to_string())?;
-        rows.optional("phase_first_done", phase.name, phase.first_done.as_ref())?;
-        rows.optional("phase_last_done", phase.name, phase.last_done.as_ref())?;
+        rows.number("phase_mean", &phase.name, "s", &phase.mean_s.to_string())?;
+        rows.optional("phase_first_done", &phase.name, phase.first_done.as_ref())?;
+        rows.optional("phase_last_done", &phase.name, phase.last_done.as_ref())?;
         if let Some(critical) = &phase.critical {
-            rows.quantity("critical_time", phase.name, "s", &critical.time)?;
+            rows.quantity("critical_time", &phase.name, "s", &critical.time)?;
         }
     }
     if let Some(time) = &report.job_time {
         rows.distribution("job_time", time)?;
     }
     if let Some(law) = &report.analytic {
-        rows.number("job_time_analytic", "mean", law.unit, &law.mean.to_string())?;
-        rows.number("job_time_analytic", "sd", law.unit, &law.sd.to_string())?;
+        rows.number("job_time_analytic", "mean", &law.unit, &law.mean.to_string())?;
+        rows.number("job_time_analytic", "sd", &law.unit, &law.sd.to_string())?;
         for point in &law.quantiles {
-            rows.number("job_time_analytic", &quantile_name(point.p), law.unit, &point.value.to_string())?;
+            rows.number("job_time_analytic", &quantile_name(point.p), &law.unit, &point.value.to_string())?;
         }
     }
     for row in &report.attempts {
-        rows.quantity("attempts", &row.name, row.unit, &row.quantity)?;
+        rows.quantity("attempts", &row.name, &row.unit, &row.quantity)?;
     }
     if let Some(cost) = &report.time_cost {
         rows.number("time_cost_ratio", "", "", &cost.ratio.to_string())?;

@@ -1,8 +1,9 @@
 //! The distribution of a time: mean, spread, quantiles, histogram, in seconds.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::estimate::{Interval, Moments, TickHistogram, standard_deviation_interval};
+use crate::estimate::{Interval, Moments, TickHistogram, clopper_pearson, standard_deviation_interval};
+use crate::report::json::Word;
 use crate::report::passage::CdfPoint;
 use crate::report::quantity::Quantity;
 use crate::sim::Clock;
@@ -18,7 +19,7 @@ const BEYOND_P99: f64 = 0.5;
 const MOST_BARS: f64 = 100_000.0;
 
 /// A quantile with its interval \[s\].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuantileRow {
     /// Which quantile, in (0, 1).
     pub p: f64,
@@ -28,7 +29,7 @@ pub struct QuantileRow {
 }
 
 /// Samples from `low` to `high`, the latter not included.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     /// Lower edge \[s\].
     pub low: f64,
@@ -39,7 +40,7 @@ pub struct Bar {
 }
 
 /// Bars of equal width over most of a distribution; the far tail is one number.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
     /// The bars, ascending.
     pub bars: Vec<Bar>,
@@ -48,10 +49,10 @@ pub struct Histogram {
 }
 
 /// What is known of the distribution of a time. All times in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Unit of all numbers here.
-    pub unit: &'static str,
+    pub unit: Word,
     /// Number of samples; 0 of an exact distribution.
     pub samples: u64,
     /// Shortest sample.
@@ -66,8 +67,9 @@ pub struct Distribution {
     pub quantiles: Vec<QuantileRow>,
     /// How many samples are where.
     pub histogram: Histogram,
-    /// The distribution function as a line of points; only of an exact distribution.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The distribution function as a line of points. Of samples, it goes from the shortest to the longest, and `low` and `high` are
+    /// the ends of an interval for each probability by itself, at the level of the mean.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
 }
 
@@ -83,7 +85,7 @@ impl Distribution {
             Some(QuantileRow { p, quantity })
         });
         Some(Self {
-            unit: "s",
+            unit: "s".into(),
             samples: moments.count(),
             min: Some(clock.seconds(min)),
             max: Some(clock.seconds(max)),
@@ -92,7 +94,7 @@ impl Distribution {
                 .map(|sd| sd.scaled(clock.tick())),
             quantiles: quantiles.collect(),
             histogram: Histogram::new(histogram, clock),
-            curve: Vec::new(),
+            curve: curve(histogram, clock, level),
         })
     }
 
@@ -101,6 +103,44 @@ impl Distribution {
         let row = self.quantiles.iter().find(|row| (row.p - p).abs() < 1e-12)?;
         Some(row.quantity.value)
     }
+}
+
+/// Steps of the distribution function of samples up to the end of the histogram's bars.
+const STEPS: u32 = 60;
+/// Points of its tail from one power of ten to the next.
+const TAIL_POINTS: f64 = 8.0;
+
+/// The distribution function of samples: at equal distances as far as the histogram is drawn, then at quantiles that close in on 1.
+fn curve(samples: &TickHistogram, clock: Clock, level: f64) -> Vec<CdfPoint> {
+    let (Some(min), Some(max)) = (samples.min(), samples.max()) else { return Vec::new() };
+    let end = drawn_to(samples, min, max);
+    let even = (0..=STEPS).map(|step| min as f64 + (end - min as f64) * f64::from(step) / f64::from(STEPS));
+    let decades = (samples.count() as f64).log10();
+    let tail = (0..).map(|k| f64::from(k) / TAIL_POINTS).take_while(|decade| *decade < decades);
+    let tail = tail.filter_map(|decade| samples.quantile(1.0 - 10.0_f64.powf(-decade)).ok());
+    let mut ticks: Vec<u64> = even.chain(tail.filter(|time| *time > end)).map(|time| time.round() as u64).collect();
+    ticks.push(max);
+    ticks.sort_unstable();
+    ticks.dedup();
+    ticks.into_iter().filter_map(|ticks| point(samples, ticks, clock, level)).collect()
+}
+
+/// The share of the samples up to a time, with its interval.
+fn point(samples: &TickHistogram, ticks: u64, clock: Clock, level: f64) -> Option<CdfPoint> {
+    let probability = samples.cdf(ticks).ok()?;
+    let below = (probability * samples.count() as f64).round() as u64;
+    let interval = clopper_pearson(below.min(samples.count()), samples.count(), level).ok();
+    let [low, high] = [interval.as_ref().map(|found| found.low), interval.as_ref().map(|found| found.high)];
+    Some(CdfPoint { time_s: clock.seconds(ticks), probability, density_per_s: None, low, high })
+}
+
+/// Where a picture of samples ends \[ticks\]: a bit beyond the 99th percentile.
+fn drawn_to(samples: &TickHistogram, min: u64, max: u64) -> f64 {
+    let at = |q: f64| samples.quantile(q).unwrap_or(max as f64);
+    let (median, high) = (at(0.5), at(0.99));
+    let range = (max - min) as f64;
+    let shown = (high + (high - median) * BEYOND_P99).min(max as f64) - min as f64;
+    min as f64 + shown.max(range * f64::from(BARS) / MOST_BARS)
 }
 
 /// The mean \[s\] of samples in ticks; none without a sample.
@@ -117,11 +157,8 @@ impl Histogram {
             let at = clock.seconds(min);
             return Self { bars: vec![Bar { low: at, high: at, count: samples.count() }], above: 0 };
         }
-        let at = |q: f64| samples.quantile(q).unwrap_or(max as f64);
-        let (median, high) = (at(0.5), at(0.99));
-        let end = (high + (high - median) * BEYOND_P99).min(max as f64);
         let range = (max - min) as f64;
-        let shown = (end - min as f64).max(range * f64::from(BARS) / MOST_BARS);
+        let shown = drawn_to(samples, min, max) - min as f64;
         let bins = (range / shown * f64::from(BARS)).ceil().max(f64::from(BARS));
         let bins = samples.rebin(bins as usize);
         let (drawn, tail) = bins.split_at(bins.len().min(BARS as usize));
@@ -162,6 +199,30 @@ mod tests {
         assert_eq!(time.histogram.bars.len(), 60);
         assert_eq!(bars + time.histogram.above, 100_000);
         assert!(time.histogram.above < 1_000 && time.histogram.above > 100, "{}", time.histogram.above);
+    }
+
+    /// Share of the samples up to a time, counted one by one.
+    fn share(samples: impl Iterator<Item = u64>, time_s: f64) -> (u64, u64) {
+        samples.fold((0, 0), |(below, all), ticks| (below + u64::from(ticks as f64 * 0.5 <= time_s), all + 1))
+    }
+
+    #[test]
+    fn the_line_is_the_share_of_the_samples_with_its_interval() {
+        let samples = || (0..4_000_u64).map(|i| 8_000_000 / (i + 1_000));
+        let time = distribution(samples()).unwrap();
+        assert!(time.curve.is_sorted_by(|a, b| a.time_s < b.time_s && a.probability <= b.probability));
+        for point in &time.curve {
+            let (below, all) = share(samples(), point.time_s);
+            assert!((point.probability - below as f64 / all as f64).abs() < 2e-3, "{point:?}");
+            let counted = (point.probability * all as f64).round() as u64;
+            let interval = clopper_pearson(counted, all, 0.95).unwrap();
+            assert_eq!((point.low, point.high), (Some(interval.low), Some(interval.high)));
+        }
+        let (first, last) = (time.curve[0], time.curve[time.curve.len() - 1]);
+        assert_eq!((Some(first.time_s), Some(last.time_s), last.probability), (time.min, time.max, 1.0));
+        // a tail of 4000 samples is seen down to a few of them
+        let rare = time.curve.iter().filter(|point| (0.0..0.001).contains(&(1.0 - point.probability))).count();
+        assert!(rare > 3 && time.curve.len() < 150, "{rare} of {}", time.curve.len());
     }
 
     #[test]

@@ -2,20 +2,22 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
 use crate::report::answer::AnswerMethod;
 use crate::report::attempts::attempt_rows;
 use crate::report::distribution::{Distribution, QUANTILES};
+use crate::report::json::Word;
+use crate::report::passage::{CdfPoint, line};
 use crate::report::quantity::Quantity;
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
 use crate::sim::{CriticalPath, GroupShare, Question, Run};
 use crate::solve::{Bounded, CompletionTime, GridError};
-use crate::units::Probability;
+use crate::units::{Probability, Seconds};
 
 /// The job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobSummary {
     /// Its name.
     pub name: String,
@@ -30,16 +32,16 @@ pub struct JobSummary {
 }
 
 /// One of the nine phases. Times in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseRow {
     /// The paper's number, 1 to 9.
     pub number: usize,
     /// Its name.
-    pub name: &'static str,
+    pub name: Word,
     /// Tasks that run it.
     pub tasks: usize,
     /// Kind of its law.
-    pub law: &'static str,
+    pub law: Word,
     /// Mean time of one task, over all tasks \[s\].
     pub mean_s: f64,
     /// The shortest task's mean \[s\].
@@ -55,7 +57,7 @@ pub struct PhaseRow {
 }
 
 /// What a phase contributes to the job time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CriticalShare {
     /// Time on the critical path \[s\].
     pub time: Quantity,
@@ -69,17 +71,17 @@ pub struct CriticalShare {
 }
 
 /// A point of a distribution that is known exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuantilePoint {
     /// Which quantile, in (0, 1).
     pub p: f64,
     /// Its value \[s\].
     pub value: f64,
     /// It is certainly not below this \[s\]; only where the method gives bounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// It is certainly not above this \[s\]; only where the method gives bounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 }
 
@@ -91,25 +93,28 @@ impl QuantilePoint {
 }
 
 /// The exact distribution of the job time \[s\].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AnalyticSummary {
     /// Unit of all numbers here.
-    pub unit: &'static str,
+    pub unit: Word,
     /// `formula`, or `series-parallel`: from the parts of the job's net, with certain bounds.
-    pub by: &'static str,
+    pub by: Word,
     /// Mean.
     pub mean: f64,
     /// Certain bounds of the mean; only where the method gives bounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_bounds: Option<[f64; 2]>,
     /// Standard deviation.
     pub sd: f64,
     /// The quantiles of [`QUANTILES`].
     pub quantiles: Vec<QuantilePoint>,
+    /// The distribution function from where it begins to rise up to p99.99, at equal distances.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CdfPoint>,
 }
 
 /// What the estimate cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeCost {
     /// Wall time of the estimate, from the plan to the numbers \[s\].
     pub estimate_s: f64,
@@ -120,7 +125,7 @@ pub struct TimeCost {
 }
 
 /// Everything that an estimate of a job found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobReport {
     /// The job.
     pub job: JobSummary,
@@ -143,12 +148,18 @@ pub struct JobReport {
     /// Why there is no critical path, where the job was simulated.
     pub no_critical: Option<String>,
     /// Slot-seconds, waste, copies and energy of a job with stragglers or copies that was simulated; else empty.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Row>,
     /// What the estimate cost.
     pub time_cost: Option<TimeCost>,
     /// Where the numbers come from; none without a simulation.
     pub provenance: Option<ProvenanceSummary>,
+    /// Version of this crate.
+    #[serde(default)]
+    pub version: Word,
+    /// The plan, every key written out.
+    #[serde(default)]
+    pub plan: String,
 }
 
 impl AnalyticSummary {
@@ -159,12 +170,13 @@ impl AnalyticSummary {
             Some(QuantilePoint::exact(p, value))
         };
         Self {
-            unit: "s",
-            by: "formula",
+            unit: "s".into(),
+            by: "formula".into(),
             mean: law.mean().get(),
             mean_bounds: None,
             sd: law.standard_deviation().get(),
             quantiles: QUANTILES.iter().filter_map(point).collect(),
+            curve: formula_line(law).unwrap_or_default(),
         }
     }
 
@@ -180,14 +192,32 @@ impl AnalyticSummary {
             Ok(QuantilePoint { p, value, low: Some(lower), high: Some(upper) })
         };
         Ok(Self {
-            unit: "s",
-            by: "series-parallel",
+            unit: "s".into(),
+            by: "series-parallel".into(),
             mean: mean.value,
             mean_bounds: Some([mean.lower, mean.upper]),
             sd: time.standard_deviation(),
             quantiles: QUANTILES.into_iter().map(point).collect::<Result<_, GridError>>()?,
+            curve: line([time.quantile(DRAWN[0])?.value, time.quantile(DRAWN[1])?.value], |time_s| {
+                let Bounded { lower, value, upper } = time.cdf(time_s);
+                let (low, high) = (Some(lower), Some(upper));
+                Ok::<_, GridError>(CdfPoint { time_s, probability: value, density_per_s: None, low, high })
+            })?,
         })
     }
+}
+
+/// Probabilities between which an exact distribution function is drawn.
+const DRAWN: [f64; 2] = [0.001, 0.9999];
+
+/// The distribution function by formula; none where the law is a single time.
+fn formula_line(law: &JobTime) -> Option<Vec<CdfPoint>> {
+    let end = |p| Some(law.quantile(Probability::new(p)?).ok()?.get());
+    let point = |time_s| {
+        let probability = law.cdf(Seconds::new(time_s).ok_or(())?).get();
+        Ok::<_, ()>(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
+    };
+    line([end(DRAWN[0])?, end(DRAWN[1])?], point).ok()
 }
 
 /// What is known of a job before anything is simulated: its phase means.
@@ -212,6 +242,8 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         attempts: Vec::new(),
         time_cost: None,
         provenance: None,
+        version: env!("CARGO_PKG_VERSION").into(),
+        plan: toml::to_string(plan).unwrap_or_default(),
     }
 }
 
@@ -219,9 +251,9 @@ fn phase_row(plan: &Plan, phases: &JobPhases, phase: Phase) -> PhaseRow {
     let means: Vec<f64> = phases.means_of(phase).collect();
     PhaseRow {
         number: phase.number(),
-        name: phase.name(),
+        name: phase.name().into(),
         tasks: means.len(),
-        law: plan.model.law.get(phase).kind(),
+        law: plan.model.law.get(phase).kind().into(),
         mean_s: means.iter().sum::<f64>() / means.len().max(1) as f64,
         min_s: means.iter().copied().fold(f64::INFINITY, f64::min),
         max_s: means.iter().copied().fold(0.0, f64::max),
@@ -239,8 +271,8 @@ impl JobReport {
             (Some(_), Some(_)) => "both",
             (None, _) => "simulation",
         };
-        let exact = self.analytic.as_ref().map(|law| law.by);
-        self.method = AnswerMethod { used, exact, states: None, no_exact: self.no_analytic.clone() };
+        let exact = self.analytic.as_ref().map(|law| law.by.clone());
+        self.method = AnswerMethod { used: used.into(), exact, states: None, no_exact: self.no_analytic.clone() };
     }
 
     /// Adds what a simulation found; the groups of its question are named after the phases.

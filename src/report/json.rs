@@ -1,6 +1,11 @@
 //! Reports as JSON: one object, keys in the order of the types, numbers with full precision.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
+
+/// A word of this crate in a report, such as the name of an engine; of a report that was read, it is the file's.
+pub type Word = Cow<'static, str>;
 
 /// Version of the JSON that reports are written in; it grows when a key changes its meaning or goes away.
 pub const FORMAT_VERSION: u32 = 1;

@@ -9,7 +9,8 @@
 //! Stored points ─────▶ SweepReport ──────┤
 //! effects, judgements ▶ SensitivityReport, OptimizeReport
 //! Comparison ────────▶ WhatIfReport ─────┤
-//! JobTrace ──────────▶ TraceReport ──────┘
+//! JobTrace ──────────▶ TraceReport ──────┤
+//! Findings ──────────▶ DiagnosisReport ──┘
 //! ```
 //!
 //! | question | file |
@@ -22,14 +23,18 @@
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
-//! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`StagesReport`] |
+//! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
+//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`]; what such a rule is worth, as a picture: `trade_off_plot` |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
+//! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its findings: `diagnosis_csv`, its picture: `diagnosis_svg` |
 //! | which knob buys most, and what meets a deadline | [`SensitivityReport`], [`OptimizeReport`] |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
-//! | what pictures as SVG share | `plot` |
+//! | what pictures as SVG share, and a [`Picture`] at two widths | `plot` |
+//! | a time's histogram, distribution function and tail; rows on one axis | `times_plot`, `rows_plot` |
+//! | reports read back from JSON, and shown on a page | [`read_json`], [`page`] |
 //!
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
 //! stated order; nothing is printed here. The JSON is described in docs/json.md.
@@ -38,21 +43,30 @@ mod answer;
 mod attempts;
 mod cdf_plot;
 mod csv;
+mod diagnosis;
+mod diagnosis_csv;
+mod diagnosis_svg;
+mod diagnosis_text;
 mod distribution;
 mod fit;
+mod fit_job;
 mod graph_dot;
 mod graph_layout;
 mod graph_svg;
 mod job;
 mod json;
+mod long_tail;
 mod look;
 mod number;
 mod optimize;
+mod page;
 mod passage;
 mod passage_text;
 mod picture;
 mod plot;
 mod quantity;
+mod read;
+mod rows_plot;
 mod sensitivity;
 mod solve;
 mod solve_numbers;
@@ -66,33 +80,50 @@ mod structure_text;
 mod summary;
 mod sweep;
 mod sweep_plot;
+mod syscalls;
+mod syscalls_svg;
+mod syscalls_text;
 mod table;
 mod text;
+mod times_plot;
 mod trace;
 mod trace_csv;
 mod trace_rows;
 mod trace_text;
 mod trace_timeline;
+mod trade_off_plot;
 mod whatif;
+mod whatif_log;
 mod whatif_plot;
 
 pub use answer::{AnswerMethod, ExactNumbers, exact_report, exact_steady_report};
 pub use attempts::reward_to_gather;
 pub use cdf_plot::cdf_svg;
 pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
+pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
+pub use diagnosis_csv::diagnosis_csv;
+pub use diagnosis_svg::diagnosis_svg;
+pub use diagnosis_text::diagnosis_text;
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
 pub use fit::{FitReport, FitRunRow, FitStageRow, Fitted, fit_report, fit_text};
+pub use fit_job::{FitJobReport, FitValueRow, fit_job_report, fit_job_text};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
-pub use json::{FORMAT_VERSION, JsonError, json};
+pub use json::{FORMAT_VERSION, JsonError, Word, json};
+pub use long_tail::{
+    FormRow, ProfileRow, ProgressModelReport, progress_model_report, progress_model_text, straggler_json,
+    straggler_line, watched_json, watched_text,
+};
 pub use look::Look;
 pub use number::{count, counted, duration, plain, within};
 pub use optimize::{LookRow, OptimizeReport, optimize_csv, optimize_report, optimize_text};
+pub use page::{Shown, page, pictures};
 pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
-pub use plot::PlotError;
+pub use plot::{Picture, PlotError, Width};
 pub use quantity::Quantity;
+pub use read::{Found, ReadError, read_json};
 pub use sensitivity::{KnobEffect, SensitivityReport, SensitivityRow, sensitivity_csv, sensitivity_text};
 pub use solve::{
     CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
@@ -103,7 +134,10 @@ pub use solve_numbers::{
     time_section,
 };
 pub use solve_text::solve_text;
-pub use stages::{StageQuantile, StageTimes, StagesReport, stages_csv, stages_report, stages_text};
+pub use stages::{
+    SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_csv, stages_report,
+    stages_text,
+};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, SetRow, SetRows, StructureReport,
@@ -116,7 +150,10 @@ pub use summary::{
     SnapshotRow, Subject, simulation_report,
 };
 pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_csv, sweep_report, sweep_text};
-pub use sweep_plot::{SweepPicture, sweep_pictures};
+pub use sweep_plot::sweep_pictures;
+pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report};
+pub use syscalls_svg::syscalls_svg;
+pub use syscalls_text::{syscall_profile_text, syscalls_csv, syscalls_text};
 pub use table::{Align, Table};
 pub use text::{job_text, simulation_text, steady_text};
 pub use trace::trace_report;
@@ -127,8 +164,10 @@ pub use trace_rows::{
 };
 pub use trace_text::{MostRows, trace_text};
 pub use trace_timeline::trace_svg;
+pub use trade_off_plot::{TradeOff, trade_off_svg};
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     detectors_text, what_if_csv, what_if_report, what_if_text,
 };
-pub use whatif_plot::what_if_svg;
+pub use whatif_log::{LogWhatIfReport, ReplayNodeRow, ReplayStageRow, log_what_if_report, log_what_if_text};
+pub use whatif_plot::what_if_picture;

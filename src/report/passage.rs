@@ -1,31 +1,32 @@
 //! The time to a goal, as an exact method gives it: probability, moments, quantiles, the distribution as a line of points.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::distribution::QUANTILES;
 use crate::report::job::QuantilePoint;
+use crate::report::json::Word;
 use crate::solve::{Bounded, CompletionTime, GridError, Passage, PassageError};
 
 /// A probability at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CdfPoint {
     /// When \[s\].
     pub time_s: f64,
     /// Probability of having reached the goal by then.
     pub probability: f64,
     /// Density there \[1/s\]; only where the method gives it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density_per_s: Option<f64>,
     /// The probability is certainly not below this; only where the method gives bounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// The probability is certainly not above this; only where the method gives bounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 }
 
 /// The time to a goal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PassageSection {
     /// The goal in words.
     pub goal: String,
@@ -40,11 +41,11 @@ pub struct PassageSection {
     /// Standard deviation \[s\].
     pub sd_s: Option<f64>,
     /// How mean and deviation were found.
-    pub method: Option<&'static str>,
+    pub method: Option<Word>,
     /// Quantiles \[s\], of all runs.
     pub quantiles: Vec<QuantilePoint>,
     /// Quantiles of the runs that reach the goal \[s\]; only where not all do.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quantiles_if_reached: Vec<QuantilePoint>,
     /// The distribution function at the times that were asked for.
     pub cdf: Vec<CdfPoint>,
@@ -84,7 +85,7 @@ pub fn passage_section(
         mean_s: moments.map(|moments| moments.mean),
         mean_bounds_s: None,
         sd_s: moments.map(|moments| moments.variance.sqrt()),
-        method: moments.map(|moments| moments.outcome.method.name()),
+        method: moments.map(|moments| moments.outcome.method.name().into()),
         quantiles: Vec::new(),
         quantiles_if_reached: Vec::new(),
         cdf: Vec::new(),
@@ -146,7 +147,7 @@ pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> R
         mean_s: Some(mean.value),
         mean_bounds_s: Some([mean.lower, mean.upper]),
         sd_s: Some(time.standard_deviation()),
-        method: Some("series-parallel reduction"),
+        method: Some("series-parallel reduction".into()),
         quantiles: QUANTILES.into_iter().map(quantile).collect::<Result<_, GridError>>()?,
         quantiles_if_reached: Vec::new(),
         cdf: times.iter().map(|&time_s| point(time_s)).collect(),
@@ -159,7 +160,10 @@ pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> R
 
 /// Points of a distribution function at equal distances, of which nearly all lies between `ends`: from 0, unless it begins to rise
 /// much later. None where all of it is at 0.
-fn line<E>([low, high]: [f64; 2], mut point: impl FnMut(f64) -> Result<CdfPoint, E>) -> Result<Vec<CdfPoint>, E> {
+pub(super) fn line<E>(
+    [low, high]: [f64; 2],
+    mut point: impl FnMut(f64) -> Result<CdfPoint, E>,
+) -> Result<Vec<CdfPoint>, E> {
     /// Share of the times below the first rise from which on the line does not begin at 0.
     const LATE: f64 = 0.3;
     /// Room before the rise, and behind a jump, in shares of what is drawn.

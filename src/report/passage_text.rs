@@ -58,7 +58,7 @@ fn how(passage: &PassageSection) -> String {
         return text;
     }
     let states = passage.states.map_or_else(String::new, |states| format!("{} states, ", count(states as u128)));
-    let method = passage.method.map_or(String::new(), |method| format!("moments by {method}, "));
+    let method = passage.method.as_ref().map_or(String::new(), |method| format!("moments by {method}, "));
     let _ = match &passage.no_distribution {
         Some(reason) => writeln!(text, "  {method}{}; no distribution: {reason}", states.trim_end_matches(", ")),
         None => {

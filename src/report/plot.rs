@@ -1,12 +1,62 @@
-//! What the pictures of curves and bars share: a drawing area that becomes SVG, colours, the error.
+//! What the pictures of curves and bars share: a drawing area that becomes SVG, two widths, colours, axes, the error.
+
+use std::borrow::Cow;
 
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::ValueFormatter;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// The picture could not be drawn; this is a mistake in the report.
 #[derive(Debug, thiserror::Error)]
 #[error("the picture cannot be drawn: {0}")]
 pub struct PlotError(String);
+
+/// A picture as SVG documents, for a page and for a phone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// What it shows, in a word that can be the name of a file.
+    pub name: Cow<'static, str>,
+    /// The picture for a page or a screen.
+    pub wide: String,
+    /// The same with fewer labels, whose letters can be read on a phone.
+    pub narrow: String,
+}
+
+impl Picture {
+    /// A picture that can be drawn at both widths.
+    pub(super) fn new(
+        name: &'static str,
+        draw: impl Fn(Width) -> Result<String, PlotError>,
+    ) -> Result<Self, PlotError> {
+        Ok(Self { name: name.into(), wide: draw(Width::Wide)?, narrow: draw(Width::Narrow)? })
+    }
+}
+
+/// For what width a picture is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// A page or a screen.
+    Wide,
+    /// A phone.
+    Narrow,
+}
+
+impl Width {
+    /// Pixels.
+    pub(super) fn pixels(self) -> u32 {
+        self.of(900, 390)
+    }
+
+    /// The first of a wide picture, the second of a narrow one.
+    pub(super) fn of<T>(self, wide: T, narrow: T) -> T {
+        match self {
+            Self::Wide => wide,
+            Self::Narrow => narrow,
+        }
+    }
+}
 
 /// Where a picture is drawn.
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -16,10 +66,97 @@ pub(super) type DrawError = DrawingAreaErrorKind<std::io::Error>;
 pub(super) const BLUE: RGBColor = RGBColor(52, 101, 164);
 pub(super) const ORANGE: RGBColor = RGBColor(206, 92, 0);
 pub(super) const GREY: RGBColor = RGBColor(136, 138, 133);
+/// Ink on a coloured field: unlike black and white it stays as it is on a dark page.
+pub(super) const ON_LIGHT: RGBColor = RGBColor(1, 1, 1);
+/// See [`ON_LIGHT`].
+pub(super) const ON_DARK: RGBColor = RGBColor(254, 254, 254);
 
 /// Dots of a fine picture in each direction for one of its pixels: coordinates are whole numbers, on which a flat curve would go
 /// in steps.
 pub(super) const FINE: i32 = 8;
+
+/// Dots of so many pixels.
+pub(super) const fn px(pixels: i32) -> i32 {
+    FINE * pixels
+}
+
+/// A font of so many pixels.
+pub(super) fn font(pixels: i32) -> (&'static str, i32) {
+    ("sans-serif", px(pixels))
+}
+
+/// A line of so many pixels.
+pub(super) fn line(colour: impl Into<RGBAColor>, pixels: i32) -> ShapeStyle {
+    colour.into().stroke_width(px(pixels).unsigned_abs())
+}
+
+/// Text of so many pixels on one side of a point.
+pub(super) fn label(pixels: i32, colour: RGBColor, side: HPos, height: VPos) -> TextStyle<'static> {
+    let style = TextStyle::from(font(pixels).into_font()).pos(Pos::new(side, height));
+    TextStyle { color: colour.to_backend_color(), ..style }
+}
+
+/// About how many pixels a text is wide.
+pub(super) fn text_width(text: &str, pixels: i32) -> i32 {
+    let letters = i32::try_from(text.chars().count()).unwrap_or(i32::MAX / 100);
+    letters.saturating_mul(pixels) * 6 / 10
+}
+
+/// A text of at most so many letters; the end of a long one says most.
+pub(super) fn shortened(text: &str, letters: usize) -> String {
+    let length = text.chars().count();
+    if length <= letters {
+        return text.to_owned();
+    }
+    "…".chars().chain(text.chars().skip(length + 1 - letters)).collect()
+}
+
+/// A chart with times to the right.
+pub(super) type Chart<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, Y>>;
+
+/// Ends between which an axis has room for marks: beyond these, the steps between them get lost in rounding.
+const SHORTEST: f64 = 1e-12;
+/// See [`SHORTEST`].
+const FARTHEST: f64 = 1e15;
+
+/// Whether there can be an axis between two numbers.
+pub(super) fn can_be_axis(from: f64, to: f64) -> bool {
+    to - from >= SHORTEST && from.abs().max(to.abs()) <= FARTHEST
+}
+
+/// What stands beside the axes of a chart.
+pub(super) struct Axes<'a> {
+    pub(super) x: &'a str,
+    pub(super) y: &'a str,
+    /// Labels of both axes, at most.
+    pub(super) labels: [usize; 2],
+}
+
+/// Draws axes, and a faint grid.
+pub(super) fn axes<Y>(
+    chart: &mut Chart<'_, '_, Y>,
+    axes: &Axes<'_>,
+    y_text: &dyn Fn(&f64) -> String,
+) -> Result<(), DrawError>
+where
+    Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+{
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(line(GREY.mix(0.25), 1))
+        .axis_style(line(BLACK.mix(0.7), 1))
+        .set_all_tick_mark_size(px(5))
+        .x_labels(axes.labels[0])
+        .y_labels(axes.labels[1])
+        .x_label_formatter(&|value| crate::report::number::plain(*value))
+        .y_label_formatter(&|value| y_text(value))
+        .x_desc(axes.x)
+        .y_desc(axes.y)
+        .axis_desc_style(font(15))
+        .label_style(font(13))
+        .draw()
+}
 
 /// A picture of so many pixels on white, drawn on an area of [`FINE`] times as many dots in each direction.
 pub(super) fn fine_svg(
@@ -27,7 +164,7 @@ pub(super) fn fine_svg(
     draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,
 ) -> Result<String, PlotError> {
     let fine = FINE.unsigned_abs();
-    let text = svg((fine * width, fine * height), draw)?;
+    let text = svg((fine.saturating_mul(width), fine.saturating_mul(height)), draw)?;
     // the view keeps the dots
     let [drawn, shown] = [fine, 1].map(|times| format!("width=\"{}\" height=\"{}\"", times * width, times * height));
     Ok(text.replacen(&drawn, &shown, 1))

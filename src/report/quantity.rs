@@ -1,11 +1,11 @@
 //! A number with its confidence interval, as reports show it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::estimate::{Estimate, EstimateError, Interval};
 
 /// A number and what is known of its error.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
     /// The point estimate, in the unit that the report states.
     pub value: f64,
@@ -18,13 +18,13 @@ pub struct Quantity {
     /// Independent samples behind it.
     pub samples: u64,
     /// Why there is no interval.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Whether it is exact: then there are no samples, no interval, and the level says nothing.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub exact: bool,
     /// Certain bounds; only of exact numbers, where the method gives bounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<[f64; 2]>,
 }
 

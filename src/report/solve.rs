@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::compile::Program;
+use crate::report::json::Word;
 use crate::report::passage::PassageSection;
 use crate::report::solve_numbers::{SteadySection, TimeSection};
 use crate::report::summary::{NetSummary, Subject};
 use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
 
 /// Everything that a solution of a net found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SolveReport {
     /// The net.
     pub net: NetSummary,
@@ -44,14 +45,14 @@ pub struct SolveReport {
     /// The time to the goal.
     pub passage: Option<PassageSection>,
     /// Version of this crate.
-    pub version: &'static str,
+    pub version: Word,
 }
 
 /// How an answer was found, and why not otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MethodRow {
     /// `states` or `series-parallel`.
-    pub used: &'static str,
+    pub used: Word,
     /// Why not by states, where another method was used.
     pub no_states: Option<String>,
     /// Why not by series-parallel reduction, where states were used and that was looked at.
@@ -61,17 +62,17 @@ pub struct MethodRow {
 impl MethodRow {
     /// By states; why not by series-parallel reduction, where that was looked at.
     pub fn states(no_series_parallel: Option<String>) -> Self {
-        Self { used: "states", no_states: None, no_series_parallel }
+        Self { used: "states".into(), no_states: None, no_series_parallel }
     }
 
     /// By series-parallel reduction, and why not by states.
     pub fn series_parallel(no_states: String) -> Self {
-        Self { used: "series-parallel", no_states: Some(no_states), no_series_parallel: None }
+        Self { used: "series-parallel".into(), no_states: Some(no_states), no_series_parallel: None }
     }
 }
 
 /// How many states there are.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateSpaceRow {
     /// Tangible markings that were found.
     pub tangible: usize,
@@ -92,7 +93,7 @@ pub struct StateSpaceRow {
 }
 
 /// A proof that the net is unbounded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnboundedRow {
     /// Places that grow with each round of the cycle.
     pub places: Vec<String>,
@@ -105,7 +106,7 @@ pub struct UnboundedRow {
 }
 
 /// Which places are unbounded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoverabilityRow {
     /// Markings of the graph.
     pub markings: usize,
@@ -113,11 +114,11 @@ pub struct CoverabilityRow {
     pub unbounded: Vec<String>,
     /// What the graph leaves out: with nothing, `unbounded` is exact; else all other places are bounded, but some of these may
     /// be too.
-    pub ignored: Vec<&'static str>,
+    pub ignored: Vec<Word>,
 }
 
 /// The most tokens of a place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkingBound {
     /// The place.
     pub name: String,
@@ -128,7 +129,7 @@ pub struct MarkingBound {
 }
 
 /// Markings in which nothing can fire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadMarkings {
     /// How many.
     pub count: usize,
@@ -139,7 +140,7 @@ pub struct DeadMarkings {
 }
 
 /// What rates of 0 keep from firing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZeroRateRow {
     /// Dead markings in which a timed transition has its tokens, but the rate 0.
     pub dead_markings: usize,
@@ -150,7 +151,7 @@ pub struct ZeroRateRow {
 }
 
 /// Verdicts that need every marking.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictRow {
     /// Whether every transition is live.
     pub live: bool,
@@ -163,7 +164,7 @@ pub struct VerdictRow {
 }
 
 /// How live a transition is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LivenessRow {
     /// The transition.
     pub name: String,
@@ -235,7 +236,7 @@ impl SolveReport {
             coverability: coverability.map(|graph| CoverabilityRow {
                 markings: graph.nodes(),
                 unbounded: graph.unbounded.iter().map(place).collect(),
-                ignored: graph.ignored.iter().map(|ignored| ignored.words()).collect(),
+                ignored: graph.ignored.iter().map(|ignored| ignored.words().into()).collect(),
             }),
             places: unbounded.places.clone(),
             prefix: names(program, &unbounded.prefix),
@@ -272,7 +273,7 @@ impl SolveReport {
             steady: None,
             at: Vec::new(),
             passage: None,
-            version: env!("CARGO_PKG_VERSION"),
+            version: env!("CARGO_PKG_VERSION").into(),
         }
     }
 }

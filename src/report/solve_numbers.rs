@@ -1,8 +1,9 @@
 //! The numbers of a net's Markov chain: steady state, given times.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::compile::Program;
+use crate::report::json::Word;
 use crate::report::solve::marked;
 use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 
@@ -10,18 +11,18 @@ use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 const MOST_STATES: usize = 200;
 
 /// A number and what it is of.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberRow {
     /// What it is of.
     pub name: String,
     /// Its unit.
-    pub unit: &'static str,
+    pub unit: Word,
     /// The number.
     pub value: f64,
 }
 
 /// How many tokens a place holds, and how likely.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DistributionRow {
     /// The place.
     pub name: String,
@@ -30,7 +31,7 @@ pub struct DistributionRow {
 }
 
 /// One tangible state.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateRow {
     /// Its number.
     pub state: usize,
@@ -43,7 +44,7 @@ pub struct StateRow {
 }
 
 /// Averages of places and transitions.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AverageSection {
     /// Mean tokens per place and class.
     pub tokens: Vec<NumberRow>,
@@ -56,10 +57,10 @@ pub struct AverageSection {
 }
 
 /// The long run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadySection {
     /// How it was solved.
-    pub method: &'static str,
+    pub method: Word,
     /// Share of the flow between states that does not balance.
     pub residual: f64,
     /// Relative error of the probabilities, as far as the method tells.
@@ -74,7 +75,7 @@ pub struct SteadySection {
 }
 
 /// A given time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSection {
     /// When \[s\].
     pub time_s: f64,
@@ -92,8 +93,8 @@ pub fn average_section(program: &Program, averages: &Averages, measures: Vec<Num
         1 => program.place_names[i].clone(),
         _ => format!("{} {}", program.place_names[i / classes], program.class_names[i % classes]),
     };
-    let number = |name: String, unit, value| NumberRow { name, unit, value };
-    let tokens = averages.tokens.iter().enumerate().map(|(i, &value)| number(counter(i), "tokens", value));
+    let number = |name: String, unit: Word, value| NumberRow { name, unit, value };
+    let tokens = averages.tokens.iter().enumerate().map(|(i, &value)| number(counter(i), "tokens".into(), value));
     let throughputs = program.transition_names.iter().zip(&averages.throughputs);
     let distributions = program.place_names.iter().zip(&averages.distributions);
     AverageSection {
@@ -101,7 +102,7 @@ pub fn average_section(program: &Program, averages: &Averages, measures: Vec<Num
         distributions: distributions
             .map(|(name, probabilities)| DistributionRow { name: name.clone(), probabilities: probabilities.clone() })
             .collect(),
-        throughputs: throughputs.map(|(name, &value)| number(name.clone(), "1/s", value)).collect(),
+        throughputs: throughputs.map(|(name, &value)| number(name.clone(), "1/s".into(), value)).collect(),
         measures,
     }
 }
@@ -122,7 +123,7 @@ pub fn steady_section(
     });
     let states = if space.states() <= MOST_STATES { states(space, program, &steady.probabilities) } else { Vec::new() };
     SteadySection {
-        method: worst.map_or("substitution", |outcome| outcome.method.name()),
+        method: worst.map_or("substitution", |outcome| outcome.method.name()).into(),
         residual: steady.residual,
         error: worst.map_or(0.0, |outcome| outcome.error),
         class_probabilities: steady.classes.iter().map(|class| class.probability).collect(),

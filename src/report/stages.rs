@@ -2,13 +2,16 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::cluster::Comparison;
+use crate::cluster::detect::DetectorPlan;
 use crate::report::csv::{CsvError, Rows, quantile_name};
 use crate::report::distribution::mean_time;
 use crate::report::fit::short_name;
 use crate::report::look::Look;
-use crate::report::number::{count, counted, plain};
+use crate::report::number::{count, counted, plain, within};
+use crate::report::passage::{CdfPoint, line};
 use crate::report::quantity::Quantity;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
 use crate::report::table::{Align, Table};
@@ -19,7 +22,7 @@ use crate::stages::{JobTimes, PlannedJob, StagePlan};
 const QUANTILES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 
 /// A quantile of the job time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageQuantile {
     /// The probability.
     pub p: f64,
@@ -28,7 +31,7 @@ pub struct StageQuantile {
 }
 
 /// One stage of a usual run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageTimes {
     /// Its name.
     pub name: String,
@@ -46,8 +49,46 @@ pub struct StageTimes {
     pub end: Option<Quantity>,
 }
 
+/// What copies change in a usual run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpeculationSection {
+    /// How many times the median is too long.
+    pub multiplier: f64,
+    /// Share of the tasks that have ended before any gets a copy.
+    pub quantile: f64,
+    /// Mean time of a usual run without copies \[s\].
+    pub without_s: Quantity,
+    /// With copies \[s\].
+    pub with_s: Quantity,
+    /// The difference, run by run with the same chance \[s\].
+    pub change_s: Quantity,
+    /// Copies that were started.
+    pub copies: Quantity,
+    /// Copies that ended first.
+    pub won: Quantity,
+    /// Slot time of attempts that were killed \[s\].
+    pub killed_slot_s: Quantity,
+}
+
+/// What copies change, by a comparison of none with Spark's; none where it has no such policy.
+pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection> {
+    let none = comparison.policies.get(comparison.baseline)?;
+    let row = comparison.policies.iter().find(|row| row.job_change.is_some())?;
+    let DetectorPlan::Spark(spark) = row.policy.detector else { return None };
+    Some(SpeculationSection {
+        multiplier: spark.multiplier,
+        quantile: spark.quantile,
+        without_s: none.job_s.into(),
+        with_s: row.job_s.into(),
+        change_s: row.job_change.as_ref()?.difference.into(),
+        copies: row.copies.into(),
+        won: row.won.into(),
+        killed_slot_s: row.wasted_s.into(),
+    })
+}
+
 /// What an estimate of a job of stages found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagesReport {
     /// The job.
     pub name: String,
@@ -75,19 +116,35 @@ pub struct StagesReport {
     pub run_sigma: f64,
     /// Relative standard error by the fitted task times.
     pub fit_error: f64,
-    /// The stages of a usual run.
+    /// What copies of stragglers change, where they were asked for; the job times are with them then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speculation: Option<SpeculationSection>,
+    /// The stages of a usual run without copies.
     pub stages: Vec<StageTimes>,
     /// What the logs could not tell.
     pub notes: Vec<String>,
+    /// The job time of a run to come, as a line of points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CdfPoint>,
     /// How it was simulated.
     pub provenance: ProvenanceSummary,
+    /// The plan at this size, every key written out.
+    #[serde(default)]
+    pub plan: String,
 }
 
 /// Probability of the prediction interval.
 const PREDICTION: f64 = 0.9;
 
 /// What an estimate found; `level` is that of the simulation's intervals.
-pub fn stages_report(plan: &StagePlan, job: &PlannedJob, times: &JobTimes, run: &Run, level: f64) -> StagesReport {
+pub fn stages_report(
+    plan: &StagePlan,
+    job: &PlannedJob,
+    times: &JobTimes,
+    run: &Run,
+    speculation: Option<SpeculationSection>,
+    level: f64,
+) -> StagesReport {
     let samples = &run.samples;
     let stages = job.stages.iter().zip(&samples.groups).map(|(stage, seen)| StageTimes {
         name: stage.name.clone(),
@@ -98,6 +155,10 @@ pub fn stages_report(plan: &StagePlan, job: &PlannedJob, times: &JobTimes, run: 
         start: mean_time(&seen.first, samples.clock, level),
         end: mean_time(&seen.last, samples.clock, level),
     });
+    let point = |time_s| {
+        let probability = times.cdf(time_s);
+        Ok::<_, ()>(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
+    };
     let variance = times.factor().scale * times.factor().scale;
     StagesReport {
         name: plan.job.name.clone(),
@@ -105,7 +166,10 @@ pub fn stages_report(plan: &StagePlan, job: &PlannedJob, times: &JobTimes, run: 
         executors: plan.job.executors,
         cores: plan.job.cores,
         partitions: plan.job.partitions,
-        usual_mean: mean_time(&samples.passage, samples.clock, level),
+        usual_mean: match &speculation {
+            Some(section) => Some(section.with_s.clone()),
+            None => mean_time(&samples.passage, samples.clock, level),
+        },
         median_s: times.quantile(0.5),
         mean_s: times.usual_mean() * (0.5 * variance).exp(),
         prediction_level: PREDICTION,
@@ -113,9 +177,12 @@ pub fn stages_report(plan: &StagePlan, job: &PlannedJob, times: &JobTimes, run: 
         quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: times.quantile(p) }).collect(),
         run_sigma: plan.run.sigma,
         fit_error: job.error(),
+        speculation,
         stages: stages.collect(),
         notes: plan.notes.clone(),
+        curve: line([0.001, 0.99].map(|p| times.quantile(p)), point).unwrap_or_default(),
         provenance: provenance_summary(&run.provenance, samples.clock.tick()),
+        plan: toml::to_string(plan).unwrap_or_default(),
     }
 }
 
@@ -151,10 +218,40 @@ pub fn stages_text(report: &StagesReport, look: &Look) -> String {
     let mut table = Table::new(report.quantiles.iter().map(|q| (format!("{:.0} %", 100.0 * q.p), Align::Right)));
     table.push(report.quantiles.iter().map(|q| format!("{:.2} s", q.value_s)));
     text += &table.text();
+    if let Some(section) = &report.speculation {
+        text += "\n";
+        text += &speculation_text(section, look);
+    }
     text += "\n";
-    text += &look.heading("Stages of a usual run");
+    let without = if report.speculation.is_some() { " without copies" } else { "" };
+    text += &look.heading(&format!("Stages of a usual run{without}"));
     text += &stage_table(report, slots).text();
     text
+}
+
+fn speculation_text(section: &SpeculationSection, look: &Look) -> String {
+    let text = look.heading(&format!(
+        "Copies of tasks beyond {} medians, once {} % have ended: what they change in a usual run",
+        plain(section.multiplier),
+        plain(100.0 * section.quantile)
+    ));
+    let right = Align::Right;
+    let mut table = Table::new([
+        ("without [s]", right),
+        ("with [s]", right),
+        ("change [s]", right),
+        ("copies", right),
+        ("won", right),
+        ("killed slot time [s]", right),
+    ]);
+    let cell = |quantity: &Quantity| match quantity.half_width().filter(|half| *half > 0.0) {
+        Some(half) => format!("{} ± {}", within(quantity.value, Some(half)), within(half, Some(half))),
+        None => plain(quantity.value),
+    };
+    let all =
+        [&section.without_s, &section.with_s, &section.change_s, &section.copies, &section.won, &section.killed_slot_s];
+    table.push(all.map(cell));
+    text + &table.text()
 }
 
 fn stage_table(report: &StagesReport, slots: u64) -> Table {
@@ -203,6 +300,13 @@ pub fn stages_csv(report: &StagesReport) -> Result<String, CsvError> {
     }
     if let Some(mean) = &report.usual_mean {
         rows.quantity("usual_job_time", "mean", "s", mean)?;
+    }
+    if let Some(section) = &report.speculation {
+        rows.quantity("usual_job_time_without_copies", "mean", "s", &section.without_s)?;
+        rows.quantity("copies_change", "mean", "s", &section.change_s)?;
+        rows.quantity("copies", "", "", &section.copies)?;
+        rows.quantity("copies_won", "", "", &section.won)?;
+        rows.quantity("killed_slot_time", "", "s", &section.killed_slot_s)?;
     }
     for stage in &report.stages {
         for (measure, time) in [("stage_start", &stage.start), ("stage_end", &stage.end)] {

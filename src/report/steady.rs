@@ -2,21 +2,22 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::estimate::{BatchError, FloatMoments, Interval, steady_state_of_runs};
 use crate::report::answer::AnswerMethod;
+use crate::report::json::Word;
 use crate::report::quantity::Quantity;
 use crate::report::summary::{NetSummary, Subject, counter_names};
 use crate::sim::BatchAverages;
 
 /// A mean in the long run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRow {
     /// What it is of.
     pub name: String,
     /// Its unit.
-    pub unit: &'static str,
+    pub unit: Word,
     /// The mean.
     #[serde(flatten)]
     pub quantity: Quantity,
@@ -25,7 +26,7 @@ pub struct SteadyRow {
 }
 
 /// A timed transition that fired too rarely to say how often it does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RareTransition {
     /// Its id.
     pub name: String,
@@ -34,7 +35,7 @@ pub struct RareTransition {
 }
 
 /// Everything that long runs showed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyReport {
     /// The net.
     pub net: NetSummary,
@@ -57,7 +58,7 @@ pub struct SteadyReport {
     /// Timed transitions with fewer than 30 firings in all runs together: the runs may be too short to show the long run.
     pub rare_transitions: Vec<RareTransition>,
     /// Version of this crate.
-    pub version: &'static str,
+    pub version: Word,
     /// The seed of a simulation.
     pub seed: Option<u64>,
     /// Wall time of the runs \[s\].
@@ -116,7 +117,7 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
         throughputs: rows(settings.throughputs, subject.transitions, "1/s", |run| &run.throughput),
         rewards: rows(true, settings.rewards, "1/s", |run| &run.rewards),
         rare_transitions: rare_transitions(runs, subject, settings.timed),
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         seed: Some(settings.seed),
         wall_s: Some(settings.wall.as_secs_f64()),
     }
@@ -137,7 +138,7 @@ fn row(name: &str, unit: &'static str, runs: &[&[f64]], level: f64) -> Option<St
         Ok(steady) => Quantity::from(steady.estimate),
         Err(error) => without_interval(runs, level, &error)?,
     };
-    Some(SteadyRow { name: name.to_owned(), unit, quantity, warm_up })
+    Some(SteadyRow { name: name.to_owned(), unit: unit.into(), quantity, warm_up })
 }
 
 /// The plain mean of all runs, and why there is nothing better.

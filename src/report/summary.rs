@@ -1,10 +1,11 @@
 //! What a simulation of a net found: names beside numbers, seconds instead of ticks, intervals.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::estimate::{FloatMoments, Interval, clopper_pearson};
 use crate::report::answer::AnswerMethod;
 use crate::report::distribution::{Distribution, mean_time};
+use crate::report::json::Word;
 use crate::report::quantity::Quantity;
 use crate::sim::{DeviceUse, Ending, Goal, Provenance, Question, Run, Samples};
 
@@ -26,7 +27,7 @@ pub struct Subject<'a> {
 }
 
 /// The net that was simulated.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetSummary {
     /// Its name; may be empty.
     pub name: String,
@@ -43,7 +44,7 @@ impl NetSummary {
 }
 
 /// What was asked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuestionSummary {
     /// The goal in words.
     pub goal: String,
@@ -70,7 +71,7 @@ impl QuestionSummary {
 }
 
 /// How many replications ended how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndingCounts {
     /// At the goal.
     pub goal: u64,
@@ -83,19 +84,19 @@ pub struct EndingCounts {
 }
 
 /// A named number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// What it is of.
     pub name: String,
     /// Its unit.
-    pub unit: &'static str,
+    pub unit: Word,
     /// The number.
     #[serde(flatten)]
     pub quantity: Quantity,
 }
 
 /// First and last firing of a group of transitions \[s\].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupRow {
     /// The group's name.
     pub name: String,
@@ -106,7 +107,7 @@ pub struct GroupRow {
 }
 
 /// The mean of an expression at a time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotRow {
     /// The time \[s\].
     pub time_s: f64,
@@ -117,7 +118,7 @@ pub struct SnapshotRow {
 }
 
 /// The part of a run that a graphics card had.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceSummary {
     /// Name that the driver gives it.
     pub adapter: String,
@@ -144,24 +145,24 @@ impl DeviceSummary {
 }
 
 /// Enough to repeat a run, and to know what was run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProvenanceSummary {
     /// Version of this crate.
-    pub version: &'static str,
+    pub version: Word,
     /// The seed.
     pub seed: u64,
     /// Number of the first replication.
     pub first_replication: u64,
     /// Name of the engine.
-    pub engine: &'static str,
+    pub engine: Word,
     /// Why faster engines were not taken.
     pub reasons: Vec<String>,
     /// Vector instructions that were used.
-    pub vector: &'static str,
+    pub vector: Word,
     /// Threads that were used.
     pub threads: usize,
     /// What ran the replications, such as `cpu` or `cpu then gpu`.
-    pub backend: &'static str,
+    pub backend: Word,
     /// Why that.
     pub backend_reason: String,
     /// The graphics card that was opened, also if it failed at once.
@@ -173,7 +174,7 @@ pub struct ProvenanceSummary {
 }
 
 /// Everything that a simulation found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SimulationReport {
     /// The net.
     pub net: NetSummary,
@@ -289,7 +290,7 @@ pub(super) fn reward_names(question: &Question) -> Vec<String> {
 
 fn rows(names: &[String], unit: &'static str, moments: &[FloatMoments], level: f64) -> Vec<Row> {
     let row = |(name, moments): (&String, &FloatMoments)| {
-        Some(Row { name: name.clone(), unit, quantity: float_mean(moments, level)? })
+        Some(Row { name: name.clone(), unit: unit.into(), quantity: float_mean(moments, level)? })
     };
     names.iter().zip(moments).filter_map(row).collect()
 }
@@ -300,14 +301,14 @@ pub(super) fn float_mean(moments: &FloatMoments, level: f64) -> Option<Quantity>
 
 pub(super) fn provenance_summary(provenance: &Provenance, tick_s: f64) -> ProvenanceSummary {
     ProvenanceSummary {
-        version: provenance.version,
+        version: provenance.version.into(),
         seed: provenance.seed,
         first_replication: provenance.first,
-        engine: provenance.engine,
+        engine: provenance.engine.into(),
         reasons: provenance.reasons.clone(),
-        vector: provenance.vector,
+        vector: provenance.vector.into(),
         threads: provenance.threads,
-        backend: provenance.placement.backend.name(),
+        backend: provenance.placement.backend.name().into(),
         backend_reason: provenance.placement.reason.clone(),
         device: provenance.placement.device.as_ref().map(DeviceSummary::new),
         tick_s,

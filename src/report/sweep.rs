@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::report::csv::CsvError;
+use crate::report::json::Word;
 use crate::report::look::Look;
 use crate::report::number::counted;
 use crate::report::number::plain;
@@ -22,7 +23,7 @@ use crate::sweep::SweepPlan;
 use crate::sweep::tornado;
 
 /// An axis.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AxisRow {
     /// What varies.
     pub key: String,
@@ -31,7 +32,7 @@ pub struct AxisRow {
 }
 
 /// A value of a knob, and what it changes against the base.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnobLevel {
     /// The value.
     pub value: Value,
@@ -42,7 +43,7 @@ pub struct KnobLevel {
 }
 
 /// A knob, from its best to its worst value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnobRow {
     /// Its axis.
     pub key: String,
@@ -57,10 +58,10 @@ pub struct KnobRow {
 }
 
 /// Everything that a sweep found, or a shard of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepReport {
     /// How its points were made.
-    pub design: &'static str,
+    pub design: Word,
     /// What varies.
     pub axes: Vec<AxisRow>,
     /// Which shard of how many.
@@ -81,6 +82,9 @@ pub struct SweepReport {
     pub points: Vec<PointResult>,
     /// Which knob matters; only of one-at-a-time sweeps, the widest swing first.
     pub tornado: Vec<KnobRow>,
+    /// The plan of the sweep, every key written out.
+    #[serde(default)]
+    pub plan: String,
 }
 
 /// What a stored sweep found.
@@ -90,7 +94,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
     let axis = |axis: &crate::sweep::Axis| AxisRow { key: axis.key.clone(), name: axis.title().to_owned() };
     let axes: Vec<AxisRow> = plan.axis.iter().map(axis).collect();
     SweepReport {
-        design: plan.sweep.design.name(),
+        design: plan.sweep.design.name().into(),
         shard: [header.shard.index, header.shard.of],
         planned: (0..header.points).filter(|&point| header.shard.has(point)).count() as u64,
         partial: !stored.is_complete(),
@@ -101,6 +105,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
         tornado: tornado(plan, &points).into_iter().map(|knob| knob_row(&axes, knob)).collect(),
         axes,
         points,
+        plan: header.plan.clone(),
     }
 }
 

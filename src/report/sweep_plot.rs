@@ -5,23 +5,17 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use toml::Value;
 
 use crate::report::number::{plain, within};
-use crate::report::plot::{self, Area, DrawError, PlotError};
+use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width, shortened};
 use crate::report::sweep::{KnobLevel, KnobRow, SweepReport, value_text};
 use crate::sweep::{Number, PointResult};
 
-/// A picture and what it is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SweepPicture {
-    /// `curve`, `heat` or `tornado`.
-    pub name: &'static str,
-    /// The picture.
-    pub svg: String,
+/// Pixels of a curve or a heat map.
+fn size(width: Width) -> (u32, u32) {
+    (width.pixels(), width.of(560, 400))
 }
 
-/// Pixels of a curve or a heat map.
-const SIZE: (u32, u32) = (900, 560);
-/// Width of a tornado, the height of one of its rows, and the room above and below.
-const TORNADO: [u32; 3] = [900, 52, 110];
+/// Height of a row of a tornado, and the room above and below.
+const TORNADO: [u32; 2] = [52, 110];
 /// Characters of a knob's name that are written.
 const NAME: usize = 26;
 /// Most cells of a heat map with numbers in them.
@@ -32,17 +26,17 @@ const MOST_NUMBERS: usize = 150;
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
-pub fn sweep_pictures(report: &SweepReport) -> Result<Vec<SweepPicture>, PlotError> {
+pub fn sweep_pictures(report: &SweepReport) -> Result<Vec<Picture>, PlotError> {
     let mut pictures = Vec::new();
-    let mut add = |name, svg: Option<String>| pictures.extend(svg.map(|svg| SweepPicture { name, svg }));
     if report.axes.len() == 1 {
-        add("curve", curve(report)?);
+        pictures.extend(curve(report)?);
     }
     if report.axes.len() == 2 && report.is_grid() {
-        add("heat", heat(report)?);
+        pictures.extend(heat(report)?);
     }
-    if !report.tornado.is_empty() {
-        add("tornado", Some(tornado(report)?));
+    let drawable = |end: f64| plot::can_be_axis(-1.0, end.abs());
+    if !report.tornado.is_empty() && report.tornado.iter().flat_map(ends_of).all(drawable) {
+        pictures.push(tornado(report)?);
     }
     Ok(pictures)
 }
@@ -60,7 +54,7 @@ fn number(value: &Value) -> Option<f64> {
 fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<std::ops::Range<f64>> {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
     let room = 0.05 * (high - low).max(1e-9 * high.abs()).max(f64::MIN_POSITIVE);
-    (low <= high).then_some(low - room..high + room)
+    (low <= high && plot::can_be_axis(low - room, high + room)).then_some(low - room..high + room)
 }
 
 /// A quantile or mean of a point, with its place on the axis.
@@ -83,7 +77,7 @@ fn lines(report: &SweepReport) -> Vec<Line> {
 }
 
 /// Mean, p95 and p99 over a numeric axis, with their intervals; none with fewer than two numbers.
-fn curve(report: &SweepReport) -> Result<Option<String>, PlotError> {
+fn curve(report: &SweepReport) -> Result<Option<Picture>, PlotError> {
     let lines = lines(report);
     let dots = lines.iter().flat_map(|(_, _, dots)| dots);
     let ends = dots.clone().flat_map(|(_, n)| [n.value, n.low.unwrap_or(n.value), n.high.unwrap_or(n.value)]);
@@ -92,26 +86,30 @@ fn curve(report: &SweepReport) -> Result<Option<String>, PlotError> {
     if lines.iter().all(|(_, _, dots)| dots.len() < 2) {
         return Ok(None);
     }
-    plot::svg(SIZE, |area| draw_curve(area, report, &lines, [x, y])).map(Some)
+    let ends = [x, y];
+    Picture::new("curve", |width| plot::svg(size(width), |area| draw_curve(area, report, &lines, &ends, width)))
+        .map(Some)
 }
 
 fn draw_curve(
     area: &Area<'_>,
     report: &SweepReport,
     lines: &[Line],
-    [x, y]: [std::ops::Range<f64>; 2],
+    ends: &[std::ops::Range<f64>; 2],
+    width: Width,
 ) -> Result<(), DrawError> {
     let mut chart = ChartBuilder::on(area)
         .margin(14)
-        .margin_right(40)
+        .margin_right(width.of(40, 24))
         .x_label_area_size(46)
-        .y_label_area_size(72)
-        .build_cartesian_2d(x, y)?;
+        .y_label_area_size(width.of(72, 60))
+        .build_cartesian_2d(ends[0].clone(), ends[1].clone())?;
     let level = plain(100.0 * report.level);
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(plot::GREY.mix(0.2))
+        .x_labels(width.of(11, 5))
         .x_label_formatter(&|value| plain(*value))
         .y_label_formatter(&|value| plain(*value))
         .x_desc(&report.axes[0].name)
@@ -162,25 +160,27 @@ fn cells(report: &SweepReport) -> Cells {
 }
 
 /// The mean over two axes as colours, the shortest dark; none with fewer than two points.
-fn heat(report: &SweepReport) -> Result<Option<String>, PlotError> {
+fn heat(report: &SweepReport) -> Result<Option<Picture>, PlotError> {
     let cells = cells(report);
     if cells.means.len() < 2 {
         return Ok(None);
     }
-    plot::svg(SIZE, |area| {
-        let title = "mean time [s] (dark: short)";
-        let area = area.titled(title, ("sans-serif", 18))?;
-        draw_heat(&area, report, &cells)
-    })
-    .map(Some)
+    let draw = |width| {
+        plot::svg(size(width), |area| {
+            let title = "mean time [s] (dark: short)";
+            let area = area.titled(title, ("sans-serif", width.of(18, 15)))?;
+            draw_heat(&area, report, &cells, width)
+        })
+    };
+    Picture::new("heat", draw).map(Some)
 }
 
-fn draw_heat(area: &Area<'_>, report: &SweepReport, cells: &Cells) -> Result<(), DrawError> {
+fn draw_heat(area: &Area<'_>, report: &SweepReport, cells: &Cells, width: Width) -> Result<(), DrawError> {
     let (columns, rows) = (cells.columns.len(), cells.rows.len());
     let mut chart = ChartBuilder::on(area)
         .margin(14)
         .x_label_area_size(50)
-        .y_label_area_size(90)
+        .y_label_area_size(width.of(90, 62))
         .build_cartesian_2d(0.0..columns as f64, 0.0..rows as f64)?;
     let label = |values: &[Value], at: f64| {
         let middle = (at.fract() - 0.5).abs() < 1e-6;
@@ -204,9 +204,10 @@ fn draw_heat(area: &Area<'_>, report: &SweepReport, cells: &Cells) -> Result<(),
         let share = if high > low { (mean - low) / (high - low) } else { 0.0 };
         let (x, y) = (column as f64, row as f64);
         chart.draw_series([Rectangle::new([(x, y), (x + 1.0, y + 1.0)], ramp(share).filled())])?;
-        if cells.means.len() <= MOST_NUMBERS {
-            let ink = if share < 0.6 { WHITE } else { BLACK };
-            let style = ("sans-serif", 14).into_text_style(&SIZE).pos(Pos::new(HPos::Center, VPos::Center));
+        if cells.means.len() <= MOST_NUMBERS && columns <= width.of(usize::MAX, 6) {
+            let ink = if share < 0.6 { plot::ON_DARK } else { plot::ON_LIGHT };
+            let style =
+                ("sans-serif", width.of(14, 11)).into_text_style(area).pos(Pos::new(HPos::Center, VPos::Center));
             let text = within(mean, Some(0.01 * mean.abs()));
             chart.draw_series([Text::new(text, (x + 0.5, y + 0.5), style.color(&ink))])?;
         }
@@ -226,40 +227,46 @@ fn ramp(share: f64) -> RGBColor {
 }
 
 /// What each knob does to the mean against the base: bars to its best and worst value, the widest swing above.
-fn tornado(report: &SweepReport) -> Result<String, PlotError> {
-    let [width, row, room] = TORNADO;
+fn tornado(report: &SweepReport) -> Result<Picture, PlotError> {
+    let [row, room] = TORNADO;
     let rows = u32::try_from(report.tornado.len()).unwrap_or(u32::MAX);
-    plot::svg((width, rows.saturating_mul(row).saturating_add(room)), |area| draw_tornado(area, report))
+    let height = rows.saturating_mul(row).saturating_add(room);
+    Picture::new("tornado", |width| plot::svg((width.pixels(), height), |area| draw_tornado(area, report, width)))
 }
 
-fn draw_tornado(area: &Area<'_>, report: &SweepReport) -> Result<(), DrawError> {
+/// All that is drawn of a knob.
+fn ends_of(knob: &KnobRow) -> Vec<f64> {
+    let numbers = [knob.best.difference_s, knob.worst.difference_s];
+    numbers.into_iter().flat_map(|n| [Some(n.value), n.low, n.high]).flatten().collect()
+}
+
+fn draw_tornado(area: &Area<'_>, report: &SweepReport, width: Width) -> Result<(), DrawError> {
     let rows = report.tornado.len();
     let levels = |knob: &KnobRow| [knob.best.clone(), knob.worst.clone()];
-    let all = report.tornado.iter().flat_map(levels).map(|level| level.difference_s);
-    let ends = all.flat_map(|n| [n.low.unwrap_or(n.value), n.high.unwrap_or(n.value)]).chain([0.0]);
-    let ends: Vec<f64> = ends.collect();
+    let ends: Vec<f64> = report.tornado.iter().flat_map(ends_of).chain([0.0]).collect();
     let x = roomy(ends.iter().copied()).unwrap_or(-1.0..1.0);
     // room for the values beside the bars
-    let room = 0.12 * (x.end - x.start);
+    let room = width.of(0.12, 0.25) * (x.end - x.start);
     let mut chart = ChartBuilder::on(area)
         .margin(14)
         .x_label_area_size(46)
-        .y_label_area_size(230)
+        .y_label_area_size(width.of(230, 118))
         .build_cartesian_2d(x.start - room..x.end + room, 0.0..rows as f64)?;
     let name = |at: &f64| {
         let middle = (at.fract() - 0.5).abs() < 1e-6;
         let knob = rows.checked_sub(1 + *at as usize).and_then(|row| report.tornado.get(row));
-        knob.filter(|_| middle).map_or_else(String::new, |knob| shortened(&knob.name))
+        knob.filter(|_| middle).map_or_else(String::new, |knob| shortened(&knob.name, width.of(NAME, 14)))
     };
     chart
         .configure_mesh()
         .disable_y_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(plot::GREY.mix(0.2))
+        .x_labels(width.of(11, 4))
         .y_labels(2 * rows + 1)
         .x_label_formatter(&|value| plain(*value))
         .y_label_formatter(&name)
-        .x_desc("change of the mean time against the base [s]")
+        .x_desc(width.of("change of the mean time against the base [s]", "change of the mean time [s]"))
         .axis_desc_style(("sans-serif", 16))
         .label_style(("sans-serif", 13))
         .draw()?;
@@ -280,7 +287,7 @@ fn draw_tornado(area: &Area<'_>, report: &SweepReport) -> Result<(), DrawError> 
         }
         for (at, shift, text) in value_labels(knob) {
             let side = if shift < 0 { HPos::Right } else { HPos::Left };
-            let style = ("sans-serif", 13).into_text_style(&SIZE).pos(Pos::new(side, VPos::Center));
+            let style = ("sans-serif", 13).into_text_style(area).pos(Pos::new(side, VPos::Center));
             chart.draw_series([EmptyElement::at((at, middle)) + Text::new(text, (shift, 0), style)])?;
         }
     }
@@ -311,13 +318,4 @@ fn value_labels(knob: &KnobRow) -> Vec<(f64, i32, String)> {
         labels.push(right(worst));
     }
     labels
-}
-
-/// A name that fits beside the axis: the end of a long path says most.
-fn shortened(name: &str) -> String {
-    let length = name.chars().count();
-    if length <= NAME {
-        return name.to_owned();
-    }
-    "…".chars().chain(name.chars().skip(length + 1 - NAME)).collect()
 }

@@ -209,7 +209,7 @@ fn snapshots(report: &SimulationReport, look: &Look) -> String {
 
 fn provenance(provenance: &ProvenanceSummary) -> String {
     let device = provenance.device.as_ref().map_or("", |device| device.adapter.as_str());
-    let place = match provenance.backend {
+    let place = match &*provenance.backend {
         "cpu" => "on the CPU".to_owned(),
         "gpu" => format!("on {device}"),
         "cpu then gpu" => format!("on the CPU, then on {device}"),
@@ -217,12 +217,12 @@ fn provenance(provenance: &ProvenanceSummary) -> String {
     };
     let threads = provenance.threads;
     // vectors and threads are those of the CPU
-    let how = match provenance.backend {
+    let how = match &*provenance.backend {
         "gpu" => String::new(),
         _ => format!(" ({}), {threads} thread{}", provenance.vector, if threads == 1 { "" } else { "s" }),
     };
     let wall = duration(Duration::from_secs_f64(provenance.wall_s));
-    let (seed, engine, reason) = (provenance.seed, provenance.engine, &provenance.backend_reason);
+    let (seed, engine, reason) = (provenance.seed, &provenance.engine, &provenance.backend_reason);
     format!("seed {seed}, {engine} engine{how}, {wall}, {place} ({reason})\n")
 }
 
@@ -328,7 +328,7 @@ fn phases(report: &JobReport, look: &Look) -> String {
             format!("{:.3}", phase.mean_s)
         };
         let label = format!("{} {}", phase.number, phase.name);
-        let mut cells = vec![label, count(phase.tasks as u128), mean, phase.law.to_owned()];
+        let mut cells = vec![label, count(phase.tasks as u128), mean, phase.law.to_string()];
         cells.push(plus_minus(phase.first_done.as_ref(), look));
         cells.push(plus_minus(phase.last_done.as_ref(), look));
         table.push(cells.into_iter().take(if simulated { 6 } else { 4 }));
@@ -431,7 +431,7 @@ fn attempts(report: &JobReport, look: &Look) -> String {
     let mut table = Table::new(columns);
     for row in &report.attempts {
         let cells = interval_cells(Some(&row.quantity));
-        table.push([row.name.clone(), row.unit.to_owned()].into_iter().chain(cells));
+        table.push([row.name.clone(), row.unit.to_string()].into_iter().chain(cells));
     }
     format!("\n{}{}", look.heading("attempts: what stragglers and their copies cost in a run"), table.text())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::report::json::Word;
 use crate::report::trace_rows::{
     AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TimesRow,
     TraceJobRow, TraceReport, WarningRow,
@@ -23,8 +24,8 @@ pub fn trace_report(trace: &JobTrace, usual: &Usual) -> TraceReport {
         stage_row(trace, id, slots, &found[id.index()])
     });
     TraceReport {
-        format: trace.format.key(),
-        format_text: trace.format.text(),
+        format: trace.format.key().into(),
+        format_text: trace.format.text().into(),
         files: trace.files.clone(),
         partial: trace.reading.partial,
         bytes: trace.reading.bytes,
@@ -38,7 +39,7 @@ pub fn trace_report(trace: &JobTrace, usual: &Usual) -> TraceReport {
         amounts: amount_rows(trace),
         copies: copies_row(trace),
         stragglers: straggler_rows(trace, &found),
-        usual: if usual.is_empty() { "median of the stage" } else { "median of the task in other runs" },
+        usual: if usual.is_empty() { "median of the stage".into() } else { "median of the task in other runs".into() },
         warnings: warning_rows(trace),
         applications,
     }
@@ -67,12 +68,12 @@ fn application_row(trace: &JobTrace, id: ApplicationId, application: &Applicatio
             by_critical_path_s: bounds.by_critical_path,
             by_longest_task_s: bounds.by_longest_task,
             by_driver_s: bounds.by_driver,
-            largest: match bounds.largest().0 {
+            largest: Word::Borrowed(match bounds.largest().0 {
                 Bound::Slots => "slots",
                 Bound::CriticalPath => "critical_path",
                 Bound::LongestTask => "longest_task",
                 Bound::Driver => "driver",
-            },
+            }),
             knows_dependencies: bounds.knows_dependencies,
         }),
         properties: application.properties.clone(),
@@ -102,7 +103,7 @@ fn stage_row(trace: &JobTrace, id: StageId, slots: u64, found: &StageStragglers)
         number: stage.number,
         attempt: stage.attempt,
         name: stage.name.clone(),
-        kind: stage.kind.key(),
+        kind: stage.kind.key().into(),
         parents: stage.parents.clone(),
         tasks: stage.tasks,
         tasks_done: trace.tasks_of(id).filter(|task| task.iter().any(|a| a.succeeded())).count() as u64,
@@ -160,14 +161,14 @@ fn outcome_rows(trace: &JobTrace) -> Vec<OutcomeRow> {
         Outcome::Unknown,
     ];
     let count = |outcome| trace.attempts().iter().filter(|a| a.outcome == outcome).count() as u64;
-    let rows = ALL.map(|outcome| OutcomeRow { outcome: outcome.key(), attempts: count(outcome) });
+    let rows = ALL.map(|outcome| OutcomeRow { outcome: outcome.key().into(), attempts: count(outcome) });
     rows.into_iter().filter(|row| row.attempts > 0).collect()
 }
 
 fn amount_rows(trace: &JobTrace) -> Vec<AmountRow> {
     // memory is no sum, and what was asked for is no use
     let summed = |metric: &Metric| !matches!(metric, Metric::PeakMemoryBytes | Metric::RequestedCpu);
-    let mut sums = Metric::ALL.map(|metric| AmountRow { metric: metric.key(), sum: 0.0, attempts: 0 });
+    let mut sums = Metric::ALL.map(|metric| AmountRow { metric: metric.key().into(), sum: 0.0, attempts: 0 });
     for (metric, value) in trace.attempts().iter().flat_map(|attempt| trace.values(attempt)) {
         let row = &mut sums[metric as usize];
         row.sum += value;
@@ -212,7 +213,7 @@ fn straggler_rows(trace: &JobTrace, found: &[StageStragglers]) -> Vec<StragglerR
                 medians: found.median.filter(|&median| median > 0.0).map(|median| seen.seconds / median),
                 over_median: found.over_median.binary_search(&index).is_ok(),
                 over_usual: found.over_usual.binary_search(&index).is_ok(),
-                outcome: attempt.outcome.key(),
+                outcome: attempt.outcome.key().into(),
                 speculative: attempt.speculative,
             });
         }

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::report::json::Word;
 use crate::trace::WarningKind;
 use crate::trace::analysis::Times;
 
 /// A log and what follows from it. Times are in seconds since the start of its first application.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceReport {
     /// The format's key.
-    pub format: &'static str,
+    pub format: Word,
     /// The format for people.
     #[serde(skip)]
-    pub format_text: &'static str,
+    pub format_text: Word,
     /// The files that were read.
     pub files: Vec<String>,
     /// Whether the reading was ended early.
@@ -44,13 +45,13 @@ pub struct TraceReport {
     /// Attempts that are stragglers by either rule, the longest first.
     pub stragglers: Vec<StragglerRow>,
     /// What the second rule takes as usual.
-    pub usual: &'static str,
+    pub usual: Word,
     /// What is odd about the log.
     pub warnings: Vec<WarningRow>,
 }
 
 /// An application.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApplicationRow {
     /// Its id.
     pub id: String,
@@ -75,7 +76,7 @@ pub struct ApplicationRow {
 }
 
 /// Lower bounds of an application's time \[s\].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundsRow {
     /// From the first submission of a job to the last end of one.
     pub span_s: f64,
@@ -90,13 +91,13 @@ pub struct BoundsRow {
     /// The time in which no task ran.
     pub by_driver_s: f64,
     /// The largest of them: `slots`, `critical_path`, `longest_task` or `driver`.
-    pub largest: &'static str,
+    pub largest: Word,
     /// Whether the log states what stages depend on.
     pub knows_dependencies: bool,
 }
 
 /// A job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceJobRow {
     /// Its application, by position.
     pub application: usize,
@@ -115,7 +116,7 @@ pub struct TraceJobRow {
 }
 
 /// An attempt to run a stage.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageRow {
     /// Its application, by position.
     pub application: usize,
@@ -126,7 +127,7 @@ pub struct StageRow {
     /// What it is called.
     pub name: String,
     /// What its tasks do.
-    pub kind: &'static str,
+    pub kind: Word,
     /// Stages that it waits for; none where the log does not say.
     pub parents: Option<Vec<u32>>,
     /// Its tasks as planned.
@@ -154,7 +155,7 @@ pub struct StageRow {
 }
 
 /// Order statistics \[s\].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimesRow {
     /// How many.
     pub count: u64,
@@ -184,7 +185,7 @@ impl From<Times> for TimesRow {
 }
 
 /// A node.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeRow {
     /// Its name.
     pub name: String,
@@ -199,19 +200,19 @@ pub struct NodeRow {
 }
 
 /// Attempts that ended in one way.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeRow {
     /// How.
-    pub outcome: &'static str,
+    pub outcome: Word,
     /// How many.
     pub attempts: u64,
 }
 
 /// A sum over attempts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AmountRow {
     /// Of what; the unit is in the name.
-    pub metric: &'static str,
+    pub metric: Word,
     /// The sum.
     pub sum: f64,
     /// Attempts of which the log states it.
@@ -219,7 +220,7 @@ pub struct AmountRow {
 }
 
 /// Copies of running attempts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CopiesRow {
     /// How many were started.
     pub started: u64,
@@ -240,7 +241,7 @@ pub struct CopiesRow {
 }
 
 /// A straggler.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StragglerRow {
     /// Its application, by position.
     pub application: usize,
@@ -265,13 +266,13 @@ pub struct StragglerRow {
     /// Whether it is one by the second rule.
     pub over_usual: bool,
     /// How it ended.
-    pub outcome: &'static str,
+    pub outcome: Word,
     /// Whether it was itself a copy.
     pub speculative: bool,
 }
 
 /// One kind of oddity.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarningRow {
     /// Which.
     pub kind: WarningKind,

@@ -54,7 +54,7 @@ pub fn trace_text(report: &TraceReport, most: MostRows, look: &Look) -> String {
 }
 
 /// A time with as many digits as a person reads.
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     match seconds.abs() {
         s if s >= 1000.0 => format!("{seconds:.0}"),
         s if s >= 100.0 => format!("{seconds:.1}"),
@@ -64,7 +64,7 @@ fn time(seconds: f64) -> String {
 }
 
 /// An amount of data in a fitting unit of powers of 1000.
-fn size(bytes: f64) -> String {
+pub(super) fn size(bytes: f64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
     let mut value = bytes;
     let mut unit = 0;

@@ -1,6 +1,6 @@
 //! The attempts of a log as a picture: time to the right, nodes below each other, a lane for each slot of a node.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::report::number::count;
@@ -64,28 +64,46 @@ impl Class {
     }
 }
 
+/// How the attempts of a trace are painted.
+#[derive(Debug)]
+pub(super) struct Paint {
+    /// Colours with what they stand for, in the order of drawing.
+    pub(super) palette: Vec<(&'static str, &'static str)>,
+    /// The colour of each attempt of the trace, as a position in the palette.
+    pub(super) colours: Vec<usize>,
+    /// What is told of single attempts under the pointer, after what is told of all.
+    pub(super) notes: BTreeMap<usize, String>,
+}
+
 /// A rectangle in time and lanes.
 struct Drawn {
     from: i64,
     to: i64,
     node: usize,
     lane: usize,
-    class: Class,
+    colour: usize,
     /// The attempt, as an index.
     index: usize,
 }
 
 /// The picture. Attempts without a launch are not in it; one without an end goes to the end of its stage, else of the picture.
 pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
-    let (drawn, lanes) = lay_out(trace, usual);
+    let palette = Class::ALL.map(|class| (class.colour(), class.text())).into();
+    let colours = classes(trace, usual).into_iter().map(|class| class as usize).collect();
+    painted_svg(trace, &Paint { palette, colours, notes: BTreeMap::new() })
+}
+
+/// The picture with colours of the caller's choice.
+pub(super) fn painted_svg(trace: &JobTrace, paint: &Paint) -> String {
+    let (drawn, lanes) = lay_out(trace, &paint.colours);
     let picture = Picture::new(trace, &drawn, &lanes);
-    let mut svg = picture.head(trace, drawn.len());
+    let mut svg = picture.head(trace, paint, drawn.len());
     picture.names(trace, &mut svg);
     picture.grid(&mut svg);
     if drawn.len() <= WITH_TEXT {
-        picture.rectangles(trace, &drawn, &mut svg);
+        picture.rectangles(trace, paint, &drawn, &mut svg);
     } else {
-        picture.paths(&drawn, &mut svg);
+        picture.paths(paint, &drawn, &mut svg);
     }
     svg += "</svg>\n";
     svg
@@ -116,20 +134,19 @@ fn classes(trace: &JobTrace, usual: &Usual) -> Vec<Class> {
 }
 
 /// Puts each attempt into the first free lane of its node; how many lanes each node has. The last node is for attempts without one.
-fn lay_out(trace: &JobTrace, usual: &Usual) -> (Vec<Drawn>, Vec<usize>) {
-    let classes = classes(trace, usual);
+fn lay_out(trace: &JobTrace, colours: &[usize]) -> (Vec<Drawn>, Vec<usize>) {
     let last = last_time(trace);
     let mut drawn: Vec<Drawn> = trace
         .attempts()
         .iter()
-        .zip(&classes)
+        .zip(colours)
         .enumerate()
-        .filter_map(|(index, (attempt, &class))| {
+        .filter_map(|(index, (attempt, &colour))| {
             let from = attempt.launch()?.microseconds();
             let to = attempt.finish().or_else(|| trace.stage(attempt.stage)?.completed);
             let to = to.map_or(last, |time| time.microseconds()).max(from);
             let node = attempt.node.map_or(trace.nodes.len(), |node| node.index());
-            Some(Drawn { from, to, node, lane: 0, class, index })
+            Some(Drawn { from, to, node, lane: 0, colour, index })
         })
         .collect();
     drawn.sort_by_key(|drawn| (drawn.node, drawn.from, drawn.to, drawn.index));
@@ -223,7 +240,7 @@ impl Picture {
         MARGIN + NAMES + (time - self.from) as f64 / self.per_pixel
     }
 
-    fn head(&self, trace: &JobTrace, drawn: usize) -> String {
+    fn head(&self, trace: &JobTrace, paint: &Paint, drawn: usize) -> String {
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{h:.0}\" viewBox=\"0 0 {WIDTH} {h:.0}\" \
              font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
@@ -245,17 +262,17 @@ impl Picture {
             count(drawn as u128)
         );
         let mut x = MARGIN + NAMES;
-        for class in Class::ALL {
+        for (colour, what) in &paint.palette {
             let _ = writeln!(
                 svg,
                 "<rect x=\"{x:.0}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{}\"/><text x=\"{:.0}\" y=\"{}\">{}</text>",
                 MARGIN + 28.0,
-                class.colour(),
+                colour,
                 x + 18.0,
                 MARGIN + 38.5,
-                class.text()
+                what
             );
-            x += 36.0 + 7.0 * class.text().len() as f64;
+            x += 36.0 + 7.0 * what.len() as f64;
         }
         svg
     }
@@ -323,12 +340,13 @@ impl Picture {
         (left, top, width, self.lane - space)
     }
 
-    fn rectangles(&self, trace: &JobTrace, drawn: &[Drawn], svg: &mut String) {
-        for class in Class::ALL {
-            let _ = writeln!(svg, "<g fill=\"{}\">", class.colour());
-            for drawn in drawn.iter().filter(|drawn| drawn.class == class) {
+    fn rectangles(&self, trace: &JobTrace, paint: &Paint, drawn: &[Drawn], svg: &mut String) {
+        for (position, (colour, _)) in paint.palette.iter().enumerate() {
+            let _ = writeln!(svg, "<g fill=\"{colour}\">");
+            for drawn in drawn.iter().filter(|drawn| drawn.colour == position) {
                 let (x, y, width, height) = self.place(drawn);
-                let about = about(trace, &trace.attempts()[drawn.index]);
+                let note = paint.notes.get(&drawn.index).map_or(String::new(), |note| format!("; {note}"));
+                let about = about(trace, &trace.attempts()[drawn.index]) + &note;
                 let _ = writeln!(
                     svg,
                     "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"><title>{}</title></rect>",
@@ -339,11 +357,11 @@ impl Picture {
         }
     }
 
-    /// One path for all attempts of a class: small, and quick to draw.
-    fn paths(&self, drawn: &[Drawn], svg: &mut String) {
-        for class in Class::ALL {
-            let _ = write!(svg, "<path fill=\"{}\" d=\"", class.colour());
-            for drawn in drawn.iter().filter(|drawn| drawn.class == class) {
+    /// One path for all attempts of a colour: small, and quick to draw.
+    fn paths(&self, paint: &Paint, drawn: &[Drawn], svg: &mut String) {
+        for (position, (colour, _)) in paint.palette.iter().enumerate() {
+            let _ = write!(svg, "<path fill=\"{colour}\" d=\"");
+            for drawn in drawn.iter().filter(|drawn| drawn.colour == position) {
                 let (x, y, width, height) = self.place(drawn);
                 let _ = write!(svg, "M{x:.1} {y:.1}h{width:.1}v{height:.1}h-{width:.1}z");
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cluster::Advice;
 use crate::cluster::Comparison;
@@ -16,6 +16,7 @@ use crate::cluster::metrics::Metric;
 use crate::report::csv::CsvError;
 use crate::report::csv::Rows;
 use crate::report::csv::quantile_name;
+use crate::report::json::Word;
 use crate::report::look::Look;
 use crate::report::number::count;
 use crate::report::number::counted;
@@ -32,7 +33,7 @@ const KILO: f64 = 1e3;
 const BAR: usize = 40;
 
 /// A quantile of the job time \[s\].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TailRow {
     /// Which, in (0, 1).
     pub p: f64,
@@ -42,7 +43,7 @@ pub struct TailRow {
 }
 
 /// What a policy changes against the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeRow {
     /// Mean of the differences, replication by replication, in the unit of the value.
     pub difference: Quantity,
@@ -51,21 +52,21 @@ pub struct ChangeRow {
 }
 
 /// What the detector was worth on the maps; none where nothing can be said.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricRow {
     /// Which metric.
-    pub name: &'static str,
+    pub name: Word,
     /// Its value, pooled over the replications.
     pub value: Option<Quantity>,
 }
 
 /// A policy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicyRow {
     /// Its name.
     pub name: String,
     /// Its detector.
-    pub detector: &'static str,
+    pub detector: Word,
     /// Share of slots for tasks, or `shared`.
     pub slots: SlotShare,
     /// Age of a job before anyone looks \[s\].
@@ -93,7 +94,7 @@ pub struct PolicyRow {
 }
 
 /// Everything that a what-if found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatIfReport {
     /// Nodes of the cluster.
     pub nodes: u64,
@@ -118,32 +119,63 @@ pub struct WhatIfReport {
     /// What follows, in words.
     pub advice: String,
     /// Version of this crate.
-    pub version: &'static str,
+    pub version: Word,
     /// The seed.
     pub seed: u64,
     /// Wall time of all replications \[s\].
     pub wall_s: f64,
+    /// The plan, every key written out.
+    #[serde(default)]
+    pub plan: String,
 }
 
-/// What a comparison found.
+/// What a comparison of a plan's policies found.
 pub fn what_if_report(plan: &Plan, comparison: &Comparison, seed: u64, planned: u64, wall: Duration) -> WhatIfReport {
     let groups = &plan.cluster.nodes;
-    let replications = comparison.replications as u64;
-    WhatIfReport {
+    let size = WhatIfSize {
         nodes: groups.iter().map(|group| u64::from(group.count)).sum(),
         slots: groups.iter().map(|group| u64::from(group.count) * u64::from(group.slots)).sum(),
         jobs: plan.job.len(),
         maps: plan.job.iter().map(|job| u64::from(job.maps)).sum(),
         reduces: plan.job.iter().map(|job| u64::from(job.reduces)).sum(),
+    };
+    let plan = toml::to_string(plan).unwrap_or_default();
+    WhatIfReport { plan, ..report_of(size, comparison, seed, planned, wall) }
+}
+
+/// What is compared on.
+pub(super) struct WhatIfSize {
+    pub(super) nodes: u64,
+    pub(super) slots: u64,
+    pub(super) jobs: usize,
+    pub(super) maps: u64,
+    pub(super) reduces: u64,
+}
+
+pub(super) fn report_of(
+    size: WhatIfSize,
+    comparison: &Comparison,
+    seed: u64,
+    planned: u64,
+    wall: Duration,
+) -> WhatIfReport {
+    let replications = comparison.replications as u64;
+    WhatIfReport {
+        nodes: size.nodes,
+        slots: size.slots,
+        jobs: size.jobs,
+        maps: size.maps,
+        reduces: size.reduces,
         level: comparison.level,
         replications,
         partial: replications < planned,
         baseline: comparison.policies.get(comparison.baseline).map_or_else(String::new, |row| row.policy.title()),
         policies: comparison.policies.iter().map(|row| policy_row(row, comparison.level)).collect(),
         advice: Advice::new(comparison).to_string(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         seed,
         wall_s: wall.as_secs_f64(),
+        plan: String::new(),
     }
 }
 
@@ -159,7 +191,7 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
     };
     PolicyRow {
         name: row.policy.title(),
-        detector: row.policy.detector.name(),
+        detector: row.policy.detector.name().into(),
         slots: row.policy.slots,
         lag_s: row.policy.lag_s,
         watch: row.policy.watch,
@@ -172,7 +204,7 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
         metrics: Metric::ALL
             .iter()
             .zip(&row.metrics)
-            .map(|(metric, value)| MetricRow { name: metric.name(), value: value.map(Quantity::from) })
+            .map(|(metric, value)| MetricRow { name: metric.name().into(), value: value.map(Quantity::from) })
             .collect(),
         job_time_change: row.job_change.as_ref().map(change),
         energy_change: row.energy_change.as_ref().map(change),
@@ -214,6 +246,18 @@ pub fn what_if_text(report: &WhatIfReport, look: &Look) -> String {
         counted(report.nodes, "node"),
         count(report.slots.into())
     ));
+    text += &compared(
+        report,
+        look,
+        "what the detectors are worth, on maps: flagged in time, times in usual task times",
+        true,
+    );
+    text
+}
+
+/// Job times, what they cost, what the detectors were worth, and the advice.
+pub(super) fn compared(report: &WhatIfReport, look: &Look, worth_of: &str, with_energy: bool) -> String {
+    let mut text = String::new();
     if report.partial {
         let _ = writeln!(text, "PARTIAL: the run was stopped after {}", counted(report.replications, "replication"));
     }
@@ -225,10 +269,11 @@ pub fn what_if_text(report: &WhatIfReport, look: &Look) -> String {
     text.push('\n');
     text += &bars(report, look);
     text.push('\n');
-    text += &look.heading("what it takes: energy, slot time of attempts that were killed, copies");
-    text += &costs(report);
+    let energy = if with_energy { "energy, " } else { "" };
+    text += &look.heading(&format!("what it takes: {energy}slot time of attempts that were killed, copies"));
+    text += &costs(report, with_energy);
     text.push('\n');
-    text += &look.heading("what the detectors are worth, on maps: flagged in time, times in usual task times");
+    text += &look.heading(worth_of);
     text += &worth(report);
     let _ = writeln!(text, "\nadvice: {}", report.advice);
     let wall = duration(Duration::try_from_secs_f64(report.wall_s).unwrap_or_default());
@@ -259,26 +304,19 @@ fn times(report: &WhatIfReport) -> String {
     table.text()
 }
 
-fn costs(report: &WhatIfReport) -> String {
+fn costs(report: &WhatIfReport, with_energy: bool) -> String {
     let right = Align::Right;
-    let header = [
-        ("policy", Align::Left),
-        ("energy [kJ]", right),
-        ("[%]", right),
-        ("killed [s]", right),
-        ("copies", right),
-        ("won", right),
-    ];
-    let mut table = Table::new(header);
+    let energy = [("energy [kJ]", right), ("[%]", right)].into_iter().filter(|_| with_energy);
+    let header = std::iter::once(("policy", Align::Left)).chain(energy);
+    let mut table = Table::new(header.chain([("killed [s]", right), ("copies", right), ("won", right)]));
     for row in &report.policies {
-        table.push([
-            row.name.clone(),
-            pair(&row.energy_j.clone().scaled(1.0 / KILO)),
-            percent(row.energy_change.as_ref()),
-            pair(&row.wasted_slot_s),
-            pair(&row.copies),
-            pair(&row.copies_won),
-        ]);
+        let mut cells = vec![row.name.clone()];
+        if with_energy {
+            cells.push(pair(&row.energy_j.clone().scaled(1.0 / KILO)));
+            cells.push(percent(row.energy_change.as_ref()));
+        }
+        cells.extend([pair(&row.wasted_slot_s), pair(&row.copies), pair(&row.copies_won)]);
+        table.push(cells);
     }
     table.text()
 }
@@ -340,7 +378,7 @@ pub fn what_if_csv(report: &WhatIfReport) -> Result<String, CsvError> {
         rows.quantity("copies_won", name, "", &row.copies_won)?;
         for metric in &row.metrics {
             if let Some(value) = &metric.value {
-                rows.quantity(metric.name, name, "", value)?;
+                rows.quantity(&metric.name, name, "", value)?;
             }
         }
         for (measure, unit, change) in [("job_time", "s", &row.job_time_change), ("energy", "J", &row.energy_change)] {

@@ -1,19 +1,20 @@
 //! A what-if as a picture: mean, p95 and p99 of the job time per policy, and the energy, as SVG.
 
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
 
-use crate::report::plot::{self, Area, DrawError, PlotError};
-use crate::report::whatif::WhatIfReport;
+use crate::report::number::plain;
+use crate::report::plot::{
+    self, Area, DrawError, Picture, PlotError, Width, fine_svg, font, label, line, px, shortened,
+};
+use crate::report::whatif::{PolicyRow, WhatIfReport};
 
-/// Width of the picture and height of one policy's row, in pixels.
-const WIDTH: u32 = 900;
+/// Height of one policy's row, in pixels.
 const ROW: u32 = 46;
+/// Letters of names and marks \[px\].
+const LETTERS: i32 = 13;
 /// Room above and below the rows.
 const MARGIN: u32 = 110;
-/// Characters of a policy's name that are written.
-const NAME: usize = 34;
-/// Room for the names, in pixels.
-const NAMES: u32 = 250;
 
 /// The picture of a what-if: a bar to the mean with its interval, marks at p95 and p99, and a dot for the energy on the
 /// axis above.
@@ -21,49 +22,75 @@ const NAMES: u32 = 250;
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
-pub fn what_if_svg(report: &WhatIfReport) -> Result<String, PlotError> {
+pub fn what_if_picture(report: &WhatIfReport) -> Result<Picture, PlotError> {
     let rows = u32::try_from(report.policies.len()).unwrap_or(u32::MAX);
     let height = rows.saturating_mul(ROW).saturating_add(MARGIN);
-    plot::svg((WIDTH, height), |area| draw(area, report))
+    Picture::new("policies", |width| fine_svg((width.pixels(), height), |area| draw(area, report, width)))
 }
 
-fn draw(area: &Area<'_>, report: &WhatIfReport) -> Result<(), DrawError> {
+fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), DrawError> {
     let rows = report.policies.len();
-    let tail = |row: &crate::report::whatif::PolicyRow| row.tails.iter().map(|t| t.quantity.value).fold(0.0, f64::max);
-    let longest = report.policies.iter().map(|row| tail(row).max(row.job_time_s.value)).fold(1e-9, f64::max);
-    let most = report.policies.iter().map(|row| row.energy_j.value / 1e3).fold(1e-9, f64::max);
+    let kilo = |row: &PolicyRow| row.energy_j.value / 1e3;
+    let times = |row: &PolicyRow| {
+        let mean = &row.job_time_s;
+        let ends = [Some(mean.value), mean.low, mean.high].into_iter().flatten();
+        ends.chain(row.tails.iter().map(|tail| tail.quantity.value)).collect::<Vec<_>>()
+    };
+    // a file may hold anything
+    let inside = |value: f64| value.clamp(0.0, 1e15);
+    let longest = report.policies.iter().flat_map(times).map(inside).fold(1e-9, f64::max);
+    let most = report.policies.iter().map(kilo).map(inside).fold(1e-9, f64::max);
     let mut chart = ChartBuilder::on(area)
-        .margin(10)
-        .x_label_area_size(40)
-        .top_x_label_area_size(40)
-        .y_label_area_size(NAMES)
+        .margin(px(10))
+        .margin_right(px(20))
+        .x_label_area_size(px(44))
+        .top_x_label_area_size(px(44))
+        .y_label_area_size(px(width.of(220, 120)))
         .build_cartesian_2d(0.0..1.05 * longest, 0.0..rows as f64)?
         .set_secondary_coord(0.0..1.05 * most, 0.0..rows as f64);
-    let name = |at: &f64| {
-        let row = rows.checked_sub(1 + *at as usize).and_then(|row| report.policies.get(row));
-        let middle = (at.fract() - 0.5).abs() < 1e-6;
-        row.filter(|_| middle).map_or_else(String::new, |row| row.name.chars().take(NAME).collect())
-    };
-    let mut mesh = chart.configure_mesh();
-    mesh.disable_y_mesh().y_labels(2 * rows + 1).y_label_formatter(&name);
-    mesh.x_desc("job time [s]: bar to the mean, marks at p95 and p99").draw()?;
-    chart.configure_secondary_axes().x_desc("energy [kJ]: dots").draw()?;
-    for (number, row) in report.policies.iter().enumerate() {
-        let middle = (rows - number) as f64 - 0.5;
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(line(plot::GREY.mix(0.25), 1))
+        .axis_style(line(BLACK.mix(0.7), 1))
+        .set_tick_mark_size(LabelAreaPosition::Bottom, px(5))
+        .set_tick_mark_size(LabelAreaPosition::Left, 0)
+        .x_labels(width.of(11, 5))
+        .y_labels(0)
+        .x_label_formatter(&|time| plain(*time))
+        .x_desc(width.of("job time [s]: bar to the mean, marks at p95 and p99", "job time [s]: mean, p95, p99"))
+        .axis_desc_style(font(15))
+        .label_style(font(LETTERS))
+        .draw()?;
+    chart
+        .configure_secondary_axes()
+        .axis_style(line(BLACK.mix(0.7), 1))
+        .set_all_tick_mark_size(px(5))
+        .x_labels(width.of(11, 5))
+        .y_labels(0)
+        .x_label_formatter(&|energy| plain(*energy))
+        .x_desc("energy [kJ]: dots")
+        .axis_desc_style(font(15))
+        .label_style(font(LETTERS))
+        .draw()?;
+    for (number, row) in (0_u32..).zip(&report.policies) {
+        let middle = rows as f64 - f64::from(number) - 0.5;
         let mean = &row.job_time_s;
-        let bar = [(0.0, middle - 0.28), (mean.value, middle + 0.28)];
-        chart.draw_series([Rectangle::new(bar, plot::BLUE.mix(0.6).filled())])?;
+        let bar = [(0.0, middle - 0.28), (inside(mean.value), middle + 0.28)];
+        chart.draw_series([Rectangle::new(bar, plot::BLUE.mix(0.55).filled())])?;
         if let (Some(low), Some(high)) = (mean.low, mean.high) {
-            chart.draw_series([PathElement::new([(low, middle), (high, middle)], BLACK.stroke_width(2))])?;
+            chart.draw_series([PathElement::new([(inside(low), middle), (inside(high), middle)], line(BLACK, 2))])?;
         }
-        for tail in &row.tails {
-            let at = tail.quantity.value;
-            chart.draw_series([PathElement::new(
-                [(at, middle - 0.28), (at, middle + 0.28)],
-                plot::BLUE.stroke_width(2),
-            )])?;
+        for at in row.tails.iter().map(|tail| inside(tail.quantity.value)) {
+            let across = [(at, middle - 0.28), (at, middle + 0.28)];
+            chart.draw_series([PathElement::new(across, line(plot::BLUE, 2))])?;
         }
-        chart.draw_secondary_series([Circle::new((row.energy_j.value / 1e3, middle), 5, plot::ORANGE.filled())])?;
+        let energy = Circle::new((inside(kilo(row)), middle), px(5), plot::ORANGE.filled());
+        chart.draw_secondary_series([energy])?;
+        let (x, y) = chart.backend_coord(&(0.0, middle));
+        let name = shortened(&row.name, width.of(26, 14));
+        area.draw(&Text::new(name, (x - px(8), y), label(LETTERS, BLACK, HPos::Right, VPos::Center)))?;
     }
     Ok(())
 }

@@ -28,8 +28,10 @@ pub enum Purpose {
     Input = 5,
     /// What happens to a node of the cluster simulator over time; the owner is the node.
     Node = 6,
-    /// The points of a Latin hypercube; the owner is the axis.
+    /// The points of a Latin hypercube, and the shift of a Sobol sequence; the owner is the axis.
     Design = 7,
+    /// How long before a stage of the cluster simulator begins; the owner is the stage.
+    Setup = 12,
 }
 
 /// Where the purpose stands in the last counter word; replications have the 60 bits below it.

@@ -1,6 +1,8 @@
 //! Which engines there are on the CPU, and the fastest that can run a net and answer a question.
 
-use crate::compile::{Program, ScheduleObstacle, plan_schedule};
+use std::borrow::Cow;
+
+use crate::compile::{Program, ScheduleObstacle, SchedulePlan, plan_schedule};
 use crate::sim::Engine;
 use crate::sim::race::{ClockForm, DirectForm, DirectLaw, DirectObstacle, LockstepForm, Setup};
 use crate::sim::run::RunError;
@@ -25,17 +27,27 @@ pub enum EngineChoice {
 }
 
 /// An engine that is ready, and why faster ones were not taken.
-pub(super) struct Chosen<'a> {
-    pub(super) engine: Box<dyn Engine + 'a>,
-    pub(super) kind: Kind,
-    pub(super) reasons: Vec<String>,
+pub(in crate::sim) struct Chosen<'a> {
+    pub(in crate::sim) engine: Box<dyn Engine + 'a>,
+    pub(in crate::sim) kind: Kind,
+    pub(in crate::sim) reasons: Vec<String>,
 }
 
 /// The fastest engine that can, among those that are allowed.
 pub(super) fn choose<'a>(choice: EngineChoice, setup: Setup<'a>, seed: u64) -> Result<Chosen<'a>, RunError> {
+    choose_planned(choice, setup, seed, None)
+}
+
+/// The same, where the program's schedule may be known already.
+pub(super) fn choose_planned<'a>(
+    choice: EngineChoice,
+    setup: Setup<'a>,
+    seed: u64,
+    schedule: Option<&SchedulePlan>,
+) -> Result<Chosen<'a>, RunError> {
     let mut reasons = Vec::new();
     for &kind in candidates(choice, setup.program) {
-        match kind.make(setup, seed) {
+        match kind.make(setup, seed, schedule) {
             Ok(engine) => return Ok(Chosen { engine, kind, reasons }),
             Err(obstacles) => reasons.extend(obstacles.into_iter().map(|o| format!("{}: {o}", kind.name()))),
         }
@@ -83,11 +95,18 @@ impl Kind {
     }
 
     /// The engine, or everything that is in its way.
-    fn make(self, setup: Setup<'_>, seed: u64) -> Result<Box<dyn Engine + '_>, Vec<String>> {
+    fn make<'a>(
+        self,
+        setup: Setup<'a>,
+        seed: u64,
+        schedule: Option<&SchedulePlan>,
+    ) -> Result<Box<dyn Engine + 'a>, Vec<String>> {
         let Setup { program, question, clock, .. } = setup;
         match self {
             Self::Schedule => {
-                let plan = plan_schedule(program)
+                let planned =
+                    schedule.map_or_else(|| plan_schedule(program).map(Cow::Owned), |plan| Ok(Cow::Borrowed(plan)));
+                let plan = planned
                     .map_err(|obstacles| obstacles.iter().map(ScheduleObstacle::to_string).collect::<Vec<_>>())?;
                 Ok(Box::new(Schedule::new(program, &plan, question, clock, seed, setup.keep_times)?))
             }

@@ -29,6 +29,7 @@ pub mod gpu;
 mod no_gpu;
 mod question;
 mod race;
+mod ready;
 mod run;
 mod sampler;
 mod samples;
@@ -42,8 +43,13 @@ pub use crate::watch::{Unwatched, Watch};
 pub use backend::{Backend, DeviceUse, GpuTimes, Placement, RanOn};
 pub use clock::{Clock, NEVER, Scale};
 pub use engines::EngineChoice;
+#[cfg(feature = "gpu")]
+pub use gpu::Card;
+#[cfg(not(feature = "gpu"))]
+pub use no_gpu::Card;
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use race::{DirectLaw, DirectObstacle};
+pub use ready::Ready;
 pub use run::{Ensemble, Provenance, Run, RunError, run};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
@@ -55,7 +61,7 @@ pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_stead
 use crate::semantics::Fault;
 
 /// An engine that is ready to run replications. What it needs besides the program is fixed when it is made.
-pub(crate) trait Engine: Sync {
+pub(crate) trait Engine: Send + Sync {
     /// Runs the replications `first .. first + count` and adds them to `samples`, in order.
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault>;
 

@@ -2,8 +2,38 @@
 
 use crate::sim::backend::{Backend, Placement};
 use crate::sim::cpu::{CpuRounds, Limits};
+use crate::sim::ready::Ready;
 use crate::sim::run::RunError;
 use crate::sim::samples::Samples;
+
+/// The place of a graphics card: there is none.
+#[derive(Debug)]
+pub struct Card(std::convert::Infallible);
+
+impl Card {
+    /// Opens none.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::GpuNotBuilt`].
+    pub fn open(_adapter: Option<&str>) -> Result<Self, RunError> {
+        Err(RunError::GpuNotBuilt)
+    }
+
+    /// There is no card to have a name.
+    pub fn name(&self) -> &str {
+        match self.0 {}
+    }
+
+    /// There is no card to run anything.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn replicate(&mut self, _ready: &[&Ready<'_>], _first: u64, _count: u64) -> Result<Vec<Samples>, RunError> {
+        match self.0 {}
+    }
+}
 
 /// Runs replications on the CPU.
 pub(in crate::sim) struct Relay<'a> {

@@ -145,7 +145,7 @@ pub enum RunError {
 ///
 /// A fault of the net, an engine that cannot do what is asked, or no graphics card where one is required.
 pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, RunError> {
-    let clock = result_clock(program, question, ensemble)?;
+    let clock = result_clock(program, question, ensemble.seed)?;
     let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times: ensemble.keep };
     let chosen = choose(ensemble.engine, setup, ensemble.seed)?;
     let started = Instant::now();
@@ -162,7 +162,7 @@ pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &
 }
 
 /// Whether all rewards and snapshots came out as numbers.
-fn finite(question: &Question, samples: &Samples) -> Result<(), Fault> {
+pub(in crate::sim) fn finite(question: &Question, samples: &Samples) -> Result<(), Fault> {
     let rewards = question.rewards.iter().map(|reward| format!("the reward `{}`", reward.name));
     let snapshots = question.snapshots.iter().map(|snapshot| format!("a snapshot at {} s", snapshot.time));
     let names = rewards.chain(snapshots);
@@ -183,11 +183,7 @@ const PILOT_BITS: u32 = 46;
 
 /// The clock of a run. Narrow clocks are fine enough for any result; on the wide one the ticks of the results are the
 /// finest in which the times of a pilot, and much longer ones, fit.
-pub(in crate::sim) fn result_clock(
-    program: &Program,
-    question: &Question,
-    ensemble: &Ensemble,
-) -> Result<Clock, RunError> {
+pub(in crate::sim) fn result_clock(program: &Program, question: &Question, seed: u64) -> Result<Clock, RunError> {
     let clock = Clock::choose(program, question.horizon);
     if question.goal == Goal::Horizon {
         let fits = question.horizon.is_none_or(|horizon| horizon <= clock.limit());
@@ -201,7 +197,7 @@ pub(in crate::sim) fn result_clock(
     let beyond = |clock: Clock| question.horizon.is_some_and(|horizon| horizon > clock.limit());
     for extra_bits in [0, 16, 32, 48] {
         let finer = clock.with_extra_bits(extra_bits);
-        let setup = Setup { program, question, clock: finer, key: split(ensemble.seed), keep_times: false };
+        let setup = Setup { program, question, clock: finer, key: split(seed), keep_times: false };
         let mut samples = Samples::new(finer, question, program.counters(), program.transitions());
         match ClockForm::new(setup).run(0, PILOT, &mut samples) {
             Err(Fault::PastTheClock { .. }) => continue,

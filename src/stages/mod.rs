@@ -11,6 +11,7 @@
 //! | which values it may have | `check` |
 //! | tasks, data and mean times at a size | [`planned`] |
 //! | the net: slots as places, stages as barriers | [`net`] |
+//! | the job with copies of stragglers, task by task | `copies` |
 //! | job times, with the spread between whole runs | [`run_factor`] |
 //!
 //! # The model
@@ -31,12 +32,14 @@
 //! runs in docs/validation.md.
 
 mod check;
+mod copies;
 pub mod net;
 pub mod plan;
 pub mod planned;
 pub mod run_factor;
 
 pub use check::{MAX_STAGES, MAX_TASKS, StageFault};
+pub use copies::{known_job, spark_policies};
 pub use net::{StageNet, stage_net};
 pub use plan::{Amount, JobSize, RunSpread, StagePlan, StageSpec, TaskTime};
 pub use planned::{PlannedJob, PlannedStage, Wave};

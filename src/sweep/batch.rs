@@ -1,18 +1,21 @@
 //! All points of a sweep in one batch over all cores.
 //!
-//! Owns who runs what: each core takes the point with the lowest number that is left, makes its model and replicates it alone, so that
-//! a thousand small points keep all cores busy; with fewer points than cores, the cores share points.
+//! Owns which points run together: waves of so many that each takes about a quarter of a second. Within a [wave](crate::sweep::wave) the
+//! cores share points and blocks of replications, so that a thousand small points keep all cores busy, and so does one large one.
 
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use crate::compile::Program;
+use rayon::prelude::*;
+
+use crate::compile::{Program, SchedulePlan};
 use crate::estimate::StopRule;
-use crate::sim::{Backend, Ensemble, Question, RunError, run as replicate};
+use crate::sim::{Backend, Placement, Question, RunError};
 use crate::sweep::design::Point;
+use crate::sweep::place::Place;
 use crate::sweep::result::{PointResult, times};
+use crate::sweep::wave::{Crew, Replicated, Wanted};
 use crate::watch::Watch;
 
 /// What is replicated at a point.
@@ -20,6 +23,8 @@ use crate::watch::Watch;
 pub struct Model {
     /// The net.
     pub program: Program,
+    /// Its schedule, where it is known already; else it is looked for.
+    pub schedule: Option<Arc<SchedulePlan>>,
     /// What is asked of it.
     pub question: Question,
 }
@@ -39,6 +44,26 @@ pub struct Batch {
     pub threads: Option<NonZeroUsize>,
     /// When no new point is begun any more; those under way are ended.
     pub deadline: Option<Instant>,
+    /// What runs the replications of the points; the base always runs on the processor.
+    pub backend: Backend,
+    /// Part of the name of the adapter that is used where one is; a software adapter is used only by its name.
+    pub adapter: Option<String>,
+}
+
+impl Default for Batch {
+    /// 2,000 replications of each point, seed 0, level 0.95, all cores, no deadline, and a card where it pays.
+    fn default() -> Self {
+        Self {
+            replications: 2_000,
+            relative_error: None,
+            seed: 0,
+            level: 0.95,
+            threads: None,
+            deadline: None,
+            backend: Backend::Auto,
+            adapter: None,
+        }
+    }
 }
 
 /// Why a sweep ended before its end. Points that were finished before are kept.
@@ -71,52 +96,66 @@ pub enum BatchError<E> {
 pub struct Base {
     /// Its numbers.
     pub result: PointResult,
-    times: Option<Vec<f64>>,
+    pub(super) times: Option<Vec<f64>>,
 }
 
 /// Makes the model of a point.
 pub type MakeModel<'a> = dyn Fn(&Point) -> Result<Model, String> + Sync + 'a;
 
-/// Only whether to end: the progress of a batch is counted in points.
-struct Quiet<'a>(&'a dyn Watch);
+/// How long a wave should take: in between, results are kept and progress is shown.
+const WAVE: Duration = Duration::from_millis(250);
+/// Single times that a wave may keep at once, 8 bytes each: bounds its memory where points are short and many.
+const MOST_TIMES: u64 = 1 << 24;
+/// Points of a wave for each core, and of one on a card: bounds the memory of their nets.
+const MOST_PER_CORE: u64 = 16;
+const MOST_ON_CARD: u64 = 256;
 
-impl Watch for Quiet<'_> {
-    fn progress(&self, _done: u64, _planned: u64) {}
+impl Batch {
+    pub(super) fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
 
-    fn stopped(&self) -> bool {
-        self.0.stopped()
+    /// What a point is to have at first.
+    pub(super) fn wanted<'a>(&self, point: &'a Point) -> Wanted<'a> {
+        let rule =
+            |rel_error| StopRule { rel_error, level: self.level, max_reps: self.replications, ..StopRule::default() };
+        Wanted { point, have: None, until: self.replications, rule: self.relative_error.map(rule) }
+    }
+
+    pub(super) fn place<E>(&self, backend: Backend) -> Result<Place, BatchError<E>> {
+        let place = Place::new(backend, self.adapter.as_deref());
+        place.map_err(|error| BatchError::Run { point: 0, error })
+    }
+
+    /// The first replications of some points. What a card cannot do, the processor does, or says what is wrong with it.
+    fn replicate<E: Send>(
+        &self,
+        crew: &Crew,
+        wave: &[Point],
+        make: &MakeModel<'_>,
+        over: &(dyn Fn() -> bool + Sync),
+        place: &mut Place,
+    ) -> Result<Vec<Option<Replicated>>, BatchError<E>> {
+        let wanted = || wave.iter().map(|point| self.wanted(point)).collect();
+        let on_card = place.card().is_some();
+        match crew.replicate(wanted(), make, self.seed, over, place.card()) {
+            Err(BatchError::Run { point, error }) if on_card => {
+                place.failed(error).map_err(|error| BatchError::Run { point, error })?;
+                crew.replicate(wanted(), make, self.seed, over, None)
+            }
+            ran => ran,
+        }
+    }
+
+    pub(super) fn crew<E>(&self) -> Result<Crew, BatchError<E>> {
+        Crew::new(self).map_err(|error| BatchError::Run { point: 0, error })
     }
 }
 
-fn cores(batch: &Batch) -> usize {
-    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    batch.threads.map_or(available, |threads| threads.min(available)).get()
-}
-
-/// One point with its run; none where it was stopped.
-fn run_point<E>(
-    point: &Point,
-    make: &MakeModel<'_>,
-    batch: &Batch,
-    threads: usize,
-    watch: &dyn Watch,
-) -> Result<Option<crate::sim::Run>, BatchError<E>> {
-    let number = point.number;
-    let model = make(point).map_err(|message| BatchError::Model { point: number, message })?;
-    let rule =
-        |rel_error| StopRule { rel_error, level: batch.level, max_reps: batch.replications, ..StopRule::default() };
-    let ensemble = Ensemble {
-        replications: batch.replications,
-        stop: batch.relative_error.map(rule),
-        seed: batch.seed,
-        threads: NonZeroUsize::new(threads),
-        backend: Backend::Cpu,
-        keep: true,
-        ..Ensemble::default()
-    };
-    let run = replicate(&model.program, &model.question, &ensemble, &Quiet(watch));
-    let run = run.map_err(|error| BatchError::Run { point: number, error })?;
-    Ok((!run.provenance.cut_short).then_some(run))
+impl Base {
+    pub(super) fn new(point: &Point, ran: &Replicated, level: f64) -> Self {
+        Self { result: PointResult::new(point, ran, None, level), times: times(&ran.samples) }
+    }
 }
 
 /// Runs the base, which every part of a sweep needs for its differences; none where it was stopped.
@@ -124,18 +163,19 @@ fn run_point<E>(
 /// # Errors
 ///
 /// The base is no model, or cannot be replicated.
-pub fn run_base<E>(
+pub fn run_base<E: Send>(
     base: &Point,
     make: &MakeModel<'_>,
     batch: &Batch,
     watch: &dyn Watch,
 ) -> Result<Option<Base>, BatchError<E>> {
-    let run = run_point(base, make, batch, cores(batch), watch)?;
-    Ok(run.map(|run| Base { result: PointResult::new(base, &run, None, batch.level), times: times(&run) }))
+    let over = || watch.stopped();
+    let ran = batch.crew()?.replicate(vec![batch.wanted(base)], make, batch.seed, &over, None)?;
+    Ok(ran.into_iter().flatten().next().map(|ran| Base::new(base, &ran, batch.level)))
 }
 
-/// Runs points, and hands each result to `keep` as soon as it is there, one at a time in any order. Ends early, and without an error,
-/// when it is stopped or the deadline is over.
+/// Runs points, and hands the results of each wave to `keep`, in the order of the points; says what ran them. Ends early, and without an
+/// error, when it is stopped or the deadline is over.
 ///
 /// # Errors
 ///
@@ -147,40 +187,120 @@ pub fn run_points<E: Send>(
     batch: &Batch,
     watch: &dyn Watch,
     keep: &mut (dyn FnMut(PointResult) -> Result<(), E> + Send),
-) -> Result<(), BatchError<E>> {
-    let cores = cores(batch);
-    let workers = cores.min(points.len()).max(1);
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    // what is kept, how many there are, and what went wrong first
-    let shared = Mutex::new((keep, 0_u64, None));
-    let work = || {
-        while !failed.load(Ordering::Relaxed) && !watch.stopped() && !over(batch) {
-            let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            let ran = run_point(point, make, batch, cores / workers, watch);
-            let Ok(mut shared) = shared.lock() else { return };
-            let (keep, done, error) = &mut *shared;
-            let kept = ran.and_then(|run| {
-                let Some(run) = run else { return Ok(()) };
-                *done += 1;
-                watch.progress(*done, points.len() as u64);
-                keep(PointResult::new(point, &run, base.times.as_deref(), batch.level)).map_err(BatchError::Keep)
-            });
-            if let Err(found) = kept {
-                failed.store(true, Ordering::Relaxed);
-                error.get_or_insert(found);
-            }
+) -> Result<Placement, BatchError<E>> {
+    let crew = batch.crew()?;
+    let mut place = batch.place(batch.backend)?;
+    let over = || watch.stopped();
+    let (mut left, mut size, mut done) = (points, crew.cores as usize, 0);
+    while !left.is_empty() && !over() && !batch.is_over() {
+        let most = MOST_TIMES / batch.replications.max(1);
+        let most = most.clamp(1, place.card().map_or(MOST_PER_CORE * crew.cores, |_| MOST_ON_CARD)) as usize;
+        let (wave, rest) = left.split_at(size.clamp(1, most).min(left.len()));
+        left = rest;
+        let started = Instant::now();
+        let ran = batch.replicate(&crew, wave, make, &over, &mut place)?;
+        let ran: Vec<(&Point, Replicated)> =
+            wave.iter().zip(ran).filter_map(|(point, ran)| Some((point, ran?))).collect();
+        for result in results(&crew, &ran.iter().collect::<Vec<_>>(), base, batch.level) {
+            keep(result).map_err(BatchError::Keep)?;
+            done += 1;
+            watch.progress(done, points.len() as u64);
         }
-    };
-    std::thread::scope(|scope| {
-        (1..workers).for_each(|_| {
-            scope.spawn(work);
-        });
-        work();
-    });
-    let error = shared.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).2;
-    error.map_or(Ok(()), Err)
+        let took = started.elapsed();
+        let replications = ran.iter().map(|(_, ran)| ran.samples.replications).sum();
+        place.took(replications, took, left.len() as u64 * batch.replications);
+        if took < WAVE / 2 {
+            size *= 2;
+        } else if took > WAVE * 2 {
+            size /= 2;
+        }
+    }
+    Ok(place.placement())
 }
 
-fn over(batch: &Batch) -> bool {
-    batch.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+/// What the replications of points show against the base, on all cores.
+pub(super) fn results(crew: &Crew, ran: &[&(&Point, Replicated)], base: &Base, level: f64) -> Vec<PointResult> {
+    let result = |(point, ran): &&(&Point, Replicated)| PointResult::new(point, ran, base.times.as_deref(), level);
+    crew.with(|| ran.par_iter().map(result).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{NetBuilder, Timing};
+    use crate::sim::{Ensemble, Unwatched, run};
+
+    /// A race for tokens that come back or not, until all are gone: not a schedule.
+    fn race(speed: f64) -> Model {
+        let mut b = NetBuilder::new("");
+        let (p, q) = (b.place("p", 3), b.place("q", 0));
+        let on = b.transition("on", Timing::exponential(speed));
+        let back = b.transition("back", Timing::exponential(1.0));
+        let gone = b.transition("gone", Timing::exponential(2.0));
+        b.input(p, on, 1.0);
+        b.output(on, q, 1.0);
+        b.input(q, back, 1.0);
+        b.output(back, p, 1.0);
+        b.input(q, gone, 1.0);
+        let program = compile(&b.build().unwrap()).unwrap();
+        Model { program, schedule: None, question: Question::default() }
+    }
+
+    fn speed(point: &Point) -> f64 {
+        0.5 + point.number as f64
+    }
+
+    fn swept(batch: &Batch) -> Vec<PointResult> {
+        let all: Vec<Point> = (0..7).map(|number| Point { number, values: Vec::new() }).collect();
+        let make = |point: &Point| Ok(race(speed(point)));
+        let base = run_base::<()>(&all[0], &make, batch, &Unwatched).unwrap().unwrap();
+        let mut found = vec![base.result.clone()];
+        let mut keep = |result| {
+            found.push(result);
+            Ok::<(), ()>(())
+        };
+        run_points(&all[1..], &base, &make, batch, &Unwatched, &mut keep).unwrap();
+        found
+    }
+
+    /// However the work is cut: the mean, the number of replications that a rule asks for, and the engine are those of a run of the
+    /// point alone.
+    #[test]
+    fn points_are_what_a_run_of_each_alone_gives() {
+        for relative_error in [None, Some(0.02)] {
+            let batch = Batch { replications: 20_001, relative_error, seed: 4, ..Batch::default() };
+            let one = swept(&Batch { threads: NonZeroUsize::new(1), ..batch.clone() });
+            assert_eq!(one, swept(&batch));
+            for result in one {
+                let model = race(0.5 + result.point as f64);
+                let rule = |rel_error| StopRule { rel_error, max_reps: 20_001, ..StopRule::default() };
+                let stop = relative_error.map(rule);
+                let ensemble =
+                    Ensemble { replications: 20_001, stop, seed: 4, backend: Backend::Cpu, ..Ensemble::default() };
+                let alone = run(&model.program, &model.question, &ensemble, &Unwatched).unwrap();
+                let mean = alone.samples.passage.mean_ticks().unwrap() * alone.samples.clock.tick();
+                assert_eq!(result.mean_s.unwrap().value, mean);
+                assert_eq!(result.replications, alone.samples.replications);
+                assert_eq!(result.engine, alone.provenance.engine);
+                assert_ne!(result.engine, "schedule");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_point_that_is_wrong_is_told_whoever_finds_it() {
+        let all: Vec<Point> = (0..9).map(|number| Point { number, values: Vec::new() }).collect();
+        let make = |point: &Point| if point.number < 3 { Ok(race(1.0)) } else { Err(format!("no {}", point.number)) };
+        let batch = Batch { replications: 10, ..Batch::default() };
+        let base = run_base::<()>(&all[0], &make, &batch, &Unwatched).unwrap().unwrap();
+        let mut kept = 0;
+        let mut keep = |_| {
+            kept += 1;
+            Ok::<(), ()>(())
+        };
+        let error = run_points(&all[1..], &base, &make, &batch, &Unwatched, &mut keep).unwrap_err();
+        assert_eq!(error, BatchError::Model { point: 3, message: "no 3".into() });
+        assert!(kept <= 2);
+    }
 }

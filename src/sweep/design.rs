@@ -1,11 +1,13 @@
 //! Which points a sweep has: from axes to numbered lists of values.
 //!
-//! Owns the designs. The points and their order follow from the plan alone; a Latin hypercube draws from the plan's seed.
+//! Owns the designs. The points and their order follow from the plan alone; a Latin hypercube draws from the plan's seed, and a Sobol
+//! sequence is shifted by it. Constraints are looked at [later](crate::sweep::constraint).
 
 use toml::Value;
 
 use crate::rng::{Address, Purpose, split};
 use crate::sweep::plan::{Axis, Design, STEPS, Scale, SweepPlan};
+use crate::sweep::sobol::Sobol;
 
 /// A point of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +33,7 @@ pub fn points(plan: &SweepPlan) -> Vec<Point> {
         Design::Each => each(&plan.axis),
         Design::List => list(&plan.axis),
         Design::Latin => latin(&plan.axis, plan.sweep.points, plan.sweep.seed),
+        Design::Sobol => sobol(&plan.axis, plan.sweep.points, plan.sweep.seed),
     };
     let design = (1..).zip(rows).map(|(number, values)| Point { number, values });
     std::iter::once(Point::base(axes)).chain(design).collect()
@@ -72,6 +75,14 @@ fn latin(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
     (0..count as usize).map(row).collect()
 }
 
+/// The first points of a Sobol sequence with a digital shift.
+fn sobol(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
+    // a sound plan has no more axes than the sequence
+    let Some(sequence) = Sobol::shifted(axes.len(), seed) else { return Vec::new() };
+    let row = |i: u32| axes.iter().enumerate().map(|(which, axis)| Some(axis.at(sequence.place(which, i)))).collect();
+    (0..u32::try_from(points).unwrap_or(u32::MAX)).map(row).collect()
+}
+
 /// Places in [0, 1), one in each of `count` equal parts, in random order.
 fn latin_places(owner: u32, count: u32, seed: u64) -> Vec<f64> {
     let word = |sample: u32, which: usize| {
@@ -92,7 +103,7 @@ impl Axis {
     /// Its values, in order.
     pub fn levels(&self) -> Vec<Value> {
         if let Some(values) = &self.values {
-            return values.clone();
+            return of_one_kind(values);
         }
         let steps = self.steps.unwrap_or(STEPS).max(2);
         let mut levels: Vec<Value> = (0..steps).map(|i| self.between(i as f64 / (steps - 1) as f64)).collect();
@@ -104,7 +115,10 @@ impl Axis {
     /// The value at `u` of the way, 0 <= u < 1; listed values have equal shares of it.
     pub fn at(&self, u: f64) -> Value {
         match &self.values {
-            Some(values) => values[((u * values.len() as f64) as usize).min(values.len() - 1)].clone(),
+            Some(values) => {
+                let values = of_one_kind(values);
+                values[((u * values.len() as f64) as usize).min(values.len() - 1)].clone()
+            }
             None => self.between(u),
         }
     }
@@ -121,6 +135,16 @@ impl Axis {
         };
         if self.whole { Value::Integer(value.round() as i64) } else { Value::Float(value) }
     }
+}
+
+/// Values as they are; numbers of which some have a point all get one, so that a column of results has one type.
+fn of_one_kind(values: &[Value]) -> Vec<Value> {
+    let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    if values.iter().all(Value::is_integer) {
+        return values.to_vec();
+    }
+    let floats: Option<Vec<Value>> = values.iter().map(|value| number(value).map(Value::Float)).collect();
+    floats.unwrap_or_else(|| values.to_vec())
 }
 
 #[cfg(test)]
@@ -158,6 +182,8 @@ mod tests {
         assert_eq!(shown(&log)[1..], ["1", "10", "100"]);
         let coarse = plan("[[axis]]\nkey = 'a'\nfrom = 1\nto = 3\nsteps = 9\nwhole = true");
         assert_eq!(shown(&coarse)[1..], ["1", "2", "3"]);
+        let mixed = plan("[[axis]]\nkey = 'a'\nvalues = [1, 2.5, 3]");
+        assert_eq!(shown(&mixed)[1..], ["1.0", "2.5", "3.0"]);
     }
 
     /// Each of n parts of each axis is met exactly once; and the two axes are not in the same order.
@@ -182,5 +208,29 @@ mod tests {
         assert_ne!(parts(3, 0), parts(3, 1));
         assert_ne!(parts(3, 0), parts(4, 0));
         assert_eq!(parts(3, 0), parts(3, 0));
+    }
+
+    /// Of 64 points each of 8 by 8 boxes has one, where an axis of values counts as eight equal parts.
+    #[test]
+    fn a_sobol_sequence_is_even_over_both_axes_together() {
+        let text = |seed| {
+            format!(
+                "[sweep]\ndesign = 'sobol'\npoints = 64\nseed = {seed}\n[[axis]]\nkey = 'a'\nfrom = 0\nto = 1\n\
+                     [[axis]]\nkey = 'b'\nvalues = [0, 1, 2, 3, 4, 5, 6, 7]\n"
+            )
+        };
+        let boxes = |seed| -> Vec<(u64, i64)> {
+            let found = points(&plan(&text(seed)));
+            let part = |value: &Option<Value>| (value.as_ref().unwrap().as_float().unwrap() * 8.0) as u64;
+            found[1..]
+                .iter()
+                .map(|p| (part(&p.values[0]), p.values[1].as_ref().unwrap().as_integer().unwrap()))
+                .collect()
+        };
+        let mut sorted = boxes(3);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..8).flat_map(|a| (0..8).map(move |b| (a, b))).collect::<Vec<_>>());
+        assert_ne!(boxes(3), boxes(4));
+        assert_eq!(points(&plan(&text(3))).len() as u64, plan(&text(3)).count() + 1);
     }
 }

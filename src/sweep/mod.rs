@@ -9,9 +9,10 @@
 //! | question | file |
 //! |---|---|
 //! | what a person writes, and what is wrong with it | [`plan`] |
-//! | which points an experiment has | [`design`] |
+//! | which points an experiment has | [`design`], [`sobol`], without those that a [`constraint`] leaves out |
 //! | how a point changes another plan | [`path`] |
-//! | all points on all cores | [`batch`] |
+//! | all points on all cores, or on a card | [`batch`]: waves of points |
+//! | which points get more replications | [`budget`] |
 //! | what is known of one point | [`result`] |
 //! | results in a folder, resumed and merged | [`store`], [`merge()`] |
 //! | which knob matters | [`tornado()`] |
@@ -26,18 +27,27 @@
 //!   ([`rng`](crate::rng)), a transition with the same number draws the same words in every point.
 
 pub mod batch;
+pub mod budget;
+pub mod constraint;
 pub mod design;
 pub mod merge;
 pub mod path;
+mod place;
 pub mod plan;
 pub mod result;
+pub mod sobol;
 pub mod store;
+mod table;
 pub mod tornado;
+mod wave;
 
 pub use batch::{Base, Batch, BatchError, Model, run_base, run_points};
+pub use budget::{Budget, Rounds, spent};
+pub use constraint::{Admitted, Constraint, ConstraintFault, admitted};
 pub use design::{Point, points};
 pub use merge::{MergeError, merge};
 pub use plan::{Axis, Design, PlanError, Scale, Settings, SweepFault, SweepPlan};
 pub use result::{Number, PointResult};
+pub use sobol::Sobol;
 pub use store::{Header, Shard, Store, StoreError, Stored, read};
 pub use tornado::{Knob, Level, tornado};

@@ -81,6 +81,34 @@ pub fn set(table: &mut Table, path: &str, value: &Value) -> Result<(), PathError
     put(place, first, rest, value)
 }
 
+/// The value at `path`; of several (`[*]`), the one that all of them have. None where there is none.
+///
+/// ```
+/// # use tailspn::sweep::path::get;
+/// let plan: toml::Table = toml::from_str("[[node]]\ncount = 1\nspeed = 2.0\n[[node]]\ncount = 2\nspeed = 2.0").unwrap();
+/// assert_eq!(get(&plan, "node[1].count"), Some(&2.into()));
+/// assert_eq!(get(&plan, "node[*].speed"), Some(&2.0.into()));
+/// assert_eq!(get(&plan, "node[*].count"), None);
+/// ```
+pub fn get<'a>(table: &'a Table, path: &str) -> Option<&'a Value> {
+    let steps = steps(path)?;
+    let [Step::Key(first), rest @ ..] = &steps[..] else { return None };
+    found(table.get(first)?, rest)
+}
+
+fn found<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
+    match steps {
+        [] => Some(value),
+        [Step::Key(key), rest @ ..] => found(value.as_table()?.get(key)?, rest),
+        [Step::Entry(index), rest @ ..] => found(value.as_array()?.get(*index)?, rest),
+        [Step::Every, rest @ ..] => {
+            let mut all = value.as_array()?.iter().map(|entry| found(entry, rest));
+            let first = all.next()??;
+            all.all(|other| other == Some(first)).then_some(first)
+        }
+    }
+}
+
 /// What is made where the way to a value is missing.
 fn empty(rest: &[Step]) -> Value {
     match rest.first() {

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::plan_text::{self, Checker, ValueFault};
+use crate::sweep::constraint::{self, Constraint, ConstraintFault};
+use crate::sweep::sobol;
 
 /// A sweep: a base, and what varies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,13 +35,22 @@ pub struct Settings {
     pub until: Option<String>,
     /// How points are made from the axes. Default `grid`.
     pub design: Design,
-    /// Points of a Latin hypercube, >= 2. Default 64.
+    /// What every point must satisfy: expressions over keys. Points that break one are left out. Default none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
+    /// Points of a Latin hypercube or a Sobol sequence, >= 2. Default 64.
     pub points: u64,
-    /// Replications of each point, 2 to 100,000,000; with `relative_error`, the most. Default 2,000.
+    /// Replications of each point, 2 to 100,000,000; with `relative_error`, the most; with a budget, the fewest. Default 2,000.
     pub replications: u64,
     /// Half width of the mean's interval over the mean at which a point has enough replications, in (0, 1). Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relative_error: Option<f64>,
+    /// Replications of all points together: once each has `replications`, the rest goes where the interval is widest. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_replications: Option<u64>,
+    /// Wall time of each run \[s\], spent likewise. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_time_s: Option<f64>,
     /// Seed of the whole experiment, the same for every point. Default 0.
     pub seed: u64,
     /// Points that the sweep may have. Default 100,000.
@@ -53,9 +64,12 @@ impl Default for Settings {
             net: None,
             until: None,
             design: Design::Grid,
+            constraints: Vec::new(),
             points: 64,
             replications: 2_000,
             relative_error: None,
+            budget_replications: None,
+            budget_time_s: None,
             seed: 0,
             most_points: 100_000,
         }
@@ -75,6 +89,8 @@ pub enum Design {
     List,
     /// A Latin hypercube: each axis is cut into as many parts as there are points, and each part is met once.
     Latin,
+    /// A Sobol sequence, shifted by the seed: even over all axes together.
+    Sobol,
 }
 
 impl Design {
@@ -85,6 +101,7 @@ impl Design {
             Self::Each => "each",
             Self::List => "list",
             Self::Latin => "latin",
+            Self::Sobol => "sobol",
         }
     }
 }
@@ -118,7 +135,8 @@ pub struct Axis {
     /// Last value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<f64>,
-    /// How many values there are, both ends among them, >= 2. Default 5. A Latin hypercube takes any value between the ends.
+    /// How many values there are, both ends among them, >= 2. Default 5. A Latin hypercube or a Sobol sequence takes any value
+    /// between the ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
     /// How they lie between the ends. Default `linear`.
@@ -164,6 +182,9 @@ pub enum SweepFault {
         /// Values of the first axis.
         wanted: u64,
     },
+    /// A constraint that is none.
+    #[error("{0}")]
+    Constraint(ConstraintFault),
     /// Keys that exclude each other, or one that needs another.
     #[error("{0}")]
     Keys(&'static str),
@@ -177,7 +198,9 @@ pub type PlanProblem = plan_text::PlanProblem<SweepFault>;
 /// Most replications of a point: the single times are kept for its differences.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 /// Most axes.
-const MOST_AXES: u64 = 64;
+const MOST_AXES: u64 = sobol::MOST_AXES as u64;
+/// Longest budget of time \[s\].
+const LONGEST: f64 = 1e7;
 /// Most values of an axis.
 const MOST_STEPS: u64 = 1_000_000;
 /// Values between two ends, where nothing is said.
@@ -199,7 +222,11 @@ impl SweepPlan {
     /// assert_eq!(points(&plan).len(), 3); // the base, and two more
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        plan_text::read(text, |error| error.message().to_owned(), |plan: &Self, _| plan.problems())
+        let read = plan_text::read(text, |error| error.message().to_owned(), |plan: &Self, _| plan.problems());
+        read.map_err(|error| match error {
+            PlanError::Values(problems) => PlanError::Values(problems.into_iter().map(|p| narrowed(p, text)).collect()),
+            other => other,
+        })
     }
 
     /// A commented plan that shows every key.
@@ -234,6 +261,19 @@ impl SweepPlan {
         if let Some(error) = settings.relative_error {
             to.range("relative_error", error, error > 0.0 && error < 1.0, "a share between 0 and 1");
         }
+        if let Some(time) = settings.budget_time_s {
+            to.range(
+                "budget_time_s",
+                time,
+                time > 0.0 && time <= LONGEST,
+                "a number of seconds above 0, at most 10 million",
+            );
+        }
+        for (i, text) in settings.constraints.iter().enumerate() {
+            if let Err(fault) = Constraint::parse(text) {
+                to.add(&format!("constraints[{i}]"), SweepFault::Constraint(fault));
+            }
+        }
         if settings.base.is_some() && settings.net.is_some() {
             to.add("net", SweepFault::Keys("a sweep is about a job (`base`) or about a net (`net`), not about both"));
         }
@@ -265,9 +305,17 @@ impl SweepPlan {
             Design::Grid => counts.fold(1, u64::saturating_mul),
             Design::Each => counts.fold(0, u64::saturating_add),
             Design::List => counts.min().unwrap_or(0),
-            Design::Latin => self.sweep.points,
+            Design::Latin | Design::Sobol => self.sweep.points,
         }
     }
+}
+
+/// A problem of a constraint, where it stands within it.
+fn narrowed(problem: PlanProblem, text: &str) -> PlanProblem {
+    let SweepFault::Constraint(fault) = &problem.fault else { return problem };
+    let number = problem.key.rsplit_once('[').and_then(|(_, index)| index.strip_suffix(']')?.parse().ok());
+    let span = number.and_then(|number| constraint::place(text, number, fault.span())).or(problem.span);
+    PlanProblem { span, ..problem }
 }
 
 impl Axis {
@@ -329,12 +377,13 @@ mod tests {
 
     #[test]
     fn all_problems_are_told_where_they_stand() {
-        let text = "[sweep]\nreplications = 1\nuntil = 'x'\n[[axis]]\nkey = 'a'\nvalues = []\n\
+        let text = "[sweep]\nreplications = 1\nuntil = 'x'\nconstraints = ['a < 1', 'a <']\n[[axis]]\nkey = 'a'\nvalues = []\n\
                     [[axis]]\nkey = 'a'\nfrom = 0.0\nto = 2.0\nscale = 'log'\n";
         assert_eq!(
             told(text),
             [
                 "`sweep.replications`: 1 replications; there must be 2 to 100000000 @ 1",
+                "`sweep.constraints[1]`: expected a number, a name, `#(place)` or `(` @ ",
                 "`sweep.until`: `until` is about a net (`net`); the goal of a job is its end @ 'x'",
                 "`axis[0].values`: 0 values; there must be 1 to 1000000 @ []",
                 "`axis[1].from`: 0 is not a finite number above 0, which a log scale needs @ 0.0",

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::estimate::{Estimate, EstimateError, Interval, paired_difference, paired_ratio};
-use crate::sim::{Ending, Run};
+use crate::sim::{Ending, Samples};
 use crate::sweep::design::Point;
+use crate::sweep::wave::Replicated;
 
 /// A number and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,24 +71,23 @@ pub struct PointResult {
     pub ratio: Option<Number>,
 }
 
-/// The times of a run whose every replication reached the goal \[s\]; else none.
-pub(in crate::sweep) fn times(run: &Run) -> Option<Vec<f64>> {
-    let samples = &run.samples;
+/// The times of replications that all reached the goal \[s\]; else none.
+pub(in crate::sweep) fn times(samples: &Samples) -> Option<Vec<f64>> {
     let all = samples.ended(Ending::Goal) == samples.replications;
     all.then(|| samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect())
 }
 
 impl PointResult {
-    /// What a run that kept its times shows, against the times of the base.
-    pub(in crate::sweep) fn new(point: &Point, run: &Run, base: Option<&[f64]>, level: f64) -> Self {
-        let samples = &run.samples;
+    /// What replications that kept their times show, against the times of the base.
+    pub(in crate::sweep) fn new(point: &Point, ran: &Replicated, base: Option<&[f64]>, level: f64) -> Self {
+        let samples = &ran.samples;
         let tick = samples.clock.tick();
         let quantile = |p| {
             let histogram = &samples.passage_histogram;
             Number::new(histogram.quantile(p).ok(), histogram.quantile_interval(p, level), tick)
         };
         let mean = samples.passage.mean_estimate(level).map(Interval::from);
-        let own = base.and_then(|_| times(run));
+        let own = base.and_then(|_| times(samples));
         let pairs = base.zip(own.as_deref()).map(|(base, own)| {
             // with a relative error points have unequal numbers of replications
             let pairs = base.len().min(own.len());
@@ -98,7 +98,7 @@ impl PointResult {
             values: point.values.clone(),
             replications: samples.replications,
             reached: samples.ended(Ending::Goal),
-            engine: run.provenance.engine.to_owned(),
+            engine: ran.engine.to_owned(),
             mean_s: Number::new(samples.passage.mean_ticks(), mean, tick),
             p50_s: quantile(0.5),
             p95_s: quantile(0.95),

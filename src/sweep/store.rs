@@ -3,8 +3,11 @@
 //! ```text
 //! RESULT/sweep.json           what was asked: the identity of the sweep
 //! RESULT/part-000001.jsonl    finished points, one a line, while others are missing
-//! RESULT/points.jsonl         all points by number, once none is missing; the parts are then gone
+//! RESULT/points.parquet       all points by number, once none is missing; the parts are then gone
 //! ```
+//!
+//! Parts are JSON lines because they are small, many and short-lived, and can be read as they come; the points are a
+//! [table](crate::sweep::table) for other programs, and hold the same bits.
 //!
 //! Every file is written beside its place and then renamed, so that a kill or a full disk leaves whole files. A complete folder holds the
 //! same bytes however often the sweep was interrupted.
@@ -16,11 +19,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::sweep::budget::Budget;
+use crate::sweep::plan::SweepPlan;
 use crate::sweep::result::PointResult;
+use crate::sweep::table;
 use crate::whole_file;
 
 /// Version of the files.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 /// A part is written at most so often, and takes at most this share of the time.
 const PART: Duration = Duration::from_millis(250);
 const PART_SHARE: u32 = 100;
@@ -60,6 +66,9 @@ pub struct Header {
     pub seed: u64,
     /// Confidence level of all intervals.
     pub level: f64,
+    /// What all points together may be replicated, where that is limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
     /// The sweep's plan, every key written out.
     pub plan: String,
     /// Text of what the points change: a job's plan or a net.
@@ -70,7 +79,7 @@ impl Header {
     /// The identity of a sweep that this version runs.
     pub fn new(shard: Shard, points: u64, seed: u64, level: f64, plan: String, base: String) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { format_version: FORMAT_VERSION, version, shard, points, seed, level, plan, base }
+        Self { format_version: FORMAT_VERSION, version, shard, points, seed, level, budget: None, plan, base }
     }
 
     /// What is different in another header, in words; none where they are equal, whatever the shard.
@@ -78,6 +87,7 @@ impl Header {
         let same_level = self.level.to_bits() == other.level.to_bits();
         let checks = [
             (self.seed == other.seed, "the seed"),
+            (self.budget == other.budget, "the budget"),
             (self.plan == other.plan, "the plan of the sweep"),
             (self.base == other.base, "the base that its points change"),
             (same_level, "the level of the intervals"),
@@ -143,10 +153,21 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// Points that there should be, the base among them.
+    pub fn planned(&self) -> u64 {
+        (0..self.header.points).filter(|&point| self.header.shard.has(point)).count() as u64
+    }
+
     /// Whether no point is missing.
-    pub fn is_complete(&self) -> bool {
+    pub fn has_all_points(&self) -> bool {
         let shard = self.header.shard;
         (0..self.header.points).filter(|&point| shard.has(point)).all(|point| self.results.contains_key(&point))
+    }
+
+    /// Whether no point is missing, and the budget is spent where there is one.
+    pub fn is_complete(&self) -> bool {
+        let is_spent = |budget: &Budget| budget.next_round(&self.results).is_empty();
+        self.has_all_points() && self.header.budget.as_ref().is_none_or(is_spent)
     }
 }
 
@@ -155,7 +176,7 @@ fn header_path(folder: &Path) -> PathBuf {
 }
 
 fn points_path(folder: &Path) -> PathBuf {
-    folder.join("points.jsonl")
+    folder.join("points.parquet")
 }
 
 fn part_path(folder: &Path, number: u32) -> PathBuf {
@@ -226,12 +247,15 @@ pub fn read(folder: &Path) -> Result<Stored, StoreError> {
     let foreign = |error: serde_json::Error| StoreError::Foreign { path: path.clone(), why: error.to_string() };
     let header: Header = serde_json::from_str(&text).map_err(foreign)?;
     let mut results = BTreeMap::new();
-    for (_, path) in parts(folder)? {
-        read_lines(&path, &mut results)?;
-    }
     let whole = points_path(folder);
     if whole.exists() {
-        read_lines(&whole, &mut results)?;
+        let foreign = |why| StoreError::Foreign { path: whole.clone(), why };
+        let found = table::read(&whole, axes(&header).len()).map_err(foreign)?;
+        results.extend(found.into_iter().map(|result| (result.point, result)));
+    }
+    // a part is newer than the points and the parts before it
+    for (_, path) in parts(folder)? {
+        read_lines(&path, &mut results)?;
     }
     let shard = header.shard;
     if shard.of == 0 || !(1..=shard.of).contains(&shard.index) {
@@ -245,6 +269,12 @@ pub fn read(folder: &Path) -> Result<Stored, StoreError> {
         });
     }
     Ok(Stored { header, results })
+}
+
+/// Keys of the axes of a sweep; none where its plan cannot be read.
+fn axes(header: &Header) -> Vec<String> {
+    SweepPlan::from_toml(&header.plan)
+        .map_or_else(|_| Vec::new(), |plan| plan.axis.into_iter().map(|axis| axis.key).collect())
 }
 
 /// A folder that results go to.
@@ -317,11 +347,29 @@ impl Store {
     ///
     /// What the system says; the result is then kept in memory only.
     pub fn keep(&mut self, result: PointResult) -> Result<(), StoreError> {
-        self.unwritten.push(result.point);
-        self.stored.results.insert(result.point, result);
+        self.put(result);
         // in a long sweep parts become rarer, so that there are never very many
         let pause = PART.max(self.began.elapsed() / PART_SHARE);
         if self.next_part == 1 || self.written.elapsed() >= pause { self.write_part() } else { Ok(()) }
+    }
+
+    /// Keeps results that belong together: all of them are on the disk afterwards, or none of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::keep`].
+    pub fn keep_together(&mut self, results: Vec<PointResult>) -> Result<(), StoreError> {
+        // what is kept alone goes first, so that nothing of these is in its part
+        if !self.unwritten.is_empty() {
+            self.write_part()?;
+        }
+        results.into_iter().for_each(|result| self.put(result));
+        self.write_part()
+    }
+
+    fn put(&mut self, result: PointResult) {
+        self.unwritten.push(result.point);
+        self.stored.results.insert(result.point, result);
     }
 
     fn write_part(&mut self) -> Result<(), StoreError> {
@@ -342,8 +390,11 @@ impl Store {
     pub fn close(mut self) -> Result<Stored, StoreError> {
         if self.stored.is_complete() {
             let path = points_path(&self.folder);
-            let text = lines(self.stored.results.values());
-            whole_file::replace(&path, text.as_bytes()).map_err(StoreError::io("write", &path))?;
+            let results: Vec<&PointResult> = self.stored.results.values().collect();
+            let bytes = table::write(&axes(&self.stored.header), &results).map_err(io::Error::other);
+            let written = bytes.and_then(|bytes| whole_file::replace(&path, &bytes));
+            written.map_err(StoreError::io("write", &path))?;
+            // the oldest first: what a kill leaves is not older than the points
             for leftover in leftovers(&self.folder)? {
                 std::fs::remove_file(&leftover).map_err(StoreError::io("remove", &leftover))?;
             }
@@ -376,8 +427,10 @@ mod tests {
         }
     }
 
-    fn header(plan: &str) -> Header {
-        Header::new(Shard::WHOLE, 4, 1, 0.95, plan.into(), String::new())
+    /// A sweep over three axes, the first of which has this key.
+    fn header(key: &str) -> Header {
+        let axis = |key| format!("[[axis]]\nkey = '{key}'\nvalues = [1]\n");
+        Header::new(Shard::WHOLE, 4, 1, 0.95, [key, "a", "b"].map(axis).concat(), String::new())
     }
 
     fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -442,5 +495,33 @@ mod tests {
             }
             assert!((1..=of).all(|index| Shard { index, of }.has(0)));
         }
+    }
+
+    /// Results of a round are all there or none; a later part counts, also where older parts are left of it.
+    #[test]
+    fn the_newest_part_counts_until_the_parts_are_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let budget = Some(Budget { replications: 60, relative_error: None });
+        let header = || Header { budget, ..header("p") };
+        let later = |point| PointResult { replications: 20, ..result(point) };
+        let mut store = Store::open(folder.path(), header(), false).unwrap();
+        (0..4).for_each(|point| store.keep(result(point)).unwrap());
+        store.keep_together(vec![later(0), later(2)]).unwrap();
+        let before = files(folder.path());
+        // as a kill would leave it
+        drop(store);
+        let store = Store::open(folder.path(), header(), true).unwrap();
+        let counts: Vec<u64> = store.stored().results.values().map(|result| result.replications).collect();
+        assert_eq!(counts, [20, 10, 20, 10]);
+        // nothing is left of the budget
+        assert!(store.stored().is_complete());
+        store.close().unwrap();
+        let after = files(folder.path());
+        assert_eq!(after.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["points.parquet", "sweep.json"]);
+        // a kill while parts are removed leaves the newest ones
+        let newest = before.iter().filter(|(name, _)| name.starts_with("part")).next_back().unwrap();
+        std::fs::write(folder.path().join(&newest.0), &newest.1).unwrap();
+        Store::open(folder.path(), header(), true).unwrap().close().unwrap();
+        assert_eq!(files(folder.path()), after);
     }
 }

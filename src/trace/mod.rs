@@ -31,7 +31,7 @@ mod alibaba;
 pub mod analysis;
 mod attempt;
 mod builder;
-mod compression;
+pub(crate) mod compression;
 mod error;
 mod google;
 mod hadoop;
@@ -51,6 +51,6 @@ pub use job_trace::{
     StageId, StageKind,
 };
 pub use metric::{Metric, MetricUnit};
-pub use read::{ReadOptions, read, read_bytes};
+pub use read::{ReadOptions, is_log, read, read_bytes};
 pub use sniff::Format;
 pub use warning::{Spot, Warning, WarningKind};

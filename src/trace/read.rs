@@ -49,6 +49,14 @@ pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<Job
     read_parts(vec![Part::File(path.to_owned())], Vec::new(), options, watch)
 }
 
+/// Whether a file begins like a log that can be read, or a folder is one of Spark's.
+pub fn is_log(path: &Path) -> bool {
+    if path.is_dir() {
+        return spark::parts_of(path).is_ok_and(|parts| parts.is_some());
+    }
+    path.is_file() && format_of(&Part::File(path.to_owned())).is_ok()
+}
+
 /// Reads a log from bytes; `name` stands for the file in warnings and errors.
 ///
 /// # Errors

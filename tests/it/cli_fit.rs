@@ -37,7 +37,7 @@ fn fits_and_estimates_at_another_size() {
 
 #[test]
 fn says_what_is_wrong() {
-    let one = shown(&["fit", "tests/data/trace/small.rumen.json"]);
+    let one = shown(&["fit", "tests/data/trace/alibaba-2017.csv"]);
     assert!(one.starts_with("exit 4"), "{one}");
     let other = shown(&["fit", SMALL, SPECULATION, "--input-size", "32M", "--input-size", "1G"]);
     assert!(other.starts_with("exit 4") && other.contains("these are not runs of"), "{other}");
@@ -57,4 +57,122 @@ fn says_what_is_wrong() {
     assert!(exact.starts_with("exit 5"), "{exact}");
     let no_plan = shown(&["estimate", "--executors", "3"]);
     assert!(no_plan.starts_with("exit 2"), "{no_plan}");
+}
+
+const HISTORY: &str = "tests/data/trace/plain-unions.jhist";
+const SETTINGS: &str = "tests/data/trace/count_conf.xml";
+
+#[test]
+fn a_job_plan_from_a_history_and_its_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("job.toml");
+    let path = plan.to_str().unwrap();
+    assert_shown!(shown(&["fit", HISTORY, SETTINGS, "-o", path]));
+    assert_shown!(std::fs::read_to_string(&plan).unwrap());
+    let text = shown(&["estimate", path, "--reps", "500", "--csv"]);
+    assert!(text.starts_with("exit 0"), "{text}");
+    let output = tool(&["fit", "tests/data/trace/small.rumen.json", "--json"]).output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((json["kind"].as_str(), json["plan"]["profile"]["maps"].as_u64()), (Some("fit_job"), Some(2)));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let wrong = |args: &[&str], exit: &str, said: &str| {
+        let text = shown(args);
+        assert!(text.starts_with(exit) && text.contains(said), "{args:?}: {text}");
+    };
+    wrong(&["fit", SETTINGS], "exit 2", "configuration without a log");
+    wrong(&["fit", HISTORY, HISTORY], "exit 2", "fitted to one log");
+    wrong(&["fit", SMALL, SETTINGS], "exit 2", "for logs of MapReduce");
+    wrong(&["fit", SMALL, "--job", "job_1"], "exit 2", "for logs of MapReduce");
+    wrong(&["fit", HISTORY, SETTINGS, SETTINGS], "exit 2", "2 configurations");
+    wrong(&["fit", HISTORY, "--job", "job_9_9"], "exit 4", "no job `job_9_9`");
+    wrong(&["fit", HISTORY, "models/textbook/mm1k.xml"], "exit 4", "no <configuration> with a <property>");
+}
+
+/// Two stages on two slots: 3 tasks of 1 s, then 2 of 0.5 s on average.
+const STAGES: &str = "kind = \"stages\"\n[job]\nname = \"two\"\ninput_mb = 30\nexecutors = 2\ncores = 1\n\
+                      [run]\nsigma = 0\nfreedom = 4\nruns = 1\n\
+                      [[stage]]\nname = \"a\"\ntasks = { per_mb = 0.1 }\ncold = { fixed_s = 1 }\nwarm = { fixed_s = 1 }\nlaw = \"LAW\"\n\
+                      [[stage]]\nname = \"b\"\nafter = [0]\ntasks = { fixed = 2 }\ncold = { fixed_s = 0.5 }\nwarm = { fixed_s = 0.5 }\nlaw = \"LAW\"\n";
+
+/// Mean time to the end of the job, by the exact methods on the exported net.
+fn solved(net: &str) -> f64 {
+    let output = tool(&["solve", net, "--goal", "#(finished) >= 1", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", crate::cli::show(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    json["passage"]["mean_s"].as_f64().unwrap()
+}
+
+#[test]
+fn the_net_of_a_plan_of_stages_is_one_like_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (plan, net) = (file("plan.toml"), file("net.xml"));
+    std::fs::write(&plan, STAGES.replace("LAW", "exponential")).unwrap();
+    let text = shown(&["spn-gc", "--plan", &plan, "-o", &net]);
+    assert!(text.starts_with("exit 0") && text.contains("places"), "{text}");
+    // three on two slots: 1/2 + 1/2 + 1; two of half a second: 1/4 + 1/2
+    assert!((solved(&net) - 2.75).abs() < 1e-9, "{}", solved(&net));
+    // at twice the input six tasks: 5/2 + 1, then as before
+    let larger = file("larger.xml");
+    shown(&["spn-gc", "--plan", &plan, "--input-size", "60M", "-o", &larger]);
+    assert!((solved(&larger) - 4.25).abs() < 1e-9, "{}", solved(&larger));
+    // with Erlang tasks the exact mean is within the simulation's interval of five standard errors
+    std::fs::write(&plan, STAGES.replace("\"LAW\"", "{ erlang = 2 }")).unwrap();
+    let erlang = file("erlang.xml");
+    shown(&["spn-gc", "--plan", &plan, "-o", &erlang]);
+    let output = tool(&["estimate", &plan, "--reps", "40000", "--json"]).output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (mean, high) = (json["usual_mean"]["value"].as_f64().unwrap(), json["usual_mean"]["high"].as_f64().unwrap());
+    let error = (high - mean) / 1.96;
+    assert!((mean - solved(&erlang)).abs() < 5.0 * error && error < 0.002 * mean, "{mean} {error} {}", solved(&erlang));
+    let refused = shown(&["spn-gc", "--plan", &plan, "--maps", "3", "-o", &file("no.xml")]);
+    assert!(refused.starts_with("exit 2") && refused.contains("--maps"), "{refused}");
+    let refused = shown(&["spn-gc", "--executors", "3", "-o", &file("no.xml")]);
+    assert!(refused.starts_with("exit 2"), "{refused}");
+}
+
+#[test]
+fn copies_shorten_a_planned_job_with_rare_long_tasks() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml");
+    let law = "{ empirical = { samples = [1, 1, 1, 1, 1, 1, 1, 1, 1, 11] } }";
+    let text =
+        STAGES.replace("\"LAW\"", law).replace("per_mb = 0.1", "per_mb = 2").replace("executors = 2", "executors = 8");
+    std::fs::write(&plan, text).unwrap();
+    let plan = plan.to_str().unwrap();
+    let json = |speculation: &str| -> serde_json::Value {
+        let args = ["estimate", plan, "--reps", "1000", "--json", "--speculation", speculation];
+        serde_json::from_slice(&tool(&args).output().unwrap().stdout).unwrap()
+    };
+    let (none, spark) = (json("none"), json("spark3"));
+    assert!(none.get("speculation").is_none());
+    let number = |section: &str, key: &str| spark["speculation"][section][key].as_f64().unwrap();
+    assert!(number("change_s", "high") < -1.0 && number("copies", "value") > 1.0);
+    assert!(spark["median_s"].as_f64().unwrap() < none["median_s"].as_f64().unwrap() - 1.0);
+    // without copies the two simulators agree
+    let (net, known) = (none["usual_mean"]["value"].as_f64().unwrap(), number("without_s", "value"));
+    let error = |high: f64, value: f64| (high - value) / 1.96;
+    let both =
+        error(none["usual_mean"]["high"].as_f64().unwrap(), net).hypot(error(number("without_s", "high"), known));
+    assert!((net - known).abs() < 5.0 * both && both < 0.02 * net, "{net} {known} {both}");
+    assert!(shown(&["estimate", plan, "--speculation", "quantile=2"]).starts_with("exit 2"));
+    assert!(shown(&["estimate", "--speculation", "spark4"]).starts_with("exit 2"));
+}
+
+#[test]
+fn a_log_is_replayed_under_other_policies() {
+    assert_shown!(shown(&["whatif", SPECULATION, "--reps", "50"]));
+    let output = tool(&["whatif", SPECULATION, "--reps", "50", "--json"]).output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((json["kind"].as_str(), json["policies"][0]["name"].as_str()), (Some("whatif_log"), Some("none")));
+    let folder = tempfile::tempdir().unwrap();
+    let policies = folder.path().join("policies.toml");
+    std::fs::write(&policies, "[[policy]]\ndetector = { kind = \"late\" }\nlag_s = 1\n").unwrap();
+    let csv = shown(&["whatif", SMALL, "--policies", policies.to_str().unwrap(), "--reps", "20", "--csv"]);
+    assert!(csv.starts_with("exit 0") && csv.contains("job_time,late,s,") && csv.contains("job_time,none,s,"), "{csv}");
+    assert!(shown(&["whatif", "--policies", policies.to_str().unwrap()]).starts_with("exit 2"));
+    assert!(shown(&["whatif", "tests/data/trace/google-2011.csv"]).starts_with("exit 4"));
 }

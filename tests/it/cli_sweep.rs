@@ -13,22 +13,22 @@ use tempfile::TempDir;
 use crate::cli::{assert_shown, data, shown, tool};
 
 /// A folder with files in it.
-struct Folder(TempDir);
+pub(crate) struct Folder(pub(crate) TempDir);
 
 impl Folder {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
         files.iter().for_each(|(name, text)| std::fs::write(folder.0.path().join(name), text).unwrap());
         folder
     }
 
-    fn at(&self, name: &str) -> String {
+    pub(crate) fn at(&self, name: &str) -> String {
         self.0.path().join(name).to_str().unwrap().to_owned()
     }
 }
 
 /// A job whose phases have the means 1 to 9 s, always or as means of exponential delays.
-fn job(law: &str, tasks: u32) -> String {
+pub(crate) fn job(law: &str, tasks: u32) -> String {
     let phases = ["load", "read", "to_gpu", "gpu", "to_host", "spill", "shuffle", "merge", "reduce"];
     let laws: String = phases.iter().map(|phase| format!("{phase} = \"{law}\"\n")).collect();
     format!("[phases]\nmaps = {tasks}\nreduces = {tasks}\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n[model.law]\n{laws}")
@@ -42,21 +42,21 @@ fn doubled() -> String {
     (0..9).map(axis).collect()
 }
 
-fn json(args: &[&str]) -> Value {
+pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_str(&data(args)).unwrap()
 }
 
-fn number(value: &Value) -> f64 {
+pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 /// A message without the places where the terminal broke its lines.
-fn unbroken(text: &str) -> String {
+pub(crate) fn unbroken(text: &str) -> String {
     text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
 }
 
 /// Names and bytes of all files of a folder, in order.
-fn files(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+pub(crate) fn files(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =
         entries.map(|path| (path.file_name().unwrap().into(), std::fs::read(&path).unwrap())).collect();
@@ -216,7 +216,7 @@ fn a_sweep_that_was_killed_goes_on_and_gives_the_same_bytes() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(second.exists() && !Path::new(&cut).join("points.jsonl").exists(), "{:?}", files(&cut).len());
+    assert!(second.exists() && !Path::new(&cut).join("points.parquet").exists(), "{:?}", files(&cut).len());
     let resumed = data(&["sweep", &plan, "-o", &cut, "--resume"]);
     assert_eq!(data(&["sweep", &plan, "-o", &whole]), resumed);
     assert_eq!(files(&whole), files(&cut));

@@ -62,9 +62,9 @@ fn job_times(plan: &StagePlan) -> JobTimes {
 }
 
 /// Largest mean error of a fit to 32 and 64 MB for 128 and 256 MB.
-const LARGER_ERROR: f64 = 0.25;
+const LARGER_ERROR: f64 = 0.12;
 /// Largest mean error for the runs of a size that was left out.
-const LEFT_OUT_ERROR: f64 = 0.18;
+const LEFT_OUT_ERROR: f64 = 0.16;
 
 /// Errors and interval hits of a fit to some runs for others.
 #[derive(Default)]

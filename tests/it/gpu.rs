@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::cli::{assert_shown, data, show, tool};
 
 /// Name of an adapter that works: `$TAILSPN_ADAPTER`, else the best.
-fn adapter() -> String {
+pub(crate) fn adapter() -> String {
     let found: Value = serde_json::from_str(&data(&["devices", "--json"])).unwrap();
     let wanted = std::env::var("TAILSPN_ADAPTER").unwrap_or_default().to_lowercase();
     let adapters = found["adapters"].as_array().unwrap();
@@ -40,6 +40,23 @@ fn a_job_has_the_same_numbers_on_both() {
     let on_cpu = without_cost(numbers(&["--backend=cpu"]));
     assert_eq!(without_cost(numbers(&["--backend=gpu", "--adapter", &name])), on_cpu);
     assert!(on_cpu.lines().count() > 50);
+}
+
+/// A plan of stages, whose tasks wait for slots: the race on the card is the race on the processor.
+#[test]
+fn a_job_of_stages_has_the_same_numbers_on_both() {
+    let name = adapter();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml");
+    let text = "kind = \"stages\"\n[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\n[[stage]]\nsetup_s = 0.2\ntasks = { fixed = 9 }\n\
+                cold = { fixed_s = 2 }\nwarm = { fixed_s = 1 }\n[[stage]]\nafter = [0]\ntasks = { fixed = 3 }\ncold = { fixed_s = 1 }\n\
+                warm = { fixed_s = 1 }\nlaw = { empirical = { samples = [1.0, 1.2, 2.5] } }\n";
+    std::fs::write(&plan, text).unwrap();
+    let plan = plan.to_str().unwrap();
+    let numbers = |args: &[&str]| data(&[&["estimate", plan, "--reps=2000", "--csv"], args].concat());
+    let on_cpu = numbers(&["--backend=cpu"]);
+    assert_eq!(numbers(&["--backend=gpu", "--adapter", &name]), on_cpu);
+    assert!(on_cpu.contains("usual_job_time,mean,s,"), "{on_cpu}");
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod agreement;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
+mod cli_diagnose;
+#[cfg(feature = "cli")]
 mod cli_errors;
 #[cfg(feature = "cli")]
 mod cli_exact;
@@ -14,31 +16,46 @@ mod cli_fit;
 #[cfg(feature = "cli")]
 mod cli_optimize;
 #[cfg(feature = "cli")]
+mod cli_report;
+#[cfg(feature = "cli")]
 mod cli_sensitivity;
 #[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_sweep;
 #[cfg(feature = "cli")]
+mod cli_sweep_engine;
+#[cfg(feature = "cli")]
+mod cli_syscalls;
+#[cfg(feature = "cli")]
 mod cli_trace;
 #[cfg(feature = "cli")]
 mod cli_tutorial;
+#[cfg(feature = "cli")]
+mod cli_watch;
 mod degenerate;
 mod fit;
+mod fit_job;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
 mod laws;
+mod long_tail;
 mod measure;
 mod models;
 mod optimize;
 mod phan2018;
 mod pipe_semantics;
 mod random_net;
+mod replay;
+mod root_causes;
+mod samples;
 mod sensitivity;
 mod slots;
 mod solve;
+mod strace;
 mod straggler_nets;
 mod structure;
+mod syscalls;
 mod trace;
 mod trace_small;
 mod two_ways;

@@ -8,17 +8,20 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Each log is one run of the same program with Spark. One log is enough where it tells all; what it cannot tell is assumed,
+Spark: each log is one run of the same program. One log is enough where it tells all; what it cannot tell is assumed,
 and said. Logs of two sizes of input show how tasks and data grow; several of one size show how much whole runs differ.
-The model and its assumptions: docs/fit.md; how it fares against real runs: docs/validation.md.
+MapReduce: the log of one small test job, and beside it its *_conf.xml; what comes out is a job plan as of
+`estimate --print-plan`, with a comment on where each value is from.
+The models and their assumptions: docs/fit.md; how they fare against real runs: docs/validation.md.
 
 Examples:
     tailspn fit run.gz -o plan.toml
     tailspn fit small1.gz small2.gz large.gz -o plan.toml
     tailspn estimate plan.toml --input-size 10GB --executors 8
+    tailspn fit job_1.jhist job_1_conf.xml -o job.toml
 ")]
 pub(crate) struct FitArgs {
-    /// Event logs of Spark, one per run, or folders of rolled ones
+    /// Event logs of Spark, one per run, or folders of rolled ones; or a log of MapReduce with its *_conf.xml
     #[arg(required = true)]
     pub(crate) logs: Vec<PathBuf>,
     /// Plan to write; `-` is standard output, with the table on standard error
@@ -30,6 +33,9 @@ pub(crate) struct FitArgs {
     /// Input of each log in the order of the logs, where the logs do not tell it, such as 10GB; give it once for each log
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Question")]
     pub(crate) input_size: Vec<u64>,
+    /// Which job of a log of MapReduce that holds several, such as job_201002080801_40864
+    #[arg(long, value_name = "ID", help_heading = "Question")]
+    pub(crate) job: Option<String>,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) level: f64,
@@ -60,6 +66,20 @@ pub(crate) struct SizeArgs {
     /// Partitions of shuffles
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) partitions: Option<u64>,
+}
+
+/// Settings of Spark's speculation; none of both: Spark 4's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SparkSpeculation {
+    /// It is off.
+    Off,
+    /// It is on.
+    On {
+        /// `spark.speculation.multiplier`.
+        multiplier: Option<f64>,
+        /// `spark.speculation.quantile`.
+        quantile: Option<f64>,
+    },
 }
 
 impl SizeArgs {

@@ -7,7 +7,7 @@ use clap::Args;
 use tailspn::cluster::SlotShare;
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
-use crate::cli::args::{Method, PlaceArgs, PrintArgs, RunArgs, SizeArgs};
+use crate::cli::args::{Method, PlaceArgs, PlotArgs, PrintArgs, RunArgs, SizeArgs, SparkSpeculation};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
@@ -23,9 +23,11 @@ pub(crate) struct SpnGcArgs {
     /// Means of the nine phases in seconds, separated by commas; else they follow from the plan
     #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
-    /// Plan of the job; else the default one
+    /// Plan of the job, or a plan of stages that `fit` made; else the default one
     #[arg(long, value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) size: SizeArgs,
     /// Tasks draw a slow node: with which probability, and how many times longer they take there; several factors as
     /// FACTOR@PROBABILITY,...
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers)]
@@ -54,6 +56,7 @@ Examples:
     tailspn fit small.gz large.gz -o plan.toml    a Spark job's model from its logs, then at another size:
     tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4 --partitions 200
 ")]
+#[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
     pub(crate) plan: Option<PathBuf>,
@@ -68,6 +71,10 @@ pub(crate) struct EstimateArgs {
     pub(crate) rel_error: Option<f64>,
     #[command(flatten)]
     pub(crate) size: SizeArgs,
+    /// Spark's copies of stragglers: `none`, `spark4` (multiplier 3 after 90 % of the tasks), `spark3` (1.5 after 75 %), or
+    /// multiplier=1.5,quantile=0.75; what is left out is as in Spark 4
+    #[arg(long, value_name = "SETTINGS", value_parser = values::spark_speculation, help_heading = "Size of a plan that `fit` made")]
+    pub(crate) speculation: Option<SparkSpeculation>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
@@ -77,8 +84,10 @@ pub(crate) struct EstimateArgs {
     /// Also write the job's net: .xml, .dot or .svg
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) export: Option<PathBuf>,
-    /// Replace FILE where it exists
-    #[arg(long, requires = "export", help_heading = "Output")]
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace files that exist
+    #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]
@@ -94,10 +103,16 @@ Examples:
     tailspn whatif --print-plan > plan.toml      its plan, with a comment on every key
     tailspn whatif plan.toml --plot plan.svg
     tailspn whatif --sweep lag=20,60 --sweep reservation=1,0.9,shared
+    tailspn whatif eventlog.gz                   what they would have done to this very run (docs/logs.md)
 ")]
+#[command(group(clap::ArgGroup::new("written").args(["plot", "plots"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {
-    /// Plan of cluster, jobs and policies; without one, the default plan
+    /// Plan of cluster, jobs and policies, or the log of a job that ran; without one, the default plan
+    #[arg(value_name = "PLAN|LOG")]
     pub(crate) plan: Option<PathBuf>,
+    /// For a log: compare the policies of this plan
+    #[arg(long, value_name = "PLAN.toml", help_heading = "Run")]
+    pub(crate) policies: Option<PathBuf>,
     /// Replications of each policy
     #[arg(long, value_name = "N", default_value = "500", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: u64,
@@ -109,11 +124,16 @@ pub(crate) struct WhatIfArgs {
     pub(crate) sweep: Vec<SweepAxis>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Also draw the job times and energies
+    /// For a log: most attempts of tasks; a log with more is refused
+    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_attempts: u64,
+    /// Also draw the job times and energies; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
-    /// Replace FILE.svg where it exists
-    #[arg(long, requires = "plot", help_heading = "Output")]
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace files that exist
+    #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]

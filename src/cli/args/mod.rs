@@ -1,18 +1,31 @@
 //! The arguments of every command, and their help.
 
+mod diagnose;
 mod fit;
 mod jobs;
 mod knobs;
+mod plots;
+mod report;
 mod run;
 mod sweeps;
+mod syscalls;
 mod trace;
+mod watch;
 
-pub(crate) use fit::{FitArgs, SizeArgs};
+pub(crate) use diagnose::{CpuChoice, DiagnoseArgs, EdgeChoice, RulesChoice};
+pub(crate) use fit::{FitArgs, SizeArgs, SparkSpeculation};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs, SensitivityMethod};
+pub(crate) use plots::{PlotArgs, PlotFormat};
+pub(crate) use report::ReportArgs;
 pub(crate) use run::{BackendChoice, Method, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
+pub(crate) use syscalls::{
+    ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,
+    SyscallReadArgs, SyscallsArgs, SyscallsCommand,
+};
 pub(crate) use trace::TraceArgs;
+pub(crate) use watch::{PeerChoice, RuleChoice, WatchArgs};
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -69,7 +82,7 @@ pub(crate) enum Command {
     /// Show what a net's structure says without simulating it: invariants, siphons, bounds, deadlocks
     Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster
-    SpnGc(SpnGcArgs),
+    SpnGc(Box<SpnGcArgs>),
     /// Estimate how long a MapReduce job on a GPU cluster takes
     Estimate(Box<EstimateArgs>),
     /// Compare what can be done about stragglers: job time, energy, waste and copies of each policy
@@ -88,6 +101,14 @@ pub(crate) enum Command {
     Fit(FitArgs),
     /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
     Trace(TraceArgs),
+    /// Tell which tasks will be stragglers while they run, from reports of their progress
+    Watch(Box<WatchArgs>),
+    /// Say why tasks were slow, from a log and samples of its nodes, and what to do about it
+    Diagnose(Box<DiagnoseArgs>),
+    /// Say which node of a run is at fault, told by its system calls (logs of strace)
+    Syscalls(SyscallsArgs),
+    /// Make a page of results that a person can look at: one file, no network
+    Report(ReportArgs),
     /// List the graphics adapters, and say which one would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
@@ -192,6 +213,7 @@ Examples:
     tailspn simulate net.xml --method exact                     without replications, where that is possible
     tailspn simulate net.xml --horizon 100 --at '50:#(queue)' --reward 'busy=#(server) > 0'
 ")]
+#[command(group(clap::ArgGroup::new("written").args(["samples", "plots"]).multiple(true)))]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
@@ -224,8 +246,10 @@ pub(crate) struct SimulateArgs {
     /// Write the times of all replications to a file, one a line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) samples: Option<PathBuf>,
-    /// Replace FILE where it exists
-    #[arg(long, requires = "samples", help_heading = "Output")]
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace files that exist
+    #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
 }
 
@@ -279,13 +303,15 @@ pub(crate) struct SolveArgs {
     pub(crate) max_time: Option<Duration>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Draw the distribution function of the time to the goal, or to the dead marking
+    /// Draw the distribution function of the time to the goal, or to the dead marking; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot_cdf: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
     /// Write the reachability graph for Graphviz, up to 20,000 markings; of an unbounded net, the coverability graph
     #[arg(long, value_name = "FILE", group = "graph", help_heading = "Output")]
     pub(crate) export_dot: Option<PathBuf>,
-    /// Draw the same graph, up to 300 markings
+    /// Draw the same graph, up to 300 markings; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", group = "graph", help_heading = "Output")]
     pub(crate) export_svg: Option<PathBuf>,
     /// Show vanishing markings in these graphs too

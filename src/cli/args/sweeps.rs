@@ -4,10 +4,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use tailspn::sweep::Shard;
 
+use crate::cli::args::PlaceArgs;
+use crate::cli::args::PlotArgs;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -46,14 +48,32 @@ pub(crate) struct SweepArgs {
     /// Wall time after which no new point is begun, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Run")]
     pub(crate) max_time: Option<Duration>,
+    /// Replications of all points together, instead of the plan's budget: they go where the intervals are widest
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, conflicts_with = "shard", help_heading = "Run")]
+    pub(crate) budget_replications: Option<u64>,
+    /// Wall time that is spent likewise, such as 30s or 5m, instead of the plan's
+    #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, conflicts_with = "shard", help_heading = "Run")]
+    pub(crate) budget_time: Option<Duration>,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) level: f64,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Tell on standard error what happens, as JSON lines (described in docs/json.md), instead of a progress bar
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    pub(crate) events: Option<EventFormat>,
     #[command(flatten)]
     pub(crate) print: SweepPrintArgs,
     /// Print a plan with a comment on every key, and do nothing else
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
+}
+
+/// How events are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EventFormat {
+    /// A line of JSON each
+    Json,
 }
 
 #[derive(Debug, Args)]
@@ -78,9 +98,9 @@ pub(crate) struct SweepPrintArgs {
     /// Print CSV: one point a row
     #[arg(long)]
     pub(crate) csv: bool,
-    /// Draw what fits: a curve for one axis, a heat map for a grid of two, a tornado for one axis at a time
-    #[arg(long, value_name = "DIR")]
-    pub(crate) plots: Option<PathBuf>,
+    /// Drawn is what fits: a curve for one axis, a heat map for a grid of two, a tornado for one axis at a time.
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
     /// Replace pictures that exist
     #[arg(long, requires = "plots")]
     pub(crate) force: bool,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::args::PlotArgs;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -19,6 +20,7 @@ Examples:
     tailspn trace slow.gz --usual usual1.gz --usual usual2.gz
     tailspn trace app.lz4 --csv > attempts.csv
 ")]
+#[command(group(clap::ArgGroup::new("written").args(["timeline", "plots"]).multiple(true)))]
 pub(crate) struct TraceArgs {
     /// A log, or the folder of a rolled log; `-` is standard input
     pub(crate) log: PathBuf,
@@ -40,10 +42,12 @@ pub(crate) struct TraceArgs {
     /// Print long lists to their end
     #[arg(long, help_heading = "Output")]
     pub(crate) all: bool,
-    /// Also draw the attempts: time to the right, a lane for each slot of each node
+    /// Also draw the attempts: time to the right, a lane for each slot of each node; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,
-    /// Replace FILE.svg where it exists
-    #[arg(long, requires = "timeline", help_heading = "Output")]
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace files that exist
+    #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
 }

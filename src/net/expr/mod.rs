@@ -8,4 +8,4 @@ mod ast;
 mod parse;
 
 pub use ast::{BinaryOp, Expr, Function, Leaf, UnaryOp};
-pub use parse::{ExprError, MAX_DEPTH, MAX_OPERATORS, Name, NamedLeaf, Names, parse, resolve};
+pub use parse::{ExprError, MAX_DEPTH, MAX_OPERATORS, Name, NamedLeaf, Names, parse, parse_paths, resolve};

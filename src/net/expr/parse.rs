@@ -139,10 +139,23 @@ pub trait Names {
 ///
 /// The first thing that does not fit the grammar, with its span.
 pub fn parse(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
-    let mut parser = Parser { text, at: 0, depth: 0, operators: 0 };
+    whole(Parser { text, at: 0, depth: 0, operators: 0, paths: false })
+}
+
+/// The same, where a name may be a path such as `cluster.node[0].count` or `cluster.node[*].count`.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_paths(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
+    whole(Parser { text, at: 0, depth: 0, operators: 0, paths: true })
+}
+
+/// One expression and nothing after it.
+fn whole(mut parser: Parser<'_>) -> Result<Expr<NamedLeaf>, ExprError> {
     let expr = parser.binary(1)?;
     parser.skip_blanks();
-    if parser.at < text.len() {
+    if parser.at < parser.text.len() {
         return Err(parser.expected("an operator or the end"));
     }
     Ok(expr)
@@ -188,6 +201,8 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     operators: usize,
+    /// Whether a name may have indices in square brackets.
+    paths: bool,
 }
 
 /// Longer symbols first, so that `<=` is not read as `<`.
@@ -329,8 +344,17 @@ impl Parser<'_> {
     /// A function call, a capacity or a parameter.
     fn word(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
         let start = self.at;
-        let length = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
-        self.at += length.unwrap_or(self.rest().len());
+        self.skip_word();
+        while self.paths && self.rest().starts_with('[') {
+            self.at += 1;
+            let index = self.rest().find(|c: char| !(c.is_ascii_digit() || c == '*')).unwrap_or(self.rest().len());
+            self.at += index;
+            if index == 0 {
+                return Err(self.expected("a number or `*`"));
+            }
+            self.require("]")?;
+            self.skip_word();
+        }
         let name = Name { text: self.text[start..self.at].to_owned(), span: start..self.at };
         if !self.take("(") {
             self.at = name.span.end;
@@ -354,6 +378,12 @@ impl Parser<'_> {
             return Err(ExprError::Arity { name: function.name(), least, most, got: args.len(), span: start..self.at });
         }
         Ok(Expr::Call(function, args))
+    }
+
+    /// Letters, digits, `_` and `.`.
+    fn skip_word(&mut self) {
+        let length = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+        self.at += length.unwrap_or(self.rest().len());
     }
 
     /// The name up to one of `ends`: ids of places may hold blanks and nearly anything else.
@@ -421,6 +451,15 @@ mod tests {
         let spans: Vec<_> =
             ["1 +", "foo(1)", "#(P", "2 3", "pow(1)", "1.2.3", "#()"].map(|t| parse(t).unwrap_err().span()).into();
         assert_eq!(spans, [3..3, 0..3, 2..3, 2..3, 0..6, 0..5, 2..2]);
+    }
+
+    #[test]
+    fn names_may_be_paths_where_that_is_asked_for() {
+        let expr = parse_paths("a.b[0].c[12] <= 2*x[*].y").unwrap();
+        assert_eq!(expr.text(&name_of), "a.b[0].c[12] <= 2 * x[*].y");
+        assert_eq!(parse("a[0]").unwrap_err().span(), 1..2);
+        let spans: Vec<_> = ["a[", "a[x]", "a[0", "a[0]b]"].map(|t| parse_paths(t).unwrap_err().span()).into();
+        assert_eq!(spans, [2..2, 2..3, 3..3, 5..6]);
     }
 
     #[test]

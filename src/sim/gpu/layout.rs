@@ -14,7 +14,8 @@ pub(crate) struct ScheduleRun {
     pub(crate) begin: u32,
     pub(crate) end: u32,
     pub(crate) horizon: [u32; 2],
-    pub(crate) padding: [u32; 2],
+    pub(crate) quads_each: u32,
+    pub(crate) length: u32,
 }
 
 /// Parameters of one dispatch of `shaders/race/game.wgsl`.

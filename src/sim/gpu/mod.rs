@@ -7,8 +7,11 @@
 //! * [`adapters`] lists what there is; a device is opened only after a self-test with known answers.
 //! * A chunk of replications is dispatched in parts of about 60 ms, reduced there, and added when it is complete:
 //!   a fault in between loses the chunk, and counts nothing of it.
+//! * A [`Card`] runs many nets; schedules of one plan run together, as one batch with rates of their own.
 //! * [`GpuError`] says what happened and what to do.
 
+mod batch;
+mod card;
 mod code;
 mod columns;
 mod device;
@@ -34,6 +37,7 @@ mod survey;
 mod tests;
 mod twin;
 
+pub use card::Card;
 pub use device::{AdapterFacts, Gpu, adapters};
 pub use error::GpuError;
 pub use survey::{Surveyed, automatic_choice, survey};

@@ -283,7 +283,7 @@ fn time_left(cpu: &CpuRounds<'_>, replications: u64, limits: &Limits<'_>) -> Dur
 }
 
 /// The error where a device is required.
-fn required(fault: DeviceFault, engine: &'static str) -> RunError {
+pub(in crate::sim::gpu) fn required(fault: DeviceFault, engine: &'static str) -> RunError {
     match fault {
         DeviceFault::Gpu(error) => RunError::Gpu(error),
         DeviceFault::DoesNotFit(reasons) => RunError::GpuUnfit { engine, reasons },

@@ -16,8 +16,6 @@ use crate::sim::question::Ending;
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 
-/// Most slots that an invocation keeps to itself.
-const MOST_PRIVATE: u32 = 24;
 /// Bytes of a slot of one quad, and of one value of a column.
 const SLOT_BYTES: u64 = 32;
 const VALUE_BYTES: u64 = 8;
@@ -49,7 +47,7 @@ impl GpuSchedule {
     pub(crate) fn new(gpu: &Arc<Gpu>, schedule: Schedule, names: &[String]) -> Result<Self, DeviceFault> {
         let started = Instant::now();
         let code = ScheduleCode::new(&schedule, names, gpu.loop_budget).map_err(DeviceFault::DoesNotFit)?;
-        let in_memory = code.slots > MOST_PRIVATE || code.segments.len() > 1;
+        let in_memory = code.in_memory();
         let place = if in_memory { Slots::Memory } else { Slots::Private(code.slots) };
         let kernel = gpu.kernel("schedule", &shader::schedule(gpu.int64, place))?;
         let limits = &gpu.facts;
@@ -124,7 +122,8 @@ impl GpuSchedule {
                 begin: segment.start,
                 end: segment.end,
                 horizon: pair(self.schedule.horizon),
-                padding: [0; 2],
+                quads_each: quads,
+                length: self.code.program.len() as u32,
             };
             let parameters = self.gpu.uniform(&run)?;
             let mut buffers = vec![(0, &parameters), (1, &self.program), (2, &self.tables), (3, &self.results)];

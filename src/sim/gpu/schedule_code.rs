@@ -20,6 +20,8 @@ const POST_LATEST_UNTIL: u32 = 4;
 const POST_LATEST_EVER: u32 = 5;
 const POST_COUNT: u32 = 6;
 const POST_RESULT: u32 = 7;
+/// Most slots that an invocation keeps to itself.
+const MOST_PRIVATE: u32 = 24;
 /// Slots and columns that an instruction can name.
 const MOST_SLOTS: usize = 1 << 20;
 
@@ -55,7 +57,21 @@ impl ScheduleCode {
     ///
     /// Everything that does not fit on a device.
     pub(crate) fn new(schedule: &Schedule, names: &[String], loop_budget: u32) -> Result<Self, Vec<String>> {
-        let mut writer = Writer::new(schedule);
+        Self::after(Vec::new(), schedule, names, loop_budget)
+    }
+
+    /// The same with tables that come after those of other schedules.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub(crate) fn after(
+        tables: Vec<u32>,
+        schedule: &Schedule,
+        names: &[String],
+        loop_budget: u32,
+    ) -> Result<Self, Vec<String>> {
+        let mut writer = Writer::new(tables, schedule);
         let mut obstacles = Vec::new();
         writer.begin();
         for bound in &schedule.steps {
@@ -84,6 +100,11 @@ impl ScheduleCode {
             segments: segments.unwrap_or_default(),
         })
     }
+
+    /// Whether slots are in a buffer, not with each invocation: where there are many, or where dispatches hand them on.
+    pub(crate) fn in_memory(&self) -> bool {
+        self.slots > MOST_PRIVATE || self.segments.len() > 1
+    }
 }
 
 struct Writer {
@@ -98,8 +119,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(schedule: &Schedule) -> Self {
-        let mut tables = Vec::new();
+    fn new(mut tables: Vec<u32>, schedule: &Schedule) -> Self {
         let mut choices = Vec::new();
         for (_, cumulative) in &schedule.choices {
             choices.push(tables.len() as u32);

@@ -11,7 +11,7 @@ use crate::sim::race::Setup;
 use crate::sim::schedule::Schedule;
 
 /// The engine on a device that gives the numbers of an engine of the CPU.
-fn device_engine<'a>(
+pub(in crate::sim::gpu) fn device_engine<'a>(
     kind: Kind,
     gpu: &Arc<Gpu>,
     setup: Setup<'a>,

@@ -248,10 +248,8 @@ impl Schedule {
 
     fn record(&self, block: &Block, lanes: std::ops::Range<usize>, samples: &mut Samples) {
         for r in lanes {
-            let time = block.end.of(r);
             let extra = block.extra_firings[(r & 3) * QUADS + (r >> 2)];
-            let ending = if time <= self.horizon { Ending::Goal } else { Ending::Horizon };
-            samples.record(ending, time.min(self.horizon), self.sure_firings + u64::from(extra), self.keep);
+            self.note(block.end.of(r), u64::from(extra), samples);
             for (times, (first, last)) in samples.groups.iter_mut().zip(block.first.iter().zip(&block.last)) {
                 if first.of(r) <= self.horizon {
                     times.first.push(first.of(r));
@@ -259,6 +257,13 @@ impl Schedule {
                 }
             }
         }
+    }
+
+    /// Counts a replication that took so long, with so many firings that are not sure.
+    #[inline]
+    pub(in crate::sim) fn note(&self, time: u64, extra_firings: u64, samples: &mut Samples) {
+        let ending = if time <= self.horizon { Ending::Goal } else { Ending::Horizon };
+        samples.record(ending, time.min(self.horizon), self.sure_firings + extra_firings, self.keep);
     }
 
     /// Runs `work` on every block that holds some of `count` replications from `first` on, with the lanes that are wanted.

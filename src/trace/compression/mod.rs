@@ -19,13 +19,13 @@ const CHUNK: usize = 1 << 18;
 
 /// A compression that is not undone, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Refused {
-    pub(super) what: &'static str,
-    pub(super) help: &'static str,
+pub(crate) struct Refused {
+    pub(crate) what: &'static str,
+    pub(crate) help: &'static str,
 }
 
 /// Text, or why there is none.
-pub(super) enum Plain<'r> {
+pub(crate) enum Plain<'r> {
     Text(Box<dyn BufRead + 'r>),
     Refused(Refused),
 }
@@ -35,7 +35,7 @@ pub(super) enum Plain<'r> {
 /// # Errors
 ///
 /// Where the first bytes cannot be read.
-pub(super) fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
+pub(crate) fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
     let mut reader: Box<dyn BufRead + 'r> = Box::new(BufReader::with_capacity(CHUNK, source));
     for _ in 0..MOST_LAYERS {
         let (head, rest) = peek(reader)?;

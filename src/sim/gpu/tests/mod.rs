@@ -1,5 +1,6 @@
 //! Devices against the CPU, bit for bit. They need an adapter: lavapipe will do, none is a failure.
 
+mod batch;
 mod code;
 mod direct_law;
 mod double;

@@ -80,7 +80,7 @@ macro_rules! mirror {
 #[test]
 fn structs_have_the_same_layout_on_both_sides() {
     let schedule = parse(&shader::schedule(false, Slots::Memory));
-    mirror!(&schedule, ScheduleRun { key, first_quad, quads, stride, begin, end, horizon, padding });
+    mirror!(&schedule, ScheduleRun { key, first_quad, quads, stride, begin, end, horizon, quads_each, length });
     let reduce = parse(&shader::reduce(false));
     mirror!(&reduce, ReduceRun { limit, begin, end, share, histogram, padding });
     mirror!(&reduce, Partial { squares, sum, min, max, count, padding });

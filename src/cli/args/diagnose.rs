@@ -1,0 +1,145 @@
+//! The arguments of `diagnose`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Takes the log of a job (all that `trace` reads) and samples of its nodes: the text of mpstat, iostat -xt and
+sar -u -d -n DEV, `sadf -d`, `sadf -j`, plain or gz, as files or as the folder that they are in. Samples are matched
+with nodes by the names of hosts; where these differ, a node map says whose they are:
+
+    [node.\"10.0.0.11\"]
+    host = \"worker1\"              # as the samples have it
+    cpu = [\"all\"]                 # or the numbers of its processors
+    disk = [\"sda\"]                # the busiest counts; default: all but loop, ram and dm devices
+    network = [\"eth0\"]            # default: all but lo and virtual ones
+    clock_offset_s = 0.0          # to add to the samples' times
+
+Examples:
+    tailspn diagnose app-20261120092608-0004.gz samples/
+    tailspn diagnose app.zstd worker*.sadf.json --node-map nodes.toml --timeline causes.svg
+    tailspn diagnose app.lz4 --json
+")]
+pub(crate) struct DiagnoseArgs {
+    /// A log and samples of its nodes, or folders with them
+    #[arg(required = true)]
+    pub(crate) path: Vec<PathBuf>,
+    /// Which samples belong to which node
+    #[arg(long, value_name = "FILE.toml", help_heading = "Samples")]
+    pub(crate) node_map: Option<PathBuf>,
+    /// Seconds to add to the times of a node's samples, or of all; may be repeated
+    #[arg(long, value_name = "[NODE=]SECONDS", allow_hyphen_values = true, value_parser = clock_offset, help_heading = "Samples")]
+    pub(crate) clock_offset: Vec<(Option<String>, f64)>,
+    /// How far the clock of texts without a time zone is before UTC, such as +01:00
+    #[arg(long, value_name = "HH:MM", default_value = "+00:00", allow_hyphen_values = true, value_parser = utc_offset, help_heading = "Samples")]
+    pub(crate) utc_offset: f64,
+    /// What stands for the use of processors
+    #[arg(long, value_name = "SHARE", default_value = "busy", help_heading = "Rules")]
+    pub(crate) cpu: CpuChoice,
+    /// Whose rules: `own`, or those of the paper alone
+    #[arg(long, value_name = "WHOSE", default_value = "own", help_heading = "Rules")]
+    pub(crate) rules: RulesChoice,
+    /// A cause exceeds this quantile of the stage
+    #[arg(long, value_name = "SHARE", default_value = "0.7", value_parser = values::share, help_heading = "Rules")]
+    pub(crate) quantile: f64,
+    /// A cause exceeds the mean of its peers by this factor
+    #[arg(long, value_name = "FACTOR", default_value = "1.5", allow_hyphen_values = true, value_parser = at_least_one, help_heading = "Rules")]
+    pub(crate) peer_factor: f64,
+    /// How a resource's use before and after a task is taken
+    #[arg(long, value_name = "READING", default_value = "any", help_heading = "Rules")]
+    pub(crate) edge: EdgeChoice,
+    /// How long before and after a task is looked at, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = positive_seconds, help_heading = "Rules")]
+    pub(crate) edge_width: f64,
+    /// Share of a task's use that counts as load before and after it
+    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = values::share, help_heading = "Rules")]
+    pub(crate) edge_factor: f64,
+    /// Most attempts of tasks; a log with more is refused
+    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_attempts: u64,
+    /// Most bytes of a file of samples after decompression, such as 2G; what comes later is left out
+    #[arg(long, value_name = "BYTES", default_value = "1G", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
+    pub(crate) max_samples: u64,
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, conflicts_with = "csv", help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Print the findings as CSV, one a row
+    #[arg(long, help_heading = "Output")]
+    pub(crate) csv: bool,
+    /// Print long lists to their end
+    #[arg(long, help_heading = "Output")]
+    pub(crate) all: bool,
+    /// Also draw the attempts, the stragglers in the colours of their causes
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub(crate) timeline: Option<PathBuf>,
+    /// Replace FILE.svg where it exists
+    #[arg(long, requires = "timeline", help_heading = "Output")]
+    pub(crate) force: bool,
+}
+
+/// What stands for the use of processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CpuChoice {
+    /// All time that is neither idle nor waiting for a disk
+    Busy,
+    /// Time in user mode, as in the paper
+    User,
+}
+
+/// Whose rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RulesChoice {
+    /// The paper's, with headroom, outliers and cold first waves
+    Own,
+    /// The paper's
+    Paper,
+}
+
+/// How edge detection is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EdgeChoice {
+    /// Load before or after the task is enough for a cause
+    Any,
+    /// Load before and after it is needed
+    Both,
+    /// As the paper prints it: load before and after speaks against a cause
+    Printed,
+    /// No edge detection
+    Off,
+}
+
+/// `NODE=SECONDS` or `SECONDS`.
+fn clock_offset(text: &str) -> Result<(Option<String>, f64), String> {
+    let (node, seconds) =
+        text.rsplit_once('=').map_or((None, text), |(node, seconds)| (Some(node.to_owned()), seconds));
+    let seconds = seconds.trim().parse::<f64>().ok().filter(|seconds| seconds.is_finite());
+    let expected = || "expected seconds, such as -2.5 or worker1=37".to_owned();
+    Ok((node.filter(|node| !node.is_empty()), seconds.ok_or_else(expected)?))
+}
+
+/// `+HH:MM` as seconds.
+fn utc_offset(text: &str) -> Result<f64, String> {
+    let expected = || "expected hours and minutes, such as +01:00 or -05:30".to_owned();
+    let (sign, time) = match text.strip_prefix('-') {
+        Some(time) => (-1.0, time),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (hours, minutes) = time.split_once(':').unwrap_or((time, "0"));
+    let number = |digits: &str, limit: u32| digits.parse::<u32>().ok().filter(|&number| number < limit);
+    let (hours, minutes) = number(hours, 24).zip(number(minutes, 60)).ok_or_else(expected)?;
+    Ok(sign * f64::from(3600 * hours + 60 * minutes))
+}
+
+fn at_least_one(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 1.0);
+    number.ok_or_else(|| "expected a number of at least 1".to_owned())
+}
+
+fn positive_seconds(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "expected seconds, above 0".to_owned())
+}

@@ -1,0 +1,163 @@
+//! The arguments of `syscalls`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+A log is written on each node by `strace -f -T -ttt -o n1.strace -p PID`, or, with less to go by,
+`strace -c -f -w -o n1.strace -p PID`. First a profile is made of runs without a fault, then a run is
+held against it. Methods, settings and limits: docs/syscalls.md.
+
+Examples:
+    tailspn syscalls profile control1/ control2/ control3/ -o usual.json
+    tailspn syscalls diagnose slow/ --profile usual.json
+    tailspn syscalls diagnose n1=a.strace.gz n2=b.strace.gz n3=c.strace.gz --profile usual.json --picture calls.svg
+")]
+pub(crate) struct SyscallsArgs {
+    #[command(subcommand)]
+    pub(crate) command: SyscallsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SyscallsCommand {
+    /// Learn from runs without a fault what is usual
+    Profile(SyscallProfileArgs),
+    /// Say which node of a run is at fault, and with what
+    Diagnose(Box<SyscallDiagnoseArgs>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SyscallProfileArgs {
+    /// Runs without a fault, a folder each, with a log for each node
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// Profile to write
+    #[arg(short, long, value_name = "PROFILE.json")]
+    pub(crate) output: PathBuf,
+    /// Replace PROFILE.json where it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Folder with data of the job; may be repeated [default: all that is no folder of the system]
+    #[arg(long, value_name = "FOLDER", help_heading = "What is learnt")]
+    pub(crate) data: Vec<String>,
+    /// When two invocations are the same: to the letter, or but for addresses in memory and ports of peers
+    #[arg(long, value_enum, default_value = "stable", help_heading = "What is learnt")]
+    pub(crate) matching: MatchingChoice,
+    /// End of the first interval of times in seconds
+    #[arg(long, value_name = "S", default_value = "1e-6", allow_hyphen_values = true, value_parser = values::positive, help_heading = "What is learnt")]
+    pub(crate) first_bucket: f64,
+    /// How much longer each interval's end is than that of the one before, at least 1.1
+    #[arg(long, value_name = "X", default_value = "2", allow_hyphen_values = true, value_parser = values::positive, help_heading = "What is learnt")]
+    pub(crate) bucket_factor: f64,
+    #[command(flatten)]
+    pub(crate) reading: SyscallReadArgs,
+}
+
+/// How logs of strace are read.
+#[derive(Debug, Args)]
+pub(crate) struct SyscallReadArgs {
+    /// Which clock totals (-c) were taken by: the wall's (-w was given), the processor's, or told by the totals themselves
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Reading the logs")]
+    pub(crate) clock: ClockChoice,
+    /// Longest line, such as 64K; a longer one is left out and counted
+    #[arg(long, value_name = "BYTES", default_value = "1M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Reading the logs")]
+    pub(crate) max_line: u64,
+    /// Most different invocations that are learnt of a node
+    #[arg(long, value_name = "N", default_value = "1_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Reading the logs")]
+    pub(crate) max_invocations: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SyscallDiagnoseArgs {
+    /// The folder of a run, or a log of each node; with NODE= in front where a file's name does not begin with its node's
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<String>,
+    /// What is usual
+    #[arg(short, long, value_name = "PROFILE.json")]
+    pub(crate) profile: PathBuf,
+    /// Method; may be repeated [default: all]
+    #[arg(long, value_enum, help_heading = "Method")]
+    pub(crate) method: Vec<SyscallMethod>,
+    /// improved: how many times the largest score of the control runs a score must exceed
+    #[arg(long, value_name = "X", default_value = "1.4", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Method")]
+    pub(crate) margin: f64,
+    /// statistical: by how much every other node's total must differ from the greatest
+    #[arg(long, value_name = "SHARE", default_value = "25%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
+    pub(crate) hog_share: f64,
+    /// statistical: by how much the scores of two nodes must differ
+    #[arg(long, value_name = "SHARE", default_value = "50%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
+    pub(crate) isolation_share: f64,
+    /// statistical: what a percentage difference is a share of
+    #[arg(long, value_enum, default_value = "greater", help_heading = "Method")]
+    pub(crate) difference: DifferenceChoice,
+    /// semantic: on which sides of its range an invocation counts as outside
+    #[arg(long, value_enum, default_value = "both", help_heading = "Method")]
+    pub(crate) sides: SidesChoice,
+    #[command(flatten)]
+    pub(crate) reading: SyscallReadArgs,
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, conflicts_with = "csv", help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Print what calls took as CSV, one class of one node a row
+    #[arg(long, help_heading = "Output")]
+    pub(crate) csv: bool,
+    /// Print long lists to their end
+    #[arg(long, help_heading = "Output")]
+    pub(crate) all: bool,
+    /// Also draw nodes and calls, coloured by their distance from what is usual
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub(crate) picture: Option<PathBuf>,
+    /// Replace FILE.svg where it exists
+    #[arg(long, requires = "picture", help_heading = "Output")]
+    pub(crate) force: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SyscallMethod {
+    /// Totals and histograms against those of control runs, as printed
+    Statistical,
+    /// Single invocations against those of control runs, as printed
+    Semantic,
+    /// Times per call against those of the other nodes
+    Improved,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockChoice {
+    /// Told by the totals
+    Auto,
+    /// `strace -c -w`
+    Wall,
+    /// `strace -c`
+    Processor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MatchingChoice {
+    /// To the letter
+    Literal,
+    /// But for addresses in memory and ports of peers
+    Stable,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DifferenceChoice {
+    /// Of the greater value
+    Greater,
+    /// Of the lesser value
+    Lesser,
+    /// Of their mean
+    Mean,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SidesChoice {
+    /// Below the least and above the greatest
+    Both,
+    /// Above the greatest only
+    Above,
+}

@@ -1,0 +1,93 @@
+//! The arguments of `watch`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Reports are rows of a table with tabs, after a header that names the columns, or JSON lines with the
+same keys: t_ms (milliseconds), partition or task_id, progress (0 to 1) or done and total; job, kind,
+stage, attempt and node where there are several. A task begins with its first report and ends with
+the one that has all done. The format and the rules: docs/watch.md.
+
+Examples:
+    tailspn watch --learn hist1.tsv.gz hist2.tsv.gz -o model.toml     learn how tasks usually progress
+    tailspn watch progress.tsv --model model.toml                     a file that grows; Ctrl-C ends
+    collector | tailspn watch - --model model.toml --json
+    tailspn watch old.tsv.gz --learn job.jhist --rule paper           replay, by the rule of the paper
+")]
+pub(crate) struct WatchArgs {
+    /// Reports of progress: a file that may grow, or `-` for standard input; none: only learn
+    #[arg(required_unless_present = "learn")]
+    pub(crate) reports: Option<PathBuf>,
+    /// What earlier runs taught, from --learn; without it the tasks of a stage are compared with each other only
+    #[arg(long, value_name = "MODEL.toml", conflicts_with = "learn", help_heading = "Model")]
+    pub(crate) model: Option<PathBuf>,
+    /// Learn from these runs first, one a file: reports of progress, or job histories of Hadoop with their progress
+    #[arg(long, value_name = "HIST", num_args = 1.., help_heading = "Model")]
+    pub(crate) learn: Vec<PathBuf>,
+    /// Write what was learned; `-` is standard output
+    #[arg(short, long, value_name = "MODEL.toml", requires = "learn", help_heading = "Model")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace MODEL.toml where it exists
+    #[arg(long, requires = "output", help_heading = "Model")]
+    pub(crate) force: bool,
+    /// The boundary: `adaptive`, or `paper`, the one of Garraghan et al. 2015
+    #[arg(long, value_enum, default_value = "adaptive", help_heading = "Rule")]
+    pub(crate) rule: RuleChoice,
+    /// A straggler takes more than 1 + DIFF times the usual time
+    #[arg(long, value_name = "DIFF", default_value = "50%", allow_hyphen_values = true, value_parser = values::excess, help_heading = "Rule")]
+    pub(crate) diff: f64,
+    /// Flag who is a straggler with at least this probability (adaptive)
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Rule")]
+    pub(crate) confidence: Option<f64>,
+    /// "50 % smaller than the median" of the peers (paper): below median / (1 + DIFF), below half of it, or not heard
+    #[arg(long, value_enum, default_value = "diff", help_heading = "Rule")]
+    pub(crate) peers: PeerChoice,
+    /// Samples in a row that must be beyond the boundary
+    #[arg(short = 'n', long, value_name = "N", default_value = "3", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Rule")]
+    pub(crate) samples: u64,
+    /// Age of a task before it is judged: by default none (adaptive), or 5s and at most a twelfth of the usual time (paper)
+    #[arg(long, value_name = "TIME", value_parser = values::wall_time, help_heading = "Rule")]
+    pub(crate) start: Option<Duration>,
+    /// Time between two samples of a task: by default 1s and at most a sixtieth of the usual time
+    #[arg(long, value_name = "TIME", value_parser = values::wall_time, help_heading = "Rule")]
+    pub(crate) interval: Option<Duration>,
+    /// End when nothing was written for so long, by the wall clock; 0 ends at the end of the file
+    #[arg(long, value_name = "TIME", value_parser = values::wall_time_or_none, help_heading = "Limits")]
+    pub(crate) until_idle: Option<Duration>,
+    /// Forget a task that was silent for so long, by the clock of the reports
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = values::wall_time, help_heading = "Limits")]
+    pub(crate) forget: Duration,
+    /// Most tasks that are followed at a time; reports of others are left out and counted
+    #[arg(long, value_name = "N", default_value = "1_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_tasks: u64,
+    /// Longest line, such as 64K; a longer one is left out and counted
+    #[arg(long, value_name = "BYTES", default_value = "1M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
+    pub(crate) max_line: u64,
+    /// Print JSON: a line for each flag, one at the end (described in docs/json.md)
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleChoice {
+    /// By the probability that a task ends as a straggler
+    Adaptive,
+    /// By a fixed threshold for model and peers
+    Paper,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PeerChoice {
+    /// Below median / (1 + DIFF)
+    Diff,
+    /// Below half of the median
+    Half,
+    /// Not heard
+    Ignored,
+}

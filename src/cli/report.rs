@@ -1,0 +1,207 @@
+//! `report`: results as a page that a person can look at and decide from.
+
+use std::path::Path;
+
+use tailspn::formats::svg::svg;
+use tailspn::mapreduce::Plan;
+use tailspn::report::{Found, Picture, ReadError, Shown, counted, page, pictures, read_json, sweep_report};
+use tailspn::sweep::{StoreError, SweepPlan, read as read_sweep};
+
+use crate::cli::args::{NetArgs, ReportArgs};
+use crate::cli::convert::put;
+use crate::cli::exit::Exit;
+use crate::cli::load::{read_bytes, read_net};
+use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::output::{Terminal, may_write};
+use crate::cli::pictures::{NAMES, draw, may_draw};
+use crate::cli::spn_gc::built;
+
+/// Most places and transitions of a net that is drawn.
+const MOST_DRAWN: usize = 300;
+/// Tasks of a job whose net is drawn: more look the same.
+const MAPS: u64 = 3;
+const REDUCES: u64 = 2;
+
+/// Makes the page.
+pub(crate) fn run(args: &ReportArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if let Some(path) = &args.output {
+        may_write(path, args.force)?;
+    }
+    may_draw(&names(args.results.len()), &args.plots, args.force)?;
+    let shown = load_all(args, terminal)?;
+    let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
+    if let Some(path) = &args.output {
+        let text = page(&shown).map_err(|error| internal(&error))?;
+        put(path, &text, args.force, terminal)?;
+    }
+    if args.plots.plots.is_some() {
+        let drawn = all_pictures(&shown).map_err(|error| internal(&error))?;
+        draw(&drawn, &args.plots, args.force)?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Names that pictures of so many results may have.
+fn names(results: usize) -> Vec<&'static str> {
+    // with several results their number comes first; such files are checked when they are written
+    if results == 1 { NAMES.to_vec() } else { Vec::new() }
+}
+
+/// The pictures of all results; of several, with their numbers.
+fn all_pictures(shown: &[Shown]) -> Result<Vec<Picture>, tailspn::report::PlotError> {
+    let mut all = Vec::new();
+    for (number, one) in (1..).zip(shown) {
+        let mut own = pictures(&one.found)?;
+        own.extend(one.net.as_ref().map(|(_, svg)| Picture {
+            name: "net".into(),
+            wide: svg.clone(),
+            narrow: svg.clone(),
+        }));
+        if shown.len() > 1 {
+            own.iter_mut().for_each(|picture| picture.name = format!("{number}-{}", picture.name).into());
+        }
+        all.extend(own);
+    }
+    Ok(all)
+}
+
+/// What a file holds.
+enum Loaded {
+    Result(Box<Found>),
+    Plan(String),
+    Net(String, String),
+}
+
+/// The results, each with the plans and nets after it.
+fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failure> {
+    let mut all: Vec<Shown> = Vec::new();
+    for path in &args.results {
+        let source = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
+        let alone = |what: &str| {
+            let note = Note::problem(format!("`{source}` is {what}, and there is no result before it"));
+            Failure::new(
+                Exit::Usage,
+                note.with_help("plans and nets are shown with the result that stands before them"),
+            )
+        };
+        match load(path, &source, terminal)? {
+            Loaded::Result(found) => {
+                let net = net_of(&found);
+                all.push(Shown { found: *found, source, plan: None, net });
+            }
+            Loaded::Plan(text) => all.last_mut().ok_or_else(|| alone("a plan"))?.plan = Some(text),
+            Loaded::Net(caption, svg) => all.last_mut().ok_or_else(|| alone("a net"))?.net = Some((caption, svg)),
+        }
+    }
+    Ok(all)
+}
+
+/// A file, told by its content, or the folder of a sweep.
+fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failure> {
+    if path.is_dir() {
+        return sweep_of(path).map(|found| Loaded::Result(Box::new(found)));
+    }
+    let bytes = read_bytes(path)?;
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii_start();
+    match start.first() {
+        Some(b'{' | b'[') => read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found))),
+        // UTF-16 begins with a mark of its own
+        Some(b'<' | b'\xff' | b'\xfe') => net_in(path, terminal),
+        _ => match std::str::from_utf8(&bytes) {
+            Ok(text) if !start.is_empty() && toml::from_str::<toml::Table>(text).is_ok() => {
+                Ok(Loaded::Plan(text.to_owned()))
+            }
+            _ => {
+                let note = Note::problem(format!("`{source}` is no result of tailspn, no plan and no net"));
+                let help = "results are what `--json` prints, and the folder that `tailspn sweep -o` writes";
+                Err(Failure::new(Exit::Model, note.with_help(help)))
+            }
+        },
+    }
+}
+
+/// A result as JSON.
+fn read_result(source: &str, bytes: &[u8]) -> Result<Found, Failure> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| Failure::plain(Exit::Model, format!("`{source}` is no result of tailspn: it is no UTF-8 text")))?;
+    let text = text.trim_start_matches('\u{feff}');
+    read_json(text).map_err(|error| {
+        let note = Note::problem(format!("`{source}` is no result that can be read: {error}"));
+        let note = match &error {
+            ReadError::Text { line, column, .. } => {
+                let at = byte_of(text, *line, *column);
+                let place = Source::new(source, text);
+                note.at(&place, at..at).with_help("was it written whole? `tailspn ... --json > FILE` makes it again")
+            }
+            ReadError::Version { .. } => {
+                note.with_help("make the result again with this version, or the page with that one")
+            }
+            _ => note,
+        };
+        Failure::new(Exit::Model, note)
+    })
+}
+
+/// The byte at a line and column, both from 1.
+fn byte_of(text: &str, line: usize, column: usize) -> usize {
+    let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let mut at = (start + column - 1).min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The result of a sweep in a folder.
+fn sweep_of(folder: &Path) -> Result<Found, Failure> {
+    let stored = read_sweep(folder).map_err(|error| {
+        let exit = if matches!(error, StoreError::Foreign { .. }) { Exit::Model } else { Exit::Io };
+        Failure::plain(exit, error.to_string())
+    })?;
+    let plan = SweepPlan::from_toml(&stored.header.plan)
+        .map_err(|error| Failure::plain(Exit::Model, format!("the plan in `{}` is none: {error}", folder.display())))?;
+    Ok(Found::Sweep(Box::new(sweep_report(&plan, &stored))))
+}
+
+/// A net in a file, as a picture.
+fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
+    if path.as_os_str() == "-" {
+        return Err(Failure::plain(Exit::Usage, "a net cannot come from standard input here"));
+    }
+    let args = NetArgs { net: path.to_owned(), read_as: Vec::new(), param: Vec::new() };
+    let loaded = read_net(&args)?;
+    terminal.brief_warnings(&loaded.warnings);
+    let (places, transitions) = (loaded.net.places().len(), loaded.net.transitions().len());
+    if places + transitions > MOST_DRAWN {
+        let size = format!("{} and {}", counted(places as u64, "place"), counted(transitions as u64, "transition"));
+        let note = Note::problem(format!("`{}` is too large to be looked at: {size}", path.display()));
+        return Err(Failure::new(Exit::Refused, note.with_help("`tailspn convert NET OUT.svg` draws it all the same")));
+    }
+    let caption = format!("{} and {}", counted(places as u64, "place"), counted(transitions as u64, "transition"));
+    Ok(Loaded::Net(caption, svg(&loaded.net)))
+}
+
+/// The net of an estimated job, with as few tasks as show its shape; none where its plan cannot be read any more.
+fn net_of(found: &Found) -> Option<(String, String)> {
+    let Found::Estimate(report) = found else { return None };
+    let mut plan = Plan::from_toml(&report.plan).ok().filter(|_| !report.plan.is_empty())?;
+    let (maps, reduces) = (report.job.maps.clamp(1, MAPS), report.job.reduces.clamp(1, REDUCES));
+    match &mut plan.phases {
+        Some(phases) => (phases.maps, phases.reduces) = (Some(maps), Some(reduces)),
+        None => {
+            plan.job.input_mb = maps as f64 * plan.job.split_mb;
+            plan.job.reduces = reduces;
+        }
+    }
+    let (_, job) = built(&plan).ok()?;
+    if job.net.places().len() + job.net.transitions().len() > MOST_DRAWN {
+        return None;
+    }
+    let caption = format!(
+        "Its shape, with {maps} of {} and {reduces} of {}: circles are places with their tokens, boxes timed transitions, bars \
+         immediate ones.",
+        counted(report.job.maps, "map task"),
+        counted(report.job.reduces, "reduce task"),
+    );
+    Some((caption, svg(&job.net)))
+}

@@ -1,0 +1,153 @@
+//! Where reports come from: standard input, or a file that may grow, shrink or be compressed.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use flate2::read::MultiGzDecoder;
+
+use crate::cli::exit::Exit;
+use crate::cli::notes::Failure;
+use crate::cli::output::reason;
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 1 << 16;
+
+/// Chunks of standard input that may wait.
+const WAITING: usize = 4;
+
+/// How often is looked for something new.
+const POLL: Duration = Duration::from_millis(100);
+
+/// How a file compressed with gzip begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// What a source has.
+pub(crate) enum Chunk {
+    Bytes(Vec<u8>),
+    /// Nothing for now; some time has passed.
+    Idle,
+    /// The file became shorter and begins anew.
+    Restarted,
+    /// There will be no more.
+    End,
+}
+
+/// A source of reports.
+pub(crate) enum ReportSource {
+    /// Standard input, read by a thread so that Ctrl-C is heard while it is silent.
+    Stdin(Receiver<io::Result<Vec<u8>>>),
+    /// A file that may grow.
+    File { file: File, name: String, position: u64 },
+    /// A compressed file, which does not grow.
+    Compressed { reader: Box<dyn Read>, name: String },
+}
+
+impl ReportSource {
+    /// Opens a file, or standard input for `-`.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        if path.as_os_str() == "-" {
+            return Ok(Self::stdin());
+        }
+        let name = path.display().to_string();
+        let mut file = File::open(path).map_err(|error| unreadable(&name, &error))?;
+        let mut magic = [0; 2];
+        let got = file.read(&mut magic).map_err(|error| unreadable(&name, &error))?;
+        file.rewind().map_err(|error| unreadable(&name, &error))?;
+        Ok(if magic[..got] == GZIP {
+            Self::Compressed { reader: Box::new(MultiGzDecoder::new(file)), name }
+        } else {
+            Self::File { file, name, position: 0 }
+        })
+    }
+
+    fn stdin() -> Self {
+        let (send, receive) = sync_channel(WAITING);
+        thread::spawn(move || {
+            let mut input = BufReader::new(io::stdin());
+            let compressed = input.fill_buf().is_ok_and(|start| start.starts_with(&GZIP));
+            let mut reader: Box<dyn Read> =
+                if compressed { Box::new(MultiGzDecoder::new(input)) } else { Box::new(input) };
+            loop {
+                let chunk = next_bytes(&mut *reader);
+                let last = !matches!(&chunk, Ok(bytes) if !bytes.is_empty());
+                // where nobody listens any more there is nothing left to do
+                if send.send(chunk).is_err() || last {
+                    return;
+                }
+            }
+        });
+        Self::Stdin(receive)
+    }
+
+    /// What comes next; waits a moment where there is nothing.
+    pub(crate) fn next(&mut self) -> Result<Chunk, Failure> {
+        match self {
+            Self::Stdin(receive) => match receive.recv_timeout(POLL) {
+                Ok(Ok(bytes)) if bytes.is_empty() => Ok(Chunk::End),
+                Ok(Ok(bytes)) => Ok(Chunk::Bytes(bytes)),
+                Ok(Err(error)) => Err(unreadable("standard input", &error)),
+                Err(RecvTimeoutError::Timeout) => Ok(Chunk::Idle),
+                Err(RecvTimeoutError::Disconnected) => Ok(Chunk::End),
+            },
+            Self::Compressed { reader, name } => {
+                let bytes = next_bytes(&mut **reader).map_err(|error| unreadable(name, &error))?;
+                Ok(if bytes.is_empty() { Chunk::End } else { Chunk::Bytes(bytes) })
+            }
+            Self::File { file, name, position } => follow(file, position).map_err(|error| unreadable(name, &error)),
+        }
+    }
+}
+
+fn follow(file: &mut File, position: &mut u64) -> io::Result<Chunk> {
+    let bytes = next_bytes(file)?;
+    if !bytes.is_empty() {
+        *position += bytes.len() as u64;
+        return Ok(Chunk::Bytes(bytes));
+    }
+    let found = file.metadata()?;
+    if found.is_file() && found.len() < *position {
+        file.rewind()?;
+        *position = 0;
+        return Ok(Chunk::Restarted);
+    }
+    thread::sleep(POLL);
+    Ok(Chunk::Idle)
+}
+
+/// The next bytes; none at the end.
+fn next_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; CHUNK];
+    loop {
+        match reader.read(&mut bytes) {
+            Ok(got) => {
+                bytes.truncate(got);
+                return Ok(bytes);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// All bytes of a file, unpacked.
+pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, Failure> {
+    let name = path.display().to_string();
+    let failed = |error: io::Error| unreadable(&name, &error);
+    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+    let compressed = reader.fill_buf().map_err(failed)?.starts_with(&GZIP);
+    let mut bytes = Vec::new();
+    if compressed {
+        MultiGzDecoder::new(reader).read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        reader.read_to_end(&mut bytes).map_err(failed)?;
+    }
+    Ok(bytes)
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Failure {
+    Failure::plain(Exit::Io, format!("cannot read `{name}`: {}", reason(error)))
+}

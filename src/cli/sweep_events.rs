@@ -1,0 +1,158 @@
+//! What a sweep tells on standard error while it runs: a bar for people, or events as JSON lines for machines.
+
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use tailspn::sweep::{Number, PointResult, Stored};
+use tailspn::watch::Watch;
+
+use crate::cli::output::Terminal;
+use crate::cli::watch::{Progress, interrupted};
+
+/// Version of the events.
+const FORMAT_VERSION: u32 = 1;
+
+/// One line.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Event {
+    Started {
+        format_version: u32,
+        version: &'static str,
+        points: u64,
+        found: u64,
+        planned: u64,
+    },
+    Point {
+        point: u64,
+        replications: u64,
+        reached: u64,
+        mean_s: Option<Number>,
+        #[serde(flatten)]
+        pace: Pace,
+    },
+    Round {
+        points: u64,
+        #[serde(flatten)]
+        pace: Pace,
+    },
+    Done {
+        points: u64,
+        missing: u64,
+        complete: bool,
+        interrupted: bool,
+        elapsed_s: f64,
+    },
+}
+
+/// How far a run is: in points, and once there are rounds in replications.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct Pace {
+    done: u64,
+    planned: Option<u64>,
+    elapsed_s: f64,
+    per_s: Option<f64>,
+    left_s: Option<f64>,
+}
+
+impl Pace {
+    /// `before` were done before `elapsed` began.
+    fn new(done: u64, before: u64, planned: Option<u64>, elapsed: Duration) -> Self {
+        let elapsed_s = elapsed.as_secs_f64();
+        let own = done.saturating_sub(before);
+        let per_s = (own > 0 && elapsed_s > 0.0).then(|| own as f64 / elapsed_s);
+        let left_s = planned.zip(per_s).map(|(planned, per_s)| planned.saturating_sub(done) as f64 / per_s);
+        Self { done, planned, elapsed_s, per_s, left_s }
+    }
+}
+
+/// Tells how far a sweep is.
+#[derive(Debug)]
+pub(crate) struct Teller {
+    events: bool,
+    started: Instant,
+    bar: Progress,
+}
+
+impl Teller {
+    /// Counts points; with `events`, there is no bar.
+    pub(crate) fn new(events: bool, terminal: &Terminal) -> Self {
+        let bar = Progress::new(terminal.shows_progress() && !events, "points");
+        Self { events, started: Instant::now(), bar }
+    }
+
+    /// The same for replications of all points.
+    pub(crate) fn of_rounds(&self, terminal: &Terminal) -> Self {
+        let bar = Progress::new(terminal.shows_progress() && !self.events, "replications");
+        Self { bar, started: Instant::now(), ..*self }
+    }
+
+    fn tell(&self, event: &Event) {
+        if let (true, Ok(mut line)) = (self.events, serde_json::to_string(event)) {
+            line.push('\n');
+            // where nobody listens there is nothing left to do
+            let _ = std::io::stderr().lock().write_all(line.as_bytes());
+        }
+    }
+
+    /// A run of `planned` points begins.
+    pub(crate) fn begin(&self, stored: &Stored, planned: u64) {
+        self.tell(&Event::Started {
+            format_version: FORMAT_VERSION,
+            version: env!("CARGO_PKG_VERSION"),
+            points: stored.planned(),
+            found: stored.results.len() as u64,
+            planned,
+        });
+    }
+
+    /// A point is finished, `done` of `planned`.
+    pub(crate) fn point(&self, result: &PointResult, done: u64, planned: u64) {
+        let pace = Pace::new(done, 0, Some(planned), self.started.elapsed());
+        let PointResult { point, replications, reached, mean_s, .. } = *result;
+        self.tell(&Event::Point { point, replications, reached, mean_s, pace });
+    }
+
+    /// A round of so many points is finished; replications of all points now, when rounds began, and at the end.
+    pub(crate) fn round(&self, points: usize, done: u64, before: u64, planned: Option<u64>) {
+        let pace = Pace::new(done, before, planned, self.started.elapsed());
+        self.tell(&Event::Round { points: points as u64, pace });
+    }
+
+    /// The run is over.
+    pub(crate) fn done(&self, stored: &Stored, elapsed: Duration) {
+        let points = stored.results.len() as u64;
+        self.tell(&Event::Done {
+            points,
+            missing: stored.planned() - points,
+            complete: stored.is_complete(),
+            interrupted: interrupted(),
+            elapsed_s: elapsed.as_secs_f64(),
+        });
+    }
+}
+
+impl Watch for Teller {
+    fn progress(&self, done: u64, planned: u64) {
+        self.bar.progress(done, planned);
+    }
+
+    fn stopped(&self) -> bool {
+        self.bar.stopped()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pace_counts_what_this_run_did() {
+        let pace = Pace::new(30, 10, Some(50), Duration::from_secs(4));
+        assert_eq!((pace.per_s, pace.left_s), (Some(5.0), Some(4.0)));
+        let none = Pace::new(10, 10, Some(50), Duration::from_secs(4));
+        assert_eq!((none.per_s, none.left_s), (None, None));
+        assert_eq!(Pace::new(30, 10, None, Duration::from_secs(4)).left_s, None);
+    }
+}

@@ -1,0 +1,182 @@
+//! `syscalls`: what is usual according to control runs, and which node of a run is at fault.
+
+use std::path::Path;
+
+use tailspn::diagnose::syscalls::{
+    Buckets, Clock, DataFolders, DiagnosisSettings, Difference, ImprovedSettings, Matching, Method, Profile, Purpose,
+    ReadSettings, Run, Sides, StatisticalSettings, SyscallError, diagnose, read_run,
+};
+use tailspn::report::{
+    MostRows, SyscallsReport, json, syscall_profile_text, syscalls_csv, syscalls_report, syscalls_svg, syscalls_text,
+};
+
+use crate::cli::args::{
+    ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,
+    SyscallReadArgs, SyscallsArgs, SyscallsCommand,
+};
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::{Terminal, may_write, reason, write_file};
+use crate::cli::watch::{Progress, catch_interrupt};
+
+/// Learns or diagnoses.
+pub(crate) fn run(args: &SyscallsArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    catch_interrupt(terminal);
+    match &args.command {
+        SyscallsCommand::Profile(args) => learn(args, terminal),
+        SyscallsCommand::Diagnose(args) => judge(args, terminal),
+    }
+}
+
+/// Fewer control runs than this are too few for ranges.
+const FEW_RUNS: usize = 3;
+/// Rows that are shown without `--all`.
+const ROWS: usize = 40;
+
+fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    may_write(&args.output, args.force)?;
+    if args.bucket_factor < 1.1 {
+        return Err(Failure::plain(Exit::Usage, "--bucket-factor must be at least 1.1"));
+    }
+    let matching = match args.matching {
+        MatchingChoice::Literal => Matching::Literal,
+        MatchingChoice::Stable => Matching::Stable,
+    };
+    let buckets = Buckets { first_s: args.first_bucket, factor: args.bucket_factor };
+    let data = DataFolders { folders: args.data.clone() };
+    let base = ReadSettings { buckets, data: data.clone(), matching, ..ReadSettings::default() };
+    let settings = with_reading(base, &args.reading);
+    let mut runs = Vec::new();
+    for path in &args.runs {
+        runs.push(load(std::slice::from_ref(path), Purpose::Learn, &settings, terminal)?);
+    }
+    let profile = Profile::of(&runs, buckets, data, matching);
+    if profile.runs.len() < FEW_RUNS {
+        terminal.tell("warning: ranges of fewer than three control runs are narrow: much will seem unusual");
+    }
+    let text = profile.to_json().map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+    write_file(&args.output, text.as_bytes(), args.force)?;
+    terminal.data(&syscall_profile_text(&profile, &terminal.look()))?;
+    Ok(Exit::Success)
+}
+
+fn judge(args: &SyscallDiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if let Some(path) = &args.picture {
+        may_write(path, args.force)?;
+    }
+    if args.margin < 1.0 {
+        return Err(Failure::plain(Exit::Usage, "--margin must be at least 1"));
+    }
+    let profile = profile_in(&args.profile)?;
+    let sides = match args.sides {
+        SidesChoice::Both => Sides::Both,
+        SidesChoice::Above => Sides::Above,
+    };
+    let settings = with_reading(ReadSettings { sides, ..profile.read_settings() }, &args.reading);
+    let run = load(&args.logs, Purpose::Judge(&profile), &settings, terminal)?;
+    let methods = methods(&args.method);
+    let answers = diagnose(&run, &profile, &methods, &settings_of(args));
+    let report = syscalls_report(&run, &profile, answers);
+    for note in report.notes.iter().skip(run.notes.len()) {
+        terminal.tell(&format!("warning: {note}"));
+    }
+    print(&report, args, terminal)?;
+    if let Some(path) = &args.picture {
+        write_file(path, syscalls_svg(&report).as_bytes(), args.force)?;
+    }
+    Ok(Exit::Success)
+}
+
+fn print(report: &SyscallsReport, args: &SyscallDiagnoseArgs, terminal: &Terminal) -> Result<(), Failure> {
+    let internal = |error: String| Failure::plain(Exit::Internal, error);
+    let text = if args.json {
+        json("syscalls", report).map_err(|error| internal(error.to_string()))?
+    } else if args.csv {
+        syscalls_csv(report).map_err(|error| internal(error.to_string()))?
+    } else {
+        let most = MostRows(if args.all { usize::MAX } else { ROWS });
+        syscalls_text(report, most, &terminal.look())
+    };
+    terminal.data(&text)
+}
+
+fn methods(chosen: &[SyscallMethod]) -> Vec<Method> {
+    let method = |choice: &SyscallMethod| match choice {
+        SyscallMethod::Statistical => Method::Statistical,
+        SyscallMethod::Semantic => Method::Semantic,
+        SyscallMethod::Improved => Method::Improved,
+    };
+    let mut methods: Vec<Method> = chosen.iter().map(method).collect();
+    if methods.is_empty() {
+        methods.extend(Method::ALL);
+    }
+    methods.sort_unstable();
+    methods.dedup();
+    methods
+}
+
+fn settings_of(args: &SyscallDiagnoseArgs) -> DiagnosisSettings {
+    let difference = match args.difference {
+        DifferenceChoice::Greater => Difference::OfGreater,
+        DifferenceChoice::Lesser => Difference::OfLesser,
+        DifferenceChoice::Mean => Difference::OfMean,
+    };
+    let (hog_share, isolation_share) = (args.hog_share, args.isolation_share);
+    DiagnosisSettings {
+        statistical: StatisticalSettings { difference, hog_share, isolation_share, ..StatisticalSettings::default() },
+        improved: ImprovedSettings { margin: args.margin, ..ImprovedSettings::default() },
+        ..DiagnosisSettings::default()
+    }
+}
+
+fn with_reading(settings: ReadSettings, args: &SyscallReadArgs) -> ReadSettings {
+    let clock = match args.clock {
+        ClockChoice::Auto => None,
+        ClockChoice::Wall => Some(Clock::Wall),
+        ClockChoice::Processor => Some(Clock::Processor),
+    };
+    let small = |number: u64| usize::try_from(number).unwrap_or(usize::MAX - 1);
+    let (longest_line, most_invocations) = (small(args.max_line), small(args.max_invocations));
+    ReadSettings { clock, longest_line, most_invocations, ..settings }
+}
+
+fn profile_in(path: &Path) -> Result<Profile, Failure> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::plain(Exit::Io, format!("cannot read `{name}`: {}", reason(&error))))?;
+    Profile::parse(&text, &name).map_err(refused)
+}
+
+/// Reads a run and tells what is odd about it.
+fn load(paths: &[String], purpose: Purpose<'_>, settings: &ReadSettings, terminal: &Terminal) -> Result<Run, Failure> {
+    let progress = Progress::new(terminal.shows_progress(), "bytes");
+    let run = read_run(paths, purpose, settings, &progress).map_err(refused)?;
+    for note in &run.notes {
+        terminal.tell(&format!("warning: {note}"));
+    }
+    for node in &run.nodes {
+        for odd in &node.odd {
+            terminal.tell(&format!("warning: {}:{}: {odd}", node.file, odd.line));
+        }
+    }
+    Ok(run)
+}
+
+fn refused(error: SyscallError) -> Failure {
+    let (exit, message) = match &error {
+        SyscallError::Io { file, source } => (Exit::Io, format!("cannot read `{file}`: {}", reason(source))),
+        SyscallError::TwoLogs { .. } => (Exit::Usage, error.to_string()),
+        SyscallError::BadProfile { .. } => (Exit::Model, error.to_string()),
+        SyscallError::NothingToJudge { .. } => (Exit::Refused, error.to_string()),
+        SyscallError::Stopped => (Exit::Interrupted, "stopped before all logs were read; nothing is said".to_owned()),
+        _ => (Exit::Trace, error.to_string()),
+    };
+    let note = Note::problem(message);
+    Failure::new(
+        exit,
+        match error.help() {
+            Some(help) => note.with_help(help),
+            None => note,
+        },
+    )
+}

@@ -1,0 +1,214 @@
+//! `watch`: which tasks will be stragglers, told while they run.
+
+use std::path::Path;
+use std::time::Instant;
+
+use tailspn::diagnose::long_tail::{
+    Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, PeerRule, ProgressFeed, ProgressReader,
+    ProgressRecord, StragglerFlag,
+};
+use tailspn::report::{
+    json, progress_model_report, progress_model_text, straggler_json, straggler_line, watched_json, watched_text,
+};
+use tailspn::trace::ReadOptions;
+
+use crate::cli::args::{PeerChoice, RuleChoice, WatchArgs};
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::plan::PlanText;
+use crate::cli::report_source::{Chunk, ReportSource, read_whole};
+use crate::cli::trace::load;
+use crate::cli::watch::{catch_interrupt, interrupted};
+
+/// Bytes that tell whether a file holds reports.
+const SNIFFED: usize = 1 << 16;
+
+/// Learns where that is asked for, then watches where there is something to watch.
+pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if let Some(path) = &args.output {
+        may_write(path, args.force)?;
+    }
+    catch_interrupt(terminal);
+    let model = if let Some(path) = &args.model {
+        Some(
+            PlanText::read(path, terminal)?
+                .plan(Model::from_toml, "models are written by `tailspn watch --learn HIST -o MODEL.toml`")?,
+        )
+    } else if args.learn.is_empty() {
+        None
+    } else {
+        Some(learn(args, terminal)?)
+    };
+    match &args.reports {
+        Some(path) => watch(path, model.as_ref(), args, terminal),
+        None => Ok(if interrupted() { Exit::Interrupted } else { Exit::Success }),
+    }
+}
+
+/// The settings that the arguments ask for.
+fn settings(args: &WatchArgs) -> AgentSettings {
+    let base = match args.rule {
+        RuleChoice::Adaptive => AgentSettings::adaptive(),
+        RuleChoice::Paper => AgentSettings::paper(),
+    };
+    let boundary = match base.boundary {
+        Boundary::Adaptive { confidence } => Boundary::Adaptive { confidence: args.confidence.unwrap_or(confidence) },
+        Boundary::Fixed { .. } => Boundary::Fixed {
+            peers: match args.peers {
+                PeerChoice::Diff => PeerRule::Diff,
+                PeerChoice::Half => PeerRule::Half,
+                PeerChoice::Ignored => PeerRule::Ignored,
+            },
+        },
+    };
+    // what a person says in seconds is meant in seconds, however short the tasks are
+    let [start, interval] = [args.start, args.interval].map(|time| time.map(|time| time.as_secs_f64()));
+    AgentSettings {
+        diff: args.diff,
+        boundary,
+        start_s: start.unwrap_or(base.start_s),
+        start_share: start.map_or(base.start_share, |_| f64::INFINITY),
+        interval_s: interval.unwrap_or(base.interval_s),
+        interval_share: interval.map_or(base.interval_share, |_| f64::INFINITY),
+        samples: u32::try_from(args.samples).unwrap_or(u32::MAX),
+        forget_s: args.forget.as_secs_f64(),
+        most_tasks: usize::try_from(args.max_tasks).unwrap_or(usize::MAX),
+        ..base
+    }
+}
+
+/// Learns from earlier runs, and says what.
+fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
+    let mut history = History::default();
+    for (run, path) in (0..).zip(&args.learn) {
+        history.extend(earlier_run(path, run, terminal)?);
+    }
+    let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Trace, error.to_string());
+    let learned = Model::learn(&history).map_err(|error| refused(&error))?;
+    let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
+    let report = progress_model_report(&learned, args.learn.len() as u64);
+    let toml = learned.model.to_toml().map_err(|error| internal(&error))?;
+    let to_stdout = args.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
+    if to_stdout {
+        terminal.tell(&progress_model_text(&report, &terminal.look()));
+        terminal.data(&toml)?;
+    } else if args.reports.is_some() {
+        terminal.tell(&progress_model_text(&report, &terminal.look()));
+    } else if args.json {
+        terminal.data(&json("progress_model", &report).map_err(|error| internal(&error))?)?;
+    } else {
+        terminal.data(&progress_model_text(&report, &terminal.look()))?;
+    }
+    if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
+        write_file(path, toml.as_bytes(), args.force)?;
+    }
+    Ok(learned.model)
+}
+
+/// The curves of a run: reports of progress, or a log that has curves.
+fn earlier_run(path: &Path, run: u32, terminal: &Terminal) -> Result<History, Failure> {
+    if path.is_file()
+        && let bytes = read_whole(path)?
+        && ProgressReader::is_meant(&String::from_utf8_lossy(&bytes[..bytes.len().min(SNIFFED)]))
+    {
+        let history = History::from_reports(&bytes, run);
+        tell_oddities(&path.display().to_string(), &history.oddities, terminal);
+        return Ok(history);
+    }
+    let history = History::from_trace(&load(path, &ReadOptions::default(), terminal)?, run);
+    if history.tasks.is_empty() {
+        let note = Note::problem(format!("`{}` has no progress of tasks over time", path.display()));
+        let help = "reports of progress have it, and job histories of Hadoop 2 (clockSplits)";
+        return Err(Failure::new(Exit::Trace, note.with_help(help)));
+    }
+    Ok(history)
+}
+
+fn tell_oddities(name: &str, oddities: &Oddities, terminal: &Terminal) {
+    for counted in oddities.list() {
+        terminal.tell(&format!("warning: {name}: {counted}"));
+    }
+}
+
+/// Watches until the reports end, nothing comes any more, or Ctrl-C.
+fn watch(path: &Path, model: Option<&Model>, args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let longest = usize::try_from(args.max_line).unwrap_or(usize::MAX);
+    let (mut source, mut feed) = (ReportSource::open(path)?, ProgressFeed::new(longest));
+    let (mut agent, mut oddities) = (Agent::new(model, settings(args)), Oddities::default());
+    let mut heard = Instant::now();
+    loop {
+        let chunk = if interrupted() { Chunk::End } else { source.next()? };
+        let mut flags = Vec::new();
+        let mut take = |record: ProgressRecord<'_>, line: u64, oddities: &mut Oddities| {
+            flags.extend(agent.take(&record, line, oddities));
+        };
+        let ended = match chunk {
+            Chunk::Bytes(bytes) => {
+                feed.push(&bytes, &mut oddities, &mut take);
+                heard = Instant::now();
+                false
+            }
+            Chunk::Restarted => {
+                feed.restart();
+                oddities.add(Oddity::FileShrank, 0, "");
+                false
+            }
+            Chunk::Idle => args.until_idle.is_some_and(|most| heard.elapsed() >= most),
+            Chunk::End => true,
+        };
+        if ended {
+            feed.finish(&mut oddities, &mut take);
+        }
+        tell(&flags, args, terminal)?;
+        if ended {
+            break;
+        }
+    }
+    close(path, agent, oddities, &feed, args, terminal)
+}
+
+/// Tells flags at once.
+fn tell(flags: &[StragglerFlag], args: &WatchArgs, terminal: &Terminal) -> Result<(), Failure> {
+    let mut text = String::new();
+    for flag in flags {
+        text += &if args.json { straggler_json(flag).map_err(|error| internal(&error))? } else { straggler_line(flag) };
+    }
+    if text.is_empty() { Ok(()) } else { terminal.data(&text) }
+}
+
+fn internal(error: &dyn std::fmt::Display) -> Failure {
+    Failure::plain(Exit::Internal, error.to_string())
+}
+
+/// Says what was odd and what was counted.
+fn close(
+    path: &Path,
+    mut agent: Agent<'_>,
+    mut oddities: Oddities,
+    feed: &ProgressFeed,
+    args: &WatchArgs,
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
+    let running = agent.running();
+    if !interrupted() {
+        agent.finish(&mut oddities);
+    }
+    let name = if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() };
+    tell_oddities(&name, &oddities, terminal);
+    let counts = agent.counts();
+    if args.json {
+        let line = watched_json(counts, oddities.list(), interrupted()).map_err(|error| internal(&error))?;
+        terminal.data(&line)?;
+    }
+    terminal.tell(&watched_text(counts));
+    if interrupted() {
+        terminal.tell(&format!("{running} tasks were still running"));
+        return Ok(Exit::Interrupted);
+    }
+    if counts.reports == 0 && feed.lines() > 0 {
+        let note = Note::problem(format!("`{name}` holds no report of progress"));
+        return Err(Failure::new(Exit::Trace, note.with_help("what a report must have: docs/watch.md")));
+    }
+    Ok(Exit::Success)
+}

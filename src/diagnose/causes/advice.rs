@@ -1,0 +1,184 @@
+//! What to do about what was found: one piece of advice for each cause, with the findings that it rests on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::diagnose::finding::{Cause, Finding, Subject};
+
+/// What can be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remedy {
+    /// Spread the data more evenly.
+    Repartition,
+    /// Wait longer for a slot near the data, or have more copies of them.
+    LocalityWait,
+    /// More memory for a task, or smaller tasks.
+    Memory,
+    /// Smaller tasks and results, fewer things in closures.
+    Serialization,
+    /// Something else works on the node: move it, or let copies of tasks run elsewhere.
+    Neighbour,
+    /// Look at the node, and keep tasks away from it until then.
+    BadNode,
+    /// Measure more.
+    Observe,
+}
+
+/// A piece of advice.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// What to do.
+    pub remedy: Remedy,
+    /// What to do, in a sentence.
+    pub text: String,
+    /// The cause that it is about.
+    pub cause: Cause,
+    /// Stragglers that it rests on; 0 where it is about a node.
+    pub stragglers: usize,
+    /// The stages that they belong to, in order.
+    pub stages: Vec<String>,
+    /// The nodes that they ran on, in order.
+    pub nodes: Vec<String>,
+    /// How much longer than usual they took together \[s\]. A task with several causes counts for each of them.
+    pub lost_s: f64,
+    /// Positions of the findings that it rests on.
+    pub findings: Vec<usize>,
+}
+
+/// What to do about the findings, by the time that was lost; stragglers without a cause come last. It uses nothing but the findings.
+pub fn advice(findings: &[Finding]) -> Vec<Advice> {
+    let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
+    for (i, finding) in findings.iter().enumerate() {
+        by_cause.entry(finding.cause).or_default().push(i);
+    }
+    let mut list: Vec<Advice> = by_cause.into_iter().map(|(cause, which)| of_cause(findings, cause, which)).collect();
+    list.sort_by(|a, b| {
+        (a.cause == Cause::Unknown).cmp(&(b.cause == Cause::Unknown)).then(b.lost_s.total_cmp(&a.lost_s))
+    });
+    list
+}
+
+fn of_cause(findings: &[Finding], cause: Cause, which: Vec<usize>) -> Advice {
+    let mut stages = BTreeSet::new();
+    let mut nodes = BTreeSet::new();
+    let mut stragglers = 0;
+    let mut lost_s = 0.0;
+    for finding in which.iter().map(|&i| &findings[i]) {
+        match &finding.subject {
+            Subject::Task { stage, node, .. } => {
+                stragglers += 1;
+                stages.insert(stage.clone());
+                nodes.extend(node.clone());
+            }
+            Subject::Stage { stage } => _ = stages.insert(stage.clone()),
+            Subject::Node { node } => _ = nodes.insert(node.clone()),
+            Subject::Link { from, to } => nodes.extend([from.clone(), to.clone()]),
+            Subject::Job => {}
+        }
+        let time = finding.evidence.iter().find(|evidence| evidence.what == "time");
+        lost_s += time.map_or(0.0, |time| (time.value - time.usual).max(0.0));
+    }
+    let (remedy, text) = remedy(cause, &nodes);
+    let [stages, nodes] = [stages, nodes].map(|set| set.into_iter().collect());
+    Advice { remedy, text: text.to_owned(), cause, stragglers, stages, nodes, lost_s, findings: which }
+}
+
+fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
+    let one = nodes.len() == 1;
+    match cause {
+        Cause::DataSkew => (
+            Remedy::Repartition,
+            "repartition the input: a few tasks have more data than the rest; smaller splits or more partitions even them out",
+        ),
+        Cause::ShuffleSkew => (
+            Remedy::Repartition,
+            "spread the hot keys: salt them or combine before the shuffle, take more partitions, or let Spark split them \
+             (spark.sql.adaptive.skewJoin.enabled)",
+        ),
+        Cause::Spill => (
+            Remedy::Memory,
+            "give tasks more memory (spark.executor.memory, fewer cores in an executor), or cut them smaller with more partitions",
+        ),
+        Cause::GarbageCollection => (
+            Remedy::Memory,
+            "give the heap more room (spark.executor.memory), cache less or serialized, or cut tasks smaller",
+        ),
+        Cause::Serialization => (
+            Remedy::Serialization,
+            "ship less with tasks and results: broadcast large values, take Kryo; slow first tasks are cold executors, which may be \
+             warmed up or kept",
+        ),
+        Cause::Locality => (
+            Remedy::LocalityWait,
+            "let tasks wait longer for a slot near their data (spark.locality.wait), or keep more copies of the data",
+        ),
+        Cause::Cpu if one => (
+            Remedy::Neighbour,
+            "find what else computes on this node and move it; until then speculation (spark.speculation) runs copies elsewhere",
+        ),
+        Cause::Cpu => (
+            Remedy::Neighbour,
+            "find what else computes on these nodes, or give tasks more processors (spark.task.cpus, fewer cores in an executor)",
+        ),
+        Cause::Disk => (
+            Remedy::Neighbour,
+            "find what else writes to the disk, move it or the scratch folders (spark.local.dir) to another disk; until then \
+             speculation runs copies elsewhere",
+        ),
+        Cause::Network => (
+            Remedy::Neighbour,
+            "find what else uses the network of the node, or let less data travel (locality, compression, combining before the shuffle)",
+        ),
+        Cause::SlowNode => (
+            Remedy::BadNode,
+            "look at this node (clock rate, disk, memory errors), and keep tasks away from it until then \
+             (spark.excludeOnFailure.enabled, or take it out)",
+        ),
+        Cause::Unknown => (
+            Remedy::Observe,
+            "nothing that was measured explains these: record samples (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1), and look at what the \
+             tasks compute; a cold first wave needs no cure",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::finding::Evidence;
+
+    fn finding(cause: Cause, stage: &str, node: &str, seconds: f64) -> Finding {
+        let time = Evidence { what: "time".to_owned(), value: seconds, usual: 2.0, unit: "s" };
+        let node = Some(node.to_owned());
+        Finding {
+            method: "m",
+            subject: Subject::Task { stage: stage.to_owned(), task: 1, attempt: 0, node },
+            from: None,
+            to: None,
+            cause,
+            score: 1.0,
+            threshold: 1.0,
+            confidence: 0.5,
+            evidence: vec![time],
+        }
+    }
+
+    #[test]
+    fn what_cost_most_comes_first_and_what_is_unknown_last() {
+        let findings = [
+            finding(Cause::Unknown, "1", "a", 102.0),
+            finding(Cause::Disk, "1", "a", 5.0),
+            finding(Cause::Cpu, "2", "a", 9.0),
+            finding(Cause::Disk, "3", "b", 7.0),
+        ];
+        let list = advice(&findings);
+        let seen: Vec<_> = list.iter().map(|a| (a.cause, a.stragglers, a.lost_s, a.findings.clone())).collect();
+        let expected =
+            [(Cause::Disk, 2, 8.0, vec![1, 3]), (Cause::Cpu, 1, 7.0, vec![2]), (Cause::Unknown, 1, 100.0, vec![0])];
+        assert_eq!(seen, expected);
+        assert_eq!((list[0].stages.join(" "), list[0].nodes.join(" ")), ("1 3".to_owned(), "a b".to_owned()));
+        assert!(advice(&[]).is_empty());
+    }
+}

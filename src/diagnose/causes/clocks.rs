@@ -1,0 +1,113 @@
+//! Whether the clock of a node's samples agrees with that of the log: when the node worked must be when tasks ran on it.
+
+use crate::diagnose::causes::feature::Feature;
+use crate::diagnose::causes::nodes::NodeMeters;
+
+/// What would make samples and tasks agree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClockHint {
+    /// Seconds to add to the samples' times.
+    pub offset: f64,
+    /// The correlation of tasks and processors with that offset.
+    pub correlation: f64,
+    /// The correlation as things are.
+    pub now: f64,
+}
+
+/// Farthest offset that is tried \[s\]; clocks that are farther apart show in samples that miss the job.
+const FARTHEST: i32 = 600;
+/// Least offset that is told \[s\].
+const LEAST: i32 = 2;
+/// How well samples must fit with the offset, and how much better than without.
+const GOOD: f64 = 0.6;
+const BETTER: f64 = 0.25;
+/// Fewest and most seconds that are compared.
+const FEWEST: usize = 30;
+const MOST: usize = 4_000;
+
+/// Looks for an offset of the samples' clock: the one for which the number of tasks on the node correlates best with how busy its
+/// processors are, second by second. None where the samples fit as they are, fit nowhere, or are too few.
+///
+/// Approximate, and a hint only: nothing is shifted by itself.
+pub fn clock_hint(tasks: &[(f64, f64)], node: &NodeMeters) -> Option<ClockHint> {
+    let (begin, end) = node.span()?;
+    let first = tasks.iter().map(|task| task.0).fold(f64::INFINITY, f64::min).min(begin);
+    let last = tasks.iter().map(|task| task.1).fold(f64::NEG_INFINITY, f64::max).max(end);
+    if tasks.is_empty() || last <= first || last - first > MOST as f64 {
+        return None;
+    }
+    let seconds = (last - first).ceil() as usize;
+    let at = |i: usize| first + i as f64;
+    let busy: Vec<Option<f64>> =
+        (0..seconds).map(|i| node.over(Feature::Cpu, at(i), at(i + 1)).map(|over| over.mean)).collect();
+    let mut running = vec![0.0; seconds];
+    for &(from, to) in tasks {
+        let range = ((from - first).max(0.0) as usize)..((to - first).ceil().max(0.0) as usize).min(seconds);
+        for (i, value) in running.iter_mut().enumerate().take(range.end).skip(range.start) {
+            *value += (to.min(at(i + 1)) - from.max(at(i))).max(0.0);
+        }
+    }
+    let fit = |offset: i32| {
+        let pairs = (0..seconds).filter_map(|i| {
+            let shifted = i64::try_from(i).ok()? + i64::from(offset);
+            let work = usize::try_from(shifted).ok().and_then(|i| running.get(i)).copied().unwrap_or(0.0);
+            Some((busy[i]?, work))
+        });
+        correlation(&pairs.collect::<Vec<_>>())
+    };
+    let now = fit(0)?;
+    let best = (-FARTHEST..=FARTHEST).filter_map(|offset| Some((offset, fit(offset)?)));
+    let (offset, best) = best.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.abs().cmp(&a.0.abs())))?;
+    let told = offset.abs() >= LEAST && best >= GOOD && best >= now + BETTER;
+    told.then(|| ClockHint { offset: f64::from(offset), correlation: best, now })
+}
+
+fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+    if pairs.len() < FEWEST {
+        return None;
+    }
+    let count = pairs.len() as f64;
+    let mean = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0 / count, sum.1 + pair.1 / count));
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for pair in pairs {
+        let (x, y) = (pair.0 - mean.0, pair.1 - mean.1);
+        xy += x * y;
+        xx += x * x;
+        yy += y * y;
+    }
+    // no task in sight: nothing fits
+    Some(if xx > 0.0 && yy > 0.0 { xy / (xx * yy).sqrt() } else { 0.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::samples::{Meter, Sample, Series};
+
+    /// A node that is busy while tasks run, by a clock that is `late` seconds behind.
+    fn node(tasks: &[(f64, f64)], late: f64) -> NodeMeters {
+        let busy = |t: f64| if tasks.iter().any(|task| task.0 <= t && t < task.1) { 0.9 } else { 0.1 };
+        let sample =
+            |i: i32| Sample { from: f64::from(i), to: f64::from(i + 1), value: busy(f64::from(i) + 0.5 + late) };
+        let samples = (0..200).map(sample).collect();
+        let series = Series { host: "a".into(), device: "all".into(), meter: Meter::CpuBusy, samples };
+        NodeMeters { cpu: vec![series], ..NodeMeters::default() }
+    }
+
+    #[test]
+    fn an_offset_is_found_and_agreement_is_left_alone() {
+        let tasks = [(20.0, 31.0), (33.0, 60.0), (80.0, 87.0), (120.0, 160.0)];
+        assert_eq!(clock_hint(&tasks, &node(&tasks, 0.0)), None);
+        for late in [-20.0, 7.0, 15.0] {
+            let hint = clock_hint(&tasks, &node(&tasks, late)).unwrap();
+            assert_eq!(hint.offset, late);
+            assert!(hint.correlation > 0.95 && hint.now < 0.7, "{hint:?}");
+        }
+    }
+
+    #[test]
+    fn too_little_to_compare_gives_no_hint() {
+        assert_eq!(clock_hint(&[], &node(&[], 0.0)), None);
+        assert_eq!(clock_hint(&[(0.0, 5.0)], &NodeMeters::default()), None);
+    }
+}

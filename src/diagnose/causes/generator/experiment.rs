@@ -1,0 +1,121 @@
+//! Hundreds of generated jobs: how both methods do as their thresholds move, and what edge detection changes.
+
+use rayon::prelude::*;
+
+use crate::diagnose::causes::feature::RESOURCES;
+use crate::diagnose::causes::generator::plan::GeneratorPlan;
+use crate::diagnose::causes::generator::simulate::generate;
+use crate::diagnose::causes::pearson::{PearsonRules, correlation, is_pearson_cause};
+use crate::diagnose::causes::pool::{Pool, PoolOptions};
+use crate::diagnose::causes::roc::{RocPoint, area_under};
+use crate::diagnose::causes::rules::{Edge, Rules, judge};
+use crate::diagnose::causes::score::{Confusion, Truth, score_resources};
+
+/// Generates the jobs of seeds 0 to `jobs` - 1 and computes the features of their stages; the same on any number of threads.
+pub fn pools(plan: &GeneratorPlan, jobs: u64, options: &PoolOptions) -> Vec<(Pool, Truth)> {
+    let one = |seed| {
+        let job = generate(plan, seed);
+        let pool = |tasks| Some((Pool::new(tasks, &job.nodes, options)?, job.truth.clone()));
+        job.stages.into_iter().filter_map(pool).collect::<Vec<_>>()
+    };
+    (0..jobs).into_par_iter().flat_map_iter(one).collect()
+}
+
+/// The thresholds that are tried: all pairs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thresholds {
+    /// λq, and λcq of the Pearson method.
+    pub quantiles: Vec<f64>,
+    /// λp.
+    pub peer_factors: Vec<f64>,
+    /// λca.
+    pub correlations: Vec<f64>,
+}
+
+impl Default for Thresholds {
+    /// Quantiles 0 to 0.99, factors 0 to 10, correlations 0 to 0.95.
+    fn default() -> Self {
+        Self {
+            quantiles: vec![0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99],
+            peer_factors: vec![0.0, 0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0],
+            correlations: vec![0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 0.95],
+        }
+    }
+}
+
+/// The curves of both methods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curves {
+    /// The points of the rules, one for each pair of thresholds.
+    pub rules: Vec<RocPoint>,
+    /// The points of the Pearson method.
+    pub pearson: Vec<RocPoint>,
+}
+
+impl Curves {
+    /// The areas under the curves: of the rules, and of the Pearson method.
+    pub fn areas(&self) -> (f64, f64) {
+        (area_under(&self.rules), area_under(&self.pearson))
+    }
+}
+
+/// Moves the thresholds of both methods over some jobs, whose decisions are counted together.
+pub fn curves(pools: &[(Pool, Truth)], base: &Rules, thresholds: &Thresholds) -> Curves {
+    let pairs = |others: &[f64]| -> Vec<(f64, f64)> {
+        thresholds.quantiles.iter().flat_map(|&q| others.iter().map(move |&other| (q, other))).collect()
+    };
+    let rules = pairs(&thresholds.peer_factors).into_par_iter().filter_map(|(quantile, peer_factor)| {
+        let rules = Rules { quantile, peer_factor, ..*base };
+        RocPoint::of(&decisions(pools, &rules))
+    });
+    let rho: Vec<[Option<f64>; RESOURCES.len()]> =
+        pools.iter().map(|(pool, _)| RESOURCES.map(|resource| correlation(pool, resource))).collect();
+    let pearson = pairs(&thresholds.correlations).into_par_iter().filter_map(|(quantile, limit)| {
+        let rules = PearsonRules { correlation: limit, quantile };
+        let mut sum = Confusion::default();
+        for ((pool, truth), rho) in pools.iter().zip(&rho) {
+            sum.add(&score_resources(pool, truth, |task, feature| {
+                let own = feature.resource().and_then(|i| rho[i]);
+                is_pearson_cause(pool, task, feature, own, &rules)
+            }));
+        }
+        RocPoint::of(&sum)
+    });
+    Curves { rules: rules.collect(), pearson: pearson.collect() }
+}
+
+/// Counts the decisions of the rules over some jobs.
+pub fn decisions(pools: &[(Pool, Truth)], rules: &Rules) -> Confusion {
+    let mut sum = Confusion::default();
+    for (pool, truth) in pools {
+        sum.add(&score_resources(pool, truth, |task, feature| judge(pool, task, feature, rules).is_some()));
+    }
+    sum
+}
+
+/// What edge detection changes with the same thresholds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EdgeEffect {
+    /// The decisions with it.
+    pub with: Confusion,
+    /// The decisions without it.
+    pub without: Confusion,
+}
+
+impl EdgeEffect {
+    /// By which share the false positive rate falls; none where there is none without edge detection.
+    pub fn false_positives_fall(&self) -> Option<f64> {
+        let without = self.without.false_positive_rate().filter(|&rate| rate > 0.0)?;
+        Some(1.0 - self.with.false_positive_rate()? / without)
+    }
+
+    /// By how much the accuracy rises.
+    pub fn accuracy_rises(&self) -> Option<f64> {
+        Some(self.with.accuracy()? - self.without.accuracy()?)
+    }
+}
+
+/// Counts the decisions of the rules with their edge detection, and without any.
+pub fn edge_effect(pools: &[(Pool, Truth)], rules: &Rules) -> EdgeEffect {
+    EdgeEffect { with: decisions(pools, rules), without: decisions(pools, &Rules { edge: Edge::Off, ..*rules }) }
+}

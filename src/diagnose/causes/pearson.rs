@@ -1,0 +1,73 @@
+//! The method that BigRoots is compared with: a feature that correlates with the duration, and is large.
+
+use crate::diagnose::causes::feature::Feature;
+use crate::diagnose::causes::pool::Pool;
+
+/// The two thresholds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PearsonRules {
+    /// λca: the correlation's size must exceed it.
+    pub correlation: f64,
+    /// λcq: the feature must exceed this quantile over all tasks.
+    pub quantile: f64,
+}
+
+/// Pearson's correlation ρ of a feature and the duration, over all tasks of the pool for which the feature is known. None for fewer
+/// than 3 tasks, or where either is the same for all.
+///
+/// ```text
+/// ρ = Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² Σ (y − ȳ)²)
+/// ```
+pub fn correlation(pool: &Pool, feature: Feature) -> Option<f64> {
+    let pairs: Vec<(f64, f64)> =
+        pool.tasks.iter().filter_map(|task| Some((task.values[feature as usize]?, task.record.seconds()))).collect();
+    if pairs.len() < 3 {
+        return None;
+    }
+    let count = pairs.len() as f64;
+    let (sum_x, sum_y) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
+    let (mean_x, mean_y) = (sum_x / count, sum_y / count);
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for (x, y) in pairs {
+        let (dx, dy) = (x - mean_x, y - mean_y);
+        xy += dx * dy;
+        xx += dx * dx;
+        yy += dy * dy;
+    }
+    (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
+}
+
+/// Whether a feature is a root cause by its correlation with the duration \[Zhou2018, Eq. 8\]: |ρ| > λca and F > quantile_λcq;
+/// `rho` is what [`correlation`] says of the feature.
+pub fn is_pearson_cause(pool: &Pool, task: usize, feature: Feature, rho: Option<f64>, rules: &PearsonRules) -> bool {
+    let (Some(rho), Some(value)) = (rho, pool.tasks[task].values[feature as usize]) else { return false };
+    rho.abs() > rules.correlation && pool.quantile(feature, rules.quantile).is_some_and(|limit| value > limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::causes::feature::FEATURES;
+    use crate::diagnose::causes::pool::PoolOptions;
+    use crate::diagnose::causes::records::TaskRecord;
+
+    /// Durations 1 to 4 s and amounts 2, 1, 4, 3: Σ dx dy = 3, Σ dx² = Σ dy² = 5.
+    #[test]
+    fn correlation_by_hand() {
+        let record = |(i, bytes): (usize, f64)| {
+            let mut stated = [None; FEATURES];
+            stated[Feature::ReadBytes as usize] = Some(bytes);
+            let to = (i + 1) as f64;
+            TaskRecord { task: i as u32, attempt: 0, node: None, from: 0.0, to, succeeded: true, stated }
+        };
+        let records = [2.0, 1.0, 4.0, 3.0].into_iter().enumerate().map(record).collect();
+        let pool = Pool::new(records, &[], &PoolOptions::default()).unwrap();
+        let rho = correlation(&pool, Feature::ReadBytes);
+        assert!((rho.unwrap() - 0.6).abs() < 1e-12, "{rho:?}");
+        assert_eq!(correlation(&pool, Feature::Cpu), None);
+        let cause = |correlation, quantile| {
+            is_pearson_cause(&pool, 2, Feature::ReadBytes, rho, &PearsonRules { correlation, quantile })
+        };
+        assert_eq!([cause(0.59, 0.9), cause(0.61, 0.9), cause(0.59, 1.0)], [true, false, false]);
+    }
+}

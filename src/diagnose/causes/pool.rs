@@ -1,0 +1,250 @@
+//! The feature pool: the features of all tasks of a stage, side by side, and what is needed to compare one with its peers.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::causes::feature::{Category, FEATURES, Feature, RESOURCES};
+use crate::diagnose::causes::nodes::NodeMeters;
+use crate::diagnose::causes::records::TaskRecord;
+use crate::trace::analysis::{MEDIAN_FACTOR, quantile};
+
+/// How the pool is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolOptions {
+    /// A task of more than this many medians of its stage is a straggler. Default 1.5.
+    pub straggler_factor: f64,
+    /// How long before and after a task its node is looked at for edges \[s\]. Default 1.
+    pub edge_width: f64,
+    /// The first wave of a stage is cold where its median is more than this many medians of the later tasks. Default 1.2.
+    pub cold_factor: f64,
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        Self { straggler_factor: MEDIAN_FACTOR, edge_width: 1.0, cold_factor: 1.2 }
+    }
+}
+
+/// Fewest tasks that succeeded for a stage to have peers.
+const FEWEST: usize = 3;
+/// Seconds before the first end on a node that a task must have begun to be of the first wave: Spark launches the next task of a
+/// slot some milliseconds before it notes the end of the last one.
+const FIRST_WAVE: f64 = 0.02;
+
+/// What a resource did before and after a task, where samples tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    /// Its mean before the task began.
+    pub head: Option<f64>,
+    /// Its mean after the task ended.
+    pub tail: Option<f64>,
+}
+
+/// A task of the pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolTask {
+    /// What was known of it.
+    pub record: TaskRecord,
+    /// Whether it took more than 1.5 medians.
+    pub straggler: bool,
+    /// Whether it did its task in a usual time: a peer.
+    pub normal: bool,
+    /// Whether it belongs to a first wave that is slow as a whole, and is not slow among that wave.
+    pub cold: bool,
+    /// Its features; none where they are unknown.
+    pub values: [Option<f64>; FEATURES],
+    /// The share of its time that samples cover, for each of [`RESOURCES`]; 0 where there are none.
+    pub covered: [f64; RESOURCES.len()],
+    /// What was before and after it, for each of [`RESOURCES`].
+    pub around: [Surroundings; RESOURCES.len()],
+}
+
+/// Sum and number of a feature over some tasks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    sum: f64,
+    count: usize,
+}
+
+impl Sum {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1;
+    }
+
+    fn mean(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+}
+
+/// The features of a stage.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// The tasks, in the order given.
+    pub tasks: Vec<PoolTask>,
+    /// The median time of tasks that succeeded \[s\].
+    pub median: f64,
+    /// The values of each feature over all tasks, sorted.
+    sorted: Vec<Vec<f64>>,
+    /// The values of each feature over normal tasks, sorted.
+    usual: Vec<Vec<f64>>,
+    /// Sums over the normal tasks of each node, and of all nodes.
+    by_node: BTreeMap<usize, [Sum; FEATURES]>,
+    all: [Sum; FEATURES],
+    /// The most bytes that any node transferred in a second.
+    network_peak: f64,
+}
+
+impl Pool {
+    /// Computes the features of a stage's tasks; `nodes` are the meters of each node, by its number, in seconds since the start of
+    /// the log. None where fewer than 3 tasks succeeded: then nothing is usual.
+    ///
+    /// Numerical features are the value over the stage's mean (0 where that is 0), time features the value over the task's
+    /// duration, resources the mean of the node's samples over the task's time (equations 1 to 3).
+    pub fn new(records: Vec<TaskRecord>, nodes: &[NodeMeters], options: &PoolOptions) -> Option<Self> {
+        let mut done: Vec<f64> = records.iter().filter(|r| r.succeeded).map(TaskRecord::seconds).collect();
+        done.sort_unstable_by(f64::total_cmp);
+        let median = quantile(&done, 0.5).filter(|_| done.len() >= FEWEST)?;
+        let means = means(&records);
+        let cold = cold_wave(&records, options);
+        let tasks = records.into_iter().zip(cold).map(|(record, cold)| {
+            let straggler = record.seconds() > options.straggler_factor * median;
+            let mut task = PoolTask {
+                straggler,
+                normal: record.succeeded && !straggler,
+                cold,
+                values: own_values(&record, &means),
+                covered: [0.0; RESOURCES.len()],
+                around: [Surroundings::default(); RESOURCES.len()],
+                record,
+            };
+            if let Some(node) = task.record.node.and_then(|node| nodes.get(node)) {
+                measure(&mut task, node, options.edge_width);
+            }
+            task
+        });
+        let network_peak = nodes.iter().map(NodeMeters::network_peak).fold(0.0, f64::max);
+        Some(Self::of(tasks.collect(), median, network_peak))
+    }
+
+    fn of(tasks: Vec<PoolTask>, median: f64, network_peak: f64) -> Self {
+        let column = |feature: usize, wanted: &dyn Fn(&PoolTask) -> bool| {
+            let mut values: Vec<f64> = tasks.iter().filter(|t| wanted(t)).filter_map(|t| t.values[feature]).collect();
+            values.sort_unstable_by(f64::total_cmp);
+            values
+        };
+        let sorted = (0..FEATURES).map(|feature| column(feature, &|_| true)).collect();
+        let usual = (0..FEATURES).map(|feature| column(feature, &|task| task.normal)).collect();
+        let mut by_node: BTreeMap<usize, [Sum; FEATURES]> = BTreeMap::new();
+        let mut all = [Sum::default(); FEATURES];
+        for task in tasks.iter().filter(|task| task.normal) {
+            for (feature, value) in task.values.iter().enumerate() {
+                let Some(value) = *value else { continue };
+                all[feature].add(value);
+                if let Some(node) = task.record.node {
+                    by_node.entry(node).or_default()[feature].add(value);
+                }
+            }
+        }
+        Self { tasks, median, sorted, usual, by_node, all, network_peak }
+    }
+
+    /// What a feature would be at full use: 1 for shares, the most bytes that any node transferred in a second for the network.
+    pub fn scale(&self, feature: Feature) -> f64 {
+        if feature == Feature::Network { self.network_peak } else { 1.0 }
+    }
+
+    /// The stragglers, as positions among the tasks.
+    pub fn stragglers(&self) -> impl Iterator<Item = usize> {
+        self.tasks.iter().enumerate().filter(|(_, task)| task.straggler).map(|(i, _)| i)
+    }
+
+    /// The quantile of a feature over all tasks (`global_quantile`); none where it is unknown for all.
+    pub fn quantile(&self, feature: Feature, p: f64) -> Option<f64> {
+        quantile(&self.sorted[feature as usize], p)
+    }
+
+    /// The values of a feature over normal tasks, sorted.
+    pub fn usual(&self, feature: Feature) -> &[f64] {
+        &self.usual[feature as usize]
+    }
+
+    /// The mean of a feature over the normal tasks on other nodes (inter-node peers) and on the same node (intra-node peers);
+    /// none where there are no such tasks. Without a known node all tasks are those of other nodes.
+    pub fn peers(&self, task: usize, feature: Feature) -> (Option<f64>, Option<f64>) {
+        let own = &self.tasks[task];
+        let mut same =
+            own.record.node.and_then(|n| self.by_node.get(&n)).map_or(Sum::default(), |s| s[feature as usize]);
+        let all = self.all[feature as usize];
+        let other = Sum { sum: all.sum - same.sum, count: all.count - same.count };
+        // a task is no peer of itself
+        if let (true, Some(value)) = (own.normal && own.record.node.is_some(), own.values[feature as usize]) {
+            same = Sum { sum: same.sum - value, count: same.count - 1 };
+        }
+        (other.mean(), same.mean())
+    }
+
+    /// The number of normal tasks, and the sum of their localities, for equation 7.
+    pub fn normal_locality(&self) -> (usize, f64) {
+        let all = self.all[Feature::Locality as usize];
+        (all.count, all.sum)
+    }
+}
+
+/// The mean of each numerical feature over the tasks that state it.
+fn means(records: &[TaskRecord]) -> [f64; FEATURES] {
+    std::array::from_fn(|feature| {
+        let mut sum = Sum::default();
+        records.iter().filter_map(|record| record.stated[feature]).for_each(|value| sum.add(value));
+        sum.mean().unwrap_or(0.0)
+    })
+}
+
+fn own_values(record: &TaskRecord, means: &[f64; FEATURES]) -> [Option<f64>; FEATURES] {
+    Feature::ALL.map(|feature| {
+        let value = record.stated[feature as usize]?;
+        Some(match feature.category() {
+            Category::Numerical => {
+                let mean = means[feature as usize];
+                if mean > 0.0 { value / mean } else { 0.0 }
+            }
+            Category::Time => {
+                let seconds = record.seconds();
+                if seconds > 0.0 { value / seconds } else { 0.0 }
+            }
+            Category::Resource | Category::Discrete => value,
+        })
+    })
+}
+
+/// Takes what the meters of its node say of a task's time, and of that around it.
+fn measure(task: &mut PoolTask, node: &NodeMeters, edge_width: f64) {
+    let (from, to) = (task.record.from, task.record.to);
+    for (i, resource) in RESOURCES.into_iter().enumerate() {
+        if let Some(over) = node.over(resource, from, to) {
+            task.values[resource as usize] = Some(over.mean);
+            task.covered[i] = over.covered;
+        }
+        let side = |from, to| node.over(resource, from, to).map(|over| over.mean);
+        task.around[i] = Surroundings { head: side(from - edge_width, from), tail: side(to, to + edge_width) };
+    }
+}
+
+/// Which tasks are slow only as their whole first wave is: they began before any task of the stage had ended on their node, the
+/// median of all such is more than `cold_factor` medians of the others, and they are no stragglers among them.
+fn cold_wave(records: &[TaskRecord], options: &PoolOptions) -> Vec<bool> {
+    let mut first_end: BTreeMap<Option<usize>, f64> = BTreeMap::new();
+    for record in records {
+        let end = first_end.entry(record.node).or_insert(f64::INFINITY);
+        *end = end.min(record.to);
+    }
+    let is_first = |record: &TaskRecord| record.from < first_end[&record.node] - FIRST_WAVE;
+    let median = |wanted: bool| {
+        let of = records.iter().filter(|record| is_first(record) == wanted && record.succeeded);
+        let mut times: Vec<f64> = of.map(TaskRecord::seconds).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        quantile(&times, 0.5)
+    };
+    let (Some(first), Some(later)) = (median(true), median(false)) else { return vec![false; records.len()] };
+    let slow = first > options.cold_factor * later;
+    records.iter().map(|r| slow && is_first(r) && r.seconds() <= options.straggler_factor * first).collect()
+}

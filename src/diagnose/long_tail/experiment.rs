@@ -1,0 +1,88 @@
+//! The experiment of the paper in the cluster simulator: jobs whose reduces are skewed now and then, on nodes that others use too.
+//!
+//! Owns the setting and how it is replayed. What the paper does not tell is chosen here, and said in docs/replications/long-tail.md.
+
+use crate::cluster::detect::Category;
+use crate::cluster::{
+    ClusterPlan, ExperimentError, HotKeys, JobPlan, NodeGroup, Noise, Plan, Slowdown, record_progress,
+};
+use crate::diagnose::long_tail::history::History;
+use crate::diagnose::long_tail::model::Model;
+use crate::diagnose::long_tail::score::{Score, replay, score};
+use crate::diagnose::long_tail::settings::AgentSettings;
+
+/// Jobs of the experiment.
+const JOBS: u32 = 40;
+
+/// Reduces of the experiment.
+const REDUCES: u32 = 410;
+
+/// Seeds of histories begin here, so that nothing is scored that was learned from.
+const HISTORY_SEED: u64 = 1 << 32;
+
+/// The setting: 50 nodes with four cores, 40 jobs of 500 to 1000 maps, 410 reduces together, 5 % of them with a hot key.
+/// \[Garraghan2015, VI.A\]
+///
+/// Ours: reduces of 60 s that fetch for 15 s; their work varies by a lognormal factor (standard deviation of the logarithm 0.08, as in the
+/// homogeneous runs of \[Phan2018\]) and their input by 0.05; hot keys follow Zipf's law and bring 5, 2.5, 1.67, 1.25 or 1 times the usual input more;
+/// other users slow each node to two thirds for 20 s every ten minutes.
+pub fn paper_plan() -> Plan {
+    let job = |number: u32| JobPlan {
+        name: format!("query {number}"),
+        arrival_s: 60.0 * f64::from(number),
+        // 500 to 1000 maps in steps, in an order that mixes them
+        maps: 500 + 500 * (number * 17 % JOBS) / (JOBS - 1),
+        map_s: 10.0,
+        reduces: REDUCES / JOBS + u32::from(number < REDUCES % JOBS),
+        reduce_start_s: 1.0,
+        shuffle_s: 15.0,
+        reduce_s: 45.0,
+        reduce_skew: 0.05,
+        hot_keys: Some(HotKeys { weight: 5.0, ..HotKeys::default() }),
+        ..JobPlan::default()
+    };
+    Plan {
+        cluster: ClusterPlan {
+            heartbeat_s: 0.0,
+            nodes: vec![NodeGroup { count: 50, slots: 4, ..NodeGroup::default() }],
+            ..ClusterPlan::default()
+        },
+        noise: Noise::default(),
+        slowdown: Slowdown { mean_between_s: Some(600.0), mean_lasting_s: 20.0, factor: 1.5 },
+        job: (0..JOBS).map(job).collect(),
+        policy: Vec::new(),
+        ..Plan::default()
+    }
+}
+
+/// The reduces of one run of a plan, sampled each second.
+///
+/// # Errors
+///
+/// [`ExperimentError`] where the run does not end.
+pub fn recorded_run(plan: &Plan, seed: u64) -> Result<History, ExperimentError> {
+    Ok(History::from_recording(&record_progress(plan, seed, 1.0, Category::Reduce)?, "reduce", 0))
+}
+
+/// Earlier runs of a plan, to learn from; they share no random number with [`recorded_run`] of seeds below 2^32.
+///
+/// # Errors
+///
+/// [`ExperimentError`] where a run does not end.
+pub fn earlier_runs(plan: &Plan, runs: u32) -> Result<History, ExperimentError> {
+    let mut history = History::default();
+    for run in 0..runs {
+        let tasks = record_progress(plan, HISTORY_SEED + u64::from(run), 1.0, Category::Reduce)?;
+        history.extend(History::from_recording(&tasks, "reduce", run));
+    }
+    Ok(history)
+}
+
+/// What settings are worth on runs, all together.
+pub fn score_runs(runs: &[History], model: Option<&Model>, settings: AgentSettings) -> Score {
+    let mut total = Score::default();
+    for run in runs {
+        total.merge(&score(run, &replay(run, model, settings).0));
+    }
+    total
+}

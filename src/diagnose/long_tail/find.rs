@@ -1,0 +1,154 @@
+//! Findings from a log and the progress of its tasks: who was flagged when, whether the log confirms it, and why it was slow.
+
+use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
+use crate::diagnose::long_tail::agent::StragglerFlag;
+use crate::diagnose::long_tail::history::{History, TaskHistory};
+use crate::diagnose::long_tail::model::Model;
+use crate::diagnose::long_tail::score::replay;
+use crate::diagnose::long_tail::settings::AgentSettings;
+use crate::trace::analysis::{Times, quantile, times_of};
+use crate::trace::{Attempt, JobTrace, Metric, Stage};
+
+/// Name of the method in findings.
+pub const METHOD: &str = "long-tail";
+
+/// Sizes of input that logs may tell, the first that all tasks of a stage state is compared.
+const SIZES: [Metric; 4] =
+    [Metric::InputBytes, Metric::InputRecords, Metric::ShuffleRemoteBytes, Metric::ShuffleReadRecords];
+
+/// Stragglers by the progress of tasks, as an agent would have flagged them while the job ran.
+///
+/// `trace` is the log of the job. `progress` are its curves: [`History::from_reports`] of a file of reports, or
+/// [`History::from_trace`] where the log has curves itself, as Hadoop's histories do. `model` is what earlier runs of the same program
+/// taught ([`Model::learn`]); without one the tasks of each stage are compared with each other only.
+///
+/// A finding's `from` and `to` are the flag and the end of the attempt \[s since the start of the trace\]; `score` is its slow-down beside the
+/// tasks of its job when it was flagged, `threshold` the boundary then. The cause is [`Cause::DataSkew`] where the task has more than
+/// 1 + Diff times the median input of its stage, and its `confidence` the share of the excess time that the excess input explains, at most
+/// 1; else it is [`Cause::Unknown`] with confidence 0. The evidence: progress against the usual, the probability of a straggler, the input
+/// where it is told, and the whole time of the attempt against the median where the log has it. In the order of the flags.
+///
+/// Approximate: the order of reports of equal time decides between equal flags.
+pub fn find(trace: &JobTrace, progress: &History, model: Option<&Model>, settings: AgentSettings) -> Vec<Finding> {
+    let (flags, _) = replay(progress, model, settings);
+    flags.iter().map(|flag| finding(trace, progress, flag, &settings)).collect()
+}
+
+fn finding(trace: &JobTrace, progress: &History, flag: &StragglerFlag, settings: &AgentSettings) -> Finding {
+    let origin_s = trace.origin_us as f64 / 1e6;
+    let logged = attempt_of(trace, flag);
+    let node = logged.and_then(|(_, attempt)| trace.node_of(attempt)).map(|node| node.name.clone());
+    let node = node.or_else(|| (!flag.node.is_empty()).then(|| flag.node.clone()));
+    let stage = logged.map(|(stage, _)| stage.name.clone()).filter(|name| !name.is_empty());
+    let size = size_of(trace, logged, progress, flag);
+    let (cause, confidence) = cause_of(size.as_ref(), flag, settings);
+    let end = logged.and_then(|(_, attempt)| attempt.finish()).map(|end| end.seconds());
+    Finding {
+        method: METHOD,
+        subject: Subject::Task {
+            stage: stage.unwrap_or_else(|| flag.stage.clone()),
+            task: flag.task,
+            attempt: flag.attempt,
+            node,
+        },
+        from: Some(flag.time_s - origin_s),
+        to: end.or_else(|| end_of(progress, flag).map(|end| end - origin_s)),
+        cause,
+        score: flag.slowdown,
+        threshold: flag.boundary,
+        confidence,
+        evidence: evidence(flag, size, logged, trace),
+    }
+}
+
+/// The attempt of the log that a flag is about: by the numbers of stage, task and attempt.
+fn attempt_of<'a>(trace: &'a JobTrace, flag: &StragglerFlag) -> Option<(&'a Stage, &'a Attempt)> {
+    let mut stages = trace.stages_with_ids().filter(|(_, stage)| stage.number.to_string() == flag.stage);
+    stages.find_map(|(id, stage)| {
+        let is_it = |attempt: &&Attempt| u64::from(attempt.task) == flag.task && attempt.number == flag.attempt;
+        trace.attempts_of(id).iter().find(is_it).map(|attempt| (stage, attempt))
+    })
+}
+
+/// The input of a task beside the median of its stage.
+#[derive(Debug)]
+struct Size {
+    own: f64,
+    usual: f64,
+    unit: &'static str,
+}
+
+fn size_of(
+    trace: &JobTrace,
+    logged: Option<(&Stage, &Attempt)>,
+    progress: &History,
+    flag: &StragglerFlag,
+) -> Option<Size> {
+    let is_peer = |task: &&TaskHistory| (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage);
+    let totals: Option<Vec<f64>> = progress.tasks.iter().filter(is_peer).map(|task| task.total).collect();
+    if let (Some(own), Some(usual)) = (flag.total, totals.and_then(median)) {
+        return Some(Size { own, usual, unit: "" });
+    }
+    let (stage, attempt) = logged?;
+    let peers = trace.attempts().get(stage.attempts.clone())?;
+    SIZES.iter().find_map(|&metric| {
+        let sizes: Option<Vec<f64>> =
+            peers.iter().filter(|peer| peer.succeeded()).map(|peer| trace.value(peer, metric)).collect();
+        let usual = median(sizes?).filter(|usual| *usual > 0.0)?;
+        let unit = if matches!(metric, Metric::InputBytes | Metric::ShuffleRemoteBytes) { "B" } else { "" };
+        Some(Size { own: trace.value(attempt, metric)?, usual, unit })
+    })
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    quantile(&values, 0.5)
+}
+
+/// Skew where the input is beyond what a task may have; how much of the excess time it explains.
+fn cause_of(size: Option<&Size>, flag: &StragglerFlag, settings: &AgentSettings) -> (Cause, f64) {
+    let Some(size) = size.filter(|size| size.usual > 0.0) else { return (Cause::Unknown, 0.0) };
+    let more = size.own / size.usual;
+    if more <= 1.0 + settings.diff {
+        return (Cause::Unknown, 0.0);
+    }
+    (Cause::DataSkew, ((more - 1.0) / (flag.slowdown - 1.0).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0))
+}
+
+fn evidence(
+    flag: &StragglerFlag,
+    size: Option<Size>,
+    logged: Option<(&Stage, &Attempt)>,
+    trace: &JobTrace,
+) -> Vec<Evidence> {
+    let progress = Evidence {
+        what: format!("progress after {:.1} s", flag.age_s),
+        value: flag.progress,
+        usual: flag.usual_progress,
+        unit: "",
+    };
+    let input =
+        size.map(|size| Evidence { what: "input".to_owned(), value: size.own, usual: size.usual, unit: size.unit });
+    let time = logged.and_then(|(stage, attempt)| {
+        let times: Times = times_of(trace.attempts().get(stage.attempts.clone())?)?;
+        Some(Evidence {
+            what: "time of the attempt".to_owned(),
+            value: attempt.duration()?,
+            usual: times.median,
+            unit: "s",
+        })
+    });
+    let probability =
+        Evidence { what: "probability of a straggler".to_owned(), value: flag.probability, usual: 0.5, unit: "" };
+    [Some(progress), Some(probability), input, time].into_iter().flatten().collect()
+}
+
+/// The time of the last report of the attempt, on the source's clock \[s\].
+fn end_of(progress: &History, flag: &StragglerFlag) -> Option<f64> {
+    let is_it = |task: &&TaskHistory| {
+        (task.task, task.attempt) == (flag.task, flag.attempt)
+            && (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage)
+    };
+    let task = progress.tasks.iter().find(is_it)?;
+    Some(task.start_s + task.points.last()?.0)
+}

@@ -1,0 +1,53 @@
+//! Long-tail identification: which tasks will be stragglers, told while they run, by how their kind usually progresses.
+//!
+//! ```text
+//! reports, logs, simulated runs ──▶ History ──▶ fit_profile ──▶ Model (TOML)
+//!                                                                 │
+//! reports as they come ──▶ ProgressFeed ──▶ ProgressRecord ──▶ Agent ──▶ StragglerFlag ──▶ Finding, Score
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | forms of progress over time, and the threshold T_S | [`ProgressCurve`] |
+//! | which form a kind of task has (job profiler) | [`fit_profile`], [`Profile`] |
+//! | what was learned, as a file | [`Model`] |
+//! | which attempts of a log were stragglers, by which rule (straggler identifier) | [`identify`] |
+//! | reports as text, from a stream | [`ProgressFeed`] |
+//! | what reports say of one attempt, and what cannot be true | `task`, [`Oddity`] |
+//! | the online agent | [`Agent`]; the judgement of a sample: `group`; its settings: [`AgentSettings`] |
+//! | curves that can be learned from and replayed | [`History`] |
+//! | what an agent is worth | [`Score`], [`replay`], [`score`](score()) |
+//! | the experiment of the paper, simulated | [`experiment`] |
+//! | findings for a diagnosis | [`find`](find()) |
+//!
+//! Source: \[Garraghan2015\]; what of it could be reproduced, and where and why not: docs/replications/long-tail.md.
+//!
+//! Guarantees: an agent reads no clock and draws no random number: the same reports give the same flags. Reports that cannot be right are
+//! counted by kind and left out. Memory grows with the attempts that run.
+
+mod agent;
+mod curve;
+pub mod experiment;
+mod find;
+mod group;
+mod history;
+mod identify;
+mod model;
+mod oddity;
+mod profile;
+mod record;
+mod score;
+mod settings;
+mod task;
+
+pub use agent::{Agent, AgentCounts, StragglerFlag};
+pub use curve::{Point, ProgressCurve};
+pub use find::{METHOD, find};
+pub use history::{History, TaskHistory};
+pub use identify::{Centre, Identified, RULES, Share, StragglerRule, identify, identify_batch};
+pub use model::{Learned, MODEL_VERSION, Model, ModelFault};
+pub use oddity::{Counted, Oddities, Oddity};
+pub use profile::{Candidate, FEWEST_TASKS, FittedProfile, Profile, ProfileError, fit_profile};
+pub use record::{LONGEST_LINE, ProgressFeed, ProgressReader, ProgressRecord};
+pub use score::{Score, TRUTH, replay, score, score_by_log};
+pub use settings::{AgentSettings, Boundary, PeerRule};

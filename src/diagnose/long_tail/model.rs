@@ -1,0 +1,171 @@
+//! What was learned from earlier runs, as a file: a profile for each kind of task.
+
+use serde::{Deserialize, Serialize};
+use toml::de::DeTable;
+
+use crate::diagnose::long_tail::history::History;
+use crate::diagnose::long_tail::profile::{FittedProfile, Profile, ProfileError, fit_profile, is_sound};
+use crate::plan_text::{self, Checker, PlanError, PlanProblem, ValueFault};
+
+/// The version of the file; it grows when a key changes its meaning.
+pub const MODEL_VERSION: u32 = 1;
+
+/// Profiles of all kinds of tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// [`MODEL_VERSION`].
+    pub format_version: u32,
+    /// One for each kind, in the order of their names.
+    pub profile: Vec<Profile>,
+}
+
+/// What was learned from a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learned {
+    /// The model.
+    pub model: Model,
+    /// Each profile and what it was chosen from.
+    pub fitted: Vec<FittedProfile>,
+    /// Kinds of tasks without a profile, and why.
+    pub left_out: Vec<ProfileError>,
+}
+
+/// What is wrong with a value of a model.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelFault {
+    /// A number is out of its range.
+    #[error(transparent)]
+    Value(#[from] ValueFault),
+    /// A curve falls, stands still, or does not end with progress 1.
+    #[error("is not a curve that rises from an age and a progress of at least 0 to a progress of 1")]
+    Curve,
+    /// Two profiles of the same kind.
+    #[error("kind `{0}` has a profile already")]
+    SameKind(String),
+    /// Of another version of this program.
+    #[error("{0} is not a version that is known; learn the model again")]
+    Version(u32),
+}
+
+impl Model {
+    /// Learns a profile for each kind of task in a history that has enough of them.
+    ///
+    /// # Errors
+    ///
+    /// [`ProfileError`] of the first kind, where none has; without any attempt, of a kind without name.
+    pub fn learn(history: &History) -> Result<Learned, ProfileError> {
+        let mut kinds: Vec<&str> = history.tasks.iter().map(|task| task.kind.as_str()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if kinds.is_empty() {
+            kinds.push("");
+        }
+        let (mut fitted, mut left_out) = (Vec::new(), Vec::new());
+        for kind in kinds {
+            match fit_profile(kind, &history.tasks) {
+                Ok(profile) => fitted.push(profile),
+                Err(error) => left_out.push(error),
+            }
+        }
+        if fitted.is_empty() {
+            return Err(left_out.swap_remove(0));
+        }
+        let profile = fitted.iter().map(|fitted| fitted.profile.clone()).collect();
+        Ok(Learned { model: Self { format_version: MODEL_VERSION, profile }, fitted, left_out })
+    }
+
+    /// The position of a kind's profile.
+    pub fn position(&self, kind: &str) -> Option<usize> {
+        self.profile.iter().position(|profile| profile.kind == kind)
+    }
+
+    /// Reads a model.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`], with places in the text.
+    pub fn from_toml(text: &str) -> Result<Self, PlanError<ModelFault>> {
+        plan_text::read(text, |error| error.message().to_owned(), |model: &Self, _: &DeTable<'_>| model.problems())
+    }
+
+    /// The model as text, which [`Model::from_toml`] reads back.
+    ///
+    /// # Errors
+    ///
+    /// What the writer says; models that were learned or read can be written.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
+    }
+
+    /// All that is wrong with the values.
+    pub fn problems(&self) -> Vec<PlanProblem<ModelFault>> {
+        let mut to: Checker<ModelFault> = Checker::new();
+        if self.format_version != MODEL_VERSION {
+            to.add("format_version", ModelFault::Version(self.format_version));
+        }
+        for (i, profile) in self.profile.iter().enumerate() {
+            to.section = format!("profile[{i}]");
+            if self.profile[..i].iter().any(|other| other.kind == profile.kind) {
+                to.add("kind", ModelFault::SameKind(profile.kind.clone()));
+            }
+            let spread = |value: f64| value > 0.0 && value < 100.0;
+            to.range("task_spread", profile.task_spread, spread(profile.task_spread), "above 0 and below 100");
+            if !is_sound(&profile.curve) {
+                to.add("curve", ModelFault::Curve);
+            }
+            let ascends = profile.spread.is_sorted_by(|a, b| a.0 < b.0);
+            if let Some(&(level, value)) = profile.spread.iter().find(|(p, s)| !(0.0..=1.0).contains(p) || !spread(*s))
+            {
+                to.range("spread", if spread(value) { level } else { value }, false, "a progress, or a spread above 0");
+            } else if !ascends {
+                to.range("spread", 0.0, false, "in the order of progress");
+            }
+        }
+        to.problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::long_tail::curve::ProgressCurve;
+
+    fn model() -> Model {
+        let points = vec![(0.0, 0.0), (10.0, 0.5), (60.0, 1.0)];
+        let profile = |kind: &str, curve| Profile {
+            kind: kind.into(),
+            tasks: 20,
+            task_spread: 0.1,
+            error: 0.03,
+            spread: vec![(0.1, 0.5), (1.0, 0.02)],
+            curve,
+        };
+        let curves = [
+            profile("map", ProgressCurve::Linear { intercept: 0.01, slope: 0.15 }),
+            profile("reduce", ProgressCurve::Piecewise { points: points.clone() }),
+            profile("sort", ProgressCurve::Monotone { points }),
+        ];
+        Model { format_version: MODEL_VERSION, profile: curves.to_vec() }
+    }
+
+    #[test]
+    fn a_written_model_reads_back_the_same() {
+        let text = model().to_toml().unwrap();
+        assert_eq!(Model::from_toml(&text).unwrap(), model(), "{text}");
+    }
+
+    #[test]
+    fn everything_wrong_is_told_at_once_with_its_place() {
+        let text = model().to_toml().unwrap().replace("slope = 0.15", "slope = -1.0").replace("\"sort\"", "\"map\"");
+        let text = text
+            .replacen("task_spread = 0.1", "task_spread = 0.0", 1)
+            .replace("format_version = 1", "format_version = 9");
+        let Err(PlanError::Values(problems)) = Model::from_toml(&text) else { panic!("the model is wrong") };
+        let keys: Vec<&str> = problems.iter().map(|problem| problem.key.as_str()).collect();
+        assert_eq!(keys, ["format_version", "profile[0].task_spread", "profile[0].curve", "profile[2].kind"]);
+        assert!(problems.iter().all(|problem| problem.span.is_some()));
+        assert!(matches!(Model::from_toml("x"), Err(PlanError::Text { span: Some(_), .. })));
+    }
+}

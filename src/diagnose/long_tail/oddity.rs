@@ -1,0 +1,153 @@
+//! What is odd about reports of progress: counted by kind, with the first line and an example. Nothing is printed here.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+/// What can be odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Oddity {
+    /// A line that is neither a row of the table nor a JSON object.
+    BadLine,
+    /// The last line has no end.
+    CutLastLine,
+    /// A line longer than the limit.
+    LongLine,
+    /// A row before any header.
+    NoHeader,
+    /// A column or key that is not known.
+    UnknownColumn,
+    /// No task, no time or no progress.
+    MissingField,
+    /// Something that should be a number and is not, or is out of range.
+    BadNumber,
+    /// Nothing to do: a total of 0.
+    NothingToDo,
+    /// A report with a time before that of an earlier one of the same attempt.
+    TimeBackwards,
+    /// A report with a time far after all others, which the next report did not confirm.
+    TimeLeaps,
+    /// More done than there is.
+    AboveOne,
+    /// Less done than before.
+    ProgressFell,
+    /// A total that changed.
+    TotalChanged,
+    /// A report about an attempt that had ended.
+    AfterEnd,
+    /// An attempt whose first report says that it is done.
+    DoneAtOnce,
+    /// An attempt that fell silent before its end.
+    Silent,
+    /// An attempt that still ran when the reports ended.
+    StillRunning,
+    /// More attempts at a time than the limit.
+    TooManyTasks,
+    /// A kind of task that the model does not know.
+    UnknownKind,
+    /// A file that became shorter while it was read.
+    FileShrank,
+}
+
+impl Oddity {
+    /// What it is, and what was done about it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::BadLine => "neither a row of the table nor a JSON object; left out",
+            Self::CutLastLine => "the last line is cut off; left out",
+            Self::LongLine => "a line longer than the limit; left out",
+            Self::NoHeader => "a row before any header; left out",
+            Self::UnknownColumn => "a column that is not known; ignored",
+            Self::MissingField => "a report without task, time or progress; left out",
+            Self::BadNumber => "not a number in its range; the report is left out",
+            Self::NothingToDo => "a total of 0; the report is left out",
+            Self::TimeBackwards => "a time before an earlier report's; left out",
+            Self::TimeLeaps => "a time far after all others; left out unless the next one is as late",
+            Self::AboveOne => "more done than there is; left out",
+            Self::ProgressFell => "less done than before; left out",
+            Self::TotalChanged => "a total that changed; the new one counts",
+            Self::AfterEnd => "a report after the end of its attempt; left out",
+            Self::DoneAtOnce => "done in its first report; its time is not known",
+            Self::Silent => "an attempt fell silent before its end; forgotten",
+            Self::StillRunning => "an attempt still ran when the reports ended",
+            Self::TooManyTasks => "more running attempts than the limit; left out",
+            Self::UnknownKind => "a kind of task without a profile; judged by its peers alone",
+            Self::FileShrank => "the file became shorter; read again from its beginning",
+        }
+    }
+}
+
+/// One kind of oddity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Counted {
+    /// What is odd.
+    pub kind: Oddity,
+    /// How often.
+    pub count: u64,
+    /// The line where it was first seen, from 1; 0 where there is none.
+    pub line: u64,
+    /// What was there, in a few words.
+    pub example: String,
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}: ", self.line)?;
+        }
+        f.write_str(self.kind.text())?;
+        if self.count > 1 {
+            write!(f, " ({} times)", self.count)?;
+        }
+        if self.example.is_empty() { Ok(()) } else { write!(f, ": {}", self.example) }
+    }
+}
+
+/// Longest example that is kept, in characters.
+const EXAMPLE: usize = 80;
+
+/// Counts oddities.
+#[derive(Clone, Debug, Default)]
+pub struct Oddities(BTreeMap<Oddity, Counted>);
+
+impl Oddities {
+    /// Counts one, at a line from 1, or 0 for none.
+    pub fn add(&mut self, kind: Oddity, line: u64, example: &str) {
+        let counted = self.0.entry(kind).or_insert_with(|| {
+            let clean: String = example.chars().take(EXAMPLE).map(|c| if c.is_control() { ' ' } else { c }).collect();
+            let example = if clean.len() < example.len() { format!("{clean}...") } else { clean };
+            Counted { kind, count: 0, line, example }
+        });
+        counted.count += 1;
+    }
+
+    /// Those of one kind; 0 for none.
+    pub fn count(&self, kind: Oddity) -> u64 {
+        self.0.get(&kind).map_or(0, |counted| counted.count)
+    }
+
+    /// All of them, in the order of [`Oddity`].
+    pub fn list(&self) -> impl Iterator<Item = &Counted> {
+        self.0.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_a_kind_is_shown_and_all_are_counted() {
+        let mut oddities = Oddities::default();
+        oddities.add(Oddity::BadLine, 7, "a\tb");
+        oddities.add(Oddity::BadLine, 9, "c");
+        oddities.add(Oddity::Silent, 0, &"x".repeat(200));
+        let told: Vec<String> = oddities.list().map(ToString::to_string).collect();
+        assert_eq!(told[0], "line 7: neither a row of the table nor a JSON object; left out (2 times): a b");
+        assert!(told[1].ends_with(&format!("{}...", "x".repeat(EXAMPLE))));
+        assert_eq!((oddities.count(Oddity::BadLine), oddities.count(Oddity::LongLine)), (2, 0));
+    }
+}

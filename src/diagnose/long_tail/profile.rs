@@ -1,0 +1,332 @@
+//! The job profiler: how tasks of a kind usually progress, learned from attempts that ended.
+//!
+//! Owns which form of curve is taken, by the error on attempts that were held out, and how far one may trust an early look. The forms
+//! themselves are in `curve`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnose::long_tail::curve::{Point, ProgressCurve, rises};
+use crate::diagnose::long_tail::history::TaskHistory;
+use crate::trace::analysis::quantile;
+
+/// Levels of progress at which the usual age is taken: 24 even ones, and closer ones at the start, where tasks are still setting up.
+const LEVELS: usize = EARLY.len() + 24;
+const EARLY: [f64; 4] = [0.005, 0.01, 0.02, 0.03];
+
+/// Parts into which attempts are cut: each is predicted from the others.
+const FOLDS: usize = 5;
+
+/// Fewest attempts that make a profile.
+pub const FEWEST_TASKS: usize = 4;
+
+/// A form whose error is no more than this many times the least one is as good: the simpler one is taken.
+const AS_GOOD: f64 = 1.001;
+
+/// Least spread that is believed: clocks and samples are not better.
+const LEAST_SPREAD: f64 = 0.02;
+
+/// A median absolute deviation times this is a standard deviation of a normal law.
+const MAD_TO_SD: f64 = 1.482_602_218_505_602;
+
+/// How tasks of a kind usually progress.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// What the tasks do, such as `map`.
+    pub kind: String,
+    /// Attempts that it was learned from.
+    pub tasks: u64,
+    /// Standard deviation of the logarithm of their times around the median of their run.
+    pub task_spread: f64,
+    /// Error on attempts that were held out: root of the mean square between the ages of attempt and curve at the same progress, as a share
+    /// of the attempt's time.
+    pub error: f64,
+    /// Prog(t).
+    pub curve: ProgressCurve,
+    /// Progress, ascending, and there the standard deviation of the logarithm of age over usual age, around that of the end: how
+    /// far a task may still come back, or fall behind.
+    pub spread: Vec<Point>,
+}
+
+impl Profile {
+    /// How uncertain a slow-down is that was seen at this progress, as the standard deviation of its logarithm.
+    pub fn spread_at(&self, progress: f64) -> f64 {
+        let after = self.spread.partition_point(|point| point.0 <= progress);
+        let before = after.checked_sub(1).and_then(|i| self.spread.get(i));
+        match (before, self.spread.get(after)) {
+            (Some(&(p0, s0)), Some(&(p1, s1))) => s0 + (s1 - s0) * (progress - p0) / (p1 - p0),
+            // before the first level less is known than there: its relative error grows as the progress shrinks
+            (None, Some(&(p1, s1))) => s1 * (p1 / progress.max(0.1 * p1)).sqrt(),
+            (Some(&(_, s0)), None) => s0,
+            (None, None) => LEAST_SPREAD,
+        }
+    }
+}
+
+/// A form that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    /// Its name.
+    pub form: &'static str,
+    /// Its pieces.
+    pub pieces: usize,
+    /// Error on attempts that were held out: root of the mean square between the ages of attempt and curve at the same progress, as a share
+    /// of the attempt's time.
+    pub error: f64,
+    /// Whether it was taken.
+    pub taken: bool,
+}
+
+/// A profile and what it was chosen from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedProfile {
+    /// The profile.
+    pub profile: Profile,
+    /// All forms that were tried, the simplest first.
+    pub candidates: Vec<Candidate>,
+}
+
+/// Why there is no profile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// Too few attempts ended. Give more runs.
+    #[error("{got} attempts of kind `{kind}` ended after their first report; a profile needs {FEWEST_TASKS}")]
+    TooFewTasks {
+        /// The kind.
+        kind: String,
+        /// How many there are.
+        got: usize,
+    },
+    /// Attempts take no time, or never rise.
+    #[error("attempts of kind `{kind}` show no progress over time")]
+    NoProgress {
+        /// The kind.
+        kind: String,
+    },
+}
+
+/// How a form is fitted to the usual ages.
+type Fit = fn(&[Point]) -> Option<ProgressCurve>;
+
+/// The forms, the simplest first.
+const FORMS: [Fit; 5] = [
+    ProgressCurve::line,
+    |points| ProgressCurve::polygon(points, 2),
+    |points| ProgressCurve::polygon(points, 3),
+    |points| ProgressCurve::polygon(points, 4),
+    ProgressCurve::smooth,
+];
+
+/// Learns the profile of a kind from attempts that ended; others are left aside.
+///
+/// The usual age at a progress is the median over the attempts of the ages at which they had it, at 28 levels: no attempt drops out early,
+/// as it would from a mean at an age. A line, polygons of two to four pieces and a smooth curve are laid through these points; each
+/// fifth of the attempts is predicted from the others. Taken is the simplest form whose error is at most 0.1 % above the least one.
+///
+/// # Errors
+///
+/// [`ProfileError`].
+pub fn fit_profile(kind: &str, attempts: &[TaskHistory]) -> Result<FittedProfile, ProfileError> {
+    let ended: Vec<&TaskHistory> =
+        attempts.iter().filter(|task| task.kind == kind && task.time_s().is_some()).collect();
+    if ended.len() < FEWEST_TASKS {
+        return Err(ProfileError::TooFewTasks { kind: kind.to_owned(), got: ended.len() });
+    }
+    let points = usual_points(&ended);
+    let errors = FORMS.map(|form| held_out_errors(form, &ended));
+    let chosen = choose(&errors);
+    let no_progress = || ProfileError::NoProgress { kind: kind.to_owned() };
+    let curves = FORMS.map(|form| form(&points));
+    let curve = chosen.and_then(|i| curves[i].clone()).ok_or_else(no_progress)?;
+    let root = |errors: &[f64]| (errors.iter().sum::<f64>() / errors.len() as f64).sqrt();
+    let candidates = curves.iter().zip(&errors).enumerate().filter_map(|(i, (curve, errors))| {
+        let (curve, errors) = (curve.as_ref()?, errors.as_ref()?);
+        Some(Candidate { form: curve.form(), pieces: curve.pieces(), error: root(errors), taken: Some(i) == chosen })
+    });
+    let candidates: Vec<Candidate> = candidates.collect();
+    let profile = Profile {
+        kind: kind.to_owned(),
+        tasks: ended.len() as u64,
+        task_spread: task_spread(&ended),
+        error: candidates.iter().find(|candidate| candidate.taken).map_or(0.0, |taken| taken.error),
+        spread: spread(&curve, &ended),
+        curve,
+    };
+    Ok(FittedProfile { profile, candidates })
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    quantile(&values, 0.5)
+}
+
+/// The robust standard deviation of values around their median, from which each also may be off by a value of its own.
+fn robust_sd(values: Vec<f64>) -> f64 {
+    let Some(centre) = median(values.clone()) else { return LEAST_SPREAD };
+    let off = median(values.into_iter().map(|value| (value - centre).abs()).collect());
+    (MAD_TO_SD * off.unwrap_or(0.0)).max(LEAST_SPREAD)
+}
+
+/// Level `k`, from 1 to [`LEVELS`].
+fn level(k: usize) -> f64 {
+    EARLY.get(k - 1).copied().unwrap_or_else(|| (k - EARLY.len()) as f64 / (LEVELS - EARLY.len()) as f64)
+}
+
+/// Upper quantiles by which an uncertainty is measured, with those of the standard normal law.
+const UPPER: [(f64, f64); 4] = [(0.75, 0.674_490), (0.9, 1.281_552), (0.95, 1.644_854), (0.98, 2.053_749)];
+
+/// Values above a quantile that make it one.
+const FEWEST_ABOVE: f64 = 3.0;
+
+/// The standard deviation of the narrowest normal law of which no upper quantile lies below that of the values: tasks that are held up now and
+/// then for a while do not show in a robust measure, yet they are what false alarms are made of. It lies around 0, or the median where that is
+/// less: values that are too high on the whole, because the curve does not fit there, count as uncertain.
+fn upper_sd(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let Some(centre) = quantile(&values, 0.5) else { return LEAST_SPREAD };
+    let told = UPPER.iter().filter(|(p, _)| (1.0 - p) * values.len() as f64 >= FEWEST_ABOVE);
+    let widths = told.filter_map(|&(p, z)| Some((quantile(&values, p)? - centre.min(0.0)) / z));
+    widths.fold(robust_sd(values.clone()), f64::max)
+}
+
+/// Age 0 with its usual progress, then the usual age at each level.
+fn usual_points(tasks: &[&TaskHistory]) -> Vec<Point> {
+    let first =
+        median(tasks.iter().filter_map(|task| task.points.first().map(|point| point.1)).collect()).unwrap_or(0.0);
+    let ages = (1..=LEVELS)
+        .filter(|&k| level(k) > first)
+        .filter_map(|k| Some((median(tasks.iter().filter_map(|task| task.age_at(level(k))).collect())?, level(k))));
+    [(0.0, first)].into_iter().chain(ages).collect()
+}
+
+/// On each attempt, the mean square over the levels between its age and that of a curve that is fitted without it, as a share of its time; none
+/// where the form cannot be fitted.
+fn held_out_errors(form: Fit, tasks: &[&TaskHistory]) -> Option<Vec<f64>> {
+    let folds = FOLDS.min(tasks.len());
+    let mut errors = vec![0.0; tasks.len()];
+    for fold in 0..folds {
+        let (held, kept): (Vec<_>, Vec<_>) = tasks.iter().copied().enumerate().partition(|(i, _)| i % folds == fold);
+        let kept: Vec<&TaskHistory> = kept.into_iter().map(|(_, task)| task).collect();
+        let curve = form(&usual_points(&kept))?;
+        for (i, task) in held {
+            let time = task.time_s()?;
+            let off = |k: usize| Some((task.age_at(level(k))? - curve.age_at(level(k))) / time);
+            errors[i] = (1..=LEVELS).filter_map(off).map(|off| off * off).sum::<f64>() / LEVELS as f64;
+        }
+    }
+    Some(errors)
+}
+
+/// The first form that is as good as the best one, up to [`AS_GOOD`].
+fn choose(errors: &[Option<Vec<f64>>]) -> Option<usize> {
+    let root = |errors: &Vec<f64>| errors.iter().sum::<f64>().sqrt();
+    let best = errors.iter().flatten().map(root).min_by(f64::total_cmp)?;
+    errors.iter().position(|errors| errors.as_ref().is_some_and(|errors| root(errors) <= AS_GOOD * best))
+}
+
+/// The spread of times around the median of their run.
+fn task_spread(tasks: &[&TaskHistory]) -> f64 {
+    let mut off = Vec::new();
+    for run in tasks.chunk_by(|a, b| a.run == b.run) {
+        let logs: Vec<f64> = run.iter().filter_map(|task| task.time_s()).map(f64::ln).collect();
+        let Some(centre) = median(logs.clone()) else { continue };
+        off.extend(logs.iter().map(|log| log - centre));
+    }
+    robust_sd(off)
+}
+
+/// At each level, the spread of how much slower an attempt was so far than it was in the end.
+fn spread(curve: &ProgressCurve, tasks: &[&TaskHistory]) -> Vec<Point> {
+    let slowdown = |task: &TaskHistory, progress: f64| {
+        let (age, usual) = (task.age_at(progress)?, curve.age_at(progress));
+        (age > 0.0 && usual > 0.0).then(|| (age / usual).ln())
+    };
+    let off = |task: &&TaskHistory, progress: f64| Some(slowdown(task, progress)? - slowdown(task, 1.0)?);
+    let at = |k: usize| {
+        let off: Vec<f64> = tasks.iter().filter_map(|task| off(task, level(k))).collect();
+        (level(k), upper_sd(off))
+    };
+    (1..=LEVELS).map(at).collect()
+}
+
+/// Whether a curve from a file can be one.
+pub(super) fn is_sound(curve: &ProgressCurve) -> bool {
+    match curve {
+        ProgressCurve::Linear { intercept, slope } => {
+            slope.is_finite() && *slope > 0.0 && intercept.is_finite() && *intercept < 1.0
+        }
+        ProgressCurve::Piecewise { points } | ProgressCurve::Monotone { points } => {
+            rises(points)
+                && points.first().is_some_and(|first| first.0 >= 0.0 && first.1 >= 0.0)
+                && points.last().is_some_and(|last| last.1 <= 1.0 && last.1 >= 1.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(number: u64, stretch: f64, at: impl Fn(f64) -> f64) -> TaskHistory {
+        let points = (0..=30).map(|i| f64::from(i) / 30.0).map(|u| (stretch * u, at(u))).collect();
+        let name = String::new;
+        TaskHistory {
+            run: 0,
+            job: name(),
+            kind: "map".into(),
+            stage: name(),
+            task: number,
+            attempt: 0,
+            node: name(),
+            start_s: 0.0,
+            total: None,
+            points,
+        }
+    }
+
+    /// Twenty attempts of this form, from 54 s to 66 s.
+    fn fitted(at: impl Fn(f64) -> f64 + Copy) -> FittedProfile {
+        let tasks: Vec<TaskHistory> = (0..20).map(|i| task(i, 54.0 + 12.0 * (i * 7 % 20) as f64 / 19.0, at)).collect();
+        fit_profile("map", &tasks).unwrap()
+    }
+
+    #[test]
+    fn the_form_that_the_tasks_have_is_chosen() {
+        let line = fitted(|u| u);
+        assert_eq!(line.profile.curve.form(), "linear");
+        assert!((line.profile.curve.usual_s() - 60.0).abs() < 0.5, "{}", line.profile.curve.usual_s());
+        // a shuffle that makes a third in a tenth of the time
+        let bent = fitted(|u| if u < 0.1 { u / 0.3 } else { (1.0 + 2.0 * (u - 0.1) / 0.9) / 3.0 });
+        assert_eq!((bent.profile.curve.form(), bent.profile.curve.pieces()), ("piecewise", 2));
+        assert!((bent.profile.curve.progress(6.0) - 1.0 / 3.0).abs() < 0.03);
+        let round = fitted(|u| (u * std::f64::consts::FRAC_PI_2).sin().powi(3));
+        assert_eq!(round.profile.curve.form(), "monotone");
+        let taken: Vec<bool> = round.candidates.iter().map(|candidate| candidate.taken).collect();
+        assert_eq!(taken, [false, false, false, false, true]);
+        assert!(round.candidates[4].error < 0.75 * round.candidates[0].error);
+    }
+
+    #[test]
+    fn early_looks_are_trusted_less_where_tasks_change_their_speed() {
+        let steady = fitted(|u| u).profile;
+        assert!(steady.spread.iter().all(|point| point.1 <= LEAST_SPREAD));
+        // half of the tasks begin slowly and end fast
+        let late = |i: u64| move |u: f64| if i % 2 == 0 { u } else { u * u };
+        let tasks: Vec<TaskHistory> = (0..20).map(|i| task(i, 60.0, late(i))).collect();
+        let mixed = fit_profile("map", &tasks).unwrap().profile;
+        assert!(mixed.spread_at(0.1) > 3.0 * mixed.spread_at(0.9), "{:?}", mixed.spread);
+        assert!(mixed.spread_at(0.01) > mixed.spread_at(0.05) && mixed.spread_at(1.0) <= LEAST_SPREAD);
+    }
+
+    #[test]
+    fn too_little_is_refused() {
+        let tasks: Vec<TaskHistory> = (0..3).map(|i| task(i, 60.0, |u| u)).collect();
+        assert_eq!(fit_profile("map", &tasks), Err(ProfileError::TooFewTasks { kind: "map".into(), got: 3 }));
+        let still: Vec<TaskHistory> = (0..9).map(|i| task(i, 60.0, |u| if u < 1.0 { 0.0 } else { 1.0 })).collect();
+        // a leap at the end is a curve: nothing is known before
+        assert!(fit_profile("map", &still).is_ok_and(|fitted| fitted.profile.curve.usual_s() > 50.0));
+        let none: Vec<TaskHistory> = (0..9).map(|i| task(i, 0.0, |u| u)).collect();
+        assert_eq!(fit_profile("map", &none), Err(ProfileError::TooFewTasks { kind: "map".into(), got: 0 }));
+    }
+}

@@ -1,0 +1,91 @@
+//! One attempt of a task as its reports tell it: what follows from a report, and what cannot be true.
+
+use crate::diagnose::long_tail::oddity::Oddity;
+use crate::diagnose::long_tail::record::ProgressRecord;
+
+/// Progress from which an attempt is at its end: sums of shares may miss 1 by their rounding.
+const END: f64 = 1.0 - 1e-9;
+
+/// What an attempt's reports said so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TaskState {
+    /// The time of the first report \[s\], on the source's clock.
+    pub(super) start_s: f64,
+    /// The time of the last one.
+    pub(super) last_s: f64,
+    /// The share that was done then.
+    pub(super) progress: f64,
+    /// All that is to be done, where it is told.
+    pub(super) total: Option<f64>,
+}
+
+/// An attempt after a report.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sample {
+    /// Seconds since the first report.
+    pub(super) age_s: f64,
+    /// The share that is done.
+    pub(super) progress: f64,
+    /// Whether that is all.
+    pub(super) ended: bool,
+}
+
+impl TaskState {
+    /// From an attempt's first report.
+    pub(super) fn new(record: &ProgressRecord<'_>) -> Self {
+        Self { start_s: record.time_s, last_s: record.time_s, progress: record.progress, total: record.total }
+    }
+
+    /// The next report; an error for one that cannot follow the last, which is then left out. A total that changed is
+    /// told beside the sample.
+    pub(super) fn follow(&mut self, record: &ProgressRecord<'_>) -> Result<(Sample, Option<Oddity>), Oddity> {
+        if record.time_s < self.last_s {
+            return Err(Oddity::TimeBackwards);
+        }
+        let changed = record.total.is_some() && self.total.is_some() && record.total != self.total;
+        if record.progress < self.progress && !changed {
+            return Err(Oddity::ProgressFell);
+        }
+        self.last_s = record.time_s;
+        self.progress = record.progress;
+        self.total = record.total.or(self.total);
+        Ok((self.sample(), changed.then_some(Oddity::TotalChanged)))
+    }
+
+    /// As the last report left it.
+    pub(super) fn sample(&self) -> Sample {
+        Sample { age_s: self.last_s - self.start_s, progress: self.progress, ended: self.progress >= END }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(time_s: f64, done: f64, total: f64) -> ProgressRecord<'static> {
+        let name = |text: &'static str| std::borrow::Cow::Borrowed(text);
+        ProgressRecord {
+            job: name(""),
+            kind: name("map"),
+            stage: name("1"),
+            task: 0,
+            attempt: 0,
+            node: name(""),
+            time_s,
+            progress: done / total,
+            total: Some(total),
+        }
+    }
+
+    #[test]
+    fn reports_that_contradict_earlier_ones_are_left_out() {
+        let mut task = TaskState::new(&record(10.0, 0.0, 100.0));
+        assert_eq!(task.follow(&record(12.0, 20.0, 100.0)).unwrap().0.progress, 0.2);
+        assert_eq!(task.follow(&record(11.0, 30.0, 100.0)), Err(Oddity::TimeBackwards));
+        assert_eq!(task.follow(&record(13.0, 10.0, 100.0)), Err(Oddity::ProgressFell));
+        let (sample, told) = task.follow(&record(14.0, 30.0, 200.0)).unwrap();
+        assert_eq!((sample.progress, sample.age_s, told), (0.15, 4.0, Some(Oddity::TotalChanged)));
+        let (sample, told) = task.follow(&record(20.0, 200.0, 200.0)).unwrap();
+        assert!(sample.ended && told.is_none());
+    }
+}

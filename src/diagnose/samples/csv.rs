@@ -1,0 +1,112 @@
+//! `sadf -d`: rows with semicolons, each with its host and time, below headers that begin with `#`.
+
+use crate::diagnose::samples::clock::{number, stamp};
+use crate::diagnose::samples::collect::Collector;
+use crate::diagnose::samples::section::{Section, Topic};
+use crate::diagnose::samples::warning::SampleWarningKind;
+
+/// How every header begins.
+pub(super) const HEADER: &str = "# hostname;interval;timestamp";
+
+/// Columns before those of the section.
+const COMMON: usize = 3;
+
+/// Reads a table; `utc_offset` is how many seconds its clock is before UTC where it does not say.
+pub(super) fn read(text: &str, utc_offset: f64, collector: &mut Collector) {
+    let cut = !text.ends_with('\n');
+    let mut section: Option<Section> = None;
+    let mut told_zone = false;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        collector.line += 1;
+        let bad =
+            if cut && lines.peek().is_none() { SampleWarningKind::CutLastLine } else { SampleWarningKind::BadRow };
+        if line.starts_with('#') {
+            let columns: Vec<&str> = line.split(';').map(str::trim).skip(COMMON).collect();
+            section = line.starts_with(HEADER).then(|| Section::new(&columns));
+            continue;
+        }
+        if line.trim().is_empty() {
+            continue;
+        }
+        let cells: Vec<&str> = line.split(';').map(str::trim).collect();
+        if cells.get(COMMON) == Some(&"LINUX-RESTART") {
+            collector.warn(SampleWarningKind::Restart, line);
+            continue;
+        }
+        let Some(section) = &section else {
+            collector.warn(bad, line);
+            continue;
+        };
+        if matches!(section.topic, Topic::Other | Topic::DiskWithoutUtilisation) {
+            continue;
+        }
+        let Some(row) = row(&cells, section) else {
+            collector.warn(bad, line);
+            continue;
+        };
+        if !row.utc && !told_zone {
+            told_zone = true;
+            collector.warn(SampleWarningKind::NoZone, line);
+        }
+        let to = if row.utc { row.to } else { row.to - utc_offset };
+        // sysstat calls all processors together -1
+        let device = if cells[COMMON] == "-1" { "all" } else { cells[COMMON] };
+        match section.values(&cells[COMMON..]) {
+            Some(_) if row.interval <= 0.0 => collector.warn(SampleWarningKind::SinceBoot, line),
+            Some(values) => collector.row(cells[0], device, (to - row.interval, to), &values),
+            None => collector.warn(bad, line),
+        }
+    }
+}
+
+/// The time of a row.
+struct Row {
+    interval: f64,
+    to: f64,
+    utc: bool,
+}
+
+fn row(cells: &[&str], section: &Section) -> Option<Row> {
+    if cells.len() != COMMON + section.width() {
+        return None;
+    }
+    let stamp = stamp(cells[2])?;
+    Some(Row { interval: number(cells[1])?, to: stamp.seconds, utc: stamp.utc })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::samples::series::Meter;
+
+    #[test]
+    fn rows_of_several_sections_and_damage() {
+        let text = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n\
+            vm;1;2026-11-20 09:22:53 UTC;-1;90.50;0.00;9.50;0.00;0.00;0.00\n\
+            vm;1;2026-11-20 09:22:53 UTC;0;92,00;0,00;8,00;0,00;0,00;0,00\n\
+            vm;-1;2026-11-20 09:22:53 UTC;LINUX-RESTART;(2 CPU)\n\
+            vm;1;2026-11-20 09:22:54 UTC;0;92.00;0.00\n\
+            # hostname;interval;timestamp;proc/s;cswch/s\n\
+            vm;1;2026-11-20 09:22:54 UTC;1;2\n\
+            # hostname;interval;timestamp;DEV;tps;%util\n\
+            vm;2;2026-11-20 09:22:54;sda;3.0;50.0\n\
+            vm;1;2026-11-20 09:2";
+        let mut collector = Collector::default();
+        read(text, 3600.0, &mut collector);
+        let found: Vec<_> =
+            collector.series.iter().map(|(key, s)| (key.1.as_str(), key.2, s[0].from, s[0].value)).collect();
+        let at = 1_795_166_572.0;
+        let expected = [
+            ("0", Meter::CpuUser, at, 0.92),
+            ("0", Meter::CpuBusy, at, 1.0),
+            ("all", Meter::CpuUser, at, 0.905),
+            ("all", Meter::CpuBusy, at, 1.0),
+            ("sda", Meter::DiskBusy, at - 3600.0, 0.5),
+        ];
+        assert_eq!(found, expected);
+        use SampleWarningKind::{BadRow, CutLastLine, NoZone, Restart};
+        let kinds: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line)).collect();
+        assert_eq!(kinds, [(BadRow, 5), (CutLastLine, 10), (NoZone, 9), (Restart, 4)]);
+    }
+}

@@ -1,0 +1,310 @@
+//! Reads samples: finds the files, tells their format, undoes gzip, and settles what to do where two files have the same series.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use serde::Serialize;
+
+use crate::diagnose::samples::collect::{Collector, Key};
+use crate::diagnose::samples::series::{Sample, Samples, Series};
+use crate::diagnose::samples::warning::{SampleWarning, SampleWarningKind};
+use crate::diagnose::samples::{csv, json, text};
+use crate::watch::Watch;
+
+/// Bytes that tell the format of a file.
+const HEAD: usize = 1 << 16;
+/// Lines that are looked at.
+const LINES: usize = 40;
+
+/// Limits and what files do not say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleOptions {
+    /// How many seconds the clock of a text without time zone is before UTC. Default 0.
+    pub utc_offset: f64,
+    /// Most bytes of a file after decompression; what comes later is left out, with a warning. Default 1 GiB.
+    pub most_bytes: u64,
+}
+
+impl Default for SampleOptions {
+    fn default() -> Self {
+        Self { utc_offset: 0.0, most_bytes: 1 << 30 }
+    }
+}
+
+/// A format of samples. The later ones say more of their times, and are preferred where two files have the same series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SampleFormat {
+    /// The text of mpstat, iostat or sar.
+    Text,
+    /// `sadf -d`.
+    SadfCsv,
+    /// `sadf -j`, or the JSON of mpstat and iostat.
+    SadfJson,
+}
+
+impl SampleFormat {
+    /// Its name for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Text => "text of mpstat, iostat or sar",
+            Self::SadfCsv => "a table of `sadf -d`",
+            Self::SadfJson => "JSON of sysstat",
+        }
+    }
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SampleFile {
+    /// Its name.
+    pub name: String,
+    /// Its format.
+    pub format: SampleFormat,
+    /// Rows of devices that could be read.
+    pub rows: u64,
+    /// Series that were taken from it.
+    pub series: u64,
+}
+
+/// Samples that cannot be read. Nothing of the file is kept; for oddities that do not stop the reading see [`SampleWarning`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SampleError {
+    /// A file cannot be opened or read.
+    #[error("cannot read `{file}`: {source}")]
+    Io {
+        /// Its name.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is something else, or in a form that is not read.
+    #[error("`{file}` is {what}")]
+    NotSamples {
+        /// Its name.
+        file: String,
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        help: &'static str,
+    },
+}
+
+impl SampleError {
+    /// What to do about it.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            Self::Io { .. } => None,
+            Self::NotSamples { help, .. } => Some(help),
+        }
+    }
+}
+
+/// What a person can give.
+const GIVE_SAMPLES: &str =
+    "samples are read from mpstat, iostat -xt, sar -u -d -n DEV (text or JSON), sadf -d and sadf -j";
+
+/// What the beginning of a file is.
+enum Sniffed {
+    Samples(SampleFormat),
+    Other(&'static str, &'static str),
+    Unknown,
+}
+
+/// Tells the format of samples by how their text begins.
+fn sniff(head: &[u8]) -> Sniffed {
+    if head.starts_with(&[0x96, 0xd5]) || head.starts_with(&[0xd5, 0x96]) {
+        let help = "write it as text: sadf -j FILE -- -u ALL -P ALL -d -n DEV > FILE.json";
+        return Sniffed::Other("a binary file of sar, which only the same version of sysstat reads", help);
+    }
+    let text = String::from_utf8_lossy(head);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if text.starts_with('{') {
+        let named = |key: &str| text.contains(&format!("\"{key}\""));
+        return if named("sysstat") && named("hosts") {
+            Sniffed::Samples(SampleFormat::SadfJson)
+        } else {
+            Sniffed::Unknown
+        };
+    }
+    let mut banner = false;
+    for line in text.lines().take(LINES) {
+        if line.starts_with(csv::HEADER) {
+            return Sniffed::Samples(SampleFormat::SadfCsv);
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words.contains(&"PID") && (words.contains(&"Command") || words.contains(&"UID")) {
+            return Sniffed::Other("what pidstat writes: processes, not nodes", GIVE_SAMPLES);
+        }
+        if text::is_header(line) {
+            return Sniffed::Samples(SampleFormat::Text);
+        }
+        banner |= text::is_banner(line);
+    }
+    if banner { Sniffed::Samples(SampleFormat::Text) } else { Sniffed::Unknown }
+}
+
+/// A reader of a file's text, unpacked where it is compressed with gzip.
+fn open(source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+    let mut source = source;
+    let mut magic = Vec::new();
+    source.by_ref().take(2).read_to_end(&mut magic)?;
+    let packed = magic == [0x1f, 0x8b];
+    let whole = io::Cursor::new(magic).chain(source);
+    Ok(if packed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
+}
+
+fn head(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    // damage after some text is counted when the file is read
+    if let Err(error) = open(File::open(path)?)?.take(HEAD as u64).read_to_end(&mut head)
+        && head.is_empty()
+    {
+        return Err(error);
+    }
+    Ok(head)
+}
+
+/// Whether a file holds samples of sysstat that can be read, or are known and refused by [`read_samples`].
+pub fn is_samples(path: &Path) -> bool {
+    path.is_file() && head(path).is_ok_and(|head| !matches!(sniff(&head), Sniffed::Unknown))
+}
+
+/// Whether a file holds samples of sysstat in a form that is read.
+pub fn is_readable(path: &Path) -> bool {
+    path.is_file() && head(path).is_ok_and(|head| matches!(sniff(&head), Sniffed::Samples(_)))
+}
+
+/// Reads the samples of several files together. Where two have the same series for the same time, that of the format that says
+/// more of its times is used, of two equal ones the first.
+///
+/// # Errors
+///
+/// [`SampleError`] where a file cannot be read at all. What is odd but does not stop the reading is in [`Samples::warnings`].
+pub fn read_samples(paths: &[PathBuf], options: &SampleOptions, watch: &dyn Watch) -> Result<Samples, SampleError> {
+    let mut read = Vec::new();
+    let sizes: Vec<u64> = paths.iter().map(|path| fs::metadata(path).map_or(0, |found| found.len())).collect();
+    for (i, path) in paths.iter().enumerate() {
+        watch.progress(sizes[..i].iter().sum(), sizes.iter().sum());
+        if watch.stopped() {
+            break;
+        }
+        let name = path.display().to_string();
+        let io = |source| SampleError::Io { file: name.clone(), source };
+        let source = open(File::open(path).map_err(io)?).map_err(io)?;
+        read.push(one(&name, source, options)?);
+    }
+    Ok(joined(read))
+}
+
+/// Reads samples from bytes; `name` stands for the file in warnings and errors.
+///
+/// # Errors
+///
+/// As [`read_samples`].
+pub fn read_samples_from_bytes(name: &str, bytes: &[u8], options: &SampleOptions) -> Result<Samples, SampleError> {
+    let io = |source| SampleError::Io { file: name.to_owned(), source };
+    let source = open(io::Cursor::new(bytes.to_vec())).map_err(io)?;
+    Ok(joined(vec![one(name, source, options)?]))
+}
+
+/// What was read of one file.
+struct Read1 {
+    name: String,
+    format: SampleFormat,
+    collector: Collector,
+}
+
+fn one(name: &str, source: impl Read, options: &SampleOptions) -> Result<Read1, SampleError> {
+    let mut bytes = Vec::new();
+    let ended = source.take(options.most_bytes + 1).read_to_end(&mut bytes);
+    let damage = match ended {
+        Err(error) if bytes.is_empty() => return Err(SampleError::Io { file: name.to_owned(), source: error }),
+        Err(error) => Some(error.to_string()),
+        Ok(_) if bytes.len() as u64 > options.most_bytes => Some(format!("longer than {} bytes", options.most_bytes)),
+        Ok(_) => None,
+    };
+    let refuse = |what, help| SampleError::NotSamples { file: name.to_owned(), what, help };
+    let format = match sniff(&bytes[..bytes.len().min(HEAD)]) {
+        Sniffed::Samples(format) => format,
+        Sniffed::Other(what, help) => return Err(refuse(what, help)),
+        Sniffed::Unknown if bytes.is_empty() => return Err(refuse("empty", GIVE_SAMPLES)),
+        Sniffed::Unknown => return Err(refuse("nothing that sysstat writes", GIVE_SAMPLES)),
+    };
+    let mut collector = Collector::default();
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim_start_matches('\u{feff}');
+    match format {
+        SampleFormat::Text => text::read(text, options.utc_offset, &mut collector),
+        SampleFormat::SadfCsv => csv::read(text, options.utc_offset, &mut collector),
+        SampleFormat::SadfJson => json::read(text, options.utc_offset, &mut collector),
+    }
+    if let Some(damage) = damage {
+        collector.warn(SampleWarningKind::CutFile, &damage);
+    }
+    Ok(Read1 { name: name.to_owned(), format, collector })
+}
+
+/// Puts the files together.
+fn joined(mut read: Vec<Read1>) -> Samples {
+    let mut samples = Samples::default();
+    let mut together: BTreeMap<Key, Vec<Sample>> = BTreeMap::new();
+    // preferred formats first, else in the order given
+    read.sort_by_key(|file| std::cmp::Reverse(file.format));
+    for file in read {
+        let mut taken = 0;
+        let mut twice = 0;
+        samples.warnings.extend(file.collector.warnings(&file.name));
+        for (key, found) in file.collector.series {
+            let there = together.entry(key).or_default();
+            let before = there.len();
+            let new: Vec<Sample> = found.into_iter().filter(|sample| !is_covered(there, sample)).collect();
+            if new.is_empty() {
+                twice += 1;
+                continue;
+            }
+            taken += 1;
+            there.extend(new);
+            if before > 0 {
+                there.sort_by(|a, b| a.to.total_cmp(&b.to));
+                without_overlaps(there);
+            }
+        }
+        if twice > 0 {
+            samples.warnings.push(SampleWarning {
+                kind: SampleWarningKind::Twice,
+                file: file.name.clone(),
+                line: 0,
+                count: twice,
+                example: String::new(),
+            });
+        }
+        samples.files.push(SampleFile {
+            name: file.name,
+            format: file.format,
+            rows: file.collector.rows,
+            series: taken,
+        });
+    }
+    samples.series =
+        together.into_iter().map(|((host, device, meter), samples)| Series { host, device, meter, samples }).collect();
+    samples
+}
+
+/// Whether the middle of a sample lies between the first and the last of those that are there already.
+fn is_covered(there: &[Sample], sample: &Sample) -> bool {
+    let middle = 0.5 * (sample.from + sample.to);
+    there.first().zip(there.last()).is_some_and(|(first, last)| first.from <= middle && middle <= last.to)
+}
+
+/// Lets each sample begin where the one before it ended, at the earliest.
+fn without_overlaps(samples: &mut Vec<Sample>) {
+    for i in 1..samples.len() {
+        samples[i].from = samples[i].from.max(samples[i - 1].to);
+    }
+    samples.retain(|sample| sample.from < sample.to);
+}

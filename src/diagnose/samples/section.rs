@@ -1,0 +1,82 @@
+//! The columns of a section of mpstat, iostat, sar or `sadf -d`: which of them are read, under all names that versions gave them.
+
+use crate::diagnose::samples::clock::number;
+use crate::diagnose::samples::series::Meter;
+
+/// Bytes in what sysstat calls a kilobyte.
+const KILO: f64 = 1024.0;
+
+/// What a section is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    /// Processors, one a row.
+    Cpu,
+    /// All processors in one row without a name, as iostat has them.
+    AllCpus,
+    /// Disks with `%util`.
+    Disk,
+    /// Disks without it.
+    DiskWithoutUtilisation,
+    /// Network interfaces.
+    Network,
+    /// Something that is not read.
+    Other,
+}
+
+/// A section: its topic and where its columns are.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub(super) topic: Topic,
+    columns: Vec<String>,
+}
+
+/// The names of the user share, of the idle share and of that in which the processor waits for a disk.
+const USER: [&str; 2] = ["%usr", "%user"];
+
+impl Section {
+    /// Reads the names of columns, the first of which names the device.
+    pub(super) fn new(columns: &[&str]) -> Self {
+        let has = |names: &[&str]| columns.iter().any(|column| names.contains(column));
+        let first = columns.first().map_or("", |name| name.trim_end_matches(':'));
+        let topic = match first {
+            "CPU" if has(&USER) => Topic::Cpu,
+            "avg-cpu" if has(&USER) => Topic::AllCpus,
+            "Device" | "DEV" if has(&["%util"]) => Topic::Disk,
+            "Device" => Topic::DiskWithoutUtilisation,
+            "IFACE" if has(&["rxkB/s", "rxbyt/s"]) => Topic::Network,
+            _ => Topic::Other,
+        };
+        Self { topic, columns: columns.iter().map(|&name| name.to_owned()).collect() }
+    }
+
+    /// The number of columns, that of the device's name included.
+    pub(super) fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn value(&self, cells: &[&str], names: &[&str]) -> Option<f64> {
+        let at = self.columns.iter().position(|column| names.contains(&column.as_str()))?;
+        number(cells.get(at)?)
+    }
+
+    /// What a row says, whose cells stand below the columns; none where a number that is needed is none.
+    pub(super) fn values(&self, cells: &[&str]) -> Option<Vec<(Meter, f64)>> {
+        let value = |names: &[&str]| self.value(cells, names);
+        match self.topic {
+            Topic::Cpu | Topic::AllCpus => {
+                let mut values = vec![(Meter::CpuUser, value(&USER)? / 100.0)];
+                if let Some(idle) = value(&["%idle"]) {
+                    let busy = 100.0 - idle - value(&["%iowait"]).unwrap_or(0.0);
+                    values.push((Meter::CpuBusy, busy / 100.0));
+                }
+                Some(values)
+            }
+            Topic::Disk => Some(vec![(Meter::DiskBusy, value(&["%util"])? / 100.0)]),
+            Topic::Network => {
+                let rate = |kilo: &str, bytes: &str| value(&[kilo]).map(|kb| kb * KILO).or_else(|| value(&[bytes]));
+                Some(vec![(Meter::Received, rate("rxkB/s", "rxbyt/s")?), (Meter::Sent, rate("txkB/s", "txbyt/s")?)])
+            }
+            Topic::DiskWithoutUtilisation | Topic::Other => Some(Vec::new()),
+        }
+    }
+}

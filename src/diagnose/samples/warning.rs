@@ -1,0 +1,88 @@
+//! What is odd about samples: counted by kind and file, with the first line and an example. Nothing is printed here.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What can be odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SampleWarningKind {
+    /// A line that is no row of the section that it stands in; it is left out.
+    BadRow,
+    /// A share or a rate that cannot be right; the sample is left out.
+    BadNumber,
+    /// The last line is cut off; it is left out.
+    CutLastLine,
+    /// The file ends too early or is damaged; what was before is used.
+    CutFile,
+    /// Rows without date or time, which no task can be compared with; they are left out.
+    NoTime,
+    /// The stretch of time that a row is about is not known, as in a first report since boot; it is left out.
+    SinceBoot,
+    /// A date that could be read in two ways; it is taken as month/day.
+    AmbiguousDate,
+    /// Times without a time zone; they are taken as UTC, or as the caller says.
+    NoZone,
+    /// Time goes backwards; the sample is left out.
+    Backwards,
+    /// The host was restarted in between.
+    Restart,
+    /// There is no banner, so the host is not known.
+    NoHost,
+    /// Disks without `%util`: how busy they are is not known.
+    NoUtilisation,
+    /// The same series in a second file, or twice in one; the second one is left out.
+    Twice,
+}
+
+impl SampleWarningKind {
+    /// What happened, for one or several cases.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::BadRow => "not a row of its section; left out",
+            Self::BadNumber => "a number that cannot be right; left out",
+            Self::CutLastLine => "the last line is cut off; left out",
+            Self::CutFile => "ends too early or is damaged; what was before is used",
+            Self::NoTime => "rows without date and time (iostat needs -t); left out",
+            Self::SinceBoot => "a report whose beginning is not known, such as a first one since boot; left out",
+            Self::AmbiguousDate => "a date that could be read in two ways; taken as month/day",
+            Self::NoZone => "times without a time zone; taken as UTC unless --utc-offset says otherwise",
+            Self::Backwards => "time goes backwards; left out",
+            Self::Restart => "the host was restarted in between",
+            Self::NoHost => "no banner, so the host is not known",
+            Self::NoUtilisation => "disks without %util (iostat needs -x); left out",
+            Self::Twice => "a series that was read already; left out",
+        }
+    }
+}
+
+/// One kind of oddity of one file: how often, where first, and what was there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SampleWarning {
+    /// What is odd.
+    pub kind: SampleWarningKind,
+    /// The file.
+    pub file: String,
+    /// The first line, from 1; 0 for the file as a whole.
+    pub line: u64,
+    /// How often.
+    pub count: u64,
+    /// What was there, in a few words.
+    pub example: String,
+}
+
+impl fmt::Display for SampleWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        write!(f, ": {}", self.kind.text())?;
+        if self.count > 1 {
+            write!(f, " ({} times)", self.count)?;
+        }
+        if self.example.is_empty() { Ok(()) } else { write!(f, ": {}", self.example) }
+    }
+}

@@ -1,0 +1,275 @@
+//! A diagnosis that does not mistake a busy node for a faulty one, or the peers of a faulty node for it: times per call instead of
+//! totals, calls on data instead of all, and for the network the pairs of nodes.
+//!
+//! Of each node a *level* is taken for each cause. Disk: the mean time of a call of `stat` or `access` on a path with data. Network:
+//! the median over its peers of the mean time that connecting took between the two, in either direction. A fault of one node raises
+//! all of its own pairs, but only one pair of each other node, so that their medians stay. Without single calls, or without addresses,
+//! the level is the mean time of `connect`.
+//!
+//! A node's *score* compares it with the other nodes of the same run, so that it does not matter how busy the whole cluster is:
+//!
+//! ```text
+//! score = (level + usual) / (median level of the others + usual) × median calls made by the others / calls made
+//! ```
+//!
+//! where *usual* is the median level in the control runs: differences far below what is usual do not count. The second factor is
+//! there because slots that are slow get fewer tasks, and their nodes make fewer calls; where all nodes have the same share of the work it
+//! is 1. Calls that are taken (`accept`) are not the node's own doing and do not count. The threshold is a margin times the largest
+//! score that any node had in a control run. The first factor alone must exceed its largest value in a control run too: a node with
+//! few calls only is idle, not faulty.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
+use crate::diagnose::syscalls::answer::{Answer, Method};
+use crate::diagnose::syscalls::class::CallClass;
+use crate::diagnose::syscalls::observed::{ClassCalls, Form, NodeCalls};
+use crate::diagnose::syscalls::pairs::{Pairs, pairs_of};
+use crate::diagnose::syscalls::profile::{ControlNode, ControlRun, Profile};
+use crate::diagnose::syscalls::run::Run;
+use crate::diagnose::syscalls::tally::Tally;
+
+/// Settings of the improved diagnosis.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImprovedSettings {
+    /// How many times the largest score of the control runs a score must exceed, at least 1. Default 1.4, as chosen on labelled runs
+    /// (docs/replications/system-calls.md).
+    pub margin: f64,
+    /// Calls that a node needs before its mean says something. Default 10.
+    pub least_calls: u64,
+    /// Most nodes that are named. Default 3, the size up to which the paper counts a set as a success.
+    pub most_nodes: usize,
+}
+
+impl Default for ImprovedSettings {
+    fn default() -> Self {
+        Self { margin: 1.4, least_calls: 10, most_nodes: 3 }
+    }
+}
+
+/// Times below this are noise of the clock: it stands in where control runs show no time at all, in seconds.
+const LEAST_USUAL: f64 = 1e-6;
+/// Nodes from which on a node can be compared with the others of its run.
+const ENOUGH_NODES: usize = 3;
+
+/// A node as it is compared.
+struct Seen {
+    node: String,
+    files: Tally,
+    connects: Tally,
+    /// Calls of its own.
+    made: u64,
+}
+
+impl Seen {
+    fn new(node: &str, files: Tally, connects: Tally, classes: &[ClassCalls; 7]) -> Self {
+        let own = CallClass::ALL.into_iter().filter(|class| *class != CallClass::Accept);
+        Self { node: node.to_owned(), files, connects, made: own.map(|class| classes[class.index()].calls).sum() }
+    }
+}
+
+/// What is compared: the nodes of a run, of either kind.
+struct View {
+    nodes: Vec<Seen>,
+    pairs: Pairs,
+}
+
+impl View {
+    fn of_run(run: &Run) -> Self {
+        let seen = |node: &NodeCalls| Seen::new(&node.node, node.data_files, node.connects(), &node.classes);
+        let nodes = run.nodes.iter().map(seen).collect();
+        Self { nodes, pairs: if run.form == Form::Calls { pairs_of(&run.nodes) } else { Pairs::default() } }
+    }
+
+    fn of_control(run: &ControlRun) -> Self {
+        let seen = |node: &ControlNode| Seen::new(&node.node, node.data_files, node.connects, &node.classes);
+        Self { nodes: run.nodes.iter().map(seen).collect(), pairs: run.pairs.clone() }
+    }
+
+    /// Whether each of at least three nodes has at least two peers.
+    fn has_pairs(&self) -> bool {
+        self.nodes.len() >= ENOUGH_NODES && self.nodes.iter().all(|seen| self.pairs.means_of(&seen.node).len() >= 2)
+    }
+
+    fn levels(&self, by: By, least_calls: u64) -> Vec<Level> {
+        let mean = |tally: Tally| tally.mean().filter(|_| tally.calls >= least_calls);
+        let level = |seen: &Seen| match by {
+            By::Files => mean(seen.files),
+            By::Connects => mean(seen.connects),
+            By::Pairs => lower_median(&self.pairs.means_of(&seen.node)),
+        };
+        let of =
+            |seen: &Seen| Some(Level { node: seen.node.clone(), level: level(seen)?, made: seen.made.max(1) as f64 });
+        self.nodes.iter().filter_map(of).collect()
+    }
+}
+
+/// A node's level, and how many calls it made.
+#[derive(Clone, Debug)]
+struct Level {
+    node: String,
+    level: f64,
+    made: f64,
+}
+
+/// What a level is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Files,
+    Pairs,
+    Connects,
+}
+
+impl By {
+    fn cause(self) -> Cause {
+        match self {
+            Self::Files => Cause::Disk,
+            Self::Pairs | Self::Connects => Cause::Network,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Files => "mean time of stat and access",
+            Self::Pairs => "mean time to connect, median over its peers",
+            Self::Connects => "mean time of connect",
+        }
+    }
+}
+
+/// The middle one, of two the lesser.
+fn lower_median(sorted: &[f64]) -> Option<f64> {
+    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    Some(0.5 * (values[last / 2] + values[last.div_ceil(2)]))
+}
+
+/// One node's level, beside what it is compared with.
+#[derive(Clone, Debug)]
+struct Scored {
+    node: String,
+    level: f64,
+    against: f64,
+    /// How many times as many calls the others made.
+    fewer: f64,
+    /// The first factor of the score.
+    slowness: f64,
+    score: f64,
+}
+
+/// Scores of all nodes that have a level. With fewer than three nodes, a node is compared with what is usual.
+fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
+    let score = |(at, own): (usize, &Level)| {
+        let others = || levels.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, level)| level);
+        let few = levels.len() < ENOUGH_NODES;
+        let middle = |value: fn(&Level) -> f64| median(others().map(value).collect()).filter(|_| !few);
+        let against = middle(|level| level.level).unwrap_or(usual);
+        let fewer = middle(|level| level.made).unwrap_or(own.made) / own.made;
+        let slowness = (own.level + usual) / (against + usual);
+        Scored { node: own.node.clone(), level: own.level, against, fewer, slowness, score: slowness * fewer }
+    };
+    levels.iter().enumerate().map(score).collect()
+}
+
+/// One cause, judged.
+struct Judged {
+    by: By,
+    threshold: f64,
+    /// What the first factor of a score must exceed.
+    least_slowness: f64,
+    usual: f64,
+    scored: Vec<Scored>,
+}
+
+impl Judged {
+    fn new(by: By, run: &View, controls: &[View], settings: &ImprovedSettings) -> Option<Self> {
+        let control_levels: Vec<_> = controls.iter().map(|view| view.levels(by, settings.least_calls)).collect();
+        let usual = median(control_levels.iter().flatten().map(|level| level.level).collect())?.max(LEAST_USUAL);
+        let levels = run.levels(by, settings.least_calls);
+        let few = levels.len() < ENOUGH_NODES;
+        // compared in the same way as the run is
+        let in_control = |levels: &Vec<Level>| match few {
+            true => levels.iter().flat_map(|level| scores(std::slice::from_ref(level), usual)).collect(),
+            false => scores(levels, usual),
+        };
+        let in_controls: Vec<Scored> = control_levels.iter().flat_map(in_control).collect();
+        let largest = |value: fn(&Scored) -> f64| in_controls.iter().map(value).fold(1.0, f64::max);
+        let threshold = largest(|scored| scored.score) * settings.margin.max(1.0);
+        let least_slowness = largest(|scored| scored.slowness);
+        Some(Self { by, threshold, least_slowness, usual, scored: scores(&levels, usual) })
+    }
+
+    /// Nodes above the threshold, the highest score first.
+    fn above(&self) -> Vec<&Scored> {
+        let is_above = |scored: &&Scored| scored.score > self.threshold && scored.slowness > self.least_slowness;
+        let mut above: Vec<&Scored> = self.scored.iter().filter(is_above).collect();
+        above.sort_by(|a, b| b.score.total_cmp(&a.score));
+        above
+    }
+
+    /// By which factor the highest score exceeds the threshold; 0 without a node above it.
+    fn excess(&self) -> f64 {
+        self.above().first().map_or(0.0, |scored| scored.score / self.threshold)
+    }
+}
+
+/// The improved diagnosis of a run. One cause is named, that whose score exceeds its threshold by the larger factor: nodes under
+/// packet loss also have slow files now and then.
+pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> Answer {
+    let method = Method::Improved;
+    let view = View::of_run(run);
+    let controls: Vec<View> = profile.runs_of(run.form).map(View::of_control).collect();
+    if controls.is_empty() {
+        return Answer::silent(method, "no control run has logs of this form");
+    }
+    let network = if view.has_pairs() && controls.iter().all(View::has_pairs) { By::Pairs } else { By::Connects };
+    let judged = [By::Files, network].into_iter().filter_map(|by| Judged::new(by, &view, &controls, settings));
+    let judged: Vec<Judged> = judged.collect();
+    let Some(first) = judged.iter().max_by(|a, b| a.excess().total_cmp(&b.excess())) else {
+        return Answer::silent(method, "the control runs have too few calls on data and between nodes");
+    };
+    let above = first.above();
+    if above.is_empty() {
+        return Answer::silent(method, "no node is further from the others than in the control runs");
+    }
+    let few_nodes = first.scored.len() < ENOUGH_NODES;
+    if few_nodes && first.by.cause() == Cause::Network {
+        let findings = above.into_iter().map(|scored| finding(first, scored, Cause::Unknown)).collect();
+        let why = "connecting is slow, but with fewer than three nodes the log does not tell at which end";
+        return Answer { findings, ..Answer::silent(method, why) };
+    }
+    let above: Vec<&Scored> = above.into_iter().take(settings.most_nodes).collect();
+    let nodes = above.iter().map(|scored| scored.node.clone()).collect();
+    let cause = first.by.cause();
+    Answer::of(method, cause, nodes, above.into_iter().map(|scored| finding(first, scored, cause)).collect())
+}
+
+fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
+    let what = judged.by.text();
+    let evidence = |what: String, usual: f64| Evidence { what, value: scored.level, usual, unit: "s" };
+    Finding {
+        method: Method::Improved.name(),
+        subject: Subject::Node { node: scored.node.clone() },
+        from: None,
+        to: None,
+        cause,
+        score: scored.score,
+        threshold: judged.threshold,
+        confidence: if cause == Cause::Unknown { 0.0 } else { 1.0 - judged.threshold / scored.score },
+        evidence: vec![
+            evidence(format!("{what}, against the other nodes"), scored.against),
+            evidence(format!("{what}, against the control runs"), judged.usual),
+            Evidence {
+                what: "calls made, in times the other nodes' median".to_owned(),
+                value: 1.0 / scored.fewer,
+                usual: 1.0,
+                unit: "",
+            },
+        ],
+    }
+}

@@ -1,0 +1,249 @@
+//! Reads the logs of a run: which files, whose node, line by line, through any compression.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnose::syscalls::error::SyscallError;
+use crate::diagnose::syscalls::invocation::{Matching, Sides};
+use crate::diagnose::syscalls::observed::NodeCalls;
+use crate::diagnose::syscalls::stream::{Invocations, Stream};
+use crate::diagnose::syscalls::table::Clock;
+use crate::diagnose::syscalls::tally::Buckets;
+use crate::diagnose::syscalls::warning::OddKind;
+use crate::trace::compression::{Plain, plain};
+use crate::watch::Watch;
+
+/// Which paths hold data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DataFolders {
+    /// Beginnings of paths with data; none: everything outside of the folders of the system and of programs.
+    pub folders: Vec<String>,
+}
+
+/// Folders of the system, in which no data of a job lies.
+const SYSTEM: [&[u8]; 13] = [
+    b"/usr/", b"/lib/", b"/lib64/", b"/lib32/", b"/etc/", b"/proc/", b"/sys/", b"/dev/", b"/bin/", b"/sbin/",
+    b"/boot/", b"/run/", b"/snap/",
+];
+
+impl DataFolders {
+    /// Whether a path is one of data.
+    pub fn holds(&self, path: &[u8]) -> bool {
+        if self.folders.is_empty() {
+            return !SYSTEM.iter().any(|folder| path.starts_with(folder) || path == &folder[..folder.len() - 1]);
+        }
+        self.folders.iter().any(|folder| {
+            let folder = folder.trim_end_matches('/').as_bytes();
+            path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        })
+    }
+}
+
+/// How logs are read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadSettings {
+    /// Into which intervals times are sorted.
+    pub buckets: Buckets,
+    /// Which paths hold data.
+    pub data: DataFolders,
+    /// When two invocations are the same.
+    pub matching: Matching,
+    /// On which sides of its range an invocation counts as outside.
+    pub sides: Sides,
+    /// Which clock totals were taken by; `None` to tell by the totals themselves.
+    pub clock: Option<Clock>,
+    /// Bytes of a line; a longer one is left out and counted. Default 1 MiB.
+    pub longest_line: usize,
+    /// Different invocations that are kept for each node, of about 40 bytes. Default 1 million.
+    pub most_invocations: usize,
+}
+
+impl Default for ReadSettings {
+    fn default() -> Self {
+        Self {
+            buckets: Buckets::default(),
+            data: DataFolders::default(),
+            matching: Matching::default(),
+            sides: Sides::default(),
+            clock: None,
+            longest_line: 1 << 20,
+            most_invocations: 1_000_000,
+        }
+    }
+}
+
+/// A log of one node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeLog {
+    /// The node.
+    pub node: String,
+    /// Its file.
+    pub path: PathBuf,
+}
+
+impl NodeLog {
+    /// A file with the name of its node in front (`n1=logs/a.strace`), or a file whose name begins with that of the node, up to the
+    /// first dot.
+    pub fn parse(text: &str) -> Self {
+        if !Path::new(text).exists()
+            && let Some((node, path)) = text.split_once('=')
+            && !node.is_empty()
+            && !node.contains(['/', '\\'])
+        {
+            return Self { node: node.to_owned(), path: PathBuf::from(path) };
+        }
+        Self::of_file(Path::new(text))
+    }
+
+    fn of_file(path: &Path) -> Self {
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let node = name.split('.').find(|part| !part.is_empty()).unwrap_or(&name).to_owned();
+        Self { node, path: path.to_owned() }
+    }
+}
+
+/// The files that a person means by a path: it, or all files in it. `true` where the files were named, so that each must be a log.
+///
+/// # Errors
+///
+/// [`SyscallError::Io`] where a folder cannot be listed.
+pub fn logs_at(text: &str) -> Result<(Vec<NodeLog>, bool), SyscallError> {
+    let log = NodeLog::parse(text);
+    if !log.path.is_dir() {
+        return Ok((vec![log], true));
+    }
+    let failed = |source| SyscallError::Io { file: log.path.display().to_string(), source };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&log.path).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_file() && !hidden {
+            files.push(NodeLog::of_file(&path));
+        }
+    }
+    files.sort();
+    Ok((files, false))
+}
+
+/// Lines between two looks at Ctrl-C.
+const LINES_BETWEEN_LOOKS: u64 = 4096;
+/// Lines without anything of strace after which a file is taken for something else.
+const PATIENCE: u64 = 1000;
+
+/// Reads the log of a node.
+///
+/// # Errors
+///
+/// [`SyscallError`] where the file cannot be read or is no log of strace. What is odd but does not stop the reading is in
+/// [`NodeCalls::odd`].
+pub fn read_log(
+    log: &NodeLog,
+    invocations: Invocations<'_>,
+    settings: &ReadSettings,
+    watch: &dyn Watch,
+) -> Result<NodeCalls, SyscallError> {
+    let file = log.path.display().to_string();
+    let failed = |source| SyscallError::Io { file: file.clone(), source };
+    let size = fs::metadata(&log.path).map_or(0, |found| found.len());
+    let source = File::open(&log.path).map_err(failed)?;
+    read_from(&log.node, &file, source, size, invocations, settings, watch)
+}
+
+/// Reads the log of a node from bytes; `name` stands for its file in messages.
+///
+/// # Errors
+///
+/// As [`read_log`].
+pub fn read_log_bytes(
+    node: &str,
+    name: &str,
+    bytes: &[u8],
+    invocations: Invocations<'_>,
+    settings: &ReadSettings,
+    watch: &dyn Watch,
+) -> Result<NodeCalls, SyscallError> {
+    read_from(node, name, bytes, bytes.len() as u64, invocations, settings, watch)
+}
+
+fn read_from(
+    node: &str,
+    file: &str,
+    source: impl Read,
+    size: u64,
+    invocations: Invocations<'_>,
+    settings: &ReadSettings,
+    watch: &dyn Watch,
+) -> Result<NodeCalls, SyscallError> {
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            SyscallError::NotStrace { file: file.to_owned(), what: format!("damaged: {error}") }
+        }
+        _ => SyscallError::Io { file: file.to_owned(), source: error },
+    };
+    let mut text = match plain(source).map_err(failed)? {
+        Plain::Text(text) => text,
+        Plain::Refused(refused) => {
+            return Err(SyscallError::NotStrace { file: file.to_owned(), what: refused.what.to_owned() });
+        }
+    };
+    let mut stream = Stream::new(node, file, settings, invocations);
+    let (mut line, mut lines, mut bytes) = (Vec::with_capacity(1024), 0_u64, 0_u64);
+    loop {
+        if lines.is_multiple_of(LINES_BETWEEN_LOOKS) {
+            watch.progress(bytes, size);
+            if watch.stopped() {
+                return Err(SyscallError::Stopped);
+            }
+        }
+        line.clear();
+        let read = text.by_ref().take(settings.longest_line as u64 + 1).read_until(b'\n', &mut line);
+        match read {
+            Ok(0) => break,
+            Ok(_) if !line.ends_with(b"\n") && line.len() > settings.longest_line => {
+                stream.odd(OddKind::LongLine, &line);
+                skip_line(&mut text);
+            }
+            Ok(_) => stream.line(trimmed(&line), line.ends_with(b"\n")),
+            Err(error) => {
+                stream.odd(OddKind::CutFile, error.to_string().as_bytes());
+                break;
+            }
+        }
+        lines += 1;
+        bytes += line.len() as u64;
+        if lines > PATIENCE && stream.saw_nothing() {
+            break;
+        }
+    }
+    if stream.saw_nothing() {
+        return Err(match bytes {
+            0 => SyscallError::Empty { file: file.to_owned() },
+            _ => SyscallError::NotStrace { file: file.to_owned(), what: "no line of strace".to_owned() },
+        });
+    }
+    Ok(stream.end())
+}
+
+fn trimmed(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Goes to the end of a line that is too long; what cannot be read ends the log at the next look.
+fn skip_line(text: &mut impl BufRead) {
+    while let Ok(part) = text.fill_buf() {
+        if part.is_empty() {
+            return;
+        }
+        let end = part.iter().position(|&byte| byte == b'\n');
+        let used = end.map_or(part.len(), |at| at + 1);
+        text.consume(used);
+        if end.is_some() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A run: the logs of its nodes, and what stands against judging them together.
+
+use crate::diagnose::syscalls::error::SyscallError;
+use crate::diagnose::syscalls::observed::{Form, NodeCalls};
+use crate::diagnose::syscalls::profile::Profile;
+use crate::diagnose::syscalls::read::{NodeLog, ReadSettings, logs_at, read_log};
+use crate::diagnose::syscalls::stream::Invocations;
+use crate::watch::Watch;
+
+/// What nodes did in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What it is called: the folder, or the first file.
+    pub name: String,
+    /// Nodes in the order of their names, all of one form that can be judged.
+    pub nodes: Vec<NodeCalls>,
+    /// The form of their logs.
+    pub form: Form,
+    /// Nodes that were left out, files that are no logs, and other reasons to doubt what is said.
+    pub notes: Vec<String>,
+}
+
+/// What a run is read for.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose<'p> {
+    /// To learn from it what is usual.
+    Learn,
+    /// To be judged by a profile.
+    Judge(&'p Profile),
+}
+
+/// Reads a run: a folder with a file for each node, or files, each with `NODE=` in front where its name does not say whose it
+/// is.
+///
+/// # Errors
+///
+/// [`SyscallError`] where a file that was named cannot be read, where there is no log, where two are of one node, or where none
+/// has times that can be judged.
+pub fn read_run(
+    paths: &[String],
+    purpose: Purpose<'_>,
+    settings: &ReadSettings,
+    watch: &dyn Watch,
+) -> Result<Run, SyscallError> {
+    let (mut nodes, mut notes): (Vec<NodeCalls>, Vec<String>) = (Vec::new(), Vec::new());
+    for path in paths {
+        let (logs, named) = logs_at(path)?;
+        for log in logs {
+            match read_for(&log, purpose, settings, watch) {
+                Ok(calls) => nodes.push(calls),
+                Err(error @ (SyscallError::NotStrace { .. } | SyscallError::Empty { .. })) if !named => {
+                    notes.push(format!("{error}; left out"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let name = paths.first().map_or_else(String::new, |path| {
+        let path = path.trim_end_matches('/');
+        path.rsplit('/').next().unwrap_or(path).to_owned()
+    });
+    if nodes.is_empty() {
+        return Err(SyscallError::NoLog { places: format!("`{}`", paths.join("`, `")) });
+    }
+    Run::of(name, nodes, notes)
+}
+
+fn read_for(
+    log: &NodeLog,
+    purpose: Purpose<'_>,
+    settings: &ReadSettings,
+    watch: &dyn Watch,
+) -> Result<NodeCalls, SyscallError> {
+    let invocations = match purpose {
+        Purpose::Learn => Invocations::Learn,
+        Purpose::Judge(profile) => profile.extremes_of(&log.node).map_or(Invocations::Ignore, Invocations::Judge),
+    };
+    read_log(log, invocations, settings, watch)
+}
+
+impl Run {
+    /// Puts nodes together, and leaves out those that cannot be judged beside the others.
+    ///
+    /// # Errors
+    ///
+    /// [`SyscallError::TwoLogs`], [`SyscallError::NothingToJudge`].
+    pub fn of(name: String, mut nodes: Vec<NodeCalls>, mut notes: Vec<String>) -> Result<Self, SyscallError> {
+        nodes.sort_by(|a, b| (&a.node, &a.file).cmp(&(&b.node, &b.file)));
+        if let Some(pair) = nodes.windows(2).find(|pair| pair[0].node == pair[1].node) {
+            let [first, second] = [0, 1].map(|i: usize| pair[i].file.clone());
+            return Err(SyscallError::TwoLogs { node: pair[0].node.clone(), first, second });
+        }
+        let count = |form: Form| nodes.iter().filter(|node| node.form == form).count();
+        let form = if count(Form::Calls) >= count(Form::WallTotals) { Form::Calls } else { Form::WallTotals };
+        if count(form) == 0 {
+            let forms: std::collections::BTreeSet<&str> = nodes.iter().map(|node| node.form.text()).collect();
+            let why = format!("the logs are {}", forms.into_iter().collect::<Vec<_>>().join(" and "));
+            return Err(SyscallError::NothingToJudge { why });
+        }
+        nodes.retain(|node| {
+            if node.form != form {
+                let text = node.form.text();
+                notes.push(format!("{}: {text}, unlike the other nodes; not judged", node.node));
+            }
+            node.form == form
+        });
+        notes.extend(nodes.iter().filter_map(not_waited));
+        notes.extend(apart(&nodes));
+        Ok(Self { name, nodes, form, notes })
+    }
+
+    /// A node by its name.
+    pub fn node(&self, name: &str) -> Option<&NodeCalls> {
+        self.nodes.iter().find(|node| node.node == name)
+    }
+}
+
+/// Connections whose time is not in the log.
+fn not_waited(node: &NodeCalls) -> Option<String> {
+    let name = &node.node;
+    let count = node.not_waited;
+    (count > 0).then(|| {
+        format!("{name}: {count} connections were made without waiting (EINPROGRESS): their time is not in the log")
+    })
+}
+
+/// Logs that do not overlap in time are of different runs, or of clocks that disagree.
+fn apart(nodes: &[NodeCalls]) -> Option<String> {
+    let spans: Vec<(&str, [f64; 2])> = nodes.iter().filter_map(|n| Some((n.node.as_str(), n.span?))).collect();
+    let (late, [from, _]) = spans.iter().max_by(|a, b| a.1[0].total_cmp(&b.1[0]))?;
+    let (early, [_, to]) = spans.iter().min_by(|a, b| a.1[1].total_cmp(&b.1[1]))?;
+    (from > to).then(|| {
+        format!(
+            "the log of {early} ends {:.1} s before that of {late} begins: other runs, or clocks that disagree",
+            from - to
+        )
+    })
+}

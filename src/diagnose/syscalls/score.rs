@@ -1,0 +1,102 @@
+//! How good answers are where the truth is known, counted as the paper counts \[Khadke2012, 6.1\], and how a setting is chosen without
+//! looking at the run that it is scored on.
+
+use serde::Serialize;
+
+use crate::diagnose::finding::Cause;
+use crate::diagnose::syscalls::answer::Answer;
+use crate::estimate::{Interval, ProportionError, wilson};
+
+/// Largest output node set that counts as a success.
+const MOST_NODES: usize = 3;
+
+/// What is wrong in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truth {
+    /// The node; none of a control run.
+    pub node: Option<String>,
+    /// What is wrong with it.
+    pub cause: Cause,
+}
+
+/// What an answer is worth. Neither of both: a fault was not found, a set was too large, or nothing was rightly said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Worth {
+    /// The faulty node is in a set of at most three, with the right cause.
+    pub success: bool,
+    /// The set is not empty, and does not hold the faulty node, or the cause is wrong.
+    pub false_positive: bool,
+}
+
+impl Worth {
+    /// What an answer is worth beside the truth.
+    pub fn of(answer: &Answer, truth: &Truth) -> Self {
+        let holds = truth.node.as_ref().is_some_and(|node| answer.nodes.contains(node));
+        let right = holds && answer.cause == Some(truth.cause);
+        Self { success: right && answer.nodes.len() <= MOST_NODES, false_positive: !answer.nodes.is_empty() && !right }
+    }
+
+    /// What it counts when settings are compared.
+    fn points(self) -> i64 {
+        i64::from(self.success) - i64::from(self.false_positive)
+    }
+}
+
+/// Rates over several runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Rates {
+    /// Runs.
+    pub runs: u64,
+    /// Successes.
+    pub successes: u64,
+    /// False positives.
+    pub false_positives: u64,
+}
+
+impl Rates {
+    /// Counts a run.
+    pub fn add(&mut self, worth: Worth) {
+        self.runs += 1;
+        self.successes += u64::from(worth.success);
+        self.false_positives += u64::from(worth.false_positive);
+    }
+
+    /// The share of successes, with Wilson's interval of 95 %.
+    ///
+    /// # Errors
+    ///
+    /// Without runs.
+    pub fn success(&self) -> Result<Interval, ProportionError> {
+        wilson(self.successes, self.runs, 0.95)
+    }
+
+    /// The share of false positives, with Wilson's interval of 95 %.
+    ///
+    /// # Errors
+    ///
+    /// Without runs.
+    pub fn false_positive(&self) -> Result<Interval, ProportionError> {
+        wilson(self.false_positives, self.runs, 0.95)
+    }
+}
+
+impl FromIterator<Worth> for Rates {
+    fn from_iter<I: IntoIterator<Item = Worth>>(all: I) -> Self {
+        let mut rates = Self::default();
+        all.into_iter().for_each(|worth| rates.add(worth));
+        rates
+    }
+}
+
+/// The best of several settings for the runs other than `left_out`: `worths[setting][run]`. Of settings that are equally good, the one
+/// in the middle. `None` without settings.
+pub fn best_without(worths: &[Vec<Worth>], left_out: Option<usize>) -> Option<usize> {
+    let points = |of: &Vec<Worth>| -> i64 {
+        let others = of.iter().enumerate().filter(|(run, _)| Some(*run) != left_out);
+        others.map(|(_, worth)| worth.points()).sum()
+    };
+    let points: Vec<i64> = worths.iter().map(points).collect();
+    let most = points.iter().max()?;
+    let best: Vec<usize> = points.iter().enumerate().filter(|(_, p)| *p == most).map(|(at, _)| at).collect();
+    best.get(best.len() / 2).copied()
+}

@@ -1,0 +1,165 @@
+//! The semantic diagnosis: invocations that took longer or shorter than ever, and the pair of nodes that each is about
+//! \[Khadke2012, 4.3\].
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
+use crate::diagnose::syscalls::answer::{Answer, Method};
+use crate::diagnose::syscalls::class::CallClass;
+use crate::diagnose::syscalls::invocation::Judged;
+use crate::diagnose::syscalls::observed::{Form, NodeCalls};
+use crate::diagnose::syscalls::pairs::{Pair, owners, pair};
+use crate::diagnose::syscalls::run::Run;
+use crate::diagnose::syscalls::tally::SECOND;
+
+/// Settings of the semantic diagnosis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SemanticSettings {
+    /// How many of the highest pairs must all be of one node; the paper says "all the highest". Default: as many as a node has, one
+    /// less than there are nodes.
+    pub highest_pairs: Option<usize>,
+}
+
+/// Scores of pairs for one cause.
+struct Scores {
+    cause: Cause,
+    /// Calls outside their ranges, per pair; the paper's *scr*.
+    pairs: BTreeMap<Pair, u64>,
+    /// Time by which they were outside, over that of all nodes, in seconds.
+    beyond_s: f64,
+}
+
+/// The semantic diagnosis of a run that was read with the profile's invocations.
+///
+/// A call of `connect` counts for the pair of its two nodes. A call on a file has no peer: it counts for each pair of its node.
+/// A cause is named where all the highest pairs are of one node, and no other; where both causes are, the one that took more time
+/// beyond the ranges.
+pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
+    let method = Method::Semantic;
+    if run.form != Form::Calls {
+        return Answer::silent(method, "totals have no single invocations (-T -ttt does)");
+    }
+    if run.nodes.len() < 3 {
+        return Answer::silent(method, "pairs tell nodes apart from three nodes on");
+    }
+    if run.nodes.iter().all(|node| node.outside.classes.iter().all(|judged| judged.known == 0)) {
+        return Answer::silent(method, "no invocation of these logs is in the profile");
+    }
+    let highest = settings.highest_pairs.unwrap_or(run.nodes.len() - 1).max(1);
+    let mut found: Vec<(Scores, String)> = [network(run), files(run)]
+        .into_iter()
+        .filter_map(|scores| isolated(&scores.pairs, highest).map(|node| (scores, node)))
+        .collect();
+    found.sort_by(|a, b| b.0.beyond_s.total_cmp(&a.0.beyond_s));
+    let Some((scores, node)) = found.into_iter().next() else {
+        return Answer::silent(method, "the highest scores are not those of one node's pairs");
+    };
+    let finding = finding(run, &scores, &node);
+    Answer::of(method, scores.cause, vec![node], vec![finding])
+}
+
+/// The one node that all the highest pairs have in common.
+fn isolated(pairs: &BTreeMap<Pair, u64>, highest: usize) -> Option<String> {
+    let mut scores: Vec<u64> = pairs.values().copied().collect();
+    scores.sort_unstable_by(|a, b| b.cmp(a));
+    let least = *scores.get(highest.min(scores.len()).checked_sub(1)?)?;
+    if least == 0 {
+        return None;
+    }
+    let top: Vec<&Pair> = pairs.iter().filter(|(_, score)| **score >= least).map(|(pair, _)| pair).collect();
+    let in_all: Vec<&String> = top[0].iter().filter(|node| top.iter().all(|pair| pair.contains(node))).collect();
+    match in_all.as_slice() {
+        [node] => Some((*node).clone()),
+        _ => None,
+    }
+}
+
+fn all_pairs(run: &Run) -> BTreeMap<Pair, u64> {
+    let mut pairs = BTreeMap::new();
+    for (at, a) in run.nodes.iter().enumerate() {
+        for b in &run.nodes[at + 1..] {
+            pairs.insert(pair(&a.node, &b.node), 0);
+        }
+    }
+    pairs
+}
+
+/// Out-of-range connections between two nodes.
+fn network(run: &Run) -> Scores {
+    let owners = owners(&run.nodes);
+    let mut scores = Scores { cause: Cause::Network, pairs: all_pairs(run), beyond_s: 0.0 };
+    for node in &run.nodes {
+        for (address, [connects, _]) in &node.outside.peers {
+            let Some(peer) = owners.get(address.as_str()) else { continue };
+            if let Some(score) = scores.pairs.get_mut(&pair(&node.node, peer)) {
+                *score += connects.outside;
+                scores.beyond_s += connects.beyond as f64 / SECOND;
+            }
+        }
+    }
+    scores
+}
+
+fn on_files(node: &NodeCalls) -> Judged {
+    let [stat, access] = [CallClass::Stat, CallClass::Access].map(|class| node.outside.class(class));
+    Judged {
+        known: stat.known + access.known,
+        outside: stat.outside + access.outside,
+        beyond: stat.beyond.saturating_add(access.beyond),
+    }
+}
+
+/// Out-of-range calls on files, for each pair of their node.
+fn files(run: &Run) -> Scores {
+    let mut scores = Scores { cause: Cause::Disk, pairs: all_pairs(run), beyond_s: 0.0 };
+    for node in &run.nodes {
+        let judged = on_files(node);
+        scores.beyond_s += judged.beyond as f64 / SECOND;
+        let own = scores.pairs.iter_mut().filter(|(pair, _)| pair.contains(&node.node));
+        own.for_each(|(_, score)| *score += judged.outside);
+    }
+    scores
+}
+
+fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
+    let of_node = |wanted: bool| {
+        let pairs = scores.pairs.iter().filter(move |(pair, _)| pair.iter().any(|node| node == name) == wanted);
+        pairs.map(|(_, score)| *score as f64)
+    };
+    let least = of_node(true).fold(f64::INFINITY, f64::min);
+    let most_other = of_node(false).fold(0.0, f64::max);
+    let (own, all): (f64, f64) = (of_node(true).sum(), scores.pairs.values().map(|score| *score as f64).sum());
+    let judged = run.node(name).map(|node| match scores.cause {
+        Cause::Network => node.outside.class(CallClass::Connect),
+        _ => on_files(node),
+    });
+    let judged = judged.unwrap_or_default();
+    let what = if scores.cause == Cause::Network { "connections" } else { "calls on files" };
+    Finding {
+        method: Method::Semantic.name(),
+        subject: Subject::Node { node: name.to_owned() },
+        from: None,
+        to: None,
+        cause: scores.cause,
+        score: least,
+        threshold: most_other,
+        confidence: if all > 0.0 { own / all } else { 0.0 },
+        evidence: vec![
+            Evidence {
+                what: format!("{what} outside the range of their invocation, of those that the profile knows"),
+                value: judged.outside as f64,
+                usual: judged.known as f64,
+                unit: "",
+            },
+            Evidence {
+                what: format!("time of {what} beyond their ranges"),
+                value: judged.beyond as f64 / SECOND,
+                usual: 0.0,
+                unit: "s",
+            },
+        ],
+    }
+}

@@ -1,0 +1,225 @@
+//! The statistical diagnosis, step by step as printed \[Khadke2012, 4.2\].
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
+use crate::diagnose::syscalls::answer::{Answer, Method};
+use crate::diagnose::syscalls::class::CallClass;
+use crate::diagnose::syscalls::observed::{Form, NodeCalls};
+use crate::diagnose::syscalls::profile::{Profile, Range};
+use crate::diagnose::syscalls::run::Run;
+
+/// What a percentage difference is a share of; the paper does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Difference {
+    /// Of the greater value: 25 % is a third more than the lesser one. The default.
+    #[default]
+    OfGreater,
+    /// Of the lesser value.
+    OfLesser,
+    /// Of their mean.
+    OfMean,
+}
+
+impl Difference {
+    /// The difference of two values ≥ 0 as a share: 0 where both are 0, and infinite where it is one of nothing.
+    pub fn between(self, a: f64, b: f64) -> f64 {
+        let (greater, lesser) = (a.max(b), a.min(b));
+        let base = match self {
+            Self::OfGreater => greater,
+            Self::OfLesser => lesser,
+            Self::OfMean => 0.5 * (a + b),
+        };
+        match greater - lesser {
+            0.0 => 0.0,
+            _ if base <= 0.0 => f64::INFINITY,
+            difference => difference / base,
+        }
+    }
+}
+
+/// To how many others a node must be different to be marked in step 3; the paper says "any node".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Against {
+    /// It must exceed every other node by the share. The default.
+    #[default]
+    All,
+    /// It must exceed some other node by it.
+    Any,
+}
+
+/// Settings of the statistical diagnosis. The defaults are the paper's, or the nearest reading of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StatisticalSettings {
+    /// What a percentage difference is a share of.
+    pub difference: Difference,
+    /// Steps 1 and 2: by how much every other node must differ from the greatest. Default 0.25.
+    pub hog_share: f64,
+    /// Step 3: by how much the scores of two nodes must differ. Default 0.5.
+    pub isolation_share: f64,
+    /// Step 3: to how many others.
+    pub against: Against,
+}
+
+impl Default for StatisticalSettings {
+    fn default() -> Self {
+        Self { difference: Difference::default(), hog_share: 0.25, isolation_share: 0.5, against: Against::default() }
+    }
+}
+
+/// A hog that step 1 or 2 found: the node with the greatest total time.
+struct Hog<'r> {
+    node: &'r NodeCalls,
+    class: CallClass,
+    cause: Cause,
+    /// Least difference to another node.
+    least: f64,
+}
+
+/// The statistical diagnosis of a run.
+///
+/// Nodes that the profile does not know cannot be outside of it, and step 3 needs single calls: totals (`-c`) skip it. Where
+/// steps 1 and 2 find nothing, so does the diagnosis: there is no *max* to return.
+pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings) -> Answer {
+    let method = Method::Statistical;
+    if run.nodes.len() < 2 {
+        return Answer::silent(method, "pairwise differences need two nodes");
+    }
+    if !run.nodes.iter().any(|node| profile.knows(run.form, &node.node)) {
+        return Answer::silent(method, "no control run has logs of this form with these nodes");
+    }
+    let judge = Judge { run, profile, settings };
+    let Some(hog) = judge.disk_hog().or_else(|| judge.network_hog()) else {
+        return Answer::silent(
+            method,
+            "no total time of stat or connect is outside its range and apart from the other nodes",
+        );
+    };
+    let mut nodes = vec![hog.node.node.clone()];
+    for node in judge.isolated(hog.cause) {
+        if !nodes.contains(&node) {
+            nodes.push(node);
+        }
+    }
+    let findings = nodes.iter().map(|node| judge.finding(&hog, node)).collect();
+    Answer::of(method, hog.cause, nodes, findings)
+}
+
+struct Judge<'a> {
+    run: &'a Run,
+    profile: &'a Profile,
+    settings: &'a StatisticalSettings,
+}
+
+impl<'a> Judge<'a> {
+    fn range(&self, node: &NodeCalls, class: CallClass) -> Option<Range> {
+        self.profile.total(self.run.form, &node.node, class)
+    }
+
+    fn is_outside(&self, node: &NodeCalls, class: CallClass) -> bool {
+        self.range(node, class).is_some_and(|range| range.excludes(node.total(class)))
+    }
+
+    /// Steps (a) and (b) of both hogs: the node with the greatest total time, if that is outside its range and every other
+    /// node's differs enough from it.
+    fn greatest(&self, class: CallClass) -> Option<(&'a NodeCalls, f64)> {
+        let max =
+            self.run.nodes.iter().reduce(|max, node| if node.total(class) > max.total(class) { node } else { max })?;
+        if !self.is_outside(max, class) {
+            return None;
+        }
+        let others = self.run.nodes.iter().filter(|node| node.node != max.node);
+        let differences = others.map(|node| self.settings.difference.between(max.total(class), node.total(class)));
+        let least = differences.fold(f64::INFINITY, f64::min);
+        (least > self.settings.hog_share).then_some((max, least))
+    }
+
+    /// Step 1.
+    fn disk_hog(&self) -> Option<Hog<'a>> {
+        let class = CallClass::Stat;
+        let (node, least) = self.greatest(class).filter(|(max, _)| self.is_outside(max, CallClass::Access))?;
+        Some(Hog { node, class, cause: Cause::Disk, least })
+    }
+
+    /// Step 2.
+    fn network_hog(&self) -> Option<Hog<'a>> {
+        let class = CallClass::Connect;
+        let (node, least) = self.greatest(class)?;
+        Some(Hog { node, class, cause: Cause::Network, least })
+    }
+
+    /// Step 3's score of a node: by how many calls its intervals are outside their ranges.
+    fn score(&self, node: &NodeCalls, class: CallClass) -> f64 {
+        let own = node.class(class).histogram.0.len();
+        let form = self.run.form;
+        let known = self.profile.runs_of(form).flat_map(|run| &run.nodes).filter(|control| control.node == node.node);
+        let buckets = known.map(|control| control.classes[class.index()].histogram.0.len()).fold(own, usize::max);
+        let beyond = |bucket: usize| {
+            let range = self.profile.bucket(form, &node.node, class, bucket)?;
+            Some(range.beyond(node.class(class).histogram.count(bucket) as f64))
+        };
+        (0..buckets).filter_map(beyond).sum()
+    }
+
+    /// Steps 3 and 4: the nodes that are "possibly faulty", in the order of their names.
+    fn isolated(&self, cause: Cause) -> Vec<String> {
+        let nodes = &self.run.nodes;
+        let mut marked = vec![false; nodes.len()];
+        if self.run.form == Form::Calls {
+            for class in [CallClass::Bind, CallClass::Socket, CallClass::Execve] {
+                let scores: Vec<f64> = nodes.iter().map(|node| self.score(node, class)).collect();
+                for (at, mark) in marked.iter_mut().enumerate() {
+                    *mark |= self.exceeds(&scores, at);
+                }
+            }
+        }
+        if cause != Cause::Network {
+            for (mark, node) in marked.iter_mut().zip(nodes) {
+                *mark |= self.is_outside(node, CallClass::Accept);
+            }
+        }
+        nodes.iter().zip(marked).filter(|(_, marked)| *marked).map(|(node, _)| node.node.clone()).collect()
+    }
+
+    fn exceeds(&self, scores: &[f64], at: usize) -> bool {
+        let apart = |other: f64| {
+            scores[at] > other && self.settings.difference.between(scores[at], other) > self.settings.isolation_share
+        };
+        let mut others = scores.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, score)| *score);
+        match self.settings.against {
+            Against::All => others.all(apart),
+            Against::Any => others.any(apart),
+        }
+    }
+
+    fn finding(&self, hog: &Hog<'_>, name: &str) -> Finding {
+        let is_max = hog.node.node == name;
+        let node = self.run.node(name).unwrap_or(hog.node);
+        let evidence = |class: CallClass| {
+            let usual = self.range(node, class).map_or(0.0, |range| range.high);
+            let what = format!("total time in {}, against the most of the control runs", class.name());
+            Evidence { what, value: node.total(class), usual, unit: "s" }
+        };
+        let seen = match (is_max, hog.cause) {
+            (true, Cause::Disk) => vec![hog.class, CallClass::Access],
+            (true, _) => vec![hog.class],
+            (false, _) => vec![CallClass::Accept, hog.class],
+        };
+        // the node that is only possibly faulty is half as sure
+        let sure = hog.least.min(1.0) * if is_max { 1.0 } else { 0.5 };
+        Finding {
+            method: Method::Statistical.name(),
+            subject: Subject::Node { node: name.to_owned() },
+            from: None,
+            to: None,
+            cause: hog.cause,
+            score: hog.least.min(1.0),
+            threshold: self.settings.hog_share,
+            confidence: sure,
+            evidence: seen.into_iter().map(evidence).collect(),
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! From lines to sums: joins calls that were interrupted, and adds each to what its node did. Memory is that of the sums and of the
+//! calls that are open.
+
+use std::collections::HashMap;
+
+use crate::diagnose::syscalls::class::CallClass;
+use crate::diagnose::syscalls::invocation::{Extremes, key};
+use crate::diagnose::syscalls::line::{
+    EPOCH, Said, Time, decorated_address, ending, inet_address, quoted, take_apart, unescaped,
+};
+use crate::diagnose::syscalls::observed::{ClassCalls, Form, NodeCalls};
+use crate::diagnose::syscalls::read::ReadSettings;
+use crate::diagnose::syscalls::table::Totals;
+use crate::diagnose::syscalls::tally::Tally;
+use crate::diagnose::syscalls::warning::{OddKind, Oddities};
+
+/// What is done about single invocations while a log is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Invocations<'p> {
+    /// Nothing.
+    #[default]
+    Ignore,
+    /// Their extremes are kept, for a profile.
+    Learn,
+    /// They are compared with the extremes of a profile.
+    Judge(&'p Extremes),
+}
+
+/// A call whose end is not there yet.
+struct Open {
+    class: CallClass,
+    arguments: Vec<u8>,
+}
+
+/// Most calls open at once: one for each thread. What is more than this is no log.
+const MOST_OPEN: usize = 200_000;
+/// Most different addresses.
+const MOST_PEERS: usize = 10_000;
+
+/// Reads one log.
+pub(super) struct Stream<'s> {
+    settings: &'s ReadSettings,
+    invocations: Invocations<'s>,
+    open: HashMap<u64, Open>,
+    totals: Totals,
+    in_table: bool,
+    odd: Oddities,
+    /// The last relative time (`-r`) summed up.
+    relative: f64,
+    calls: NodeCalls,
+}
+
+impl<'s> Stream<'s> {
+    pub(super) fn new(node: &str, file: &str, settings: &'s ReadSettings, invocations: Invocations<'s>) -> Self {
+        let calls = NodeCalls {
+            node: node.to_owned(),
+            file: file.to_owned(),
+            form: Form::Calls,
+            classes: Default::default(),
+            data_files: Tally::default(),
+            peers: Default::default(),
+            addresses: Default::default(),
+            not_waited: 0,
+            on_open_files: 0,
+            span: None,
+            extremes: Extremes::default(),
+            outside: Default::default(),
+            lines: Default::default(),
+            odd: Vec::new(),
+        };
+        let (open, totals, odd) = (HashMap::new(), Totals::default(), Oddities::default());
+        Self { settings, invocations, open, totals, in_table: false, odd, relative: 0.0, calls }
+    }
+
+    /// Whether nothing so far looked like strace.
+    pub(super) fn saw_nothing(&self) -> bool {
+        let lines = &self.calls.lines;
+        lines.whole + lines.begun + lines.resumed + lines.rows == 0
+    }
+
+    /// Tells of an oddity that the reader of lines met.
+    pub(super) fn odd(&mut self, kind: OddKind, text: &[u8]) {
+        let line = self.calls.lines.lines + 1;
+        self.odd.add(kind, line, text);
+    }
+
+    /// Takes a line in; `whole` says that it has its end.
+    pub(super) fn line(&mut self, line: &[u8], whole: bool) {
+        self.calls.lines.lines += 1;
+        if self.in_table {
+            self.row(line);
+            return;
+        }
+        let taken = take_apart(line);
+        if let Some(time) = taken.time {
+            self.note_time(time);
+        }
+        match taken.said {
+            Said::Whole { name, rest } => {
+                self.calls.lines.whole += 1;
+                self.whole(taken.process, name, rest, line);
+            }
+            Said::Begins { name, rest } => {
+                self.calls.lines.begun += 1;
+                self.begins(taken.process, name, rest, line);
+            }
+            Said::Ends { name, rest } => {
+                self.calls.lines.resumed += 1;
+                self.ends(taken.process, name, rest, line);
+            }
+            Said::Signal => self.calls.lines.signals += 1,
+            Said::Exit => {
+                self.calls.lines.exits += 1;
+                if let Some(open) = self.open.remove(&taken.process) {
+                    self.never_ended(open.class);
+                }
+            }
+            Said::Aside => {}
+            Said::Table => {
+                self.in_table = true;
+                self.totals.head(line);
+            }
+            Said::Odd if !whole => self.odd.add(OddKind::CutCall, self.calls.lines.lines, line),
+            Said::Cut => self.odd.add(OddKind::CutCall, self.calls.lines.lines, line),
+            Said::Odd => self.odd.add(OddKind::UnknownLine, self.calls.lines.lines, line),
+        }
+    }
+
+    fn row(&mut self, line: &[u8]) {
+        match self.totals.row(line) {
+            Ok(true) => self.calls.lines.rows += 1,
+            Ok(false) => {}
+            Err(()) => self.odd.add(OddKind::BadRow, self.calls.lines.lines, line),
+        }
+    }
+
+    fn note_time(&mut self, time: Time) {
+        let seconds = match time {
+            Time::Seconds(seconds) if seconds < EPOCH => {
+                self.relative += seconds;
+                return;
+            }
+            Time::Seconds(seconds) => seconds,
+            // without a date nothing can be compared with other nodes
+            Time::Clock(_) => return,
+        };
+        let span = self.calls.span.get_or_insert([seconds; 2]);
+        *span = [span[0].min(seconds), span[1].max(seconds)];
+    }
+
+    fn whole(&mut self, process: u64, name: &[u8], rest: &[u8], line: &[u8]) {
+        let Some(class) = CallClass::of_bytes(name) else { return };
+        self.lose(process, line);
+        match ending(rest) {
+            Some(end) => self.ended(class, [end.arguments, b""], end.result, end.nanoseconds, line),
+            // the tracer went away
+            None => self.calls.classes[class.index()].calls += 1,
+        }
+    }
+
+    fn begins(&mut self, process: u64, name: &[u8], rest: &[u8], line: &[u8]) {
+        let Some(class) = CallClass::of_bytes(name) else { return };
+        self.lose(process, line);
+        if self.open.len() >= MOST_OPEN {
+            return self.odd.add(OddKind::ManyOpen, self.calls.lines.lines, line);
+        }
+        self.open.insert(process, Open { class, arguments: rest.to_vec() });
+    }
+
+    fn ends(&mut self, process: u64, name: &[u8], rest: &[u8], line: &[u8]) {
+        let Some(class) = CallClass::of_bytes(name) else { return };
+        let open = match self.open.remove(&process) {
+            Some(open) if open.class == class => open,
+            other => {
+                if let Some(open) = other {
+                    self.open.insert(process, open);
+                }
+                return self.odd.add(OddKind::EndWithoutBeginning, self.calls.lines.lines, line);
+            }
+        };
+        match ending(rest) {
+            Some(end) => self.ended(class, [&open.arguments, end.arguments], end.result, end.nanoseconds, line),
+            None => self.calls.classes[class.index()].calls += 1,
+        }
+    }
+
+    /// A call that is still open when its process calls again has no end in this log.
+    fn lose(&mut self, process: u64, line: &[u8]) {
+        if self.open.remove(&process).is_some() {
+            self.odd.add(OddKind::BeginningWithoutEnd, self.calls.lines.lines, line);
+        }
+    }
+
+    /// Takes a call in that ended.
+    fn ended(&mut self, class: CallClass, arguments: [&[u8]; 2], result: &[u8], took: Option<u64>, line: &[u8]) {
+        let path = class.is_about_files().then(|| quoted(arguments[0]).or_else(|| quoted(arguments[1]))).flatten();
+        if class == CallClass::Stat && is_on_open_file(path, arguments) {
+            self.calls.on_open_files += 1;
+            return;
+        }
+        self.note_addresses(class, arguments, result);
+        let failed = result.starts_with(b"-");
+        let calls = &mut self.calls.classes[class.index()];
+        calls.calls += 1;
+        calls.errors += u64::from(failed);
+        let Some(took) = took else {
+            if !result.starts_with(b"?") {
+                self.odd.add(OddKind::NoTime, self.calls.lines.lines, line);
+            }
+            return;
+        };
+        calls.timed.add(took);
+        calls.histogram.add(self.settings.buckets.of(took));
+        if let Some(path) = path
+            && self.settings.data.holds(&full_path(path, arguments[0]))
+        {
+            self.calls.data_files.add(took);
+        }
+        let peer = matches!(class, CallClass::Connect | CallClass::Accept)
+            .then(|| inet_address(arguments[0]).or_else(|| inet_address(arguments[1])))
+            .flatten()
+            .map(|address| String::from_utf8_lossy(address).into_owned());
+        if class == CallClass::Connect {
+            self.connected(peer.as_deref(), result, took, line);
+        }
+        self.invocation(class, arguments, result, took, peer, line);
+    }
+
+    /// A connection was made, or was only begun.
+    fn connected(&mut self, peer: Option<&str>, result: &[u8], took: u64, line: &[u8]) {
+        if result.starts_with(b"-1 EINPROGRESS") {
+            self.calls.not_waited += 1;
+            return;
+        }
+        let Some(peer) = peer else { return };
+        if let Some(tally) = self.calls.peers.get_mut(peer) {
+            tally.add(took);
+        } else if self.calls.peers.len() < MOST_PEERS {
+            self.calls.peers.insert(peer.to_owned(), Tally { calls: 1, nanoseconds: took });
+        } else {
+            self.odd.add(OddKind::ManyPeers, self.calls.lines.lines, line);
+        }
+    }
+
+    /// Own addresses: what a socket is bound to, and what `-yy` shows.
+    fn note_addresses(&mut self, class: CallClass, arguments: [&[u8]; 2], result: &[u8]) {
+        let bound = || inet_address(arguments[0]).or_else(|| inet_address(arguments[1]));
+        let own = match class {
+            CallClass::Bind => bound(),
+            CallClass::Accept => decorated_address(result),
+            CallClass::Connect => decorated_address(arguments[0]),
+            _ => None,
+        };
+        let Some(own) = own.filter(|own| !matches!(*own, b"0.0.0.0" | b"::" | b"127.0.0.1" | b"::1")) else { return };
+        if self.calls.addresses.len() < MOST_PEERS {
+            self.calls.addresses.insert(String::from_utf8_lossy(own).into_owned());
+        }
+    }
+
+    fn invocation(
+        &mut self,
+        class: CallClass,
+        arguments: [&[u8]; 2],
+        result: &[u8],
+        took: u64,
+        peer: Option<String>,
+        line: &[u8],
+    ) {
+        if matches!(self.invocations, Invocations::Ignore) {
+            return;
+        }
+        let key = key(class, arguments, result, self.settings.matching);
+        match self.invocations {
+            Invocations::Ignore => {}
+            Invocations::Learn => {
+                if !self.calls.extremes.add(key, took, self.settings.most_invocations) {
+                    self.odd.add(OddKind::ManyInvocations, self.calls.lines.lines, line);
+                }
+            }
+            Invocations::Judge(extremes) => {
+                let outside = &mut self.calls.outside;
+                let Some(beyond) = extremes.beyond(key, took, self.settings.sides) else {
+                    outside.unknown += 1;
+                    return;
+                };
+                outside.classes[class.index()].add(beyond);
+                if let Some(peer) = peer.filter(|p| outside.peers.len() < MOST_PEERS || outside.peers.contains_key(p)) {
+                    outside.peers.entry(peer).or_default()[usize::from(class == CallClass::Accept)].add(beyond);
+                }
+            }
+        }
+    }
+
+    /// A call was made, but its process ended in it, or the log did.
+    fn never_ended(&mut self, class: CallClass) {
+        self.calls.lines.never_ended += 1;
+        self.calls.classes[class.index()].calls += 1;
+    }
+
+    /// What the log said, when it is at its end.
+    pub(super) fn end(mut self) -> NodeCalls {
+        let opened: Vec<CallClass> = std::mem::take(&mut self.open).into_values().map(|open| open.class).collect();
+        opened.into_iter().for_each(|class| self.never_ended(class));
+        let single = self.calls.lines.whole + self.calls.lines.begun > 0;
+        if single && self.calls.lines.rows > 0 {
+            self.odd.add(OddKind::TableAfterCalls, self.totals.line(), b"");
+        }
+        if single {
+            let timed: u64 = self.calls.classes.iter().map(|class| class.timed.calls).sum();
+            let all: u64 = self.calls.classes.iter().map(|class| class.calls).sum();
+            self.calls.form = if timed == 0 && all > 0 { Form::Untimed } else { Form::Calls };
+        } else if self.calls.lines.rows > 0 {
+            self.calls.classes = self.totals.classes().clone();
+            self.calls.form = self.totals.form(self.settings.clock);
+            let mut files = Tally::default();
+            for class in [CallClass::Stat, CallClass::Access] {
+                files.merge(self.calls.classes[class.index()].timed);
+            }
+            self.calls.data_files = files;
+        }
+        self.calls.odd = self.odd.into_list();
+        if self.calls.form == Form::Untimed {
+            // the form says it for all calls
+            self.calls.odd.retain(|odd| odd.kind != OddKind::NoTime);
+        }
+        self.calls
+    }
+}
+
+impl std::fmt::Debug for Stream<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream").field("lines", &self.calls.lines).finish_non_exhaustive()
+    }
+}
+
+/// Whether a call asks about an open file: an empty path, or none with the flag that allows it.
+fn is_on_open_file(path: Option<&[u8]>, arguments: [&[u8]; 2]) -> bool {
+    let has_flag = || arguments.iter().any(|part| part.windows(13).any(|window| window == b"AT_EMPTY_PATH"));
+    path.map_or_else(has_flag, <[u8]>::is_empty)
+}
+
+/// The path that is meant: escapes undone, and behind the folder that a decoration (`-y`) names.
+fn full_path(path: &[u8], arguments: &[u8]) -> Vec<u8> {
+    let plain = if path.contains(&b'\\') { unescaped(path) } else { path.to_vec() };
+    if plain.starts_with(b"/") {
+        return plain;
+    }
+    let folder = arguments
+        .iter()
+        .position(|&byte| byte == b'<')
+        .filter(|open| arguments[..*open].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'))
+        .and_then(|open| {
+            let end = arguments[open..].iter().position(|&byte| byte == b'>')? + open;
+            Some(&arguments[open + 1..end])
+        });
+    match folder {
+        Some(folder) => [folder, b"/", &plain].concat(),
+        None => plain,
+    }
+}
+
+/// Sums of a class that came from totals.
+pub(super) fn totals_of(calls: u64, errors: u64, nanoseconds: u64) -> ClassCalls {
+    ClassCalls { calls, errors, timed: Tally { calls, nanoseconds }, histogram: Default::default() }
+}

@@ -1,0 +1,350 @@
+//! The diagnoses on logs written by hand: each rule alone, and what must not be judged.
+
+use crate::diagnose::finding::{Cause, Subject};
+use crate::diagnose::syscalls::*;
+use crate::watch::Unwatched;
+
+/// A call and how long it took, in milliseconds.
+type Call<'c> = (&'c str, f64);
+
+fn text(calls: &[Call<'_>]) -> String {
+    let line = |(at, (call, took)): (usize, &Call<'_>)| {
+        let arguments = match call.split_once(' ') {
+            Some(("connect", to)) => format!("connect(3, {{sa_family=AF_INET, sin_addr=inet_addr(\"{to}\")}}, 16"),
+            Some(("bind", own)) => format!("bind(3, {{sa_family=AF_INET, sin_addr=inet_addr(\"{own}\")}}, 16"),
+            Some((name, path)) => format!("{name}(\"{path}\", 0"),
+            None => format!("{call}(3, 0"),
+        };
+        format!("7 17000000{:02}.000000 {arguments}) = 0 <{:.6}>\n", at % 100, took * 1e-3)
+    };
+    calls.iter().enumerate().map(line).collect()
+}
+
+fn run(invocations: &[Invocations<'_>], nodes: &[Vec<Call<'_>>]) -> Run {
+    let settings = ReadSettings::default();
+    let read = |(at, calls): (usize, &Vec<Call<'_>>)| {
+        let invocations = invocations.get(at).copied().unwrap_or(Invocations::Learn);
+        read_log_bytes(&format!("n{}", at + 1), "log", text(calls).as_bytes(), invocations, &settings, &Unwatched)
+            .unwrap()
+    };
+    Run::of("run".to_owned(), nodes.iter().enumerate().map(read).collect(), Vec::new()).unwrap()
+}
+
+fn profile(controls: &[Run]) -> Profile {
+    Profile::of(controls, Buckets::default(), DataFolders::default(), Matching::default())
+}
+
+/// Four nodes; each calls everything once and connects to the other three.
+fn nodes(stat: [f64; 4], access: [f64; 4], connect: [[f64; 4]; 4], rest: [f64; 4]) -> Vec<Vec<Call<'static>>> {
+    const ADDRESSES: [[&str; 2]; 4] = [
+        ["bind 10.0.0.1", "connect 10.0.0.1"],
+        ["bind 10.0.0.2", "connect 10.0.0.2"],
+        ["bind 10.0.0.3", "connect 10.0.0.3"],
+        ["bind 10.0.0.4", "connect 10.0.0.4"],
+    ];
+    let node = |at: usize| {
+        let mut calls = vec![(ADDRESSES[at][0], 0.01), ("stat /data/a", stat[at]), ("access /data/a", access[at])];
+        calls.extend((0..4).filter(|to| *to != at).map(|to| (ADDRESSES[to][1], connect[at][to])));
+        calls.extend([("execve /usr/bin/x", rest[at]), ("socket", 0.02), ("accept", rest[at])]);
+        calls
+    };
+    (0..4).map(node).collect()
+}
+
+const EVEN: [[f64; 4]; 4] = [[0.1; 4]; 4];
+
+fn control(scale: f64) -> Run {
+    let even = EVEN.map(|row| row.map(|time| time * scale));
+    run(&[], &nodes([scale; 4], [scale; 4], even, [scale; 4]))
+}
+
+fn controls() -> Vec<Run> {
+    [1.0, 1.1, 1.2].map(control).into()
+}
+
+fn say(nodes: &[Vec<Call<'_>>], settings: &StatisticalSettings) -> Answer {
+    statistical(&run(&[], nodes), &profile(&controls()), settings)
+}
+
+#[test]
+fn percentage_differences_have_three_readings() {
+    for (reading, expected) in
+        [(Difference::OfGreater, 0.2), (Difference::OfLesser, 0.25), (Difference::OfMean, 2.0 / 9.0)]
+    {
+        assert!((reading.between(4.0, 5.0) - expected).abs() < 1e-12, "{reading:?}");
+        assert_eq!(reading.between(0.0, 0.0), 0.0);
+    }
+    assert_eq!(Difference::OfLesser.between(0.0, 1.0), f64::INFINITY);
+}
+
+#[test]
+fn step_1_needs_stat_apart_and_access_outside() {
+    let settings = StatisticalSettings::default();
+    let disk = say(&nodes([1.0, 2.0, 1.0, 1.0], [1.0, 1.5, 1.0, 1.0], EVEN, [1.0; 4]), &settings);
+    assert_eq!((disk.cause, disk.nodes.as_slice()), (Some(Cause::Disk), ["n2".to_owned()].as_slice()));
+    assert_eq!((disk.findings[0].score, disk.findings[0].threshold), (0.5, 0.25));
+    let silent = |stat, access| say(&nodes(stat, access, EVEN, [1.0; 4]), &settings).cause.is_none();
+    assert!(silent([1.0, 2.0, 1.0, 1.0], [1.1; 4]), "access is inside its range");
+    assert!(silent([1.0, 2.0, 1.6, 1.0], [1.0, 1.5, 1.0, 1.0]), "2.0 and 1.6 differ by a fifth");
+    assert!(silent([1.0, 1.2, 0.8, 0.8], [1.0, 1.5, 1.0, 1.0]), "1.2 is still in the range of stat");
+    // with the difference as a share of the lesser value, 2.0 and 1.6 are exactly 25 % apart, which is not more than that
+    let lesser = StatisticalSettings { difference: Difference::OfLesser, ..settings };
+    assert!(say(&nodes([1.0, 2.0, 1.6, 1.0], [1.0, 1.5, 1.0, 1.0], EVEN, [1.0; 4]), &lesser).cause.is_none());
+    let share = StatisticalSettings { hog_share: 0.19, ..settings };
+    assert!(say(&nodes([1.0, 2.0, 1.6, 1.0], [1.0, 1.5, 1.0, 1.0], EVEN, [1.0; 4]), &share).cause.is_some());
+}
+
+#[test]
+fn step_2_needs_connect_apart_only() {
+    let mut connect = EVEN;
+    connect[2] = [100.0; 4];
+    let answer = say(&nodes([1.0; 4], [1.0; 4], connect, [1.0; 4]), &StatisticalSettings::default());
+    assert_eq!((answer.cause, answer.nodes.as_slice()), (Some(Cause::Network), ["n3".to_owned()].as_slice()));
+    connect[1] = [80.0; 4];
+    assert!(say(&nodes([1.0; 4], [1.0; 4], connect, [1.0; 4]), &StatisticalSettings::default()).cause.is_none());
+}
+
+#[test]
+fn steps_3_and_4_add_nodes_that_may_be_faulty() {
+    let settings = StatisticalSettings::default();
+    let disk = |rest| say(&nodes([1.0, 2.0, 1.0, 1.0], [1.0, 1.5, 1.0, 1.0], EVEN, rest), &settings).nodes;
+    // accept (and execve) of n4 outside: its interval of execve gains a call that the profile has elsewhere
+    assert_eq!(disk([1.0, 1.0, 1.0, 9.0]), ["n2", "n4"]);
+    assert_eq!(disk([1.0; 4]), ["n2"]);
+    // coming from a network hog, accept does not count, but execve still does
+    let mut connect = EVEN;
+    connect[2] = [100.0; 4];
+    let network = say(&nodes([1.0; 4], [1.0; 4], connect, [1.0, 1.0, 1.0, 9.0]), &settings);
+    assert_eq!(
+        (network.cause, network.nodes.as_slice()),
+        (Some(Cause::Network), ["n3", "n4"].map(str::to_owned).as_slice())
+    );
+    // two nodes with the same score are 0 % apart: with "all others" neither is marked, with "any other" both
+    let two = [1.0, 9.0, 1.0, 9.0];
+    let network =
+        |against| say(&nodes([1.0; 4], [1.0; 4], connect, two), &StatisticalSettings { against, ..settings }).nodes;
+    assert_eq!(network(Against::All), ["n3"]);
+    assert_eq!(network(Against::Any), ["n3", "n2", "n4"]);
+}
+
+/// Judges nodes by the invocations of the control runs.
+fn semantic_answer(nodes: &[Vec<Call<'_>>], settings: &SemanticSettings) -> Answer {
+    let profile = profile(&controls());
+    let names = ["n1", "n2", "n3", "n4"];
+    let invocations = names.map(|name| Invocations::Judge(profile.extremes_of(name).unwrap()));
+    semantic(&run(&invocations, nodes), settings)
+}
+
+#[test]
+fn the_node_of_all_the_highest_pairs_is_blamed() {
+    let settings = SemanticSettings::default();
+    let mut connect = EVEN;
+    connect[1] = [3000.0; 4];
+    for row in &mut connect {
+        row[1] = 1000.0;
+    }
+    let answer = semantic_answer(&nodes([1.0; 4], [1.0; 4], connect, [1.0; 4]), &settings);
+    assert_eq!((answer.cause, answer.nodes.as_slice()), (Some(Cause::Network), ["n2".to_owned()].as_slice()));
+    // each of its three pairs has one slow connection in each direction, the others none
+    assert_eq!(
+        (answer.findings[0].score, answer.findings[0].threshold, answer.findings[0].confidence),
+        (2.0, 0.0, 1.0)
+    );
+    let disk = semantic_answer(&nodes([1.0, 1.0, 9.0, 1.0], [1.0, 1.0, 9.0, 1.0], EVEN, [1.0; 4]), &settings);
+    assert_eq!((disk.cause, disk.nodes.as_slice()), (Some(Cause::Disk), ["n3".to_owned()].as_slice()));
+}
+
+#[test]
+fn without_a_node_in_all_the_highest_pairs_nothing_is_said() {
+    let settings = SemanticSettings::default();
+    let mut connect = EVEN;
+    connect[0][1] = 1000.0;
+    // one slow pair has two ends
+    assert_eq!(semantic_answer(&nodes([1.0; 4], [1.0; 4], connect, [1.0; 4]), &settings).cause, None);
+    let one = SemanticSettings { highest_pairs: Some(1) };
+    assert_eq!(semantic_answer(&nodes([1.0; 4], [1.0; 4], connect, [1.0; 4]), &one).cause, None);
+    connect[2][3] = 1000.0;
+    assert_eq!(semantic_answer(&nodes([1.0; 4], [1.0; 4], connect, [1.0; 4]), &settings).cause, None);
+    assert_eq!(semantic_answer(&nodes([1.0; 4], [1.0; 4], EVEN, [1.0; 4]), &settings).cause, None);
+}
+
+/// Calls often enough for means.
+fn often(nodes: Vec<Vec<Call<'static>>>) -> Vec<Vec<Call<'static>>> {
+    nodes.into_iter().map(|calls| calls.repeat(20)).collect()
+}
+
+fn improved_answer(judged: Vec<Vec<Call<'static>>>) -> Answer {
+    let often_control = |scale: f64| {
+        let even = EVEN.map(|row| row.map(|time| time * scale));
+        run(&[], &often(nodes([scale; 4], [scale; 4], even, [scale; 4])))
+    };
+    let controls = [1.0, 1.1, 1.2].map(often_control);
+    improved(&run(&[], &judged), &profile(&controls), &ImprovedSettings::default())
+}
+
+#[test]
+fn peers_of_a_faulty_node_are_not_blamed() {
+    // every node connects to the faulty n2 slowly, and n2 to all; n1 connects far more often, so its total is the greatest
+    let mut connect = EVEN;
+    connect[1] = [500.0; 4];
+    for row in &mut connect {
+        row[1] = 500.0;
+    }
+    let mut busy = often(nodes([1.0; 4], [1.0; 4], connect, [1.0; 4]));
+    busy[0] = busy[0].repeat(4);
+    let answer = improved_answer(busy);
+    assert_eq!((answer.cause, answer.nodes.as_slice()), (Some(Cause::Network), ["n2".to_owned()].as_slice()));
+    let finding = &answer.findings[0];
+    // level 500 ms; usual 0.11 ms; the others' median 0.1 ms; they make 1 time as many calls
+    assert!((finding.score - 500.11 / 0.21).abs() < 1e-6, "{finding:?}");
+    assert_eq!(finding.subject, Subject::Node { node: "n2".to_owned() });
+}
+
+#[test]
+fn a_slow_disk_shows_in_the_mean_and_in_fewer_calls() {
+    let mut slow = often(nodes([1.0, 1.0, 1.0, 5.0], [1.0; 4], EVEN, [1.0; 4]));
+    let calls = slow[3].len();
+    slow[3].truncate(calls / 2);
+    let answer = improved_answer(slow);
+    assert_eq!((answer.cause, answer.nodes.as_slice()), (Some(Cause::Disk), ["n4".to_owned()].as_slice()));
+    // mean of 5 and 1 against 1, usual 1.1; half the calls
+    let expected = (3.0 + 1.1) / (1.0 + 1.1) * 2.0;
+    assert!((answer.findings[0].score - expected).abs() < 0.02, "{}", answer.findings[0].score);
+    // libraries of the system are no data
+    let mut libraries = often(nodes([1.0; 4], [1.0; 4], EVEN, [1.0; 4]));
+    libraries[3].extend([("stat /usr/lib/libc.so", 500.0)].repeat(20));
+    assert_eq!(improved_answer(libraries).cause, None);
+}
+
+#[test]
+fn what_all_nodes_share_is_nobodys_fault() {
+    let slow = EVEN.map(|row| row.map(|time| 50.0 * time));
+    assert_eq!(improved_answer(often(nodes([50.0; 4], [50.0; 4], slow, [50.0; 4]))).cause, None);
+}
+
+#[test]
+fn too_few_nodes_are_not_compared() {
+    let mut nodes = often(nodes([1.0; 4], [1.0; 4], EVEN.map(|row| row.map(|t| 900.0 * t)), [1.0; 4]));
+    nodes.truncate(1);
+    let answer = improved_answer(nodes.clone());
+    // something is slow, but at which end?
+    assert_eq!((answer.cause, answer.nodes.len(), answer.findings[0].cause), (None, 0, Cause::Unknown));
+    assert!(answer.silence.is_some());
+    assert!(statistical(&run(&[], &nodes), &profile(&controls()), &StatisticalSettings::default()).silence.is_some());
+    assert!(semantic(&run(&[], &nodes), &SemanticSettings::default()).silence.is_some());
+    let empty = profile(&[]);
+    for answer in diagnose(&run(&[], &nodes), &empty, &Method::ALL, &DiagnosisSettings::default()) {
+        assert!(answer.nodes.is_empty() && answer.silence.is_some(), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_profile_survives_its_file() {
+    let profile = profile(&controls());
+    let text = profile.to_json().unwrap();
+    assert_eq!(Profile::parse(&text, "p").unwrap(), profile);
+    assert_eq!(text, Profile::parse(&text, "p").unwrap().to_json().unwrap());
+    for bad in
+        ["", "{}", "[1]", &text.replace("\"format_version\":1", "\"format_version\":9"), &text.replace("2.0", "0.5")]
+    {
+        assert!(matches!(Profile::parse(bad, "p"), Err(SyscallError::BadProfile { .. })), "{bad:.40}");
+    }
+    let total = profile.total(Form::Calls, "n1", CallClass::Stat).unwrap();
+    assert_eq!((total.low, total.high), (0.001, 0.0012));
+    assert_eq!(profile.total(Form::WallTotals, "n1", CallClass::Stat), None);
+    assert_eq!(profile.total(Form::Calls, "n9", CallClass::Stat), None);
+    // 1.0 ms is in the interval from 0.512 to 1.024 ms, 1.1 and 1.2 ms in the one after it
+    let range =
+        |bucket| profile.bucket(Form::Calls, "n1", CallClass::Stat, bucket).map(|range| (range.low, range.high));
+    assert_eq!([10, 11, 12].map(range), [Some((0.0, 1.0)), Some((0.0, 1.0)), Some((0.0, 0.0))]);
+}
+
+#[test]
+fn nodes_that_do_not_fit_together_are_told() {
+    let read = |node: &str, text: &str| {
+        read_log_bytes(node, node, text.as_bytes(), Invocations::Ignore, &ReadSettings::default(), &Unwatched).unwrap()
+    };
+    let call = "1700000000.5 stat(\"/data/a\", 0) = 0 <0.001>\n";
+    let late = "1700000900.5 stat(\"/data/a\", 0) = 0 <0.001>\n";
+    let wall = "% time seconds usecs/call calls errors syscall\n 50.0 1.5 1000 1500 stat\n";
+    let run = Run::of("r".to_owned(), vec![read("n1", call), read("n2", late), read("n3", wall)], Vec::new()).unwrap();
+    assert_eq!((run.nodes.len(), run.form, run.notes.len()), (2, Form::Calls, 2));
+    assert!(run.notes[0].starts_with("n3: totals") && run.notes[1].contains("900.0 s before"), "{:?}", run.notes);
+    let twice = Run::of("r".to_owned(), vec![read("n1", call), read("n1", late)], Vec::new());
+    assert!(matches!(twice, Err(SyscallError::TwoLogs { .. })));
+    let untimed = Run::of("r".to_owned(), vec![read("n1", "stat(\"/data/a\", 0) = 0\n")], Vec::new());
+    assert!(matches!(untimed, Err(SyscallError::NothingToJudge { .. })));
+}
+
+#[test]
+fn answers_are_worth_what_the_paper_says() {
+    let truth = Truth { node: Some("n2".to_owned()), cause: Cause::Disk };
+    let worth = |cause, nodes: &[&str]| {
+        let nodes = nodes.iter().map(|node| (*node).to_owned()).collect();
+        let worth = Worth::of(&Answer { nodes, cause, ..Answer::silent(Method::Statistical, "") }, &truth);
+        (worth.success, worth.false_positive)
+    };
+    assert_eq!(worth(Some(Cause::Disk), &["n2"]), (true, false));
+    assert_eq!(worth(Some(Cause::Disk), &["n1", "n3", "n2"]), (true, false));
+    assert_eq!(worth(Some(Cause::Disk), &["n1", "n3", "n4", "n2"]), (false, false));
+    assert_eq!(worth(Some(Cause::Network), &["n2"]), (false, true));
+    assert_eq!(worth(Some(Cause::Disk), &["n1"]), (false, true));
+    assert_eq!(worth(None, &[]), (false, false));
+    let [good, bad] = [(true, false), (false, true)].map(|(success, false_positive)| Worth { success, false_positive });
+    let rates: Rates = [good, good, bad, Worth::default()].into_iter().collect();
+    assert_eq!((rates.runs, rates.successes, rates.false_positives), (4, 2, 1));
+    // the second setting is best for the runs but the first; of equals, the middle one is taken
+    let worths = [vec![good, bad, bad], vec![bad, good, good], vec![good, bad, good]];
+    assert_eq!(
+        (best_without(&worths, Some(0)), best_without(&worths, Some(1)), best_without(&[], None)),
+        (Some(1), Some(2), None)
+    );
+    assert_eq!(best_without(&[vec![good; 2], vec![good; 2], vec![good; 2]], None), Some(1));
+}
+
+#[test]
+fn retransmissions_follow_the_steps_of_tcp() {
+    let loss = 0.2;
+    let (mut over, mut all) = ([0_u64; 3], 0_u64);
+    for run in 0..30 {
+        let made = MadeRun { tasks: 100, fault: Some((0, Fault::PacketLoss(loss))), run, ..MadeRun::default() };
+        for (node, text) in made.logs() {
+            let calls = read_log_bytes(
+                &node,
+                &node,
+                text.as_bytes(),
+                Invocations::Ignore,
+                &ReadSettings::default(),
+                &Unwatched,
+            )
+            .unwrap();
+            let histogram = &calls.class(CallClass::Connect).histogram;
+            let from = |seconds: f64| {
+                let first = bucket_from(&Buckets::default(), seconds);
+                (first..histogram.0.len()).map(|bucket| histogram.count(bucket)).sum::<u64>()
+            };
+            // connections of the faulty node to the other three, and of those to it
+            all += calls
+                .peers
+                .iter()
+                .filter(|(to, _)| (node == "n1") != (to.as_str() == "10.0.0.1"))
+                .map(|(_, t)| t.calls)
+                .sum::<u64>();
+            for (count, seconds) in over.iter_mut().zip([0.5, 2.0, 4.0]) {
+                *count += from(seconds);
+            }
+        }
+    }
+    let again = 1.0 - (1.0_f64 - loss).powi(2);
+    for (at, count) in over.into_iter().enumerate() {
+        let expected = again.powi(i32::try_from(at).unwrap() + 1);
+        let error = (expected * (1.0 - expected) / all as f64).sqrt();
+        let share = count as f64 / all as f64;
+        assert!((share - expected).abs() < 5.0 * error, "step {at}: {share} of {all}, not {expected}");
+    }
+}
+
+/// The first interval that begins at or above a time.
+fn bucket_from(buckets: &Buckets, seconds: f64) -> usize {
+    (0..).find(|bucket| buckets.end(*bucket) >= seconds).unwrap() + 1
+}

@@ -1,0 +1,104 @@
+//! What is odd about a log of system calls: counted by kind, with the first line and an example.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+/// What can be odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OddKind {
+    /// A line that strace does not write.
+    UnknownLine,
+    /// A call that is cut off in the middle of its line.
+    CutCall,
+    /// A line longer than the limit.
+    LongLine,
+    /// A compressed file ends too early or is damaged.
+    CutFile,
+    /// The end of a call that never began in this log.
+    EndWithoutBeginning,
+    /// The beginning of a call while another one of the same process was open: its end is missing.
+    BeginningWithoutEnd,
+    /// More calls were open at once than are kept.
+    ManyOpen,
+    /// More different invocations than are kept.
+    ManyInvocations,
+    /// More addresses than are kept.
+    ManyPeers,
+    /// A call without a time, although others have one.
+    NoTime,
+    /// A row of a table of totals that cannot be read.
+    BadRow,
+    /// A table of totals after single calls (`-C`).
+    TableAfterCalls,
+}
+
+impl OddKind {
+    /// What happened, and what became of it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::UnknownLine => "not a line of strace; left out",
+            Self::CutCall => "a call that is cut off; left out",
+            Self::LongLine => "a line longer than the limit; left out",
+            Self::CutFile => "the compressed file ends too early or is damaged; what was before is used",
+            Self::EndWithoutBeginning => "the end of a call that never began in this log; left out",
+            Self::BeginningWithoutEnd => "a call without an end before the next one of its process; left out",
+            Self::ManyOpen => "too many calls open at once; left out",
+            Self::ManyInvocations => "too many different invocations; left out of the semantic profile",
+            Self::ManyPeers => "too many addresses; left out",
+            Self::NoTime => "a call without its time; counted, but in no sum",
+            Self::BadRow => "a row of totals that cannot be read; left out",
+            Self::TableAfterCalls => "a table of totals after the calls themselves; left out",
+        }
+    }
+}
+
+/// One kind of oddity of one log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Oddity {
+    /// What is odd.
+    pub kind: OddKind,
+    /// How often.
+    pub count: u64,
+    /// The first line of it, from 1.
+    pub line: u64,
+    /// What stood there, in a few words.
+    pub example: String,
+}
+
+impl fmt::Display for Oddity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.text())?;
+        if self.count > 1 {
+            write!(f, " ({} times)", self.count)?;
+        }
+        if !self.example.is_empty() {
+            write!(f, ": {}", self.example)?;
+        }
+        Ok(())
+    }
+}
+
+/// Characters of an example.
+const EXAMPLE: usize = 80;
+
+/// Counts oddities.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Oddities(BTreeMap<OddKind, Oddity>);
+
+impl Oddities {
+    pub(super) fn add(&mut self, kind: OddKind, line: u64, text: &[u8]) {
+        let new = || {
+            let shown = String::from_utf8_lossy(&text[..text.len().min(4 * EXAMPLE)]).into_owned();
+            let example = shown.chars().take(EXAMPLE).map(|c| if c.is_control() { ' ' } else { c }).collect();
+            Oddity { kind, count: 0, line, example }
+        };
+        self.0.entry(kind).or_insert_with(new).count += 1;
+    }
+
+    pub(super) fn into_list(self) -> Vec<Oddity> {
+        self.0.into_values().collect()
+    }
+}

@@ -1,0 +1,483 @@
+//! A job that ran as one that can run again: the same tasks on the same nodes, copies taken out, for other policies.
+//!
+//! ```text
+//! JobTrace ──▶ Replay: cluster::KnownJob, how each value came about, what cannot be known
+//! ```
+//!
+//! The first attempt of each task takes what it took; where it was killed because its copy had won, at least what it had taken
+//! by then. Pauses between tasks on a slot are part of the task after them. What a copy would have taken is drawn: see
+//! `replay_times` for what is known of it.
+
+use std::collections::BTreeMap;
+
+use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, MAX_TASKS};
+use crate::fit::line::median;
+use crate::fit::observe::{FitError, Span, executed, waits_for};
+use crate::fit::observed_job::is_mapreduce;
+use crate::fit::replay_times::{TimedTask, UsualTimes};
+use crate::trace::analysis::most_at_once;
+use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, StageKind};
+
+/// Bytes of a MB.
+const MB: f64 = 1_048_576.0;
+/// Spark launches the next task some milliseconds before it notes the end of the last one \[µs\].
+const OVERLAP: i64 = 20_000;
+/// Pauses of a slot up to this long belong to the next task \[s\].
+const PAUSE: f64 = 1.0;
+/// Shares of a node's slots that run at full speed, as far as contention is looked for.
+const CONTENTION: [f64; 5] = [1.0, 0.75, 0.5, 0.25, 0.0];
+/// Contention is taken for real where it explains so much of what is left otherwise.
+const EXPLAINS: f64 = 0.9;
+/// Data of a task \[MB\] from which on they are looked at.
+const DATA_MATTERS_MB: f64 = 0.5;
+
+/// A node of a replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayNode {
+    /// Its name in the log.
+    pub name: String,
+    /// Tasks that it ran at a time.
+    pub slots: u32,
+    /// First attempts that ran there.
+    pub tasks: usize,
+    /// How many times longer tasks take there than usual, weighted by tasks over the stages.
+    pub slowness: f64,
+}
+
+/// A stage of a replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayStage {
+    /// Its number in the log.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// Its tasks.
+    pub tasks: usize,
+    /// Copies that the log has, which are taken out.
+    pub copies: usize,
+    /// Tasks whose first attempt was killed or has no end: they took at least what is replayed.
+    pub at_least: usize,
+    /// From its first launch to its last end \[s\].
+    pub actual_s: f64,
+}
+
+/// A job that can run again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// The log.
+    pub log: String,
+    /// The application's name.
+    pub name: String,
+    /// The job.
+    pub job: KnownJob,
+    /// What it took: from the first submission of a job to the last completion \[s\].
+    pub actual_s: f64,
+    /// The nodes.
+    pub nodes: Vec<ReplayNode>,
+    /// The stages.
+    pub stages: Vec<ReplayStage>,
+    /// Tasks that a node runs at full speed, as a share of its slots.
+    pub full_speed_share: f64,
+    /// The application's settings of speculation: multiplier and quantile; none where it was off.
+    pub speculation: Option<(Option<f64>, Option<f64>)>,
+    /// What is assumed and what cannot be known.
+    pub notes: Vec<String>,
+}
+
+/// The first attempt of a task while the replay is made.
+struct First<'t> {
+    attempt: &'t Attempt,
+    node: usize,
+    from: i64,
+    /// When it ended, or until when it is known to have run.
+    to: i64,
+    ended: bool,
+    mb: f64,
+    cold: bool,
+}
+
+/// Makes a replay of the only job of a log.
+///
+/// # Errors
+///
+/// [`FitError`] for logs of other kinds, with several applications, and of jobs that did not end.
+pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
+    let log = trace.files.first().cloned().unwrap_or_default();
+    let incomplete = |what: &str| FitError::Incomplete { log: log.clone(), what: what.to_owned() };
+    if trace.format != Format::SparkEventLog && !is_mapreduce(trace) {
+        let what = format!("this is {}; a replay needs a log of Spark or MapReduce", trace.format.text());
+        return Err(FitError::NotAStageGraph { log, what });
+    }
+    let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
+        [one] => one,
+        ref all => return Err(FitError::SeveralApplications { log, count: all.len() }),
+    };
+    let jobs = trace.jobs_of(id);
+    let start = jobs.iter().filter_map(|job| job.submitted).min();
+    let end = jobs.iter().filter_map(|job| job.completed).max();
+    let (Some(start), Some(end)) = (start, end) else { return Err(incomplete("no job has begun and ended")) };
+    let mut notes = Vec::new();
+    let mut found = executed(trace, &mut notes, &log)?;
+    notes.clear();
+    found.retain(|(_, stage, _)| !matches!(stage.kind, StageKind::Setup | StageKind::Cleanup));
+    found.sort_by_key(|(_, stage, span)| (stage.submitted.unwrap_or(span.first_launch), stage.number));
+    if found.is_empty() {
+        return Err(incomplete("no stage has run"));
+    }
+    if trace.attempts().iter().any(|attempt| attempt.outcome.is_failure()) || trace.stages.iter().any(|s| s.attempt > 0)
+    {
+        notes
+            .push("attempts failed or stages ran again; the replay has neither failures nor what they cost".to_owned());
+    }
+    let tasks: usize = found.iter().map(|(id, ..)| trace.attempts_of(*id).len()).sum();
+    if tasks as u64 > MAX_TASKS {
+        return Err(FitError::TooManyTasks { log, tasks, most: MAX_TASKS });
+    }
+    let places = Places::of(trace);
+    let firsts: Vec<Vec<First<'_>>> = found.iter().map(|(id, ..)| firsts(trace, *id, &places)).collect();
+    if firsts.iter().any(Vec::is_empty) {
+        return Err(incomplete("a stage has no task with a beginning and an end"));
+    }
+    let maker = Maker { trace, found: &found, firsts: &firsts, places: &places, start };
+    let (share, usual) = maker.contention();
+    let last = found.iter().map(|(.., span)| span.last_end).max().unwrap_or(end);
+    let job = maker.job(share, &usual, end.seconds_since(last).max(0.0));
+    let stages = maker.stages();
+    notes.extend(told(&stages, share, trace));
+    let on = application.properties.get("spark.speculation").is_some_and(|on| on == "true");
+    let setting = |name: &str| application.number(&format!("spark.speculation.{name}"));
+    Ok(Replay {
+        log,
+        name: application.name.clone(),
+        job,
+        actual_s: end.seconds_since(start),
+        nodes: maker.nodes(&usual),
+        stages,
+        full_speed_share: share,
+        speculation: on.then(|| (setting("multiplier"), setting("quantile"))),
+        notes,
+    })
+}
+
+/// Where attempts run: executors of Spark by node, nodes of Hadoop.
+struct Places {
+    names: Vec<String>,
+    slots: Vec<u32>,
+    by_node: BTreeMap<usize, usize>,
+}
+
+impl Places {
+    fn of(trace: &JobTrace) -> Self {
+        let mut spans: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();
+        for attempt in trace.attempts() {
+            let node = attempt.node.map_or(usize::MAX, crate::trace::NodeId::index);
+            let span = attempt.launch().zip(attempt.finish());
+            let list = spans.entry(node).or_default();
+            list.extend(span.map(|(a, z)| (a.microseconds(), z.microseconds().saturating_sub(OVERLAP))));
+        }
+        let mut places = Self { names: Vec::new(), slots: Vec::new(), by_node: BTreeMap::new() };
+        for (node, spans) in spans {
+            let seen = u32::try_from(most_at_once(spans.into_iter(), |_| 1)).unwrap_or(1).max(1);
+            places.by_node.insert(node, places.names.len());
+            places.names.push(trace.nodes.get(node).map_or_else(|| "unknown".to_owned(), |n| n.name.clone()));
+            places.slots.push(stated_slots(trace, node).unwrap_or(seen).max(1));
+        }
+        places
+    }
+
+    fn of_attempt(&self, attempt: &Attempt) -> usize {
+        let node = attempt.node.map_or(usize::MAX, crate::trace::NodeId::index);
+        self.by_node.get(&node).copied().unwrap_or(0)
+    }
+}
+
+/// The slots of a node by the cores of its executors that ran attempts, where the log states them for all of these.
+fn stated_slots(trace: &JobTrace, node: usize) -> Option<u32> {
+    let used: std::collections::BTreeSet<usize> =
+        trace.attempts().iter().filter_map(|attempt| Some(attempt.executor?.index())).collect();
+    let here = || {
+        let on_node = move |i: &usize| trace.executors[*i].node.is_some_and(|n| n.index() == node);
+        used.iter().copied().filter(on_node)
+    };
+    let per_task = trace.applications.first().map_or(1, crate::trace::Application::cores_of_a_task);
+    let cores: Option<u32> = here().map(|i| trace.executors[i].cores).sum();
+    // executors one after the other on a node are not counted twice
+    let spans = here().map(|i| {
+        let executor = &trace.executors[i];
+        let time = |moment: Option<Moment>, else_: i64| moment.map_or(else_, Moment::microseconds);
+        (time(executor.added, i64::MIN / 2), time(executor.removed, i64::MAX / 2))
+    });
+    let numbers: Vec<usize> = here().collect();
+    let most = most_at_once(spans, |i| trace.executors[numbers[i]].cores.unwrap_or(0).into());
+    cores.filter(|cores| *cores > 0).and_then(|_| u32::try_from(most).ok()).map(|cores| cores / per_task)
+}
+
+/// The first attempt of each task of a stage, in the order of their launch.
+fn firsts<'t>(trace: &'t JobTrace, stage: StageId, places: &Places) -> Vec<First<'t>> {
+    let mut found = Vec::new();
+    for attempts in trace.tasks_of(stage) {
+        let Some(first) = attempts
+            .iter()
+            .filter(|attempt| !attempt.speculative && !attempt.outcome.is_failure())
+            .min_by_key(|attempt| attempt.launch())
+            .or_else(|| attempts.iter().find(|attempt| attempt.succeeded()))
+        else {
+            continue;
+        };
+        let done = attempts.iter().filter(|attempt| attempt.succeeded()).filter_map(Attempt::finish).min();
+        let (Some(from), Some(done)) = (first.launch(), done) else { continue };
+        let ended = first.succeeded() && first.finish().is_some();
+        let to = if ended { first.finish().unwrap_or(done) } else { done };
+        let value = |metric| attempts.iter().find_map(|attempt| trace.value(attempt, metric)).unwrap_or(0.0);
+        let winner = attempts.iter().find(|attempt| attempt.succeeded()).unwrap_or(first);
+        let read = |metric| trace.value(winner, metric).unwrap_or_else(|| value(metric));
+        let bytes = read(Metric::InputBytes) + read(Metric::ShuffleLocalBytes) + read(Metric::ShuffleRemoteBytes);
+        found.push(First {
+            attempt: first,
+            node: places.of_attempt(first),
+            from: from.microseconds(),
+            to: to.microseconds().max(from.microseconds() + 1_000),
+            ended,
+            mb: bytes / MB,
+            cold: false,
+        });
+    }
+    found.sort_by_key(|first| (first.from, first.attempt.task));
+    let mut count: BTreeMap<usize, u32> = BTreeMap::new();
+    for first in &mut found {
+        let before = count.entry(first.node).or_insert(0);
+        first.cold = *before < places.slots[first.node];
+        *before += 1;
+    }
+    found
+}
+
+struct Maker<'a, 't> {
+    trace: &'t JobTrace,
+    found: &'a [(StageId, &'t Stage, Span)],
+    firsts: &'a [Vec<First<'t>>],
+    places: &'a Places,
+    start: Moment,
+}
+
+impl Maker<'_, '_> {
+    /// When reduces of MapReduce could run: maps had ended.
+    fn ready(&self, stage: usize) -> i64 {
+        let is_reduce = self.found[stage].1.kind == StageKind::Reduce;
+        let maps = self.found.iter().find(|(_, stage, _)| stage.kind == StageKind::Map);
+        maps.filter(|_| is_reduce).map_or(i64::MIN, |(.., span)| span.last_end.microseconds())
+    }
+
+    /// How many attempts ran on a node at a time: pairs of (from, how many), by node.
+    fn busy(&self) -> Vec<Vec<(i64, i64)>> {
+        let mut steps: Vec<Vec<(i64, i64)>> = vec![Vec::new(); self.places.names.len()];
+        for (stage, (id, ..)) in self.found.iter().enumerate() {
+            let ready = self.ready(stage);
+            for attempt in self.trace.attempts_of(*id) {
+                let (Some(from), Some(to)) = (attempt.launch(), attempt.finish()) else { continue };
+                let (from, to) = (from.microseconds().max(ready), to.microseconds());
+                if from < to {
+                    let list = &mut steps[self.places.of_attempt(attempt)];
+                    list.extend([(from, 1), (to, -1)]);
+                }
+            }
+        }
+        for list in &mut steps {
+            list.sort_unstable();
+            let mut now = 0;
+            for step in list.iter_mut() {
+                now += step.1;
+                step.1 = now;
+            }
+        }
+        steps
+    }
+
+    /// The work that an attempt did on a node, where so many run at full speed \[s\].
+    fn work(&self, busy: &[(i64, i64)], from: i64, to: i64, cores: f64) -> f64 {
+        let rate = |running: i64| (cores / running.max(1) as f64).min(1.0);
+        let begin = busy.partition_point(|step| step.0 <= from).saturating_sub(1);
+        let mut sum = 0.0;
+        let mut at = from;
+        for (i, &(step, running)) in busy.iter().enumerate().skip(begin) {
+            let end = busy.get(i + 1).map_or(to, |next| next.0).min(to);
+            if step <= at && end > at {
+                sum += (end - at) as f64 * rate(running);
+                at = end;
+            }
+            if at >= to {
+                break;
+            }
+        }
+        (sum + (to - at).max(0) as f64 * rate(1)) / 1e6
+    }
+
+    fn cores(&self, node: usize, share: f64) -> f64 {
+        (f64::from(self.places.slots[node]) * share).max(1.0)
+    }
+
+    /// How many tasks run at full speed, as a share of the slots, and what tasks usually take: of the shares that are tried the
+    /// largest that leaves hardly more unexplained than the best.
+    fn contention(&self) -> (f64, Vec<UsualTimes>) {
+        let busy = self.busy();
+        let fit = |share: f64| {
+            let of_stage = |(stage, firsts): (usize, &Vec<First<'_>>)| {
+                let ready = self.ready(stage);
+                let row = |first: &First<'_>| TimedTask {
+                    work: self.work(
+                        &busy[first.node],
+                        first.from.max(ready),
+                        first.to.max(ready + 1_000),
+                        self.cores(first.node, share),
+                    ),
+                    mb: if first.mb >= DATA_MATTERS_MB { first.mb } else { 0.0 },
+                    cold: first.cold,
+                    node: first.node,
+                };
+                let rows: Vec<TimedTask> = firsts.iter().filter(|first| first.ended).map(row).collect();
+                UsualTimes::fit(&rows, self.places.names.len())
+            };
+            self.firsts.iter().enumerate().map(of_stage).collect::<Vec<_>>()
+        };
+        let left = |usual: &[UsualTimes]| {
+            let weights = self.firsts.iter().map(Vec::len);
+            usual.iter().zip(weights).map(|(usual, n)| usual.left() * n as f64).sum::<f64>()
+        };
+        let alone = fit(1.0);
+        let most = left(&alone);
+        let mut best = (1.0, alone, most);
+        for share in CONTENTION {
+            let usual = fit(share);
+            let now = left(&usual);
+            if now < EXPLAINS * most && now < 0.98 * best.2 {
+                best = (share, usual, now);
+            }
+        }
+        (best.0, best.1)
+    }
+
+    fn job(&self, share: f64, usual: &[UsualTimes], end_s: f64) -> KnownJob {
+        let busy = self.busy();
+        let first_launch = |node: usize| {
+            let all = self.trace.attempts().iter().filter(|attempt| self.places.of_attempt(attempt) == node);
+            all.filter_map(Attempt::launch).min().map_or(0.0, |launch| launch.seconds_since(self.start).max(0.0))
+        };
+        let earliest = (0..self.places.names.len()).map(first_launch).fold(f64::INFINITY, f64::min);
+        let node = |node: usize| KnownNode {
+            slots: self.places.slots[node],
+            cores: self.cores(node, share),
+            // nodes that came with the first one are there from the beginning
+            from_s: Some(first_launch(node)).filter(|from| *from > earliest + PAUSE).unwrap_or(0.0),
+        };
+        let mut afters: Vec<Vec<usize>> = Vec::new();
+        let mut stages = Vec::new();
+        for (i, (_, stage, span)) in self.found.iter().enumerate() {
+            let after = waits_for(&self.found[..i], stage, span, self.trace, &afters);
+            afters.push(after.clone());
+            let before = after.iter().map(|&k| self.found[k].2.last_end).max().unwrap_or(self.start);
+            stages.push(KnownStage {
+                after,
+                setup_s: span.first_launch.seconds_since(before).max(0.0),
+                setup_varies: false,
+                tasks: self.tasks(i, share, &usual[i], &busy),
+                slowness: usual[i].slowness.clone(),
+                ratios: usual[i].ratios.clone(),
+            });
+        }
+        KnownJob { nodes: (0..self.places.names.len()).map(node).collect(), stages, end_s }
+    }
+
+    /// The tasks of a stage, with the pauses of their slots before them.
+    fn tasks(&self, stage: usize, share: f64, usual: &UsualTimes, busy: &[Vec<(i64, i64)>]) -> Vec<KnownTask> {
+        let ready = self.ready(stage);
+        let firsts = &self.firsts[stage];
+        let mean_mb = firsts.iter().map(|first| first.mb).sum::<f64>() / firsts.len() as f64;
+        let begin = self.found[stage].2.first_launch.microseconds().max(ready);
+        let mut free: Vec<Vec<i64>> = vec![Vec::new(); self.places.names.len()];
+        let mut tasks = Vec::new();
+        for first in firsts {
+            let mb = if first.mb >= DATA_MATTERS_MB { first.mb } else { 0.0 };
+            let (from, to) = (first.from.max(ready), first.to.max(ready + 1_000));
+            let cores = self.cores(first.node, share);
+            let slots = &mut free[first.node];
+            // the slot that was free last: its pause is the shortest
+            let last = (0..slots.len()).filter(|&i| slots[i] <= from + OVERLAP).max_by_key(|&i| slots[i]);
+            let pause = match last {
+                Some(i) => (from - slots.swap_remove(i)) as f64 / 1e6,
+                None => (from - begin) as f64 / 1e6,
+            };
+            slots.push(to);
+            let pause = if pause <= PAUSE { pause } else { 0.0 };
+            let mut work = self.work(&busy[first.node], from, to, cores);
+            if !first.ended {
+                work = work.max(usual.again(mb) * usual.slowness[first.node]);
+            }
+            let rate = work / ((to - from).max(1) as f64 / 1e6);
+            tasks.push(KnownTask {
+                first: Some((first.node, (work + pause * rate.min(1.0)).max(1e-3))),
+                usual_s: usual.again(mb).max(1e-3),
+                size: if mean_mb > 0.0 { (first.mb / mean_mb).max(1e-3) } else { 1.0 },
+            });
+        }
+        tasks
+    }
+
+    fn stages(&self) -> Vec<ReplayStage> {
+        let of = |((id, stage, span), firsts): (&(StageId, &Stage, Span), &Vec<First<'_>>)| ReplayStage {
+            number: stage.number,
+            name: stage.name.lines().next().unwrap_or("").to_owned(),
+            tasks: firsts.len(),
+            copies: self.trace.attempts_of(*id).iter().filter(|attempt| attempt.speculative).count(),
+            at_least: firsts.iter().filter(|first| !first.ended).count(),
+            actual_s: span.last_end.seconds_since(span.first_launch),
+        };
+        self.found.iter().zip(self.firsts).map(of).collect()
+    }
+
+    fn nodes(&self, usual: &[UsualTimes]) -> Vec<ReplayNode> {
+        let node = |node: usize| {
+            let mut logs = Vec::new();
+            for (firsts, usual) in self.firsts.iter().zip(usual) {
+                let here = firsts.iter().filter(|first| first.node == node);
+                logs.extend(here.map(|_| usual.slowness[node].ln()));
+            }
+            ReplayNode {
+                name: self.places.names[node].clone(),
+                slots: self.places.slots[node],
+                tasks: logs.len(),
+                slowness: median(logs.iter().copied()).exp(),
+            }
+        };
+        (0..self.places.names.len()).map(node).collect()
+    }
+}
+
+/// What is assumed and what cannot be known.
+fn told(stages: &[ReplayStage], share: f64, trace: &JobTrace) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (copies, at_least) = stages.iter().fold((0, 0), |sum, stage| (sum.0 + stage.copies, sum.1 + stage.at_least));
+    if copies > 0 {
+        notes.push(format!("the log has {copies} copies; they are taken out"));
+    }
+    if at_least > 0 {
+        notes.push(format!(
+            "{at_least} tasks were ended by a copy: how long their first attempt would have taken is in no log; it counts as \
+             what it had taken by then, or what is usual on its node, so that `none` is a lower bound"
+        ));
+    }
+    if share < 1.0 {
+        notes.push(format!(
+            "tasks of a node slow each other down: times fit best where {:.0} % of its slots run at full speed",
+            100.0 * share
+        ));
+    }
+    if is_mapreduce(trace) {
+        notes.push("reduces begin after the last map here, as if their early shuffle cost nothing".to_owned());
+    }
+    notes.push(
+        "not known: whether a slow attempt was slow by itself or by its task (data aside, it counts as by itself), how far a \
+         task was at a time (progress counts as even), and what copies do to disk and network"
+            .to_owned(),
+    );
+    notes
+}

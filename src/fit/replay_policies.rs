@@ -1,0 +1,36 @@
+//! What a job that ran is replayed under: no copies, the settings of Spark and Hadoop, the detectors of the literature.
+
+use crate::cluster::detect::{DetectorPlan, Spark};
+use crate::cluster::{PolicyPlan, Watching};
+use crate::fit::replay::Replay;
+
+/// Longest age of a stage before progress scores are looked at \[s\], as of plans.
+const LAG_S: f64 = 20.0;
+/// A stage is young for this share of the job's time, where that is less.
+const YOUNG: f64 = 0.1;
+
+/// The policies that a log is compared under where no others are asked for; the first is none.
+pub fn usual_policies(replay: &Replay) -> Vec<PolicyPlan> {
+    let lag_s = LAG_S.min(YOUNG * replay.actual_s);
+    let spark = |name: &str, multiplier: f64, quantile: f64| PolicyPlan {
+        name: Some(name.to_owned()),
+        detector: DetectorPlan::Spark(Spark { multiplier, quantile, ..Spark::default() }),
+        lag_s: 0.0,
+        watch: Watching::FromLag,
+        ..PolicyPlan::default()
+    };
+    let mut all = vec![PolicyPlan::default()];
+    let default = Spark::default();
+    if let Some((multiplier, quantile)) = replay.speculation {
+        let (multiplier, quantile) = (multiplier.unwrap_or(default.multiplier), quantile.unwrap_or(default.quantile));
+        all.push(spark("spark, as it was set", multiplier, quantile));
+    }
+    all.push(spark("spark 4", default.multiplier, default.quantile));
+    all.push(spark("spark 3", 1.5, 0.75));
+    let named = |name| DetectorPlan::named(name);
+    for detector in ["default", "hierarchical", "late", "hadoop2", "mantri"].into_iter().filter_map(named) {
+        all.push(PolicyPlan { detector, lag_s, ..PolicyPlan::default() });
+    }
+    all.push(PolicyPlan { detector: DetectorPlan::Clone, ..PolicyPlan::default() });
+    all
+}

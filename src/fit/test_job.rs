@@ -1,0 +1,444 @@
+//! The plan of a MapReduce job from the history of a small test job: counters and times to the symbols of SPN-GC.
+//!
+//! ```text
+//! JobTrace + HadoopConf ──▶ FittedJob: mapreduce::Plan, each value with its interval and where it is from
+//! ```
+//!
+//! Sums over the tasks that succeeded are exact: D_test, D_map, D_mapoutput, D_red, spilled records. Times are means over tasks
+//! with Student's intervals. T_m is what is left of the map phase without the reading and copying that the
+//! model counts beside it (phases 2 to 5 with T_m = 0), T_r likewise of the reduce phase (phase 9), so that the plan
+//! gives back the times of the test job. What neither log nor configuration tells keeps the default of a plan, and a note says so.
+
+use crate::estimate::FloatMoments;
+use crate::fit::hadoop_conf::{HadoopConf, Setting};
+use crate::fit::law::best_law;
+use crate::fit::observe::FitError;
+use crate::fit::observed_job::{ObservedJob, ObservedMap, ObservedReduce};
+use crate::mapreduce::{Plan, spn_gc};
+
+/// Tasks below which their times do not tell a law.
+const ENOUGH_FOR_A_LAW: usize = 15;
+/// Data of a task \[MB\] below which it tells no rate: opening files and connections takes longer.
+const RATE_MB: f64 = 16.0;
+/// Shortest time that tells a rate \[s\].
+const RATE_S: f64 = 0.1;
+/// Share of a job after its last task above which a note says that the model has no such time.
+const LONG_END: f64 = 0.05;
+
+/// A value of the plan that the log or the configuration tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedValue {
+    /// Its key in the plan, such as `profile.input_mb`.
+    pub key: &'static str,
+    /// The value, in the unit of the key.
+    pub value: f64,
+    /// Ends of its interval, where several tasks give several values.
+    pub interval: Option<(f64, f64)>,
+    /// Where it is from.
+    pub from: String,
+}
+
+/// A plan with what it was made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedJob {
+    /// The log.
+    pub log: String,
+    /// The job's id there.
+    pub id: String,
+    /// The plan: the test job itself, to be estimated at other sizes.
+    pub plan: Plan,
+    /// What was fitted, in the order of the plan.
+    pub values: Vec<FittedValue>,
+    /// What was assumed or left as it is.
+    pub notes: Vec<String>,
+    /// Time of the test job, from submission to end \[s\].
+    pub job_s: f64,
+    /// Confidence level of the intervals.
+    pub level: f64,
+}
+
+/// Fits a plan to a test job; `input_mb` overrides what the counters tell.
+///
+/// # Errors
+///
+/// [`FitError::NoInput`] where neither counters nor `input_mb` tell the size of the input.
+pub fn fit_job(
+    job: &ObservedJob,
+    conf: Option<&HadoopConf>,
+    input_mb: Option<f64>,
+    level: f64,
+) -> Result<FittedJob, FitError> {
+    let mut maker = Maker { plan: Plan::default(), values: Vec::new(), notes: job.notes.clone(), level };
+    maker.plan.job.name.clone_from(&job.name);
+    maker.sizes(job, input_mb)?;
+    maker.settings(job, conf);
+    maker.machines(job, conf);
+    maker.rates(job);
+    maker.times(job);
+    maker.laws(job);
+    let problems = maker.plan.problems();
+    if let Some(problem) = problems.first() {
+        return Err(FitError::Incomplete { log: job.log.clone(), what: format!("it gives no sound plan ({problem})") });
+    }
+    maker.values.sort_by_key(|value| ORDER.iter().position(|key| *key == value.key));
+    Ok(FittedJob {
+        log: job.log.clone(),
+        id: job.id.clone(),
+        plan: maker.plan,
+        values: maker.values,
+        notes: maker.notes,
+        job_s: job.job_s,
+        level,
+    })
+}
+
+/// The keys that can be fitted, in the order of a plan.
+const ORDER: [&str; 27] = [
+    "job.input_mb",
+    "job.split_mb",
+    "job.gpu_block_mb",
+    "job.reduces",
+    "profile.input_mb",
+    "profile.maps",
+    "profile.map_data_mb",
+    "profile.map_output_mb",
+    "profile.reduce_output_mb",
+    "profile.spilled_records",
+    "profile.load_s",
+    "profile.map_cpu_s",
+    "profile.map_gpu_s",
+    "profile.reduce_cpu_s",
+    "hadoop.sort_mb",
+    "hadoop.sort_spill_percent",
+    "hadoop.sort_record_percent",
+    "hadoop.sort_factor",
+    "hadoop.reduce_heap_mb",
+    "hadoop.parallel_copies",
+    "hadoop.shuffle_buffer_percent",
+    "hadoop.shuffle_merge_percent",
+    "cluster.replicas",
+    "cluster.node.count",
+    "cluster.node.disk_read_mb_per_s",
+    "cluster.node.disk_write_mb_per_s",
+    "cluster.node.network_mb_per_s",
+];
+
+struct Maker {
+    plan: Plan,
+    values: Vec<FittedValue>,
+    notes: Vec<String>,
+    level: f64,
+}
+
+impl Maker {
+    fn tell(&mut self, key: &'static str, value: f64, from: impl Into<String>) {
+        self.values.push(FittedValue { key, value, interval: None, from: from.into() });
+    }
+
+    fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// The mean of some values with its interval; none of none.
+    fn mean(&self, values: &[f64]) -> Option<(f64, Option<(f64, f64)>)> {
+        let moments: FloatMoments = values.iter().copied().collect();
+        let interval = moments.mean_estimate(self.level).ok().map(|found| (found.low().max(0.0), found.high()));
+        Some((moments.mean()?, interval))
+    }
+
+    /// What the counters sum up to.
+    fn sizes(&mut self, job: &ObservedJob, input_mb: Option<f64>) -> Result<(), FitError> {
+        let maps = job.maps.len();
+        let told = job.sum_of_maps(|map| map.input_mb).filter(|mb| *mb > 0.0);
+        let Some(input) = input_mb.or(told) else { return Err(FitError::NoInput { log: job.log.clone() }) };
+        let from =
+            if input_mb.is_some() { "as given".to_owned() } else { format!("bytes that {maps} maps read, summed up") };
+        self.plan.profile.input_mb = input;
+        self.plan.job.input_mb = input;
+        self.tell("profile.input_mb", input, from);
+        self.tell("job.input_mb", input, "the test job itself; put in the size to estimate");
+        self.plan.profile.maps = maps as u64;
+        self.tell("profile.maps", maps as f64, "maps that succeeded");
+        let sums = [
+            ("profile.map_data_mb", job.sum_of_maps(|map| map.output_mb), "bytes of map output, summed up"),
+            ("profile.map_output_mb", job.shuffled_mb(), "bytes that reduces fetched, summed up"),
+            ("profile.reduce_output_mb", job.reduced_mb(), "bytes that reduces wrote, summed up"),
+            ("profile.spilled_records", job.sum_of_maps(|map| map.spilled), "records that maps spilled, summed up"),
+        ];
+        for (key, sum, from) in sums {
+            let Some(sum) = sum else {
+                self.note(format!("{key}: no counter tells it; the default is kept"));
+                continue;
+            };
+            let profile = &mut self.plan.profile;
+            match key {
+                "profile.map_data_mb" => profile.map_data_mb = sum,
+                "profile.map_output_mb" => profile.map_output_mb = sum,
+                "profile.reduce_output_mb" => profile.reduce_output_mb = sum,
+                _ => profile.spilled_records = sum as u64,
+            }
+            self.tell(key, sum, from);
+        }
+        let reduces = job.reduces.len();
+        self.plan.job.reduces = reduces.max(1) as u64;
+        if reduces == 0 {
+            self.note("a job without reduces: the plan has one that takes no time");
+        }
+        self.tell("job.reduces", reduces.max(1) as f64, "reduces that succeeded");
+        Ok(())
+    }
+
+    /// Settings of the configuration.
+    fn settings(&mut self, job: &ObservedJob, conf: Option<&HadoopConf>) {
+        self.split(job, conf);
+        let Some(conf) = conf else {
+            self.note(
+                "no configuration: Hadoop's settings keep their defaults; give the job's *_conf.xml beside the log",
+            );
+            return;
+        };
+        let shares = |share: f64| share > 0.0 && share <= 1.0;
+        let counts = |count: f64| (1.0..=1e6).contains(&count);
+        self.setting(conf, "hadoop.sort_mb", Setting::SORT_MB, |v| v > 0.0, |p, v| p.hadoop.sort_mb = v);
+        let key = "hadoop.sort_spill_percent";
+        self.setting(conf, key, Setting::SORT_SPILL_PERCENT, shares, |p, v| p.hadoop.sort_spill_percent = v);
+        let key = "hadoop.sort_record_percent";
+        let inside = |share: f64| share > 0.0 && share < 1.0;
+        self.setting(conf, key, Setting::SORT_RECORD_PERCENT, inside, |p, v| p.hadoop.sort_record_percent = v);
+        let key = "hadoop.sort_factor";
+        self.setting(conf, key, Setting::SORT_FACTOR, |v| v >= 2.0, |p, v| p.hadoop.sort_factor = v as u64);
+        let key = "hadoop.parallel_copies";
+        self.setting(conf, key, Setting::PARALLEL_COPIES, counts, |p, v| p.hadoop.parallel_copies = v as u64);
+        let key = "hadoop.shuffle_buffer_percent";
+        self.setting(conf, key, Setting::SHUFFLE_BUFFER_PERCENT, shares, |p, v| p.hadoop.shuffle_buffer_percent = v);
+        let key = "hadoop.shuffle_merge_percent";
+        self.setting(conf, key, Setting::SHUFFLE_MERGE_PERCENT, shares, |p, v| p.hadoop.shuffle_merge_percent = v);
+        self.setting(conf, "cluster.replicas", Setting::REPLICAS, counts, |p, v| p.cluster.replicas = v as u64);
+        match conf.reduce_heap_mb().filter(|(_, mb)| *mb > 0.0) {
+            Some((name, mb)) => {
+                self.plan.hadoop.reduce_heap_mb = mb;
+                self.tell("hadoop.reduce_heap_mb", mb, format!("-Xmx in {name}"));
+            }
+            None => self.note("hadoop.reduce_heap_mb: no -Xmx in the configuration; the default is kept"),
+        }
+    }
+
+    /// A setting that the configuration may have.
+    fn setting(
+        &mut self,
+        conf: &HadoopConf,
+        key: &'static str,
+        setting: Setting,
+        fits: impl Fn(f64) -> bool,
+        put: impl FnOnce(&mut Plan, f64),
+    ) {
+        match conf.number(setting).filter(|(_, value)| fits(*value)) {
+            Some((name, value)) => {
+                put(&mut self.plan, value);
+                self.tell(key, value, name);
+            }
+            None if conf.text(setting).is_some() => {
+                let (name, text) = conf.text(setting).unwrap_or_default();
+                self.note(format!("{key}: `{name}` is `{text}`, which is no value for it; the default is kept"));
+            }
+            None => self.note(format!("{key}: not in the configuration; the default is kept")),
+        }
+    }
+
+    /// The size of a split: by the configuration where that gives the maps that ran, else what a map read on average.
+    fn split(&mut self, job: &ObservedJob, conf: Option<&HadoopConf>) {
+        let maps = job.maps.len() as f64;
+        let (input, mean) = (self.plan.job.input_mb, self.plan.job.input_mb / maps);
+        let bytes = |setting| conf.and_then(|conf| conf.number(setting)).map(|(_, bytes)| bytes);
+        let stated = bytes(Setting::BLOCK_BYTES).map(|block| {
+            let most = bytes(Setting::SPLIT_MOST).filter(|most| *most > 0.0).unwrap_or(f64::INFINITY);
+            bytes(Setting::SPLIT_LEAST).unwrap_or(1.0).max(most.min(block)) / 1_048_576.0
+        });
+        let fits = |split: f64| split > 0.0 && (input / split).ceil() as usize == job.maps.len();
+        let (split, from) = match stated {
+            Some(split) if fits(split) => (split, "size of blocks and splits in the configuration".to_owned()),
+            _ => (mean, format!("input over {maps} maps")),
+        };
+        self.plan.job.split_mb = split;
+        let inputs: Vec<f64> = job.maps.iter().filter_map(|map| map.input_mb).collect();
+        let interval = self.mean(&inputs).and_then(|(_, interval)| interval).filter(|_| !stated.is_some_and(fits));
+        self.values.push(FittedValue { key: "job.split_mb", value: split, interval, from });
+        if let Some(stated) = stated.filter(|stated| !fits(*stated)) {
+            self.note(format!(
+                "job.split_mb: the configuration's splits of {stated} MB would make other than {maps} maps of this input; a larger \
+                 input may have such splits"
+            ));
+        }
+        let block = self.plan.job.gpu_block_mb.min(split);
+        if block < self.plan.job.gpu_block_mb {
+            self.plan.job.gpu_block_mb = block;
+            self.tell("job.gpu_block_mb", block, "no larger than a split");
+        }
+    }
+
+    /// Workers and slots.
+    fn machines(&mut self, job: &ObservedJob, conf: Option<&HadoopConf>) {
+        let node = &mut self.plan.cluster.node[0];
+        node.count = job.nodes.max(1) as u64;
+        let (maps, reduces) = (job.maps_at_once, job.reduces_at_once);
+        self.tell("cluster.node.count", job.nodes.max(1) as f64, "nodes that ran its tasks; others hold blocks too");
+        if job.nodes == 0 {
+            self.note("the log names no nodes; one is assumed");
+        }
+        if job.waves {
+            let node = &mut self.plan.cluster.node[0];
+            let per_node = |at_once: u64| at_once.div_ceil(node.count).max(1);
+            (node.map_slots, node.reduce_slots) = (per_node(maps), per_node(reduces));
+            self.plan.model.slots = true;
+            let (a, b) = (self.plan.cluster.node[0].map_slots, self.plan.cluster.node[0].reduce_slots);
+            self.note(format!(
+                "maps ran in waves: model.slots is true, with {a} map and {b} reduce slots on each node, the most that ran at once"
+            ));
+        } else {
+            self.note("all maps ran at once: the log does not tell how many slots there are; model.slots is false");
+        }
+        if conf.is_none_or(|conf| conf.number(Setting::REPLICAS).is_none()) {
+            self.note("cluster.replicas: not known; the default is kept");
+        }
+    }
+
+    /// Rates that tasks with much data tell.
+    fn rates(&mut self, job: &ObservedJob) {
+        let read = |map: &ObservedMap| {
+            let wait = map.map_s? - map.cpu_s?;
+            rate(map.input_mb?, wait)
+        };
+        let written = |map: &ObservedMap| rate(map.written_mb?, map.wall_s - map.map_s?);
+        let fetched = |reduce: &ObservedReduce| rate(reduce.fetched_mb?, reduce.fetch_s?);
+        let found = [
+            (
+                "cluster.node.disk_read_mb_per_s",
+                job.maps.iter().filter_map(read).collect::<Vec<_>>(),
+                "input of a map over its map phase without processor time",
+            ),
+            (
+                "cluster.node.disk_write_mb_per_s",
+                job.maps.iter().filter_map(written).collect(),
+                "local bytes that a map wrote over the time after its map phase",
+            ),
+            (
+                "cluster.node.network_mb_per_s",
+                job.reduces.iter().filter_map(fetched).collect(),
+                "bytes that a reduce fetched over its shuffle, of reduces that began after the last map",
+            ),
+        ];
+        let mut kept = Vec::new();
+        for (key, rates, from) in found {
+            let Some((value, interval)) = self.mean(&rates) else {
+                kept.push(key.rsplit('.').next().unwrap_or(key));
+                continue;
+            };
+            let node = &mut self.plan.cluster.node[0];
+            match key {
+                "cluster.node.disk_read_mb_per_s" => node.disk_read_mb_per_s = value,
+                "cluster.node.disk_write_mb_per_s" => node.disk_write_mb_per_s = value,
+                _ => node.network_mb_per_s = value,
+            }
+            self.values.push(FittedValue { key, value, interval, from: format!("{from}, {} tasks", rates.len()) });
+        }
+        kept.push("memory and GPU rates");
+        self.note(format!("{}: no task of {RATE_MB} MB or more tells them; the defaults are kept", kept.join(", ")));
+    }
+
+    /// T_load, T_m and T_r.
+    fn times(&mut self, job: &ObservedJob) {
+        self.plan.profile.load_s = job.load_s;
+        self.tell("profile.load_s", job.load_s, "from submission to the launch of the first map");
+        self.plan.profile.map_gpu_s = 0.0;
+        self.tell("profile.map_gpu_s", 0.0, "no log tells it: what a GPU did is within map_cpu_s");
+        self.note(
+            "GPU times are in no log: map_gpu_s is 0, and map_cpu_s holds what a GPU did; for a job on GPUs measure \
+             map_gpu_s and take it off there",
+        );
+        (self.plan.profile.map_cpu_s, self.plan.profile.reduce_cpu_s) = (0.0, 0.0);
+        let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
+        let beside = spn_gc::read_s(plan, node, spn_gc::local_share(plan))
+            + spn_gc::to_gpu_s(plan, node)
+            + spn_gc::gpu_s(plan, node)
+            + spn_gc::to_host_s(plan, node);
+        let with_spill = beside + spn_gc::spill_s(plan, node);
+        let phased = job.maps.iter().all(|map| map.map_s.is_some());
+        let own = |map: &ObservedMap| match map.map_s {
+            Some(time) if phased => (time - beside).max(0.0),
+            _ => (map.wall_s - with_spill).max(0.0),
+        };
+        let times: Vec<f64> = job.maps.iter().map(own).collect();
+        let reduce_beside = spn_gc::reduce_s(plan, node);
+        let before = spn_gc::shuffle_s(plan, node, spn_gc::local_share(plan)) + spn_gc::merge_s(plan, node);
+        let own = |reduce: &ObservedReduce| match reduce.reduce_s {
+            Some(time) => (time - reduce_beside).max(0.0),
+            None => (reduce.after_maps_s - before - reduce_beside).max(0.0),
+        };
+        let reduces: Vec<f64> = job.reduces.iter().map(own).collect();
+        if let Some((value, interval)) = self.mean(&times) {
+            self.plan.profile.map_cpu_s = value;
+            let what = if phased { "map phase" } else { "whole time" };
+            let from = format!("{what} of {} maps, less what the model counts beside it", times.len());
+            self.values.push(FittedValue { key: "profile.map_cpu_s", value, interval, from });
+        }
+        let n = reduces.len() as f64;
+        let (value, interval) = self.mean(&reduces).unwrap_or((0.0, None));
+        self.plan.profile.reduce_cpu_s = value * n;
+        let interval = interval.map(|(low, high)| (low * n, high * n));
+        let from =
+            format!("reduce phase, summed up over tasks ({}), less what the model counts beside it", reduces.len());
+        self.values.push(FittedValue { key: "profile.reduce_cpu_s", value: value * n, interval, from });
+        self.delays(job);
+    }
+
+    /// Times of the job that the model does not have.
+    fn delays(&mut self, job: &ObservedJob) {
+        let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
+        let model = spn_gc::shuffle_s(plan, node, spn_gc::local_share(plan)) + spn_gc::merge_s(plan, node);
+        let waits: Vec<f64> =
+            job.reduces.iter().filter_map(|reduce| Some(reduce.after_maps_s - reduce.reduce_s?)).collect();
+        if let Some((seen, _)) = self.mean(&waits).filter(|(seen, _)| seen - model > LONG_END * job.job_s) {
+            self.note(format!(
+                "reduces spent {seen:.1} s in shuffle and sort after the last map, the model's phases 7 and 8 take {model:.1} s: \
+                 launches, connections and slow fetches are not in it"
+            ));
+        }
+        if job.after_s > LONG_END * job.job_s {
+            self.note(format!(
+                "{:.1} s passed between the last task and the end of the job; the model has no such time",
+                job.after_s
+            ));
+        }
+    }
+
+    /// The laws of phases 3 and 9, where there are enough tasks.
+    fn laws(&mut self, job: &ObservedJob) {
+        let maps: Vec<f64> = job.maps.iter().map(|map| map.map_s.unwrap_or(map.wall_s).max(1e-3)).collect();
+        let reduces: Vec<f64> =
+            job.reduces.iter().map(|reduce| reduce.reduce_s.unwrap_or(reduce.after_maps_s).max(1e-3)).collect();
+        let mut kept = Vec::new();
+        for (phase, times) in [("to_gpu", maps), ("reduce", reduces)] {
+            if times.len() < ENOUGH_FOR_A_LAW {
+                kept.push(phase);
+                continue;
+            }
+            let law = best_law(&times).0;
+            self.note(format!("model.law.{phase}: {} by {} tasks", law.kind(), times.len()));
+            match phase {
+                "to_gpu" => self.plan.model.law.to_gpu = law,
+                _ => self.plan.model.law.reduce = law,
+            }
+        }
+        if !kept.is_empty() {
+            self.note(format!(
+                "model.law of {}: fewer than {ENOUGH_FOR_A_LAW} tasks; exponential is kept, which overstates the spread of real tasks",
+                kept.join(" and ")
+            ));
+        }
+    }
+}
+
+/// A rate \[MB/s\], where data and time are enough to tell one.
+fn rate(mb: f64, seconds: f64) -> Option<f64> {
+    (mb >= RATE_MB && seconds >= RATE_S).then(|| mb / seconds)
+}

@@ -1,0 +1,128 @@
+//! Jobs that differ in times only: what their nets have in common, and the timings that are each one's own.
+//!
+//! The nets come from [`job_net`](crate::mapreduce::job_net); here is what makes them alike.
+
+use crate::mapreduce::net::{PRIORITY, PhaseMap};
+use crate::mapreduce::params::Plan;
+use crate::mapreduce::phase::Phase;
+use crate::mapreduce::slots::{Slots, slots_of};
+use crate::mapreduce::task_times::JobPhases;
+use crate::net::{Timing, TransitionId};
+
+/// Everything of a plan without stragglers and copies that its net is made from, but the times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobShape {
+    name: String,
+    /// Map tasks and reduce tasks.
+    tasks: [usize; 2],
+    /// Slots of both, and the kind of worker of each task.
+    slots: Option<([Slots; 2], [Vec<usize>; 2])>,
+    /// Which phases take no time, of each task.
+    at_once: Vec<bool>,
+}
+
+/// What the net of a sound plan has in common with others; none where it has stragglers or copies, or where it has no net.
+///
+/// Exact: jobs of one shape have nets that are equal but for [`timings`].
+pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
+    let tasks = [phases.maps_s.len(), phases.reduces_s.len()];
+    if plan.stragglers.is_some() || plan.speculation.is_some() || tasks.contains(&0) {
+        return None;
+    }
+    let mut at_once = Vec::new();
+    for mean_s in Phase::ALL.into_iter().flat_map(|phase| phases.means_of(phase)) {
+        if !(mean_s.is_finite() && mean_s >= 0.0) {
+            return None;
+        }
+        at_once.push(is_at_once(mean_s));
+    }
+    let slots = slots_of(plan, phases).ok()?;
+    let slots = slots.map(|slots| (slots, [phases.map_nodes.clone(), phases.reduce_nodes.clone()]));
+    Some(JobShape { name: plan.job.name.clone(), tasks, slots, at_once })
+}
+
+/// The timings of all phases in a net of the same shape, whose transitions `of` names.
+pub fn timings(plan: &Plan, phases: &JobPhases, of: &PhaseMap) -> Vec<(TransitionId, Timing)> {
+    let of_phase = |phase| {
+        let means = phases.means_of(phase).map(move |mean_s| timing_of(plan, phase, mean_s));
+        of.transitions(phase).iter().copied().zip(means)
+    };
+    Phase::ALL.into_iter().flat_map(of_phase).collect()
+}
+
+/// When a phase with this mean is over: at once, or by the law of the plan.
+pub(super) fn timing_of(plan: &Plan, phase: Phase, mean_s: f64) -> Timing {
+    match plan.model.law.get(phase).with_mean(mean_s) {
+        _ if is_at_once(mean_s) => Timing::immediate(1.0, PRIORITY),
+        Some(law) => Timing::general(law),
+        None => Timing::exponential(mean_s.recip()),
+    }
+}
+
+/// Whether a mean is 0, or so short that its rate is no number.
+fn is_at_once(mean_s: f64) -> bool {
+    !mean_s.recip().is_finite()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapreduce::{job_net, phase_times};
+    use crate::net::Net;
+
+    fn made(text: &str) -> (Plan, JobPhases, Option<JobShape>) {
+        let plan = Plan::from_toml(text).unwrap();
+        let phases = phase_times(&plan, &mut || 0.5).unwrap();
+        let shape = job_shape(&plan, &phases);
+        (plan, phases, shape)
+    }
+
+    const BASE: &str = "job.input_mb = 320\njob.reduces = 3\n";
+
+    /// The net of a job, from that of another with the same shape.
+    fn by_timings(text: &str, other: &str) -> Net {
+        let (plan, phases, shape) = made(text);
+        let (base, base_phases, base_shape) = made(other);
+        assert!(shape.is_some() && shape == base_shape, "{text}");
+        let job = job_net(&base, &base_phases).unwrap();
+        let mut builder = job.net.to_builder();
+        let all = timings(&plan, &phases, &job.phases);
+        for (id, timing) in all {
+            builder.transition_mut(id).timing = timing;
+        }
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn a_job_of_the_same_shape_differs_by_its_timings() {
+        for more in [
+            "[[cluster.node]]\ngpu_speed = 3.0\ncount = 4\n",
+            "[model.law]\ngpu = { erlang = 3 }\nspill = \"deterministic\"\n",
+            "[hadoop]\nsort_mb = 17\n",
+        ] {
+            let text = format!("{BASE}{more}");
+            let (plan, phases, _) = made(&text);
+            assert_eq!(by_timings(&text, BASE), job_net(&plan, &phases).unwrap().net, "{more}");
+        }
+        let slots = format!("{BASE}model.slots = true\n");
+        let faster = format!("{slots}[[cluster.node]]\ngpu_speed = 3.0\ncount = 4\n");
+        let (plan, phases, _) = made(&faster);
+        let base = format!("{slots}[[cluster.node]]\ncount = 4\n");
+        assert_eq!(by_timings(&faster, &base), job_net(&plan, &phases).unwrap().net);
+    }
+
+    #[test]
+    fn other_shapes_are_noticed() {
+        let shape = |more: &str| made(&format!("{BASE}{more}")).2;
+        let base = shape("").unwrap();
+        for more in ["model.slots = true\n", "job.name = \"other\"\n", "job.split_mb = 32\n"] {
+            assert!(shape(more).is_some_and(|shape| shape != base), "{more}");
+        }
+        assert_eq!(shape("[stragglers]\nshare = 0.1\n"), None);
+        let given = |last: u32| {
+            made(&format!("[phases]\nmaps = 2\nreduces = 2\nmeans_s = [1, 1, 1, 1, 1, 1, 1, 1, {last}]\n")).2
+        };
+        assert_eq!(given(1), given(2));
+        assert_ne!(given(1), given(0));
+    }
+}

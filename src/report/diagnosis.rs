@@ -1,0 +1,131 @@
+//! What a diagnosis found, as rows: what `--json` prints, and what text, CSV and picture are made of.
+
+use serde::Serialize;
+
+use crate::diagnose::causes::{Advice, RootCauses, StageSummary, advice};
+use crate::diagnose::{Cause, Finding};
+
+/// Something that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UsedRow {
+    /// What it is: `log`, `samples`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// What was taken from it, in a few words.
+    pub taken: String,
+}
+
+/// What was looked at in one stage.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DiagnosedStageRow {
+    /// Its name in findings.
+    pub stage: String,
+    /// Attempts that were compared.
+    pub tasks: u64,
+    /// The median time of tasks that succeeded.
+    pub median_s: f64,
+    /// Attempts that took more than 1.5 medians.
+    pub stragglers: u64,
+    /// Stragglers with a cause.
+    pub explained: u64,
+    /// Features that are not known for any of its tasks.
+    pub unknown_features: Vec<&'static str>,
+    /// Stragglers of which samples cover less than half.
+    pub uncovered: u64,
+}
+
+/// What was found, what it was concluded from, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DiagnosisReport {
+    /// What the diagnosis is about.
+    pub subject: String,
+    /// Whether the reading was ended early.
+    pub partial: bool,
+    /// What was read.
+    pub used: Vec<UsedRow>,
+    /// What could not be known, in sentences.
+    pub missing: Vec<String>,
+    /// What is odd about the input, in sentences.
+    pub warnings: Vec<String>,
+    /// The stages, in order.
+    pub stages: Vec<DiagnosedStageRow>,
+    /// What was found, in the order of the methods, and of each in its own.
+    pub findings: Vec<Finding>,
+    /// What to do, by the time that was lost.
+    pub advice: Vec<Advice>,
+}
+
+/// Makes the report; `missing` is completed by what the root causes could not know.
+pub fn diagnosis_report(
+    subject: String,
+    used: Vec<UsedRow>,
+    mut missing: Vec<String>,
+    warnings: Vec<String>,
+    causes: RootCauses,
+) -> DiagnosisReport {
+    let stages: Vec<DiagnosedStageRow> = causes.stages.iter().map(stage_row).collect();
+    missing.extend(missing_features(&stages));
+    if causes.too_small > 0 {
+        missing.push(format!(
+            "{} stages have fewer than 3 tasks that succeeded: there is nothing to compare with",
+            causes.too_small
+        ));
+    }
+    let advice = advice(&causes.findings);
+    DiagnosisReport { subject, partial: false, used, missing, warnings, stages, findings: causes.findings, advice }
+}
+
+fn stage_row(stage: &StageSummary) -> DiagnosedStageRow {
+    DiagnosedStageRow {
+        stage: stage.stage.clone(),
+        tasks: stage.tasks as u64,
+        median_s: stage.median,
+        stragglers: stage.stragglers as u64,
+        explained: stage.explained as u64,
+        unknown_features: stage.unknown.iter().map(|feature| feature.text()).collect(),
+        uncovered: stage.uncovered as u64,
+    }
+}
+
+/// Sentences about features that are not known: once where it is so for all stages with stragglers.
+fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
+    let slow: Vec<&DiagnosedStageRow> = stages.iter().filter(|stage| stage.stragglers > 0).collect();
+    let Some(first) = slow.first() else { return Vec::new() };
+    let everywhere: Vec<&str> = first
+        .unknown_features
+        .iter()
+        .copied()
+        .filter(|f| slow.iter().all(|s| s.unknown_features.contains(f)))
+        .collect();
+    let mut told = Vec::new();
+    if !everywhere.is_empty() {
+        told.push(format!("not known, and so never a cause: {}", everywhere.join(", ")));
+    }
+    let uncovered: u64 = slow.iter().map(|stage| stage.uncovered).sum();
+    let all: u64 = slow.iter().map(|stage| stage.stragglers).sum();
+    let has_samples = !["processors of the node", "disk of the node", "network of the node"]
+        .iter()
+        .all(|feature| everywhere.contains(feature));
+    if uncovered > 0 && has_samples {
+        told.push(format!("samples cover less than half of {uncovered} of {all} stragglers"));
+    }
+    told
+}
+
+/// A cause's name in tables.
+pub(super) fn cause_text(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Unknown => "unknown",
+        Cause::DataSkew => "data skew",
+        Cause::ShuffleSkew => "shuffle skew",
+        Cause::Spill => "spill",
+        Cause::GarbageCollection => "garbage collection",
+        Cause::Serialization => "serialization",
+        Cause::Locality => "locality",
+        Cause::Cpu => "processors",
+        Cause::Disk => "disk",
+        Cause::Network => "network",
+        Cause::SlowNode => "slow node",
+    }
+}

@@ -1,0 +1,175 @@
+//! A diagnosis by system calls as rows: what calls took beside the control runs, and what each method says.
+
+use serde::Serialize;
+
+use crate::diagnose::syscalls::{Answer, CallClass, LineCounts, Method, NodeCalls, Profile, Range, Run};
+
+/// A diagnosis of one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SyscallsReport {
+    /// The run.
+    pub run: String,
+    /// What its logs consist of.
+    pub form: &'static str,
+    /// Control runs that it is compared with.
+    pub control_runs: usize,
+    /// The nodes that are judged.
+    pub nodes: Vec<SyscallNodeRow>,
+    /// What calls took.
+    pub calls: Vec<SyscallRow>,
+    /// What each method says.
+    pub answers: Vec<Answer>,
+    /// What was left out, and other reasons to doubt.
+    pub notes: Vec<String>,
+    /// What is odd about the logs.
+    pub warnings: Vec<SyscallWarningRow>,
+}
+
+/// The log of a node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SyscallNodeRow {
+    /// Its name.
+    pub node: String,
+    /// Its log.
+    pub file: String,
+    /// Its addresses, as far as the log shows them.
+    pub addresses: Vec<String>,
+    /// Lines by what they say.
+    pub lines: LineCounts,
+    /// Calls of connect that did not wait.
+    pub not_waited: u64,
+    /// Invocations that the profile does not know; 0 where none are compared.
+    pub unknown_invocations: u64,
+}
+
+/// How a mean time compares with the control runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SyscallVerdict {
+    /// Within the range of the control runs.
+    Usual,
+    /// Below it.
+    Faster,
+    /// Above it.
+    Slower,
+    /// There is no range, or no call.
+    Unknown,
+}
+
+impl SyscallVerdict {
+    /// One word.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Usual => "as usual",
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Unknown => "-",
+        }
+    }
+}
+
+/// One class of calls on one node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SyscallRow {
+    /// The node.
+    pub node: String,
+    /// The class; or `data files`: calls of stat and access on paths with data.
+    pub call: &'static str,
+    /// How many calls there were, and how many failed.
+    pub calls: u64,
+    /// How many failed.
+    pub errors: u64,
+    /// Their time together \[s\].
+    pub total_s: f64,
+    /// Their mean time \[s\].
+    pub mean_s: Option<f64>,
+    /// The least and the greatest mean time of a node in the control runs \[s\].
+    pub usual_s: Option<Range>,
+    /// How the mean compares with it.
+    pub verdict: SyscallVerdict,
+}
+
+/// What is odd about a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SyscallWarningRow {
+    /// The log.
+    pub file: String,
+    /// The first line of it.
+    pub line: u64,
+    /// How often.
+    pub count: u64,
+    /// What it is.
+    pub text: String,
+}
+
+/// The rows of a diagnosis.
+pub fn syscalls_report(run: &Run, profile: &Profile, answers: Vec<Answer>) -> SyscallsReport {
+    let warnings = run.nodes.iter().flat_map(warnings_of).collect();
+    SyscallsReport {
+        run: run.name.clone(),
+        form: run.form.text(),
+        control_runs: profile.runs_of(run.form).count(),
+        nodes: run.nodes.iter().map(node_row).collect(),
+        calls: run.nodes.iter().flat_map(|node| call_rows(node, profile)).collect(),
+        answers,
+        notes: run.notes.iter().cloned().chain(unknown_nodes(run, profile)).collect(),
+        warnings,
+    }
+}
+
+fn unknown_nodes(run: &Run, profile: &Profile) -> Option<String> {
+    let unknown: Vec<&str> =
+        run.nodes.iter().map(|node| node.node.as_str()).filter(|node| !profile.knows(run.form, node)).collect();
+    (!unknown.is_empty()).then(|| {
+        format!("in no control run of this form: {}; the methods as printed have no range for them", unknown.join(", "))
+    })
+}
+
+fn warnings_of(node: &NodeCalls) -> Vec<SyscallWarningRow> {
+    let row = |odd: &crate::diagnose::syscalls::Oddity| SyscallWarningRow {
+        file: node.file.clone(),
+        line: odd.line,
+        count: odd.count,
+        text: odd.to_string(),
+    };
+    node.odd.iter().map(row).collect()
+}
+
+fn node_row(node: &NodeCalls) -> SyscallNodeRow {
+    SyscallNodeRow {
+        node: node.node.clone(),
+        file: node.file.clone(),
+        addresses: node.addresses.iter().cloned().collect(),
+        lines: node.lines,
+        not_waited: node.not_waited,
+        unknown_invocations: node.outside.unknown,
+    }
+}
+
+/// Name of the row of calls on paths with data.
+const DATA_FILES: &str = "data files";
+
+fn call_rows(node: &NodeCalls, profile: &Profile) -> Vec<SyscallRow> {
+    let files = node.data_files;
+    let rows = CallClass::ALL.map(|class| {
+        (class.name(), node.class(class).calls, node.class(class).errors, node.class(class).timed, Some(class))
+    });
+    let all = rows.into_iter().chain([(DATA_FILES, files.calls, 0, files, None)]).filter(|row| row.1 > 0);
+    all.map(|(call, calls, errors, timed, class)| {
+        let usual_s = profile.mean(node.form, class);
+        let verdict = match (timed.mean(), usual_s) {
+            (Some(mean), Some(usual)) if mean > usual.high => SyscallVerdict::Slower,
+            (Some(mean), Some(usual)) if mean < usual.low => SyscallVerdict::Faster,
+            (Some(_), Some(_)) => SyscallVerdict::Usual,
+            _ => SyscallVerdict::Unknown,
+        };
+        let (node, mean_s) = (node.node.clone(), timed.mean());
+        SyscallRow { node, call, calls, errors, total_s: timed.seconds(), mean_s, usual_s, verdict }
+    })
+    .collect()
+}
+
+/// The name of a method as it is shown.
+pub(super) fn method_text(method: Method) -> &'static str {
+    method.name().trim_start_matches("syscalls-")
+}

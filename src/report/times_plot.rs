@@ -1,0 +1,333 @@
+//! The distribution of a time as pictures: histogram, distribution function, and its tail on a logarithmic scale.
+
+use std::ops::RangeInclusive;
+
+use plotters::coord::ranged1d::ValueFormatter;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use crate::report::csv::quantile_name;
+use crate::report::distribution::{Bar, Distribution};
+use crate::report::job::{AnalyticSummary, QuantilePoint};
+use crate::report::number::{plain, within};
+use crate::report::passage::{CdfPoint, PassageSection};
+use crate::report::plot::{
+    self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px,
+    text_width,
+};
+use crate::report::stages::StagesReport;
+
+/// Quantiles that are marked.
+const MARKED: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
+/// Letters of labels inside a picture \[px\].
+const LETTERS: i32 = 13;
+
+/// What is drawn of the distribution of a time.
+pub(super) struct Times<'a> {
+    /// What the time is called.
+    name: &'a str,
+    bars: Vec<Bar>,
+    samples: u64,
+    /// The distribution function, and what the ends of its points are.
+    curve: Vec<CdfPoint>,
+    of_curve: String,
+    /// The exact distribution function beside that of samples.
+    exact: Vec<CdfPoint>,
+    mean: Option<f64>,
+    /// Probabilities and times.
+    quantiles: Vec<[f64; 2]>,
+}
+
+impl<'a> Times<'a> {
+    /// Of samples, or exact.
+    pub(super) fn new(name: &'a str, time: &'a Distribution, exact: Option<&'a AnalyticSummary>) -> Self {
+        let quantiles = time.quantiles.iter().map(|row| [row.p, row.quantity.value]).collect();
+        let of_curve = if time.samples > 0 {
+            format!("simulated, with {} % intervals", plain(100.0 * time.mean.level))
+        } else {
+            of_exact(&time.curve)
+        };
+        let (bars, samples, curve) = (sound_bars(&time.histogram.bars), time.samples, sound(&time.curve));
+        let exact = exact.map_or_else(Vec::new, |law| sound(&law.curve));
+        Self { name, bars, samples, curve, of_curve, exact, mean: Some(time.mean.value), quantiles }
+    }
+
+    /// By formula or from parts, without samples.
+    pub(super) fn exact(name: &'a str, law: &'a AnalyticSummary) -> Self {
+        Self::without_samples(name, &law.curve, Some(law.mean), &law.quantiles)
+    }
+
+    /// To the goal of a net.
+    pub(super) fn passage(name: &'a str, passage: &'a PassageSection) -> Self {
+        Self::without_samples(name, &passage.curve, passage.mean_s, &passage.quantiles)
+    }
+
+    /// Of a run to come of a job of stages.
+    pub(super) fn stages(report: &'a StagesReport) -> Self {
+        Self {
+            name: "job time of a run to come",
+            bars: Vec::new(),
+            samples: 0,
+            curve: sound(&report.curve),
+            of_curve: "predicted".to_owned(),
+            exact: Vec::new(),
+            mean: Some(report.mean_s),
+            quantiles: report.quantiles.iter().map(|row| [row.p, row.value_s]).collect(),
+        }
+    }
+
+    fn without_samples(name: &'a str, curve: &[CdfPoint], mean: Option<f64>, points: &[QuantilePoint]) -> Self {
+        let quantiles = points.iter().map(|point| [point.p, point.value]).collect();
+        let (bars, exact, of_curve) = (Vec::new(), Vec::new(), of_exact(curve));
+        Self { name, bars, samples: 0, curve: sound(curve), of_curve, exact, mean, quantiles }
+    }
+
+    /// Histogram, distribution function and tail, as far as there is something to draw.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError`], which no report of this crate causes.
+    pub(super) fn pictures(&self) -> Result<Vec<Picture>, PlotError> {
+        let mut pictures = Vec::new();
+        let bars = self.bars.first().zip(self.bars.last());
+        if self.samples > 0 && bars.is_some_and(|(first, last)| can_be_axis(first.low, last.high)) {
+            pictures.push(Picture::new("histogram", |width| self.histogram(width))?);
+        }
+        let ends = self.curve.first().zip(self.curve.last());
+        if ends.is_some_and(|(first, last)| can_be_axis(first.time_s, last.time_s.min(self.drawn_to()))) {
+            pictures.push(Picture::new("cdf", |width| self.cdf(width))?);
+            pictures.push(Picture::new("tail", |width| self.tail(width))?);
+        }
+        Ok(pictures)
+    }
+
+    fn axis(&self) -> String {
+        format!("{} [s]", self.name)
+    }
+
+    /// The marked quantiles between two times.
+    fn marks(&self, from: f64, until: f64) -> impl Iterator<Item = [f64; 2]> {
+        let marked = |p: f64| MARKED.iter().any(|marked| (marked - p).abs() < 1e-12);
+        self.quantiles.iter().copied().filter(move |[p, time]| marked(*p) && (from..=until).contains(time))
+    }
+
+    fn histogram(&self, width: Width) -> Result<String, PlotError> {
+        let share = |bar: &Bar| 100.0 * bar.count as f64 / self.samples as f64;
+        let most = self.bars.iter().map(share).fold(0.0, f64::max);
+        let (from, to) = (self.bars[0].low, self.bars[self.bars.len() - 1].high);
+        fine_svg((width.pixels(), width.of(400, 320)), |area| {
+            let mut chart = frame(area, width).build_cartesian_2d(from..to, 0.0..1.2 * most)?;
+            let y = width.of("share of the replications [%]", "share [%]");
+            axes(&mut chart, &Axes { x: &self.axis(), y, labels: width.of([10, 7], [5, 6]) }, &|share| plain(*share))?;
+            let bars = self
+                .bars
+                .iter()
+                .map(|bar| Rectangle::new([(bar.low, 0.0), (bar.high, share(bar))], plot::BLUE.mix(0.55).filled()));
+            chart.draw_series(bars)?;
+            let density = self.exact_shares();
+            chart.draw_series(LineSeries::new(density.clone(), line(plot::ORANGE, 2)))?;
+            self.mark_times(&mut chart, from..=to, most)?;
+            let mut entries = vec![(plot::BLUE, "simulated".to_owned())];
+            if !density.is_empty() {
+                entries.push((plot::ORANGE, "exact".to_owned()));
+            }
+            legend(area, chart.plotting_area().get_pixel_range().0.start, &entries)
+        })
+    }
+
+    /// What the exact distribution says of the bars: the middle of each, and the share in it \[%\].
+    fn exact_shares(&self) -> Vec<(f64, f64)> {
+        let below = |time| between(&self.exact, time);
+        let share = |bar: &Bar| {
+            let inside = below(bar.high)? - below(bar.low)?;
+            Some((f64::midpoint(bar.low, bar.high), 100.0 * inside))
+        };
+        if self.exact.is_empty() { Vec::new() } else { self.bars.iter().filter_map(share).collect() }
+    }
+
+    /// Lines at the mean and at quantiles, with labels that do not overlap.
+    fn mark_times<Y>(
+        &self,
+        chart: &mut Chart<'_, '_, Y>,
+        drawn: RangeInclusive<f64>,
+        most: f64,
+    ) -> Result<(), DrawError>
+    where
+        Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        let mut marks: Vec<(f64, String, RGBColor)> =
+            self.marks(*drawn.start(), *drawn.end()).map(|[p, time]| (time, quantile_name(p), plot::BLUE)).collect();
+        marks.extend(self.mean.filter(|mean| drawn.contains(mean)).map(|mean| (mean, "mean".to_owned(), plot::ORANGE)));
+        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // where the last label of each row ends
+        let mut ends: Vec<i32> = Vec::new();
+        for (time, name, colour) in marks {
+            let (x, _) = chart.backend_coord(&(time, 0.0));
+            let half = px(text_width(&name, LETTERS)) / 2 + px(2);
+            let row = ends.iter().position(|&end| end <= x - half).unwrap_or(ends.len());
+            ends.resize(ends.len().max(row + 1), 0);
+            ends[row] = x + half;
+            let top = most * (1.04 + 0.06 * row as f64);
+            chart.draw_series([PathElement::new([(time, 0.0), (time, top)], line(colour.mix(0.8), 1))])?;
+            let text = Text::new(name, (0, -px(1)), label(LETTERS, colour, HPos::Center, VPos::Bottom));
+            chart.draw_series([EmptyElement::at((time, top)) + text])?;
+        }
+        Ok(())
+    }
+
+    fn cdf(&self, width: Width) -> Result<String, PlotError> {
+        let (from, to) = (self.curve[0].time_s, self.drawn_to());
+        fine_svg((width.pixels(), width.of(400, 320)), |area| {
+            let mut chart = frame(area, width).build_cartesian_2d(from..to, 0.0..1.04)?;
+            let y = format!("probability that {} is less", if self.name == "time" { "it" } else { "the time" });
+            axes(&mut chart, &Axes { x: &self.axis(), y: &y, labels: width.of([10, 11], [5, 6]) }, &|p| {
+                format!("{p:.1}")
+            })?;
+            for [p, time] in self.marks(from, to) {
+                let guide = [(from, p), (time, p), (time, 0.0)];
+                chart.draw_series([PathElement::new(guide, line(plot::GREY.mix(0.6), 1))])?;
+            }
+            let until = |points: &[CdfPoint]| -> Vec<CdfPoint> {
+                points.iter().copied().filter(|point| (from..=to).contains(&point.time_s)).collect()
+            };
+            let (curve, exact) = (until(&self.curve), until(&self.exact));
+            let band = |end: fn(&CdfPoint) -> Option<f64>| curve.iter().filter_map(move |p| Some((p.time_s, end(p)?)));
+            let outline: Vec<_> =
+                band(|p| p.low).chain(band(|p| p.high).collect::<Vec<_>>().into_iter().rev()).collect();
+            chart.draw_series([Polygon::new(outline, plot::BLUE.mix(0.3))])?;
+            let dots = |points: Vec<CdfPoint>| points.into_iter().map(|p| (p.time_s, p.probability));
+            chart.draw_series(LineSeries::new(dots(curve), line(plot::BLUE, 2)))?;
+            chart.draw_series(DashedLineSeries::new(dots(exact), px(7), px(5), line(plot::ORANGE, 2)))?;
+            for [p, time] in self.marks(from, to) {
+                let text = label(LETTERS, plot::BLUE, HPos::Right, VPos::Bottom);
+                let dot = Circle::new((0, 0), px(4), plot::BLUE.filled());
+                let name = Text::new(quantile_name(p), (-px(6), -px(2)), text);
+                chart.draw_series([EmptyElement::at((time, p)) + dot + name])?;
+            }
+            legend(area, chart.plotting_area().get_pixel_range().0.start, &self.entries())
+        })
+    }
+
+    /// Where the distribution function is drawn to: the end of the histogram, else of the line.
+    fn drawn_to(&self) -> f64 {
+        let end = self.bars.last().map(|bar| bar.high).filter(|_| self.bars.len() > 1);
+        end.or(self.curve.last().map(|point| point.time_s)).unwrap_or(1.0)
+    }
+
+    fn entries(&self) -> Vec<(RGBColor, String)> {
+        let mut entries = vec![(plot::BLUE, self.of_curve.clone())];
+        if !self.exact.is_empty() {
+            entries.push((plot::ORANGE, "exact".to_owned()));
+        }
+        entries
+    }
+
+    fn tail(&self, width: Width) -> Result<String, PlotError> {
+        let above = |point: &CdfPoint| 1.0 - point.probability;
+        let shown = self.curve.iter().filter(|point| above(point) > 0.0);
+        let least = shown.clone().map(above).fold(0.1, f64::min);
+        // rounding leaves a bit above a power of ten
+        let bottom = 10.0_f64.powf((least.log10() - 1e-6).floor());
+        let to = shown.map(|point| point.time_s).fold(self.curve[0].time_s, f64::max);
+        let from = self.curve[0].time_s;
+        let to = if can_be_axis(from, to) { to } else { self.curve[self.curve.len() - 1].time_s };
+        fine_svg((width.pixels(), width.of(400, 340)), |area| {
+            let mut chart = frame(area, width).build_cartesian_2d(from..to, (bottom..1.0).log_scale())?;
+            let y = width.of("probability that it takes longer", "probability of more");
+            axes(&mut chart, &Axes { x: &self.axis(), y, labels: width.of([10, 8], [5, 6]) }, &|p| percent(*p))?;
+            let clamped = |p: f64| (1.0 - p).max(bottom);
+            let low = self.curve.iter().filter_map(|p| Some((p.time_s, clamped(p.high?))));
+            let high = self.curve.iter().rev().filter_map(|p| Some((p.time_s, clamped(p.low?))));
+            let outline: Vec<_> = low.chain(high).filter(|(time, _)| *time <= to).collect();
+            chart.draw_series([Polygon::new(outline, plot::BLUE.mix(0.3))])?;
+            let dots = |points: &[CdfPoint]| -> Vec<(f64, f64)> {
+                let inside = |p: &&CdfPoint| above(p) >= bottom && (from..=to).contains(&p.time_s);
+                points.iter().filter(inside).map(|p| (p.time_s, above(p))).collect()
+            };
+            chart.draw_series(LineSeries::new(dots(&self.curve), line(plot::BLUE, 2)))?;
+            chart.draw_series(DashedLineSeries::new(dots(&self.exact), px(7), px(5), line(plot::ORANGE, 2)))?;
+            for [p, time] in self.marks(from, to) {
+                let dot = Circle::new((0, 0), px(4), plot::BLUE.filled());
+                let text = label(LETTERS, plot::BLUE, HPos::Left, VPos::Bottom);
+                let name = Text::new(quantile_name(p), (px(6), -px(2)), text);
+                chart.draw_series([EmptyElement::at((time, 1.0 - p)) + dot + name])?;
+            }
+            legend(area, chart.plotting_area().get_pixel_range().0.start, &self.entries())
+        })
+    }
+}
+
+/// The points that a distribution function can have: a file may hold anything.
+fn sound(points: &[CdfPoint]) -> Vec<CdfPoint> {
+    let mut sound: Vec<CdfPoint> = Vec::with_capacity(points.len());
+    for point in points.iter().filter(|point| (0.0..=1.0).contains(&point.probability)) {
+        if sound.last().is_none_or(|last| last.time_s < point.time_s) {
+            let [low, high] = [point.low, point.high].map(|end| end.map(|end| end.clamp(0.0, 1.0)));
+            sound.push(CdfPoint { low, high, ..*point });
+        }
+    }
+    sound
+}
+
+/// Bars side by side, likewise.
+fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
+    let mut sound: Vec<Bar> = Vec::with_capacity(bars.len());
+    for bar in bars.iter().filter(|bar| bar.low < bar.high) {
+        if sound.last().is_none_or(|last| last.high <= bar.low) {
+            sound.push(*bar);
+        }
+    }
+    sound
+}
+
+/// What the ends of points of an exact line are.
+fn of_exact(curve: &[CdfPoint]) -> String {
+    let bounded = curve.iter().any(|point| point.low.is_some());
+    if bounded { "exact, with certain bounds" } else { "exact" }.to_owned()
+}
+
+/// The probability at a time, on a line between the points; none before and after them.
+fn between(curve: &[CdfPoint], time: f64) -> Option<f64> {
+    let (first, last) = (curve.first()?, curve.last()?);
+    if time <= first.time_s {
+        return Some(if time < first.time_s { 0.0 } else { first.probability });
+    }
+    if time >= last.time_s {
+        return Some(last.probability);
+    }
+    let next = curve.partition_point(|point| point.time_s <= time);
+    let (a, b) = (&curve[next - 1], &curve[next]);
+    Some(a.probability + (b.probability - a.probability) * (time - a.time_s) / (b.time_s - a.time_s))
+}
+
+fn frame<'a, 'b>(area: &'a Area<'b>, width: Width) -> ChartBuilder<'a, 'b, SVGBackend<'b>> {
+    let mut builder = ChartBuilder::on(area);
+    builder
+        .margin(px(10))
+        .margin_top(px(30))
+        .margin_right(px(width.of(26, 18)))
+        .x_label_area_size(px(44))
+        .y_label_area_size(px(width.of(66, 60)));
+    builder
+}
+
+/// A share as a person would write it.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent >= 1e-3 {
+        format!("{} %", plain(within(percent, None).parse().unwrap_or(percent)))
+    } else {
+        format!("{share:e}")
+    }
+}
+
+/// Lines and what they are, side by side above a plot that begins at this column.
+fn legend(area: &Area<'_>, left: i32, entries: &[(RGBColor, String)]) -> Result<(), DrawError> {
+    let (mut x, y) = (left, px(16));
+    for (colour, text) in entries {
+        area.draw(&PathElement::new([(x, y), (x + px(20), y)], line(*colour, 3)))?;
+        area.draw(&Text::new(text.clone(), (x + px(26), y), label(LETTERS, BLACK, HPos::Left, VPos::Center)))?;
+        x += px(26 + text_width(text, LETTERS) + 14);
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! What agents are worth as a picture: stragglers found, and how late, against false alarms, as SVG.
+
+use plotters::prelude::*;
+
+use crate::diagnose::long_tail::Score;
+use crate::report::plot::{self, Area, DrawError, PlotError};
+
+/// Pixels of the picture.
+const SIZE: (u32, u32) = (960, 440);
+
+/// Settings along a curve, and what each is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TradeOff {
+    /// What the curve is about.
+    pub name: String,
+    /// What changes along it, and the score; in order.
+    pub points: Vec<(String, Score)>,
+}
+
+/// A point of a curve, in percent.
+struct Dot<'t> {
+    label: &'t str,
+    wrong: f64,
+    found: f64,
+    late: f64,
+}
+
+impl TradeOff {
+    /// The points whose rates are known.
+    fn dots(&self) -> Vec<Dot<'_>> {
+        fn dot((label, score): &(String, Score)) -> Option<Dot<'_>> {
+            let [wrong, found, late] =
+                [score.false_positive_rate()?, score.true_positive_rate()?, score.mean_flag_point()?]
+                    .map(|rate| 100.0 * rate);
+            Some(Dot { label, wrong, found, late })
+        }
+        self.points.iter().filter_map(dot).collect()
+    }
+}
+
+/// The picture of several curves: at the left the stragglers that are found, at the right the share of their time after which they are,
+/// both over the false alarms.
+///
+/// # Errors
+///
+/// [`PlotError`], which no score causes.
+pub fn trade_off_svg(curves: &[TradeOff]) -> Result<String, PlotError> {
+    plot::svg(SIZE, |area| {
+        let panels = area.split_evenly((1, 2));
+        let [left, right] = [&panels[0], &panels[1]];
+        panel(left, curves, "stragglers that are found [%]", |dot| dot.found)?;
+        panel(right, curves, "share of their time until then [%]", |dot| dot.late)
+    })
+}
+
+fn panel(area: &Area<'_>, curves: &[TradeOff], what: &str, value: impl Fn(&Dot<'_>) -> f64) -> Result<(), DrawError> {
+    let dots: Vec<Vec<Dot<'_>>> = curves.iter().map(TradeOff::dots).collect();
+    let all = || dots.iter().flatten();
+    let most = all().map(|dot| dot.wrong).fold(0.1, f64::max);
+    let (low, high) = all().map(&value).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, z), v| (a.min(v), z.max(v)));
+    let room = (0.08 * (high - low)).max(0.1);
+    let mut chart = ChartBuilder::on(area)
+        .margin(14)
+        .x_label_area_size(42)
+        .y_label_area_size(56)
+        .build_cartesian_2d(-0.03 * most..1.12 * most, low - room..high + room)?;
+    chart.configure_mesh().light_line_style(TRANSPARENT).x_desc("false alarms [%]").y_desc(what).draw()?;
+    let colours = [plot::BLUE, plot::ORANGE, plot::GREY];
+    for ((curve, dots), colour) in curves.iter().zip(&dots).zip(colours.into_iter().cycle()) {
+        let line = LineSeries::new(dots.iter().map(|dot| (dot.wrong, value(dot))), colour.stroke_width(2));
+        chart
+            .draw_series(line)?
+            .label(curve.name.as_str())
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+        chart.draw_series(dots.iter().map(|dot| Circle::new((dot.wrong, value(dot)), 3, colour.filled())))?;
+        let labels = dots.iter().map(|dot| {
+            EmptyElement::at((dot.wrong, value(dot))) + Text::new(dot.label.to_owned(), (5, 3), ("sans-serif", 12))
+        });
+        chart.draw_series(labels)?;
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.8))
+        .border_style(plot::GREY)
+        .draw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_with_rates_is_a_dot_with_its_label() {
+        let score = |found, wrong| Score {
+            true_positive: found,
+            false_negative: 10 - found,
+            false_positive: wrong,
+            true_negative: 100 - wrong,
+            flag_points: 0.1 * found as f64,
+        };
+        let curve = |name: &str, points: &[(&str, Score)]| TradeOff {
+            name: name.to_owned(),
+            points: points.iter().map(|(label, score)| ((*label).to_owned(), score.clone())).collect(),
+        };
+        let curves = [
+            curve("paper", &[("Diff 30%", score(10, 9)), ("Diff 50%", score(8, 2)), ("nothing found", score(0, 0))]),
+            curve("adaptive", &[("90%", score(9, 1))]),
+        ];
+        let picture = trade_off_svg(&curves).unwrap();
+        for label in ["Diff 30%", "Diff 50%", "90%"] {
+            assert_eq!(picture.matches(label).count(), 2, "{label}: once in each panel");
+        }
+        assert!(!picture.contains("nothing found") && picture.contains("adaptive"));
+        assert_eq!(picture.matches("<circle").count(), 6);
+    }
+}

@@ -1,0 +1,100 @@
+//! A graphics card for many nets, one after the other or together, for callers who cut the replications into pieces themselves.
+
+use std::sync::Arc;
+
+use crate::sim::gpu::batch::GpuBatch;
+use crate::sim::gpu::device::{Gpu, Wanted};
+use crate::sim::gpu::engine::DeviceFault;
+use crate::sim::gpu::relay::required;
+use crate::sim::gpu::twin::device_engine;
+use crate::sim::ready::Ready;
+use crate::sim::run::RunError;
+use crate::sim::samples::Samples;
+use crate::sim::schedule::Schedule;
+
+/// Replications that the processor takes over where the card cannot finish one of them.
+const TAKEN_OVER: u64 = 1024;
+
+/// An opened card.
+#[derive(Debug)]
+pub struct Card {
+    gpu: Arc<Gpu>,
+    batch: GpuBatch,
+}
+
+impl Card {
+    /// Opens the best card, or the adapter whose name has this part; a software adapter only by its name.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Gpu`]: there is none, or it does not pass its test.
+    pub fn open(adapter: Option<&str>) -> Result<Self, RunError> {
+        let gpu = Arc::new(Gpu::open(adapter.map_or(Wanted::Card, Wanted::Named))?);
+        Self::of(&gpu)
+    }
+
+    /// A card that is open already.
+    pub(crate) fn of(gpu: &Arc<Gpu>) -> Result<Self, RunError> {
+        Ok(Self { gpu: Arc::clone(gpu), batch: GpuBatch::new(gpu)? })
+    }
+
+    /// The name that its driver gives it.
+    pub fn name(&self) -> &str {
+        &self.gpu.facts.name
+    }
+
+    /// The replications `first .. first + count` of each net, as the processor would have them, bit for bit. Schedules that share their
+    /// plan run together.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the net, of the card, or what does not fit it.
+    pub fn replicate(&mut self, ready: &[&Ready<'_>], first: u64, count: u64) -> Result<Vec<Samples>, RunError> {
+        let mut all = Vec::with_capacity(ready.len());
+        for alike in ready.chunk_by(|a, b| a.shares_schedule(b)) {
+            match self.together(alike, first, count) {
+                Some(Ok(found)) => all.extend(found),
+                Some(Err(fault)) => return Err(required(fault, alike[0].engine())),
+                None => {
+                    for ready in alike {
+                        all.push(self.alone(ready, first, count)?);
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Schedules of one shape; none where these are not.
+    fn together(&mut self, ready: &[&Ready<'_>], first: u64, count: u64) -> Option<Result<Vec<Samples>, DeviceFault>> {
+        let schedules: Vec<Schedule> = ready.iter().map(|ready| ready.schedule()).collect::<Option<_>>()?;
+        let names = &ready[0].setup.program.transition_names;
+        let mut samples: Vec<Samples> = ready.iter().map(|ready| ready.nothing()).collect();
+        match self.batch.run(&schedules, names, first, count, &mut samples) {
+            Ok(()) => Some(Ok(samples)),
+            // each for itself may fit
+            Err(DeviceFault::DoesNotFit(_)) => None,
+            Err(fault) => Some(Err(fault)),
+        }
+    }
+
+    /// Any net, with an engine of its own.
+    fn alone(&self, ready: &Ready<'_>, first: u64, count: u64) -> Result<Samples, RunError> {
+        let told = |fault| required(fault, ready.engine());
+        let mut engine = device_engine(ready.chosen.kind, &self.gpu, ready.setup, ready.seed).map_err(told)?;
+        let mut samples = ready.nothing();
+        let mut span = TAKEN_OVER;
+        while samples.replications < count {
+            let from = samples.replications;
+            match engine.run(first + from, count - from, &mut samples) {
+                Ok(done) if done > 0 => span = TAKEN_OVER,
+                Ok(_) | Err(DeviceFault::Replication) => {
+                    samples.append(&ready.replicate(first + from, span.min(count - from))?);
+                    span = span.saturating_mul(2);
+                }
+                Err(fault) => return Err(told(fault)),
+            }
+        }
+        Ok(samples)
+    }
+}

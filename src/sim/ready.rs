@@ -1,0 +1,103 @@
+//! A net and a question bound to an engine of the processor, for callers who cut the replications into pieces themselves.
+
+use crate::compile::{Program, SchedulePlan};
+use crate::rng::split;
+use crate::sim::cpu::FLOAT_UNIT;
+#[cfg(feature = "gpu")]
+use crate::sim::engines::Kind;
+use crate::sim::engines::{Chosen, EngineChoice, choose_planned};
+use crate::sim::question::Question;
+use crate::sim::race::Setup;
+use crate::sim::run::{RunError, finite, result_clock};
+use crate::sim::samples::Samples;
+#[cfg(feature = "gpu")]
+use crate::sim::schedule::Schedule;
+
+/// A program that is ready to be replicated: the fastest engine that can, and the clock that [`run`](crate::sim::run()) takes. Pieces
+/// that follow each other, appended in their order, are the samples of that run.
+pub struct Ready<'a> {
+    pub(in crate::sim) setup: Setup<'a>,
+    pub(in crate::sim) chosen: Chosen<'a>,
+    pub(in crate::sim) seed: u64,
+    /// Its schedule, where it was known.
+    plan: Option<&'a SchedulePlan>,
+}
+
+impl std::fmt::Debug for Ready<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ready").field("engine", &self.engine()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Ready<'a> {
+    /// Binds a program to a question and a seed; passage times are kept one by one. Its schedule may be known already.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](crate::sim::run()).
+    pub fn new(
+        program: &'a Program,
+        question: &'a Question,
+        schedule: Option<&'a SchedulePlan>,
+        seed: u64,
+    ) -> Result<Self, RunError> {
+        let clock = result_clock(program, question, seed)?;
+        let setup = Setup { program, question, clock, key: split(seed), keep_times: true };
+        let chosen = choose_planned(EngineChoice::Auto, setup, seed, schedule)?;
+        Ok(Self { setup, chosen, seed, plan: schedule })
+    }
+
+    /// Whether both run the schedule engine by one and the same plan, so that they differ in rates only.
+    #[cfg(feature = "gpu")]
+    pub(in crate::sim) fn shares_schedule(&self, other: &Self) -> bool {
+        let own =
+            |ready: &Self| ready.plan.filter(|_| matches!(ready.chosen.kind, Kind::Schedule)).map(std::ptr::from_ref);
+        own(self).is_some() && own(self) == own(other)
+    }
+
+    /// The schedule, for an engine of a device; none where it is not known, or not what runs.
+    #[cfg(feature = "gpu")]
+    pub(in crate::sim) fn schedule(&self) -> Option<Schedule> {
+        let Setup { program, question, clock, keep_times, .. } = self.setup;
+        let plan = self.plan.filter(|_| matches!(self.chosen.kind, Kind::Schedule))?;
+        Schedule::new(program, plan, question, clock, self.seed, keep_times).ok()
+    }
+
+    /// Name of the engine.
+    pub fn engine(&self) -> &'static str {
+        self.chosen.kind.name()
+    }
+
+    /// Replications that a piece should have at least.
+    pub fn batch(&self) -> u64 {
+        self.chosen.engine.batch()
+    }
+
+    /// No replication yet.
+    pub fn nothing(&self) -> Samples {
+        let Setup { program, question, clock, .. } = self.setup;
+        Samples::new(clock, question, program.counters(), program.transitions())
+    }
+
+    /// The replications `first .. first + count`; where floats are observed, pieces have a multiple of 16, but for the last one.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the net.
+    pub fn replicate(&self, first: u64, count: u64) -> Result<Samples, RunError> {
+        let mut samples = self.nothing();
+        let engine = &self.chosen.engine;
+        if self.setup.question.is_passage_only() {
+            engine.run(first, count, &mut samples)?;
+            return Ok(samples);
+        }
+        // floats are averaged in units of one length
+        for from in (first..first + count).step_by(FLOAT_UNIT as usize) {
+            let mut unit = self.nothing();
+            engine.run(from, FLOAT_UNIT.min(first + count - from), &mut unit)?;
+            samples.append(&unit);
+        }
+        finite(self.setup.question, &samples)?;
+        Ok(samples)
+    }
+}

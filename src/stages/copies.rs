@@ -1,0 +1,113 @@
+//! A planned job on executors with copies of stragglers: what Spark's speculation would make of it.
+//!
+//! The net of a job has no progress and no ages of tasks, on which detectors decide. So a job with copies is simulated task by
+//! task by [`crate::cluster`], from the same planned tasks, means and laws.
+
+use crate::cluster::detect::{DetectorPlan, Spark};
+use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, PolicyPlan, Watching};
+use crate::stages::planned::{PlannedJob, PlannedStage};
+
+/// Equally likely values that stand for a stage's law.
+const VALUES: usize = 1_000;
+
+/// A planned job as one whose tasks are known, on so many executors; an executor counts as a node of its own, so that a copy
+/// runs on another one. Exact but for the values that stand for the laws.
+pub fn known_job(job: &PlannedJob, executors: u32) -> KnownJob {
+    let executors = executors.max(1);
+    let slots = (job.slots / executors).max(1);
+    let node = KnownNode { slots, cores: f64::from(slots), from_s: 0.0 };
+    KnownJob {
+        nodes: vec![node; executors as usize],
+        stages: job.stages.iter().map(|stage| known_stage(stage, executors as usize)).collect(),
+        end_s: job.end_s,
+    }
+}
+
+fn known_stage(stage: &PlannedStage, executors: usize) -> KnownStage {
+    let tasks = stage.waves.iter().flat_map(|wave| {
+        let task = KnownTask { first: None, usual_s: wave.mean_s.max(1e-6), size: 1.0 };
+        std::iter::repeat_n(task, wave.tasks as usize)
+    });
+    KnownStage {
+        after: stage.after.clone(),
+        setup_s: stage.setup_s,
+        setup_varies: true,
+        tasks: tasks.collect(),
+        slowness: vec![1.0; executors],
+        ratios: stage.law.equally_likely(VALUES),
+    }
+}
+
+/// No copies, and Spark's with these settings; what is none keeps Spark's default.
+pub fn spark_policies(multiplier: Option<f64>, quantile: Option<f64>) -> [PolicyPlan; 2] {
+    let default = Spark::default();
+    let spark = Spark {
+        multiplier: multiplier.unwrap_or(default.multiplier),
+        quantile: quantile.unwrap_or(default.quantile),
+        ..default
+    };
+    let copies = PolicyPlan {
+        detector: DetectorPlan::Spark(spark),
+        lag_s: 0.0,
+        watch: Watching::FromLag,
+        ..PolicyPlan::default()
+    };
+    [PolicyPlan::default(), copies]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{Experiment, Replications};
+    use crate::mapreduce::PhaseLaw;
+    use crate::stages::planned::Wave;
+
+    fn job(law: PhaseLaw) -> PlannedJob {
+        let stage = |after: Vec<usize>, waves: &[(u32, f64)]| PlannedStage {
+            name: "s".into(),
+            after,
+            setup_s: 0.5,
+            task_mb: 0.0,
+            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, error: 0.0 }).collect(),
+            law: law.clone(),
+        };
+        let stages = vec![stage(vec![], &[(4, 2.0), (8, 1.0)]), stage(vec![0], &[(4, 1.0)])];
+        PlannedJob { name: "j".into(), slots: 4, stages, end_s: 0.25 }
+    }
+
+    fn outcomes(job: &PlannedJob, reps: u64) -> Vec<Vec<crate::cluster::Outcome>> {
+        let settings = Replications { count: reps, seed: 3, ..Replications::default() };
+        let policies = spark_policies(Some(1.5), Some(0.5));
+        let experiment = Experiment::of_known(&known_job(job, 2), &policies, settings);
+        experiment.run(&mut |_| true).unwrap().into_iter().map(|run| run.outcomes).collect()
+    }
+
+    /// Sums of exponentials: the last of four on four slots, and set-ups of mean ½; the first stage's three waves are not alike.
+    #[test]
+    fn without_copies_the_mean_is_that_of_the_formula() {
+        let mut job = job(PhaseLaw::Exponential);
+        job.stages[0].waves = vec![Wave { tasks: 4, mean_s: 2.0, error: 0.0 }];
+        let runs = &outcomes(&job, 20_000)[0];
+        let n = runs.len() as f64;
+        let mean = runs.iter().map(|run| run.job_s).sum::<f64>() / n;
+        let variance = runs.iter().map(|run| (run.job_s - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let error = (variance / n).sqrt();
+        let harmonic = 25.0 / 12.0;
+        let exact = 2.0 * 0.5 + 0.25 + 3.0 * harmonic;
+        assert!((mean - exact).abs() < 5.0 * error && error < 0.003 * exact, "{mean} {exact} {error}");
+    }
+
+    #[test]
+    fn a_job_without_chance_needs_no_copies_and_one_with_rare_long_tasks_does() {
+        let still = outcomes(&job(PhaseLaw::Deterministic), 50);
+        assert!(still[1].iter().all(|run| run.copies == 0));
+        // two seconds, then two waves of one second, then one; set-ups vary
+        let least = still[0].iter().map(|run| run.job_s).fold(f64::INFINITY, f64::min);
+        assert!(least > 5.25, "{least}");
+        let mut samples = vec![1.0; 19];
+        samples.push(20.0);
+        let rare = outcomes(&job(PhaseLaw::Empirical { samples }), 2_000);
+        let mean = |runs: &[crate::cluster::Outcome]| runs.iter().map(|run| run.job_s).sum::<f64>() / runs.len() as f64;
+        assert!(mean(&rare[1]) < 0.8 * mean(&rare[0]), "{} {}", mean(&rare[1]), mean(&rare[0]));
+    }
+}

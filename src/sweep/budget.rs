@@ -1,0 +1,311 @@
+//! A budget of replications, or of time, spent where the intervals are widest.
+//!
+//! Owns the rule, and the rounds. A round is decided from the results of the one before it and nothing else, so that the rounds of a
+//! budget of replications are the same on any number of threads, and after an interruption. Those of a budget of time depend on how
+//! fast the machine is.
+//!
+//! ```text
+//! every point has `replications`;
+//! as long as there is something left: the tenth of the points whose intervals are widest, relative to their means,
+//! get as many replications again as they have, the base as many as the point that has most
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sim::{Backend, Samples};
+use crate::sweep::batch::{Base, Batch, BatchError, MakeModel, results};
+use crate::sweep::design::Point;
+use crate::sweep::place::Place;
+use crate::sweep::result::PointResult;
+use crate::sweep::wave::{Crew, Replicated, Wanted};
+use crate::watch::Watch;
+
+/// One of so many points is in a round.
+const SHARE: usize = 10;
+/// Most replications of a point: the single times are kept for its differences.
+const MOST_REPLICATIONS: u64 = 100_000_000;
+/// Single times that are kept from round to round, 8 bytes each; points beyond them are replicated from the first again.
+const MOST_KEPT: usize = 1 << 25;
+
+/// What may be spent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// Replications of all points together, the base among them.
+    pub replications: u64,
+    /// Half width over mean at which a point wants no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_error: Option<f64>,
+}
+
+impl Budget {
+    /// A budget that only time ends.
+    pub fn endless(relative_error: Option<f64>) -> Self {
+        Self { replications: u64::MAX, relative_error }
+    }
+
+    /// How many replications points shall have in all after the next round, by number; none of them where there is nothing left to do.
+    pub fn next_round(&self, results: &BTreeMap<u64, PointResult>) -> BTreeMap<u64, u64> {
+        let mut left = self.replications.saturating_sub(spent(results));
+        let mut round = BTreeMap::new();
+        let Some(base) = results.get(&0) else { return round };
+        let mut base_has = base.replications;
+        for point in self.widest(results) {
+            let own = point.replications;
+            // from some number on, the base has to follow: half of what is left is its
+            let free = base_has.saturating_sub(own);
+            let most = if left <= free { left } else { free + (left - free) / 2 };
+            let more = own.min(MOST_REPLICATIONS.saturating_sub(own)).min(most);
+            if more == 0 {
+                break;
+            }
+            let for_base = (own + more).saturating_sub(base_has);
+            left -= more + for_base;
+            base_has += for_base;
+            round.insert(point.point, own + more);
+        }
+        if base_has > base.replications {
+            round.insert(0, base_has);
+        }
+        round
+    }
+
+    /// The points of a round, the widest first, then by number. Points without an interval are never among them, and the base only
+    /// follows.
+    fn widest<'a>(&self, results: &'a BTreeMap<u64, PointResult>) -> Vec<&'a PointResult> {
+        let enough = self.relative_error.unwrap_or(0.0);
+        let wide = results.values().filter(|point| point.point > 0 && point.replications < MOST_REPLICATIONS);
+        let mut wide: Vec<(f64, &PointResult)> =
+            wide.filter_map(|point| Some((relative_width(point)?, point))).collect();
+        wide.retain(|(width, _)| *width > enough);
+        wide.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.point.cmp(&other.point)));
+        wide.into_iter().take(results.len().div_ceil(SHARE)).map(|(_, point)| point).collect()
+    }
+}
+
+/// Replications of all points together.
+pub fn spent(results: &BTreeMap<u64, PointResult>) -> u64 {
+    results.values().map(|point| point.replications).fold(0, u64::saturating_add)
+}
+
+/// Half width of the mean's interval over the mean.
+fn relative_width(point: &PointResult) -> Option<f64> {
+    let mean = point.mean_s?;
+    Some(mean.half_width()? / mean.value.abs()).filter(|width| width.is_finite())
+}
+
+/// How a budget is spent on points that all have results.
+#[derive(Clone, Copy)]
+pub struct Rounds<'a> {
+    /// All points, the base first.
+    pub points: &'a [Point],
+    /// What may be spent.
+    pub budget: &'a Budget,
+    /// Makes their models.
+    pub make: &'a MakeModel<'a>,
+    /// How they are run.
+    pub batch: &'a Batch,
+}
+
+impl std::fmt::Debug for Rounds<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rounds").field("budget", self.budget).finish_non_exhaustive()
+    }
+}
+
+impl Rounds<'_> {
+    /// Goes on from the results `have`, and hands each round to `keep` when it is complete. Ends early, and without an error, when it is
+    /// stopped or the deadline is over; a round under way is then lost.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that goes wrong.
+    pub fn run<E: Send>(
+        &self,
+        mut base: Base,
+        mut have: BTreeMap<u64, PointResult>,
+        watch: &dyn Watch,
+        keep: &mut dyn FnMut(Vec<PointResult>) -> Result<(), E>,
+    ) -> Result<(), BatchError<E>> {
+        let crew = self.batch.crew()?;
+        // rounds go to a card only where that is asked for
+        let backend = if self.batch.backend == Backend::Gpu { Backend::Gpu } else { Backend::Cpu };
+        let mut place = self.batch.place(backend)?;
+        let mut kept = Kept::default();
+        loop {
+            let planned = if self.budget.replications == u64::MAX { 0 } else { self.budget.replications };
+            watch.progress(spent(&have), planned);
+            let round = self.budget.next_round(&have);
+            let found = if round.is_empty() {
+                None
+            } else {
+                self.round(&round, &mut base, (&crew, &mut place), &mut kept, watch)?
+            };
+            let Some(found) = found else { return Ok(()) };
+            have.extend(found.iter().map(|result| (result.point, result.clone())));
+            keep(found).map_err(BatchError::Keep)?;
+        }
+    }
+
+    /// The results of one round; none where it was stopped.
+    fn round<E: Send>(
+        &self,
+        round: &BTreeMap<u64, u64>,
+        base: &mut Base,
+        (crew, place): (&Crew, &mut Place),
+        kept: &mut Kept,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<PointResult>>, BatchError<E>> {
+        let level = self.batch.level;
+        let mut found = Vec::new();
+        for wave in waves(self.points, round) {
+            let Some(ran) = self.wave((crew, place), &wave, kept, watch)? else { return Ok(None) };
+            if let Some((point, ran)) = ran.iter().find(|(point, _)| point.number == 0) {
+                *base = Base::new(point, ran, level);
+                found.push(base.result.clone());
+            }
+            let others: Vec<&(&Point, Replicated)> = ran.iter().filter(|(point, _)| point.number > 0).collect();
+            found.extend(results(crew, &others, base, level));
+            ran.into_iter().for_each(|(point, ran)| kept.put(point.number, ran.samples));
+        }
+        Ok(Some(found))
+    }
+
+    /// Runs some points together; none where that was stopped.
+    fn wave<'a, E: Send>(
+        &self,
+        (crew, place): (&Crew, &mut Place),
+        wave: &[(&'a Point, u64)],
+        kept: &mut Kept,
+        watch: &dyn Watch,
+    ) -> Result<Option<Vec<(&'a Point, Replicated)>>, BatchError<E>> {
+        let mut wanted = |&(point, until): &(&'a Point, u64)| {
+            let have = kept.take(point.number);
+            Wanted { point, have, until, rule: None }
+        };
+        let wanted = wave.iter().map(&mut wanted).collect();
+        let over = || watch.stopped() || self.batch.is_over();
+        let ran = crew.replicate(wanted, self.make, self.batch.seed, &over, place.card())?;
+        Ok(wave.iter().zip(ran).map(|(&(point, _), ran)| Some((point, ran?))).collect())
+    }
+}
+
+/// The points of a round with what they shall have: the base for itself, since the others are compared with it; then as many together
+/// as the cores like.
+fn waves<'a>(points: &'a [Point], round: &BTreeMap<u64, u64>) -> Vec<Vec<(&'a Point, u64)>> {
+    let wanted = points.iter().filter_map(|point| Some((point, *round.get(&point.number)?)));
+    let (base, others): (Vec<_>, Vec<_>) = wanted.partition(|(point, _)| point.number == 0);
+    let mut waves = if base.is_empty() { Vec::new() } else { vec![base] };
+    let (mut wave, mut times) = (Vec::new(), 0);
+    for (point, until) in others {
+        if !wave.is_empty() && (times + until > MOST_KEPT as u64 || wave.len() == WAVE) {
+            waves.push(std::mem::take(&mut wave));
+            times = 0;
+        }
+        times += until;
+        wave.push((point, until));
+    }
+    if !wave.is_empty() {
+        waves.push(wave);
+    }
+    waves
+}
+
+/// Points of a wave.
+const WAVE: usize = 256;
+
+/// Samples of rounds before, as far as there is room.
+#[derive(Debug, Default)]
+struct Kept {
+    samples: BTreeMap<u64, Samples>,
+    times: usize,
+}
+
+impl Kept {
+    fn take(&mut self, point: u64) -> Option<Samples> {
+        let samples = self.samples.remove(&point)?;
+        self.times -= samples.passage_times.len();
+        Some(samples)
+    }
+
+    fn put(&mut self, point: u64, samples: Samples) {
+        if self.times + samples.passage_times.len() <= MOST_KEPT {
+            self.times += samples.passage_times.len();
+            self.samples.insert(point, samples);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::result::Number;
+
+    /// Points whose relative half width is that number over the root of the replications.
+    fn results(points: &[(u64, f64)]) -> BTreeMap<u64, PointResult> {
+        let result = |(point, &(replications, width)): (u64, &(u64, f64))| {
+            let half = 10.0 * width / (replications as f64).sqrt();
+            let mean = Number { value: 10.0, low: Some(10.0 - half), high: Some(10.0 + half) };
+            let result = PointResult {
+                point,
+                values: Vec::new(),
+                replications,
+                reached: replications,
+                engine: String::new(),
+                mean_s: (width > 0.0).then_some(mean),
+                p50_s: None,
+                p95_s: None,
+                p99_s: None,
+                difference_s: None,
+                ratio: None,
+            };
+            (point, result)
+        };
+        (0..).zip(points).map(result).collect()
+    }
+
+    fn round(budget: u64, points: &[(u64, f64)]) -> Vec<(u64, u64)> {
+        Budget { replications: budget, relative_error: None }.next_round(&results(points)).into_iter().collect()
+    }
+
+    #[test]
+    fn the_widest_tenth_doubles_and_the_base_follows() {
+        let mut points = vec![(100, 1.0); 20];
+        points[7].1 = 3.0;
+        points[3].1 = 2.0;
+        assert_eq!(round(10_000, &points), [(0, 200), (3, 200), (7, 200)]);
+        // equally wide ones by number; a point without an interval never
+        assert_eq!(round(10_000, &[(100, 1.0); 15]), [(0, 200), (1, 200), (2, 200)]);
+        assert_eq!(round(10_000, &[(100, 1.0), (100, 0.0), (100, 1.0)]), [(0, 200), (2, 200)]);
+        // the base has enough already
+        assert_eq!(round(10_000, &[(1000, 1.0), (100, 1.0)]), [(1, 200)]);
+        // nobody wants more
+        assert_eq!(round(10_000, &[(100, 1.0), (100, 0.0)]), []);
+        let contented = Budget { replications: 10_000, relative_error: Some(0.2) };
+        assert!(contented.next_round(&results(&[(100, 1.0), (100, 1.9)])).is_empty());
+        assert_eq!(contented.next_round(&results(&[(100, 1.0), (100, 2.1)])).len(), 2);
+    }
+
+    #[test]
+    fn nothing_is_spent_that_is_not_there_and_nothing_that_is_left_over_is_more_than_one() {
+        for budget in 200..700 {
+            let mut points = results(&[(100, 1.0), (100, 2.0)]);
+            let budget = Budget { replications: budget, relative_error: None };
+            loop {
+                let round = budget.next_round(&points);
+                if round.is_empty() {
+                    break;
+                }
+                for (point, until) in round {
+                    let own = points.get_mut(&point).unwrap();
+                    assert!(until > own.replications);
+                    own.replications = until;
+                }
+            }
+            // a replication of a point needs one of the base
+            assert!((budget.replications - 1..=budget.replications).contains(&spent(&points)), "{budget:?}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! On what the waves of a sweep run: the processor, or a graphics card where it pays.
+//!
+//! Owns when a card is looked for, and when it is left again. The numbers are the same on both, so a sweep goes on wherever it stands.
+
+use std::time::Duration;
+
+use crate::sim::{Backend, Card, DeviceUse, Placement, RanOn, RunError};
+
+/// Time on the processor before anything is thought of, and time that must be left on it then: opening a card takes a second or two.
+const BEFORE_A_LOOK: Duration = Duration::from_secs(1);
+const WORTH_A_LOOK: Duration = Duration::from_secs(4);
+/// Waves on a card before its speed is measured, and how long it is measured.
+const SETTLING: u32 = 2;
+const MEASURED: Duration = Duration::from_secs(1);
+
+/// Where a sweep is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// Where it stays.
+    Settled,
+    /// On the processor, until it is known that it takes long.
+    Watching,
+    /// On a card, after so many waves.
+    Trying(u32),
+}
+
+/// Replications that ran somewhere, and how long that took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    replications: u64,
+    time: Duration,
+}
+
+impl Pace {
+    fn add(&mut self, replications: u64, time: Duration) {
+        self.replications += replications;
+        self.time += time;
+    }
+
+    fn per_s(self) -> f64 {
+        self.replications as f64 / self.time.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+}
+
+/// Decides on what the next wave runs.
+#[derive(Debug)]
+pub(super) struct Place {
+    stage: Stage,
+    adapter: Option<String>,
+    card: Option<Card>,
+    required: bool,
+    cpu: Pace,
+    measured: Pace,
+    /// Whether waves ran on the processor before the card, and after it.
+    before: bool,
+    after: bool,
+    placement: Placement,
+}
+
+impl Place {
+    /// Where a sweep begins.
+    pub(super) fn new(backend: Backend, adapter: Option<&str>) -> Result<Self, RunError> {
+        let reason = if backend == Backend::Auto { "the sweep is short" } else { "asked for" };
+        let mut place = Self {
+            stage: if backend == Backend::Auto { Stage::Watching } else { Stage::Settled },
+            adapter: adapter.map(str::to_owned),
+            card: None,
+            required: backend == Backend::Gpu,
+            cpu: Pace::default(),
+            measured: Pace::default(),
+            before: false,
+            after: false,
+            placement: Placement { reason: reason.to_owned(), ..Placement::default() },
+        };
+        if place.required {
+            place.open()?;
+        }
+        Ok(place)
+    }
+
+    /// The card of the next wave, if it runs on one.
+    pub(super) fn card(&mut self) -> Option<&mut Card> {
+        self.card.as_mut()
+    }
+
+    fn open(&mut self) -> Result<(), RunError> {
+        let card = Card::open(self.adapter.as_deref())?;
+        self.placement.device = Some(DeviceUse { adapter: card.name().to_owned(), ..DeviceUse::default() });
+        self.card = Some(card);
+        Ok(())
+    }
+
+    /// A card has failed, or a net does not fit it: back to the processor, unless a card is required.
+    pub(super) fn failed(&mut self, error: RunError) -> Result<(), RunError> {
+        if self.required {
+            return Err(error);
+        }
+        self.leave(error.to_string());
+        Ok(())
+    }
+
+    fn leave(&mut self, reason: String) {
+        (self.card, self.stage, self.placement.reason) = (None, Stage::Settled, reason);
+    }
+
+    /// Notes a wave; so many replications are left at most.
+    pub(super) fn took(&mut self, replications: u64, time: Duration, left: u64) {
+        match (&self.card, &mut self.placement.device) {
+            (Some(_), Some(device)) => device.replications += replications,
+            (_, device) => {
+                self.after |= device.as_ref().is_some_and(|device| device.replications > 0);
+                self.before |= device.is_none();
+                self.cpu.add(replications, time);
+            }
+        }
+        match self.stage {
+            Stage::Settled => {}
+            Stage::Watching => self.look(left),
+            Stage::Trying(waves) if waves < SETTLING => self.stage = Stage::Trying(waves + 1),
+            Stage::Trying(_) => {
+                self.measured.add(replications, time);
+                if self.measured.time >= MEASURED {
+                    self.compare();
+                }
+            }
+        }
+    }
+
+    /// Looks for a card where much is left.
+    fn look(&mut self, left: u64) {
+        let left_s = left as f64 / self.cpu.per_s();
+        if self.cpu.time < BEFORE_A_LOOK || left_s < WORTH_A_LOOK.as_secs_f64() {
+            return;
+        }
+        match self.open() {
+            Ok(()) => {
+                self.stage = Stage::Trying(0);
+                self.placement.reason = format!("{left_s:.0} s were left on the CPU");
+            }
+            Err(error) => self.leave(error.to_string()),
+        }
+    }
+
+    /// Leaves a card that is slower than the processor was.
+    fn compare(&mut self) {
+        let (card, cpu) = (self.measured.per_s(), self.cpu.per_s());
+        self.stage = Stage::Settled;
+        if card < cpu {
+            self.leave(format!("the device had {card:.3e} replications/s, the CPU has {cpu:.3e}"));
+        }
+    }
+
+    /// On what the sweep ran, and why.
+    pub(super) fn placement(mut self) -> Placement {
+        let used = self.placement.device.as_ref().is_some_and(|device| device.replications > 0);
+        self.placement.backend = match (self.before, used, self.after) {
+            (_, false, _) => RanOn::Cpu,
+            (false, true, false) => RanOn::Gpu,
+            (_, true, false) => RanOn::CpuThenGpu,
+            (_, true, true) => RanOn::CpuThenGpuThenCpu,
+        };
+        self.placement
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_sweeps_look_for_no_card_and_stay_on_the_processor() {
+        let mut place = Place::new(Backend::Auto, Some("no such adapter")).unwrap();
+        place.took(1000, Duration::from_millis(500), 1_000_000);
+        assert_eq!(place.stage, Stage::Watching);
+        place.took(1000, Duration::from_millis(600), 1000);
+        assert_eq!(place.stage, Stage::Watching);
+        // much is left, but there is no such card
+        place.took(1000, Duration::from_millis(600), 1_000_000);
+        assert_eq!(place.stage, Stage::Settled);
+        let placement = place.placement();
+        assert_eq!(placement.backend, RanOn::Cpu);
+        assert!(!placement.reason.contains("short"), "{placement:?}");
+        assert!(Place::new(Backend::Gpu, Some("no such adapter")).is_err());
+    }
+}

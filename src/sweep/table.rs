@@ -1,0 +1,313 @@
+//! The points of a sweep as one Parquet file: a row per point, typed columns, nothing that JSON lines hold left out.
+//!
+//! Owns the columns. An axis is a column of the type that its values have; values of several kinds, and tables, are text in TOML. What
+//! kind an axis has stands in the file's metadata, so that reading gives the rows that were written, bit for bit.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::record::Field;
+use parquet::schema::types::Type;
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+use crate::sweep::result::{Number, PointResult};
+
+/// Rows that are compressed together, and may be read without the others.
+const GROUP: usize = 1 << 16;
+/// Key of the metadata that holds the kinds of the axes.
+const KINDS: &str = "tailspn.axes";
+
+/// What the values of an axis are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Integer,
+    Float,
+    Boolean,
+    String,
+    /// Anything else, as TOML.
+    Toml,
+}
+
+impl Kind {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Integer(_) => Self::Integer,
+            Value::Float(_) => Self::Float,
+            Value::Boolean(_) => Self::Boolean,
+            Value::String(_) => Self::String,
+            _ => Self::Toml,
+        }
+    }
+
+    /// The kind of all these values; of none at all, a float.
+    fn of_all<'a>(mut values: impl Iterator<Item = &'a Value>) -> Self {
+        let first = values.next().map_or(Self::Float, Self::of);
+        if values.all(|value| Self::of(value) == first) { first } else { Self::Toml }
+    }
+
+    fn physical(self) -> Physical {
+        match self {
+            Self::Integer => Physical::INT64,
+            Self::Float => Physical::DOUBLE,
+            Self::Boolean => Physical::BOOLEAN,
+            Self::String | Self::Toml => Physical::BYTE_ARRAY,
+        }
+    }
+
+    /// The value in a field; none where it holds something else.
+    fn value(self, field: &Field) -> Option<Value> {
+        Some(match (self, field) {
+            (Self::Integer, Field::Long(number)) => Value::Integer(*number),
+            (Self::Float, Field::Double(number)) => Value::Float(*number),
+            (Self::Boolean, Field::Bool(truth)) => Value::Boolean(*truth),
+            (Self::String, Field::Str(text)) => Value::String(text.clone()),
+            (Self::Toml, Field::Str(text)) => {
+                toml::from_str::<toml::Table>(&format!("x = {text}")).ok()?.remove("x")?
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// The numbers of a point, by the names of their columns.
+const NUMBERS: [&str; 6] = ["mean_s", "p50_s", "p95_s", "p99_s", "difference_s", "ratio"];
+
+fn numbers(result: &PointResult) -> [Option<Number>; 6] {
+    [result.mean_s, result.p50_s, result.p95_s, result.p99_s, result.difference_s, result.ratio]
+}
+
+/// The file with these points; `axes` are the keys of the axes.
+///
+/// # Errors
+///
+/// What cannot be written as Parquet: more than 2^63 replications.
+pub(super) fn write(axes: &[String], results: &[&PointResult]) -> Result<Vec<u8>, ParquetError> {
+    let axis = |i: usize| results.iter().filter_map(move |result| result.values.get(i)?.as_ref());
+    let kinds: Vec<Kind> = (0..axes.len()).map(|i| Kind::of_all(axis(i))).collect();
+    let metadata = KeyValue::new(KINDS.to_owned(), serde_json::to_string(&kinds).ok());
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(concat!("tailspn ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(vec![metadata]))
+        .build();
+    let schema = Arc::new(schema(axes, &kinds)?);
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
+    for rows in results.chunks(GROUP) {
+        let mut group = Columns(writer.next_row_group()?);
+        group.write(&kinds, rows)?;
+        group.0.close()?;
+    }
+    writer.into_inner()
+}
+
+fn schema(axes: &[String], kinds: &[Kind]) -> Result<Type, ParquetError> {
+    let column = |name: &str, physical, repetition| {
+        let text = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
+        let column = Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(text);
+        column.build().map(Arc::new)
+    };
+    let (required, optional) = (Repetition::REQUIRED, Repetition::OPTIONAL);
+    let mut columns = vec![column("point", Physical::INT64, required)?];
+    for (key, kind) in axes.iter().zip(kinds) {
+        columns.push(column(key, kind.physical(), optional)?);
+    }
+    for count in ["replications", "reached"] {
+        columns.push(column(count, Physical::INT64, required)?);
+    }
+    columns.push(column("engine", Physical::BYTE_ARRAY, required)?);
+    for name in NUMBERS {
+        for end in ["", "_low", "_high"] {
+            columns.push(column(&format!("{name}{end}"), Physical::DOUBLE, optional)?);
+        }
+    }
+    Type::group_type_builder("point").with_fields(columns).build()
+}
+
+/// The columns of a group of rows, written one after the other.
+struct Columns<'a>(SerializedRowGroupWriter<'a, Vec<u8>>);
+
+impl Columns<'_> {
+    fn write(&mut self, kinds: &[Kind], rows: &[&PointResult]) -> Result<(), ParquetError> {
+        let count = |number: u64| i64::try_from(number).map_err(|error| ParquetError::General(error.to_string()));
+        self.required::<Int64Type>(rows.iter().map(|row| count(row.point)))?;
+        for (i, kind) in kinds.iter().enumerate() {
+            let values = rows.iter().map(|row| row.values.get(i).and_then(Option::as_ref));
+            match kind {
+                Kind::Integer => self.optional::<Int64Type>(values.map(|value| value?.as_integer()))?,
+                Kind::Float => self.optional::<DoubleType>(values.map(|value| value?.as_float()))?,
+                Kind::Boolean => self.optional::<BoolType>(values.map(|value| value?.as_bool()))?,
+                Kind::String => self.optional::<ByteArrayType>(values.map(|value| Some(value?.as_str()?.into())))?,
+                Kind::Toml => {
+                    self.optional::<ByteArrayType>(values.map(|value| Some(value?.to_string().into_bytes().into())))?;
+                }
+            }
+        }
+        self.required::<Int64Type>(rows.iter().map(|row| count(row.replications)))?;
+        self.required::<Int64Type>(rows.iter().map(|row| count(row.reached)))?;
+        self.required::<ByteArrayType>(rows.iter().map(|row| Ok(ByteArray::from(row.engine.as_str()))))?;
+        for i in 0..NUMBERS.len() {
+            let number = |row: &&PointResult| numbers(row)[i];
+            self.optional::<DoubleType>(rows.iter().map(|row| Some(number(row)?.value)))?;
+            self.optional::<DoubleType>(rows.iter().map(|row| number(row)?.low))?;
+            self.optional::<DoubleType>(rows.iter().map(|row| number(row)?.high))?;
+        }
+        Ok(())
+    }
+
+    fn required<T: DataType>(
+        &mut self,
+        values: impl Iterator<Item = Result<T::T, ParquetError>>,
+    ) -> Result<(), ParquetError> {
+        self.column::<T>(&values.collect::<Result<Vec<_>, _>>()?, None)
+    }
+
+    fn optional<T: DataType>(&mut self, values: impl Iterator<Item = Option<T::T>>) -> Result<(), ParquetError> {
+        let all: Vec<Option<T::T>> = values.collect();
+        let there: Vec<i16> = all.iter().map(|value| i16::from(value.is_some())).collect();
+        self.column::<T>(&all.into_iter().flatten().collect::<Vec<_>>(), Some(&there))
+    }
+
+    /// The next column; `there` says which rows have a value.
+    fn column<T: DataType>(&mut self, values: &[T::T], there: Option<&[i16]>) -> Result<(), ParquetError> {
+        let Some(mut column) = self.0.next_column()? else {
+            return Err(ParquetError::General("more columns than the schema has".to_owned()));
+        };
+        column.typed::<T>().write_batch(values, there, None)?;
+        column.close()
+    }
+}
+
+/// The points in a file.
+///
+/// # Errors
+///
+/// Why it is no file of points, in words.
+pub(super) fn read(path: &Path, axes: usize) -> Result<Vec<PointResult>, String> {
+    let told = |error: ParquetError| error.to_string();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let reader = SerializedFileReader::new(file).map_err(told)?;
+    let pairs = reader.metadata().file_metadata().key_value_metadata();
+    let kinds = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == KINDS)?.value.as_deref());
+    let kinds: Vec<Kind> = kinds.and_then(|kinds| serde_json::from_str(kinds).ok()).unwrap_or_default();
+    if kinds.len() != axes {
+        return Err(format!("it has {} axes, not {axes}", kinds.len()));
+    }
+    let rows = reader.get_row_iter(None).map_err(told)?.enumerate();
+    let rows = rows.map(|(number, row)| {
+        let row = row.map_err(told)?;
+        let mut fields = row.get_column_iter().map(|(_, field)| field);
+        result(&kinds, &mut fields).ok_or_else(|| format!("row {} is no point", number + 1))
+    });
+    rows.collect()
+}
+
+/// A row; none where a column is missing or holds something else.
+fn result<'a>(kinds: &[Kind], fields: &mut impl Iterator<Item = &'a Field>) -> Option<PointResult> {
+    let point = count(fields.next()?)?;
+    let value = |kind: &Kind| match fields.next()? {
+        Field::Null => Some(None),
+        field => Some(Some(kind.value(field)?)),
+    };
+    let values = kinds.iter().map(value).collect::<Option<Vec<_>>>()?;
+    let (replications, reached) = (count(fields.next()?)?, count(fields.next()?)?);
+    let Field::Str(engine) = fields.next()? else { return None };
+    let mut number = || {
+        let [value, low, high] = [optional(fields.next()?)?, optional(fields.next()?)?, optional(fields.next()?)?];
+        Some(value.map(|value| Number { value, low, high }))
+    };
+    Some(PointResult {
+        point,
+        values,
+        replications,
+        reached,
+        engine: engine.clone(),
+        mean_s: number()?,
+        p50_s: number()?,
+        p95_s: number()?,
+        p99_s: number()?,
+        difference_s: number()?,
+        ratio: number()?,
+    })
+}
+
+fn count(field: &Field) -> Option<u64> {
+    match field {
+        Field::Long(number) => u64::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+fn optional(field: &Field) -> Option<Option<f64>> {
+    match field {
+        Field::Null => Some(None),
+        Field::Double(number) => Some(Some(*number)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(point: u64, values: [Option<Value>; 6]) -> PointResult {
+        let exact = |value: f64| Some(Number { value, low: Some(value * (1.0 - 1e-16)), high: None });
+        PointResult {
+            point,
+            values: values.to_vec(),
+            replications: 1 << 40,
+            reached: point,
+            engine: "schedule".into(),
+            mean_s: exact(0.1 + 0.2 * point as f64),
+            p50_s: exact(f64::MIN_POSITIVE / 3.0),
+            p95_s: None,
+            p99_s: exact(-0.0),
+            difference_s: exact(1e300),
+            ratio: (point > 0).then(|| exact(1.0 / 3.0)).flatten(),
+        }
+    }
+
+    /// Every kind of axis, and rows without values: what is read is what was written. Seen to fail with `low` and `high` exchanged.
+    #[test]
+    fn rows_are_read_as_they_were_written() {
+        let table = Value::try_from(toml::Table::from_iter([("erlang".to_owned(), Value::Integer(3))])).unwrap();
+        let rows: Vec<PointResult> = (0..70_000)
+            .map(|point| {
+                let there = point > 0;
+                let mixed = if point % 2 == 0 { Value::String("a \"b\"\n".into()) } else { table.clone() };
+                let values = [
+                    Value::Integer(-(point as i64)),
+                    Value::Float(0.1 * point as f64),
+                    Value::Boolean(point % 3 == 0),
+                    Value::String(format!("näme {point}")),
+                    mixed,
+                ];
+                let [a, b, c, d, e] = values.map(|value| there.then_some(value));
+                row(point, [a, b, c, d, e, None])
+            })
+            .collect();
+        let axes = ["job.reduces", "cluster.node[*].gpu_speed", "a", "b", "model.law.gpu", "never"].map(str::to_owned);
+        let bytes = write(&axes, &rows.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(bytes, write(&axes, &rows.iter().collect::<Vec<_>>()).unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("points.parquet");
+        std::fs::write(&path, &bytes).unwrap();
+        let found = read(&path, 6).unwrap();
+        assert!(found == rows, "{:?}", found.iter().zip(&rows).find(|(a, b)| a != b));
+        assert_eq!(found[0].p99_s.unwrap().value.to_bits(), (-0.0_f64).to_bits());
+        assert!(read(&path, 5).unwrap_err().contains("it has 6 axes, not 5"));
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        assert!(read(&path, 6).is_err());
+        std::fs::write(&path, b"").unwrap();
+        assert!(read(&path, 6).is_err());
+    }
+}

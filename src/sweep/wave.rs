@@ -1,0 +1,226 @@
+//! Some points at once on all cores: first their models, then blocks of their replications.
+//!
+//! Owns how the work is cut. Many small points fill the cores as points, few large ones as blocks; the cuts do not show in the
+//! samples, whose blocks are put together in the order of the replications.
+
+use std::num::NonZeroUsize;
+
+use rayon::prelude::*;
+
+use crate::estimate::StopRule;
+use crate::sim::{Card, Ready, RunError, Samples};
+use crate::sweep::batch::{Batch, BatchError, MakeModel, Model};
+use crate::sweep::design::Point;
+
+/// Blocks that each core should have at least, so that none waits long for the last one.
+const BLOCKS_PER_CORE: u64 = 8;
+/// Blocks are whole multiples of what vectorised engines run side by side, and no longer than this: in between, Ctrl-C is heard.
+const STEP: u64 = 64;
+const LONGEST_BLOCK: u64 = 1 << 16;
+/// Replications of a point that a card runs at once, for the same reason.
+const LONGEST_ON_CARD: u64 = 1 << 20;
+
+/// What is wanted of a point.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    pub(super) point: &'a Point,
+    /// Its first replications, where they are there already.
+    pub(super) have: Option<Samples>,
+    /// How many it shall have in all; with a rule, the rule decides.
+    pub(super) until: u64,
+    pub(super) rule: Option<StopRule>,
+}
+
+/// The replications of a point, and the engine that ran them.
+#[derive(Clone, Debug)]
+pub(super) struct Replicated {
+    pub(super) samples: Samples,
+    pub(super) engine: &'static str,
+}
+
+/// The cores.
+#[derive(Debug)]
+pub(super) struct Crew {
+    pool: rayon::ThreadPool,
+    pub(super) cores: u64,
+}
+
+/// A point while its replications are run.
+struct UnderWay<'a> {
+    ready: Ready<'a>,
+    samples: Samples,
+    until: u64,
+    rule: Option<StopRule>,
+}
+
+impl Crew {
+    /// As many threads as a batch may have.
+    pub(super) fn new(batch: &Batch) -> Result<Self, RunError> {
+        let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let cores = batch.threads.map_or(available, |threads| threads.min(available)).get();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(cores).build();
+        let pool = pool.map_err(|error| RunError::Threads(error.to_string()))?;
+        Ok(Self { pool, cores: cores as u64 })
+    }
+
+    /// Runs something with all cores.
+    pub(super) fn with<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
+    /// Runs the replications of all points, in their order; none where `over` said so before a point was complete.
+    pub(super) fn replicate<E: Send>(
+        &self,
+        wanted: Vec<Wanted<'_>>,
+        make: &MakeModel<'_>,
+        seed: u64,
+        over: &(dyn Fn() -> bool + Sync),
+        card: Option<&mut Card>,
+    ) -> Result<Vec<Option<Replicated>>, BatchError<E>> {
+        self.with(move || {
+            let mut card = card;
+            let model = |wanted: &Wanted<'_>| (!over()).then(|| made(wanted.point, make)).transpose();
+            let models = in_order(wanted.par_iter().map(model).collect())?;
+            let numbers: Vec<u64> = wanted.iter().map(|wanted| wanted.point.number).collect();
+            let ready = wanted.into_par_iter().zip(&models);
+            let ready = ready.map(|(wanted, model)| model.as_ref().map(|model| bound(wanted, model, seed)).transpose());
+            let mut points = in_order(ready.collect())?;
+            while wants_more(&mut points) && !over() {
+                match &mut card {
+                    Some(card) => round_on_card(card, &mut points, &numbers, over)?,
+                    None => self.round(&mut points, &numbers, over)?,
+                }
+            }
+            let done = |point: UnderWay<'_>| {
+                let engine = point.ready.engine();
+                (point.samples.replications >= point.until).then_some(Replicated { samples: point.samples, engine })
+            };
+            Ok(points.into_iter().map(|point| point.and_then(done)).collect())
+        })
+    }
+
+    /// Runs what all points want now.
+    fn round<E>(
+        &self,
+        points: &mut [Option<UnderWay<'_>>],
+        numbers: &[u64],
+        over: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), BatchError<E>> {
+        let blocks = self.blocks(points);
+        let one = |&(which, from, count): &(usize, u64, u64)| match &points[which] {
+            Some(point) if !over() => point.ready.replicate(from, count).map(Some),
+            _ => Ok(None),
+        };
+        let parts: Vec<Result<Option<Samples>, RunError>> = blocks.par_iter().map(one).collect();
+        for ((which, from, _), part) in blocks.into_iter().zip(parts) {
+            let part = part.map_err(|error| BatchError::Run { point: numbers[which], error })?;
+            let Some(point) = &mut points[which] else { continue };
+            // what stands behind a gap is of no use
+            match part {
+                Some(part) if point.samples.replications == 0 && from == 0 => point.samples = part,
+                Some(part) if point.samples.replications == from => point.samples.append(&part),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The missing replications of all points: which point, from where on, how many.
+    fn blocks(&self, points: &[Option<UnderWay<'_>>]) -> Vec<(usize, u64, u64)> {
+        let missing = |point: &UnderWay<'_>| point.until.saturating_sub(point.samples.replications);
+        let all: u64 = points.iter().flatten().map(missing).sum();
+        let even = all.div_ceil(self.cores * BLOCKS_PER_CORE).next_multiple_of(STEP).clamp(STEP, LONGEST_BLOCK);
+        let mut blocks = Vec::new();
+        for (which, point) in points.iter().enumerate() {
+            let Some(point) = point else { continue };
+            let mut from = point.samples.replications;
+            // at most a share of the cores each, as a run of its own has it
+            let share = missing(point).div_ceil(self.cores).next_multiple_of(STEP);
+            let size = even.max(point.ready.batch().min(share).next_multiple_of(STEP));
+            while from < point.until {
+                let count = size.min(point.until - from);
+                blocks.push((which, from, count));
+                from += count;
+            }
+        }
+        blocks
+    }
+}
+
+/// The same on a card: points that want the same replications go there together.
+fn round_on_card<E>(
+    card: &mut Card,
+    points: &mut [Option<UnderWay<'_>>],
+    numbers: &[u64],
+    over: &(dyn Fn() -> bool + Sync),
+) -> Result<(), BatchError<E>> {
+    let missing = |point: &Option<UnderWay<'_>>| {
+        let point = point.as_ref()?;
+        let from = point.samples.replications;
+        (from < point.until).then_some((from, (point.until - from).min(LONGEST_ON_CARD)))
+    };
+    for (numbers, points) in alike(numbers, points, missing) {
+        let Some((from, count)) = missing(&points[0]).filter(|_| !over()) else { continue };
+        let ready: Vec<&Ready<'_>> = points.iter().flatten().map(|point| &point.ready).collect();
+        let found = card.replicate(&ready, from, count);
+        let found = found.map_err(|error| BatchError::Run { point: numbers[0], error })?;
+        points.iter_mut().flatten().zip(&found).for_each(|(point, found)| point.samples.append(found));
+    }
+    Ok(())
+}
+
+/// Runs of neighbours for which `key` is the same.
+fn alike<'a, T, K: PartialEq>(
+    numbers: &'a [u64],
+    mut points: &'a mut [T],
+    key: impl Fn(&T) -> K,
+) -> Vec<(&'a [u64], &'a mut [T])> {
+    let (mut runs, mut at) = (Vec::new(), 0);
+    while let Some(first) = points.first() {
+        let own = key(first);
+        let length = points.iter().take_while(|point| key(point) == own).count();
+        let (run, rest) = std::mem::take(&mut points).split_at_mut(length);
+        runs.push((&numbers[at..at + length], run));
+        (points, at) = (rest, at + length);
+    }
+    runs
+}
+
+/// Asks the rules of points that have what they wanted; whether any wants more.
+fn wants_more(points: &mut [Option<UnderWay<'_>>]) -> bool {
+    points.iter_mut().flatten().fold(false, |more, point| point.wants_more() || more)
+}
+
+impl UnderWay<'_> {
+    /// Whether it wants more; the rule is asked once it has what it wanted.
+    fn wants_more(&mut self) -> bool {
+        let count = self.samples.replications;
+        if count < self.until {
+            return true;
+        }
+        let Some(rule) = self.rule else { return false };
+        let width = self.samples.passage.mean_estimate(rule.level);
+        let width = width.map_or(f64::INFINITY, |estimate| estimate.relative_half_width());
+        let more = rule.next_round(count, width);
+        self.until += more.unwrap_or(0);
+        more.is_some()
+    }
+}
+
+fn made<E>(point: &Point, make: &MakeModel<'_>) -> Result<Model, BatchError<E>> {
+    make(point).map_err(|message| BatchError::Model { point: point.number, message })
+}
+
+fn bound<'a, E>(wanted: Wanted<'_>, model: &'a Model, seed: u64) -> Result<UnderWay<'a>, BatchError<E>> {
+    let ready = Ready::new(&model.program, &model.question, model.schedule.as_deref(), seed);
+    let ready = ready.map_err(|error| BatchError::Run { point: wanted.point.number, error })?;
+    let samples = wanted.have.unwrap_or_else(|| ready.nothing());
+    let first = |rule: &StopRule| rule.next_round(0, f64::INFINITY).unwrap_or(0);
+    let until = wanted.rule.as_ref().map_or(wanted.until, first);
+    Ok(UnderWay { ready, samples, until, rule: wanted.rule })
+}
+
+/// All of them, or what went wrong with the first: whichever thread was there first does not show.
+fn in_order<T, E>(all: Vec<Result<T, E>>) -> Result<Vec<T>, E> {
+    all.into_iter().collect()
+}

@@ -1,0 +1,530 @@
+//! `report` as a person uses it: the page in a browser, its numbers against the JSON, pictures as files, files that are no results.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tailspn::report::{Found, json, read_json};
+use tempfile::TempDir;
+
+use crate::cli::{assert_shown, data, shown, tool};
+
+/// A name that is markup, for all that lets itself be named.
+const HOSTILE: &str = "<b onclick=x>\"&'</script><script>alert(1)</script>";
+
+/// A folder with results of every kind.
+struct Results(TempDir);
+
+impl Results {
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        let plan = format!(
+            "[job]\nname = '''{HOSTILE}'''\n[phases]\nmaps = 4\nreduces = 3\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n"
+        );
+        folder.write("job.toml", &plan);
+        let axes = "[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 40, 60]\n";
+        let other = "[[axis]]\nkey = \"cluster.node[*].gpu_speed\"\nname = \"<i>speed</i>\"\nvalues = [0.5, 1, 2]\n";
+        let sweep = |design: &str| format!("[sweep]\ndesign = \"{design}\"\nreplications = 200\n");
+        folder.write("curve.toml", &format!("{}{axes}", sweep("grid")));
+        folder.write("heat.toml", &format!("{}{axes}{other}", sweep("grid")));
+        folder.write("each.toml", &format!("{}{axes}{other}", sweep("each")));
+        let (at, net) = (|name: &str| folder.at(name), "models/textbook/forkjoin_retry.xml");
+        data(&[
+            "fit",
+            "tests/data/trace/sort-32mb.spark.gz",
+            "tests/data/trace/sort-64mb.spark.gz",
+            "-o",
+            &at("stages.toml"),
+        ]);
+        data(&["sweep", &at("curve.toml"), "-o", &at("swept")]);
+        let commands: [(&str, &[&str]); 10] = [
+            ("estimate", &["estimate", "--reps=2000"]),
+            ("exact", &["estimate", &at("job.toml"), "--method=exact"]),
+            ("stages", &["estimate", &at("stages.toml"), "--reps=200"]),
+            ("simulation", &["simulate", net, "--reps=3000", "--method=simulate", "--group", "branch a=run_a,a_*"]),
+            (
+                "horizon",
+                &[
+                    "simulate",
+                    "models/textbook/mm1k.xml",
+                    "--reps=300",
+                    "--horizon=50",
+                    "--tokens",
+                    "--reward=busy=#(queue) > 0",
+                    "--at=20:#(queue)",
+                ],
+            ),
+            (
+                "steady",
+                &[
+                    "simulate",
+                    "models/textbook/mm1k.xml",
+                    "--steady",
+                    "--steady-firings=2e4",
+                    "--throughput",
+                    "--tokens",
+                ],
+            ),
+            ("solution", &["solve", net, "--goal=#(a2) > 0", "--at=2"]),
+            ("whatif", &["whatif", "--reps=40"]),
+            ("trace", &["trace", "tests/data/trace/speculation.spark.gz"]),
+            ("heat", &["sweep", &at("heat.toml")]),
+        ];
+        for (name, args) in commands {
+            folder.write(&format!("{name}.json"), &data(&[args, &["--json", "--quiet"]].concat()));
+        }
+        folder.write("each.json", &data(&["sweep", &at("each.toml"), "--json"]));
+        folder.write("curve.json", &data(&["sweep", &at("curve.toml"), "--json"]));
+        folder
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.at(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.at(name)).unwrap()
+    }
+}
+
+/// The results on the page, in its order: the argument, and the file with the same as JSON.
+const SHOWN: [(&str, &str); 12] = [
+    ("estimate.json", "estimate.json"),
+    ("exact.json", "exact.json"),
+    ("stages.json", "stages.json"),
+    ("simulation.json", "simulation.json"),
+    ("horizon.json", "horizon.json"),
+    ("steady.json", "steady.json"),
+    ("solution.json", "solution.json"),
+    ("whatif.json", "whatif.json"),
+    ("trace.json", "trace.json"),
+    ("swept", "curve.json"),
+    ("heat.json", "heat.json"),
+    ("each.json", "each.json"),
+];
+
+/// Opens the page in frames as wide as a phone and as a screen, and tells what is in them. Texts of a picture may not cover each other,
+/// nor leave it.
+const LOOK: &str = r#"<!doctype html><meta charset="utf-8"><body><script>
+addEventListener('load', () => {
+  const out = [];
+  for (const frame of document.querySelectorAll('iframe')) {
+    const page = frame.contentDocument, wide = frame.clientWidth;
+    const seen = { wide, overflow: page.documentElement.scrollWidth - wide, numbers: [], figures: [], covered: [], outside: [] };
+    for (const one of page.querySelectorAll('data')) {
+      const of = one.closest('[data-result]');
+      seen.numbers.push({ at: one.dataset.json, value: one.value, low: one.dataset.low, high: one.dataset.high,
+                          result: of ? of.dataset.result : null, text: one.textContent });
+    }
+    for (const figure of page.querySelectorAll('figure[data-figure]')) {
+      const svg = [...figure.querySelectorAll('svg')].filter(one => one.getBoundingClientRect().width > 0);
+      seen.figures.push([figure.closest('section').id, figure.dataset.figure, svg.length]);
+      for (const one of svg) {
+        const frame = one.getBoundingClientRect();
+        const boxes = [...one.querySelectorAll('text')].filter(text => text.textContent.trim())
+          .map(text => [text.textContent.trim(), text.getBoundingClientRect()]);
+        boxes.forEach(([name, box], i) => {
+          if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+            seen.outside.push([figure.closest('section').id, figure.dataset.figure, name]);
+          for (const [other, b] of boxes.slice(i + 1)) {
+            const across = Math.min(box.right, b.right) - Math.max(box.left, b.left);
+            const down = Math.min(box.bottom, b.bottom) - Math.max(box.top, b.top);
+            // boxes of letters have room above and below
+            if (across > 1 && down > 0.35 * Math.min(box.height, b.height))
+              seen.covered.push([figure.closest('section').id, figure.dataset.figure, name, other]);
+          }
+        });
+      }
+    }
+    seen.images = [...page.images].map(image => image.naturalWidth);
+    seen.scripts = page.scripts.length;
+    seen.links = [...page.querySelectorAll('[src], [href]')].map(one => (one.getAttribute('src') || one.getAttribute('href')).slice(0, 5));
+    seen.titles = [...page.querySelectorAll('h2')].map(one => one.textContent);
+    out.push(seen);
+  }
+  const pre = document.createElement('pre');
+  pre.id = 'seen';
+  pre.textContent = JSON.stringify(out);
+  document.body.append(pre);
+});
+</script>"#;
+
+/// What the browser sees, and what it complains of.
+fn look(folder: &Results, page: &str) -> (Vec<Value>, String) {
+    let frame = |wide: u32| format!("<iframe src=\"{page}\" style=\"width:{wide}px;height:900px;border:0\"></iframe>");
+    folder.write("look.html", &format!("{LOOK}{}{}", frame(390), frame(1200)));
+    let mut child = Command::new(browser())
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-dev-shm-usage",
+        ])
+        .args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--enable-logging=stderr",
+        ])
+        .args(["--allow-file-access-from-files", "--window-size=1300,1000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.at("browser")))
+        .arg(format!("file://{}", folder.at("look.html")))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(std::fs::File::create(folder.at("browser.log")).unwrap())
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        out.read_to_string(&mut text).map(|_| text)
+    });
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > Duration::from_secs(120) {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let dom = reader.join().unwrap().unwrap();
+    let log = folder.read("browser.log");
+    let found = dom.split_once("<pre id=\"seen\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+    let (found, _) = found.unwrap_or_else(|| panic!("the browser shows nothing:\n{dom:.2000}\n{log}"));
+    let text = found.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&");
+    (serde_json::from_str(&text).unwrap(), log)
+}
+
+/// The browser: `$TAILSPN_CHROMIUM`, else one that is installed.
+fn browser() -> String {
+    let named = std::env::var("TAILSPN_CHROMIUM").ok();
+    let names = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
+    let works = |name: &String| {
+        Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    };
+    let found = named.into_iter().chain(names).find(works);
+    found.expect("no Chromium: install it (Debian: `apt-get install chromium`), or name it in $TAILSPN_CHROMIUM")
+}
+
+/// Where a number of the page stands: `/pointer` in its own result, or `#i/pointer` in that of number i.
+fn in_json<'a>(number: &Value, results: &'a [Value]) -> &'a Value {
+    let at = number["at"].as_str().unwrap();
+    let (result, pointer) = match at.strip_prefix('#') {
+        Some(rest) => rest.split_at(rest.find('/').unwrap()),
+        None => (number["result"].as_str().unwrap(), at),
+    };
+    let found = results[result.parse::<usize>().unwrap()].pointer(pointer);
+    found.unwrap_or_else(|| panic!("{at} is not in result {result}"))
+}
+
+/// Compares a number of the page with the JSON, digit by digit.
+fn assert_same(number: &Value, expected: &Value) {
+    let parsed = |key: &str| number[key].as_str().map(|text| text.parse::<f64>().unwrap());
+    if expected.is_number() {
+        assert_eq!(parsed("value"), expected.as_f64(), "{number}");
+        return;
+    }
+    assert_eq!(parsed("value"), expected["value"].as_f64(), "{number}");
+    let ends = |i: usize, key: &str| expected["bounds"][i].as_f64().or(expected[key].as_f64());
+    let both = ends(0, "low").is_some() && ends(1, "high").is_some();
+    assert_eq!(parsed("low"), ends(0, "low").filter(|_| both), "{number}");
+    assert_eq!(parsed("high"), ends(1, "high").filter(|_| both), "{number}");
+}
+
+#[test]
+fn a_browser_shows_the_numbers_of_the_json() {
+    let folder = Results::new();
+    let mut args = vec!["report".to_owned()];
+    for (shown, _) in SHOWN {
+        args.push(folder.at(shown));
+        if shown == "exact.json" {
+            args.push(folder.at("job.toml"));
+        }
+        if shown == "simulation.json" {
+            args.push("models/textbook/forkjoin_retry.xml".to_owned());
+        }
+    }
+    let page = folder.at("page.html");
+    args.extend(["-o".to_owned(), page.clone()]);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    data(&args);
+    // the same results give the same bytes
+    let first = std::fs::read(&page).unwrap();
+    data(&[&args[..], &["--force"]].concat());
+    assert!(std::fs::read(&page).unwrap() == first);
+
+    let (seen, log) = look(&folder, "page.html");
+    assert!(!log.contains("CONSOLE"), "{log}");
+    let results: Vec<Value> = SHOWN.iter().map(|(_, file)| serde_json::from_str(&folder.read(file)).unwrap()).collect();
+    for page in &seen {
+        let numbers = page["numbers"].as_array().unwrap();
+        assert!(numbers.len() > 400, "{}", numbers.len());
+        numbers.iter().for_each(|number| assert_same(number, in_json(number, &results)));
+        assert!(page["overflow"].as_i64().unwrap() <= 0, "{} px too wide at {}", page["overflow"], page["wide"]);
+        assert_eq!(
+            (&page["covered"], &page["outside"]),
+            (&serde_json::json!([]), &serde_json::json!([])),
+            "at {}",
+            page["wide"]
+        );
+        assert_eq!(page["scripts"], 0);
+        let loaded = page["links"].as_array().unwrap().iter().map(|link| link.as_str().unwrap());
+        assert!(loaded.into_iter().all(|link| link == "data:" || link.starts_with('#')), "{}", page["links"]);
+        let images = page["images"].as_array().unwrap();
+        assert!(images.len() == 3 && images.iter().all(|width| width.as_u64().unwrap() > 100), "{images:?}");
+        assert!(page["titles"].as_array().unwrap().contains(&HOSTILE.into()), "{}", page["titles"]);
+        assert_eq!(figures(page), EXPECTED);
+    }
+}
+
+/// Names of the figures of each section, and that each has one picture to be seen.
+fn figures(page: &Value) -> Vec<String> {
+    let mut sections: Vec<(String, Vec<String>)> = Vec::new();
+    for figure in page["figures"].as_array().unwrap() {
+        let [section, name] = [0, 1].map(|i| figure[i].as_str().unwrap().to_owned());
+        assert_eq!(figure[2], 1, "{figure}");
+        match sections.last_mut().filter(|(last, _)| *last == section) {
+            Some((_, names)) => names.push(name),
+            None => sections.push((section, vec![name])),
+        }
+    }
+    sections.iter().map(|(section, names)| format!("{section}: {}", names.join(" "))).collect()
+}
+
+const EXPECTED: [&str; 11] = [
+    "comparison: compare",
+    "result-1: waterfall critical histogram cdf tail",
+    "result-2: cdf tail",
+    "result-3: waterfall cdf tail",
+    "result-4: waterfall histogram cdf tail",
+    "result-7: cdf tail",
+    "result-8: policies",
+    "result-9: waterfall",
+    "result-10: curve",
+    "result-11: heat",
+    "result-12: tornado",
+];
+
+/// Every report that a page can be made of, read and written again, is the same text.
+#[test]
+fn reports_are_read_as_they_were_written() {
+    let folder = Results::new();
+    for (_, file) in SHOWN {
+        let text = folder.read(file);
+        let again = match read_json(&text).unwrap() {
+            Found::Estimate(report) => json("estimate", &report),
+            Found::Stages(report) => json("estimate_stages", &report),
+            Found::Simulation(report) => json("simulation", &report),
+            Found::Steady(report) => json("steady", &report),
+            Found::Solution(report) => json("solution", &report),
+            Found::WhatIf(report) => json("whatif", &report),
+            Found::Trace(report) => json("trace", &report),
+            Found::Sweep(report) => json("sweep", &report),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(again.unwrap(), text, "{file}");
+    }
+}
+
+/// The area above a distribution function, by trapezoids: the mean.
+fn mean_of(curve: &Value) -> f64 {
+    let points: Vec<[f64; 2]> = curve
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| ["time_s", "probability"].map(|key| point[key].as_f64().unwrap()))
+        .collect();
+    let pieces = points.windows(2).map(|pair| (pair[1][0] - pair[0][0]) * (1.0 - 0.5 * (pair[0][1] + pair[1][1])));
+    points[0][0] + pieces.sum::<f64>()
+}
+
+#[test]
+fn lines_in_the_json_hold_the_means_beside_them() {
+    let found: Value = serde_json::from_str(&data(&["estimate", "--json"])).unwrap();
+    for (part, mean) in [("analytic", &found["analytic"]["mean"]), ("job_time", &found["job_time"]["mean"]["value"])] {
+        let (mean, of_line) = (mean.as_f64().unwrap(), mean_of(&found[part]["curve"]));
+        assert!((of_line / mean - 1.0).abs() < 3e-3, "{part}: {of_line} and {mean}");
+    }
+    // a simulated line is within its bands at the exact one, but for one point in twenty and more, since they hang together
+    let exact = found["analytic"]["curve"].as_array().unwrap();
+    let at = |time: f64| {
+        exact
+            .iter()
+            .min_by(|a, b| {
+                (a["time_s"].as_f64().unwrap() - time).abs().total_cmp(&(b["time_s"].as_f64().unwrap() - time).abs())
+            })
+            .unwrap()
+    };
+    let simulated = found["job_time"]["curve"].as_array().unwrap();
+    let inside = simulated.iter().filter(|point| {
+        let p = at(point["time_s"].as_f64().unwrap())["probability"].as_f64().unwrap();
+        point["low"].as_f64().unwrap() - 0.01 < p && p < point["high"].as_f64().unwrap() + 0.01
+    });
+    assert!(inside.count() * 10 >= simulated.len() * 8);
+}
+
+/// Every number as another: what a file may hold that nobody wrote.
+fn with_numbers(value: &mut Value, to: &dyn Fn(f64) -> Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => *value = to(number.as_f64().unwrap()),
+        Value::Array(all) => all.iter_mut().for_each(|one| with_numbers(one, to)),
+        Value::Object(all) => all.values_mut().for_each(|one| with_numbers(one, to)),
+        _ => {}
+    }
+}
+
+#[test]
+fn files_with_absurd_numbers_make_a_page() {
+    let folder = Results::new();
+    let absurd: [&dyn Fn(f64) -> Value; 5] = [
+        &|_| 1e300.into(),
+        &|number| (-1e12 * number).into(),
+        &|_| 0.0.into(),
+        &|number| (1e-200 * number).into(),
+        &|number| (if (1e3 * number) as i64 % 2 == 0 { 1e300 } else { -1e300 }).into(),
+    ];
+    for (i, to) in absurd.iter().enumerate() {
+        let mut args = vec!["report".to_owned(), "-o".to_owned(), folder.at(&format!("page{i}.html"))];
+        for (_, file) in SHOWN {
+            let mut value: Value = serde_json::from_str(&folder.read(file)).unwrap();
+            with_numbers(&mut value, to);
+            folder.write(&format!("{i}-{file}"), &value.to_string());
+            args.push(folder.at(&format!("{i}-{file}")));
+        }
+        let started = Instant::now();
+        data(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(started.elapsed() < Duration::from_secs(60), "{i}");
+    }
+}
+
+#[test]
+fn help_of_report() {
+    assert_shown!(data(&["report", "--help"]));
+}
+
+/// What the tool says of a file as a result, without the folder's name.
+fn refusal(folder: &TempDir, text: &str) -> String {
+    let file = folder.path().join("x");
+    let page = folder.path().join("page.html");
+    std::fs::write(&file, text).unwrap();
+    let said = shown(&["report", file.to_str().unwrap(), "-o", page.to_str().unwrap()]);
+    assert!(!page.exists());
+    said.replace(&format!("{}/", folder.path().display()), "")
+}
+
+#[test]
+fn files_that_are_no_results_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = data(&["simulate", "models/textbook/forkjoin_retry.xml", "--reps=10", "--method=simulate", "--json"]);
+    let said: Vec<String> = [
+        "",
+        "Dear reader, this is no result.",
+        "{\"a\": 1}",
+        &whole[..300],
+        &whole.replace("\"format_version\": 1", "\"format_version\": 7"),
+        &whole.replace("\"kind\": \"simulation\"", "\"kind\": \"check\""),
+        &whole.replace("\"replications\": 10", "\"replications\": \"ten\""),
+        "[job]\nname = \"a plan without a result\"\n",
+    ]
+    .iter()
+    .map(|text| refusal(&folder, text))
+    .collect();
+    assert_shown!(said.join("\n"));
+}
+
+#[test]
+fn folders_and_files_that_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(at("empty")).unwrap();
+    let said = |args: &[&str]| shown(args).replace(&format!("{}/", folder.path().display()), "");
+    let mut all = vec![said(&["report", &at("empty"), "-o", &at("page.html")])];
+    all.push(said(&["report", &at("nowhere"), "-o", &at("page.html")]));
+    std::fs::write(at("job.json"), data(&["estimate", "--method=exact", "--json"])).unwrap();
+    all.push(said(&["report", &at("job.json")]));
+    std::fs::write(at("old.html"), "old").unwrap();
+    all.push(said(&["report", &at("job.json"), "-o", &at("old.html")]));
+    assert_eq!(std::fs::read_to_string(at("old.html")).unwrap(), "old");
+    assert_shown!(all.join("\n"));
+    data(&["report", &at("job.json"), "-o", &at("old.html"), "--force"]);
+    assert!(std::fs::read_to_string(at("old.html")).unwrap().starts_with("<!DOCTYPE html>"));
+    assert!(data(&["report", &at("job.json"), "-o", "-"]).starts_with("<!DOCTYPE html>"));
+}
+
+/// Names of the files of a folder, in order.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Width and height from the header of a PNG.
+fn size_of(png: &[u8]) -> [u32; 2] {
+    assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
+    [16, 20].map(|at| u32::from_be_bytes(png[at..at + 4].try_into().unwrap()))
+}
+
+#[test]
+fn pictures_become_files_in_both_formats() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let draw = ["--plots", &at("plots"), "--plot-format=svg,png"];
+    let estimate = ["estimate", "--reps=300", "--json"];
+    let text = data(&[&estimate[..], &draw].concat());
+    let drawn = ["cdf", "critical", "histogram", "tail", "waterfall"];
+    let expected: Vec<String> =
+        drawn.iter().flat_map(|name| ["png", "svg"].map(|end| format!("{name}.{end}"))).collect();
+    assert_eq!(names(Path::new(&at("plots"))), expected);
+    for name in drawn {
+        let svg = std::fs::read_to_string(at(&format!("plots/{name}.svg"))).unwrap();
+        let [width, height] = size_of(&std::fs::read(at(&format!("plots/{name}.png"))).unwrap());
+        assert!(svg.contains(&format!("width=\"{}\" height=\"{}\"", width / 2, height / 2)), "{name}: {svg:.200}");
+    }
+    // not over what is there
+    let again = tool(&[&estimate[..], &draw].concat()).output().unwrap();
+    assert_eq!((again.status.code(), again.stdout.len()), (Some(7), 0));
+    // the page's pictures are those of the command
+    std::fs::write(at("job.json"), text).unwrap();
+    data(&["report", &at("job.json"), "--plots", &at("again")]);
+    for name in drawn {
+        let [a, b] = ["plots", "again"].map(|plots| std::fs::read(at(&format!("{plots}/{name}.svg"))).unwrap());
+        assert!(a == b, "{name}");
+    }
+    assert_eq!(names(Path::new(&at("again"))).len(), 6, "and its net");
+}
+
+#[test]
+fn pictures_that_have_a_name_are_what_its_ending_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let net = "models/textbook/forkjoin_retry.xml";
+    data(&[
+        "solve",
+        net,
+        "--goal=#(a2) > 0",
+        "--plot-cdf",
+        &at("cdf.png"),
+        "--export-svg",
+        &at("graph.png"),
+        "--plots",
+        &at("solve"),
+    ]);
+    data(&["whatif", "--reps=20", "--plot", &at("whatif.PNG"), "--plots", &at("whatif")]);
+    let log = "tests/data/trace/small.spark";
+    data(&["trace", log, "--timeline", &at("timeline.png"), "--plots", &at("trace"), "--plot-format=png"]);
+    for name in ["cdf.png", "graph.png", "whatif.PNG", "timeline.png", "trace/timeline.png"] {
+        let [width, height] = size_of(&std::fs::read(at(name)).unwrap());
+        assert!(width > 200 && height > 100, "{name}");
+    }
+    assert_eq!(names(Path::new(&at("solve"))), ["cdf.svg", "tail.svg"]);
+    assert_eq!(names(Path::new(&at("whatif"))), ["policies.svg"]);
+    assert!(names(Path::new(&at("trace"))).contains(&"waterfall.png".to_owned()));
+}

@@ -1,0 +1,138 @@
+//! `syscalls` as a person sees it, on runs made up.
+
+use std::path::Path;
+use std::process::Output;
+
+use tailspn::diagnose::syscalls::{Fault, MadeRun};
+
+use crate::cli::{assert_shown, show, shown, tool};
+
+/// Writes the logs of a run into a folder of its own.
+fn write(folder: &Path, run: u32, fault: Option<(usize, Fault)>) {
+    std::fs::create_dir_all(folder).unwrap();
+    for (node, text) in (MadeRun { tasks: 40, run, fault, ..MadeRun::default() }).logs() {
+        std::fs::write(folder.join(format!("{node}.strace")), text).unwrap();
+    }
+}
+
+/// A folder with three control runs, their profile, and two runs with a fault.
+fn prepared() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for run in 0..3 {
+        write(&folder.path().join(format!("control{run}")), run, None);
+    }
+    write(&folder.path().join("lossy"), 7, Some((2, Fault::PacketLoss(0.3))));
+    write(&folder.path().join("slow"), 8, Some((1, Fault::SlowDisk(20.0))));
+    data(&run(&folder, &["profile", "control0", "control1", "control2", "-o", "usual.json"]));
+    folder
+}
+
+/// Standard output of a run that must succeed.
+fn data(output: &Output) -> String {
+    assert!(output.status.success(), "{}", show(output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn run(folder: &tempfile::TempDir, args: &[&str]) -> Output {
+    let args: Vec<&str> = ["syscalls"].iter().chain(args).copied().collect();
+    tool(&args).current_dir(folder.path()).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn help_of_syscalls() {
+    assert_shown!(shown(&["syscalls", "--help"]));
+    assert_shown!(shown(&["syscalls", "profile", "--help"]));
+    assert_shown!(shown(&["syscalls", "diagnose", "--help"]));
+}
+
+#[test]
+fn says_which_node_is_at_fault() {
+    let folder = prepared();
+    assert_shown!(show(&run(&folder, &["profile", "control0", "control1", "control2", "-o", "usual.json", "--force"])));
+    assert_shown!(show(&run(&folder, &["diagnose", "lossy", "-p", "usual.json", "--picture", "calls.svg"])));
+    assert_shown!(show(&run(&folder, &["diagnose", "slow", "-p", "usual.json", "--method", "improved"])));
+    let picture = std::fs::read_to_string(folder.path().join("calls.svg")).unwrap();
+    // a square for each of eight kinds of calls on each of four nodes
+    assert_eq!(picture.matches("<title>").count(), 32);
+    assert!(picture.contains("improved: n3") && picture.ends_with("</svg>\n"), "{picture}");
+    let again = run(&folder, &["diagnose", "lossy", "-p", "usual.json", "--picture", "calls.svg"]);
+    assert_eq!(again.status.code(), Some(7), "{}", stderr(&again));
+}
+
+#[test]
+fn writes_json_and_csv() {
+    let folder = prepared();
+    let json = data(&run(&folder, &["diagnose", "slow", "-p", "usual.json", "--json"]));
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&report["kind"], &report["control_runs"]), (&"syscalls".into(), &3.into()));
+    let improved = &report["answers"][2];
+    assert_eq!((&improved["method"], &improved["nodes"][0]), (&"syscalls-improved".into(), &"n2".into()));
+    assert_eq!(improved["findings"][0]["cause"], "disk");
+    assert_eq!(report["nodes"].as_array().unwrap().len(), 4);
+    let csv = data(&run(&folder, &["diagnose", "slow", "-p", "usual.json", "--csv"]));
+    assert!(
+        csv.starts_with("node,call,calls,errors,total_s,mean_s,usual_low_s,usual_high_s,verdict\nn1,accept,"),
+        "{csv}"
+    );
+    assert_eq!(csv.lines().count(), 33);
+}
+
+#[test]
+fn logs_are_told_by_name_and_what_is_odd_is_told() {
+    let folder = prepared();
+    let text = std::fs::read_to_string(folder.path().join("slow/n4.strace")).unwrap();
+    // cut in the middle of a line, and one line of something else
+    let cut = format!("what is this?\n{}", &text[..text.len() - 30]);
+    std::fs::write(folder.path().join("fourth.log"), cut).unwrap();
+    std::fs::write(folder.path().join("slow/README"), "not a log\n").unwrap();
+    std::fs::remove_file(folder.path().join("slow/n4.strace")).unwrap();
+    let output =
+        run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--method", "improved", "--csv"]);
+    let notes = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{notes}");
+    assert!(notes.contains("`slow/README` is no log of strace: no line of strace; left out"), "{notes}");
+    assert!(notes.contains("warning: fourth.log:1: not a line of strace; left out: what is this?"), "{notes}");
+    assert!(notes.contains("a call that is cut off; left out"), "{notes}");
+    let quiet = run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--quiet", "--csv"]);
+    assert_eq!(stderr(&quiet), "");
+    let unknown = run(&folder, &["diagnose", "slow", "n9=fourth.log", "-p", "usual.json"]);
+    assert!(stderr(&unknown).contains("in no control run of this form: n9"), "{}", stderr(&unknown));
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused() {
+    let folder = prepared();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "totals.strace",
+        "% time     seconds  usecs/call     calls    errors syscall\n 90.00    0.012000           1     12000           newfstatat\n",
+    );
+    write("other.txt", "nothing of the kind\n");
+    write("empty.strace", "");
+    write("bad.json", "{\"format_version\":1}");
+    std::fs::create_dir(folder.path().join("none")).unwrap();
+    for (args, code, message) in [
+        (vec!["diagnose", "totals.strace", "-p", "usual.json"], 5, "totals of processor time (-c without -w)"),
+        (vec!["diagnose", "totals.strace", "--clock", "wall", "-p", "usual.json", "--csv"], 0, ""),
+        (vec!["diagnose", "other.txt", "-p", "usual.json"], 4, "is no log of strace"),
+        (vec!["diagnose", "empty.strace", "-p", "usual.json"], 4, "is empty"),
+        (vec!["diagnose", "none", "-p", "usual.json"], 4, "no log of strace in"),
+        (vec!["diagnose", "absent", "-p", "usual.json"], 7, "there is no such file"),
+        (vec!["diagnose", "slow", "-p", "absent.json"], 7, "there is no such file"),
+        (vec!["diagnose", "slow", "-p", "bad.json"], 3, "is no profile of system calls"),
+        (vec!["diagnose", "slow", "slow/n1.strace", "-p", "usual.json"], 2, "are both of node `n1`"),
+        (vec!["diagnose", "slow", "-p", "usual.json", "--margin", "0.5"], 2, "--margin must be at least 1"),
+        (vec!["profile", "control0", "-o", "usual.json"], 7, "exists already"),
+        (vec!["profile", "control0", "-o", "one.json"], 0, "fewer than three control runs"),
+    ] {
+        let output = run(&folder, &args);
+        let text = stderr(&output).replace("\n  ", " ").replace("│ ", "");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {words}");
+        assert!(words.contains(message), "{args:?}: {words}");
+    }
+}

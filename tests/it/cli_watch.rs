@@ -1,0 +1,171 @@
+//! `watch` as a person sees it: files that grow, standard input, models, and what cannot be right.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::cli::{assert_shown, data, show, shown, tool};
+
+const HEADER: &str = "kind\tstage\tpartition\tattempt\tnode\tt_ms\tdone\ttotal\n";
+
+/// Eight tasks of 100 records that report each second and take twenty; task 3 has three times as much to do. In the order of time.
+fn reports(seconds: u32) -> String {
+    let mut text = HEADER.to_owned();
+    for second in 0..=seconds {
+        for task in 0..8 {
+            let total = if task == 3 { 300 } else { 100 };
+            let done = (5 * second + task / 2 * u32::from(second > 0)).min(total);
+            if second == 0 || 5 * (second - 1) + task / 2 < total {
+                let _ =
+                    writeln!(text, "map\t1\t{task}\t0\tn{}\t{}\t{done}\t{total}", task % 4, 1000 * second + 10 * task);
+            }
+        }
+    }
+    text
+}
+
+/// A folder with reports of an earlier run, without skew, and the model that they teach.
+fn learned() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = reports(30).lines().filter(|line| !line.contains("\t3\t0\t")).collect::<Vec<_>>().join("\n") + "\n";
+    std::fs::write(folder.path().join("hist.tsv"), rows).unwrap();
+    let output =
+        tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap();
+    assert_shown!(show(&output));
+    folder
+}
+
+#[test]
+fn help_of_watch() {
+    assert_shown!(shown(&["watch", "--help"]));
+}
+
+#[test]
+fn learns_a_model_and_flags_by_it() {
+    let folder = learned();
+    assert_shown!(std::fs::read_to_string(folder.path().join("model.toml")).unwrap());
+    std::fs::write(folder.path().join("run.tsv"), reports(70)).unwrap();
+    let run = |args: &[&str]| {
+        let all = [&["watch", "run.tsv", "--until-idle", "0"], args].concat();
+        show(&tool(&all).current_dir(folder.path()).output().unwrap())
+    };
+    assert_shown!(run(&["--model", "model.toml"]));
+    assert_shown!(run(&["--model", "model.toml", "--json"]));
+    assert_shown!(run(&["--model", "model.toml", "--rule", "paper"]));
+    // the peers alone say the same, a little later
+    let alone = run(&[]);
+    assert_eq!(alone.matches("straggler").count(), 1, "{alone}");
+    assert!(alone.contains("task 3.0 on n3"), "{alone}");
+    let again =
+        show(&tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap());
+    assert!(again.starts_with("exit 7") && again.contains("exists already"), "{again}");
+}
+
+/// A flag is there before the reports end, although more may come.
+#[test]
+fn flags_at_once_from_standard_input() {
+    let mut child =
+        tool(&["watch", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let (mut input, mut lines) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    input.write_all(reports(14).as_bytes()).unwrap();
+    input.flush().unwrap();
+    let line = lines.next().unwrap().unwrap();
+    assert!(line.contains("straggler map stage 1 task 3.0 on n3"), "{line}");
+    drop(input);
+    assert!(lines.next().is_none());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// The file is written in pieces that end within lines; the end is found by silence.
+#[test]
+fn follows_a_file_that_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.tsv");
+    let text = reports(30);
+    std::fs::write(&path, &text[..333]).unwrap();
+    let child = tool(&["watch", "run.tsv", "--until-idle", "2s", "--json"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    for piece in text.as_bytes()[333..].chunks(1500) {
+        std::thread::sleep(Duration::from_millis(50));
+        file.write_all(piece).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let events: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events.len(), 2, "{text}");
+    assert_eq!((&events[0]["event"], &events[0]["task"]), (&"straggler".into(), &3.into()));
+    assert_eq!((&events[1]["event"], &events[1]["tasks"], &events[1]["ended"]), (&"end".into(), &8.into(), &7.into()));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+/// Garbage in every way that the format has one, and times and progress that cannot be.
+#[test]
+fn counts_what_cannot_be_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = reports(25);
+    text += "map\t1\t0\t0\tn0\t999\t5\t100\n\u{1}\u{2}\n{\"t_ms\":\nmap\t1\t3\t0\tn3\t1\t5\t300\nmap\t1\t3\t0\tn3\t26000\t5\t300\n";
+    text += "map\t1\t3\t0\tn3\t26500\t305\t300\nmap\t1\t3\t0\tn3\t9e15\t200\t300\nmap\t1\t3\t0\tn3\t27000\t135\t300\nmap\t1\t3\t0\tn3\t28";
+    std::fs::write(folder.path().join("odd.tsv"), text).unwrap();
+    let output = tool(&["watch", "odd.tsv", "--until-idle", "0"]).current_dir(folder.path()).output().unwrap();
+    assert_shown!(show(&output));
+    std::fs::write(folder.path().join("none.tsv"), "a\tb\n1\t2\n").unwrap();
+    let output = tool(&["watch", "none.tsv", "--until-idle", "0"]).current_dir(folder.path()).output().unwrap();
+    assert_shown!(show(&output));
+}
+
+#[test]
+fn refuses_what_it_cannot_use() {
+    for (args, exit) in [
+        (&["watch"][..], 2),
+        (&["watch", "-", "--diff", "0"], 2),
+        (&["watch", "-", "--confidence", "1"], 2),
+        (&["watch", "-", "-o", "model.toml"], 2),
+        (&["watch", "missing.tsv"], 7),
+        (&["watch", "-", "--model", "missing.toml"], 7),
+        (&["watch", "-", "--model", "Cargo.toml"], 3),
+        (&["watch", "--learn", "Cargo.toml"], 4),
+        (&["watch", "--learn", "tests/data/trace/small.spark"], 4),
+    ] {
+        let output = tool(args).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{args:?}: {}", show(&output));
+    }
+    assert!(Path::new("Cargo.toml").is_file());
+}
+
+/// Ctrl-C ends a file that would be followed for ever, and what was counted is told.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_it_cleanly() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("run.tsv"), reports(14)).unwrap();
+    let mut child = tool(&["watch", "run.tsv"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert!(line.contains("task 3.0"), "{line}");
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(told.contains("120 reports of 8 tasks") && told.contains("8 tasks were still running"), "{told}");
+}
+
+#[test]
+fn learns_from_the_progress_of_hadoop_s_histories() {
+    let Some(history) = crate::long_tail::hadoop_history() else { return };
+    let text = data(&["watch", "--learn", history.to_str().unwrap()]);
+    assert!(text.contains("progress of") && text.contains("map"), "{text}");
+}

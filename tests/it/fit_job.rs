@@ -1,0 +1,242 @@
+//! Job plans from histories of MapReduce: a made history whose rates and times are known, and real ones beside their own sums.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tailspn::fit::{FitError, FittedJob, HadoopConf, fit_job, observe_job};
+use tailspn::mapreduce::{Plan, phase_times, spn_gc};
+use tailspn::trace::{JobTrace, ReadOptions, read, read_bytes};
+use tailspn::watch::Unwatched;
+
+const MB: f64 = 1_048_576.0;
+/// The made job: maps of 64 MB, which wait 1.6 s for them, compute 3 s, and spill 32 MB in 0.5 s.
+const MAPS: u32 = 20;
+/// Reduces that begin after the last map, fetch 160 MB in 4 s, sort for 2 s and work for 6.
+const REDUCES: u32 = 4;
+
+/// A history in the format of Hadoop 2, one wave of maps, then the reduces.
+fn made() -> String {
+    let mut text = "Avro-Json\n{}\n".to_owned();
+    let mut event = |kind: &str, name: &str, body: &str| {
+        let space = "org.apache.hadoop.mapreduce.jobhistory";
+        let _ = writeln!(text, "{{\"type\":\"{kind}\",\"event\":{{\"{space}.{name}\":{{{body}}}}}}}");
+    };
+    let counters = |counts: &[(&str, f64)]| {
+        let count =
+            |(name, value): &(&str, f64)| format!("{{\"name\":\"{name}\",\"displayName\":\"x\",\"value\":{value:.0}}}");
+        let counts: Vec<String> = counts.iter().map(count).collect();
+        format!(
+            "{{\"name\":\"C\",\"groups\":[{{\"name\":\"g\",\"displayName\":\"g\",\"counts\":[{}]}}]}}",
+            counts.join(",")
+        )
+    };
+    event(
+        "JOB_SUBMITTED",
+        "JobSubmitted",
+        "\"jobid\":\"job_1_0001\",\"jobName\":\"made\",\"userName\":\"u\",\"submitTime\":1000",
+    );
+    let ids = |kind: &str, task: u32| {
+        format!("\"taskid\":\"task_1_0001_{kind}_{task:06}\",\"attemptId\":\"attempt_1_0001_{kind}_{task:06}_0\"")
+    };
+    for (kind, word, tasks, start, node) in [("m", "MAP", MAPS, 6_000, 5), ("r", "REDUCE", REDUCES, 12_000, 1)] {
+        for task in 0..tasks {
+            let body = format!(
+                "{},\"taskType\":\"{word}\",\"startTime\":{start},\"trackerName\":\"n{}\"",
+                ids(kind, task),
+                task / node
+            );
+            event(&format!("{word}_ATTEMPT_STARTED"), "TaskAttemptStarted", &body);
+        }
+    }
+    for task in 0..MAPS {
+        // map phases of 4.5 and 4.7 s in turn
+        let end = 6_000 + 4_500 + 200 * (task % 2);
+        let cpu = 2_900.0 + 200.0 * f64::from(task % 2);
+        let counts = [
+            ("HDFS_BYTES_READ", 64.0 * MB),
+            ("MAP_OUTPUT_BYTES", 40.0 * MB),
+            ("SPILLED_RECORDS", 1_000.0),
+            ("FILE_BYTES_WRITTEN", 32.0 * MB),
+            ("CPU_MILLISECONDS", cpu),
+        ];
+        let body = format!(
+            "{},\"taskType\":\"MAP\",\"taskStatus\":\"SUCCEEDED\",\"mapFinishTime\":{end},\"finishTime\":{},\"hostname\":\"n{}\",\"counters\":{}",
+            ids("m", task),
+            end + 500,
+            task / 5,
+            counters(&counts)
+        );
+        event("MAP_ATTEMPT_FINISHED", "MapAttemptFinished", &body);
+    }
+    for task in 0..REDUCES {
+        let counts = [("REDUCE_SHUFFLE_BYTES", 160.0 * MB), ("HDFS_BYTES_WRITTEN", 10.0 * MB)];
+        let body = format!(
+            "{},\"taskType\":\"REDUCE\",\"taskStatus\":\"SUCCEEDED\",\"shuffleFinishTime\":16000,\"sortFinishTime\":18000,\
+             \"finishTime\":24000,\"hostname\":\"n{task}\",\"counters\":{}",
+            ids("r", task),
+            counters(&counts)
+        );
+        event("REDUCE_ATTEMPT_FINISHED", "ReduceAttemptFinished", &body);
+    }
+    event(
+        "JOB_FINISHED",
+        "JobFinished",
+        "\"jobid\":\"job_1_0001\",\"finishTime\":24100,\"finishedMaps\":20,\"finishedReduces\":4",
+    );
+    text
+}
+
+fn trace_of(text: &str) -> JobTrace {
+    read_bytes("made", text.as_bytes(), &ReadOptions::default(), &Unwatched).unwrap()
+}
+
+fn fitted(trace: &JobTrace, job: Option<&str>, conf: Option<&HadoopConf>) -> FittedJob {
+    fit_job(&observe_job(trace, job).unwrap(), conf, None, 0.95).unwrap()
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{found} {expected}");
+}
+
+#[test]
+fn a_made_history_gives_back_its_rates_and_times() {
+    let fitted = fitted(&trace_of(&made()), None, None);
+    let plan = &fitted.plan;
+    for (found, expected) in [
+        (plan.profile.input_mb, 1280.0),
+        (plan.profile.maps as f64, 20.0),
+        (plan.profile.map_data_mb, 800.0),
+        (plan.profile.map_output_mb, 640.0),
+        (plan.profile.reduce_output_mb, 40.0),
+        (plan.profile.spilled_records as f64, 20_000.0),
+        (plan.profile.load_s, 5.0),
+        (plan.job.split_mb, 64.0),
+        (plan.cluster.node[0].count as f64, 4.0),
+        (plan.cluster.node[0].disk_read_mb_per_s, 40.0),
+        (plan.cluster.node[0].disk_write_mb_per_s, 64.0),
+        (plan.cluster.node[0].network_mb_per_s, 40.0),
+    ] {
+        near(found, expected);
+    }
+    // what the model counts in phases 2 to 5 is the map phase, 4.6 s on average; in phase 9 the reduce phase of 6 s
+    let node = &plan.cluster.node[0];
+    let map_phase = spn_gc::read_s(plan, node, spn_gc::local_share(plan))
+        + spn_gc::to_gpu_s(plan, node)
+        + spn_gc::gpu_s(plan, node)
+        + spn_gc::to_host_s(plan, node);
+    near(map_phase, 4.6);
+    near(spn_gc::reduce_s(plan, node), 6.0);
+    // 20 values 0.1 s off their mean: half width t(0.975, 19) · 0.1 · √(20/19) / √20
+    let value = fitted.values.iter().find(|value| value.key == "profile.map_cpu_s").unwrap();
+    let (low, high) = value.interval.unwrap();
+    assert!((0.5 * (high - low) - 2.093 * 0.1 / 19.0_f64.sqrt()).abs() < 1e-4, "{low} {high}");
+    assert!(!plan.model.slots && fitted.notes.iter().any(|note| note.contains("all maps ran at once")));
+    assert!(fitted.notes.iter().any(|note| note.contains("GPU times are in no log")));
+    assert_eq!(Plan::from_toml(&fitted.plan_text().unwrap()).unwrap(), *plan);
+    assert!(phase_times(plan, &mut || 0.5).is_ok());
+}
+
+#[test]
+fn settings_come_from_the_configuration() {
+    let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/trace/count_conf.xml")).unwrap();
+    let conf = HadoopConf::read(&bytes).unwrap();
+    let fitted = fitted(&trace_of(&made()), None, Some(&conf));
+    let hadoop = &fitted.plan.hadoop;
+    assert_eq!((hadoop.sort_mb, hadoop.sort_spill_percent, hadoop.sort_factor), (256.0, 0.9, 20));
+    assert_eq!((hadoop.reduce_heap_mb, hadoop.shuffle_merge_percent, hadoop.parallel_copies), (2048.0, 0.5, 5));
+    assert_eq!((fitted.plan.cluster.replicas, fitted.plan.job.split_mb), (2, 64.0));
+    let notes = fitted.notes.join("\n");
+    for said in ["`${copies}`", "splits of 128 MB would make other than 20 maps", "hadoop.sort_record_percent: not in"]
+    {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+}
+
+#[test]
+fn what_is_no_test_job_is_refused() {
+    let job = |text: &str, id: Option<&str>| observe_job(&trace_of(text), id);
+    assert!(matches!(job(&made(), Some("job_9_9")), Err(FitError::NoSuchJob { .. })));
+    let failed = made().replace("JOB_FINISHED", "JOB_FAILED").replace("JobFinished", "JobUnsuccessfulCompletion");
+    let failed = failed.replace("\"finishTime\":24100", "\"finishTime\":24100,\"jobStatus\":\"FAILED\"");
+    assert!(matches!(job(&failed, None), Err(FitError::Incomplete { .. })), "{:?}", job(&failed, None));
+    let blind = made().replace("HDFS_BYTES_READ", "OTHER");
+    let observed = job(&blind, None).unwrap();
+    assert!(matches!(fit_job(&observed, None, None, 0.95), Err(FitError::NoInput { .. })));
+    assert_eq!(fit_job(&observed, None, Some(2560.0), 0.95).unwrap().plan.job.split_mb, 128.0);
+    let two = made() + &made().replace("job_1_0001", "job_1_0002").replace("_1_0001_", "_1_0002_");
+    assert!(matches!(job(&two, None), Err(FitError::SeveralJobs { ids, .. }) if ids.len() == 2));
+    assert_eq!(job(&two, Some("job_1_0002")).unwrap().maps.len(), 20);
+}
+
+fn shared() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
+    let logs = shared.join("data/logs");
+    if logs.is_dir() {
+        return Some(logs);
+    }
+    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", logs.display());
+    println!("skipped: no ../shared");
+    None
+}
+
+/// A counter of all maps or reduces as the history itself sums it up at its end.
+fn summed(text: &str, which: &str, counter: &str) -> f64 {
+    let line = text.lines().find(|line| line.trim_start().starts_with("{\"type\":\"JOB_FINISHED\"")).unwrap();
+    let event: Value = serde_json::from_str(line).unwrap();
+    let body = event["event"].as_object().unwrap().values().next().unwrap();
+    let groups = body[which]["groups"].as_array().unwrap();
+    let counts = groups.iter().flat_map(|group| group["counts"].as_array().unwrap());
+    counts.filter(|count| count["name"] == counter).map(|count| count["value"].as_f64().unwrap()).next().unwrap()
+}
+
+/// Histories that Hadoop wrote, beside the sums that it wrote into them.
+#[test]
+fn real_histories_give_the_sums_that_hadoop_made() {
+    let Some(logs) = shared() else { return };
+    let files = [
+        (
+            "hraven/job_1329348432655_0001-1329348443227-user-Sleep+job-1329348468601-10-1-SUCCEEDED-default.jhist",
+            "hraven/job_1329348432655_0001_conf.xml",
+            10,
+        ),
+        (
+            "dr-elephant/job_1526555215992_0001-1526555642677-user-QuasiMonteCarlo-1526555658299-1-1-SUCCEEDED-default-1526555648931.jhist",
+            "dr-elephant/job_1526555215992_0001_conf.xml",
+            1,
+        ),
+    ];
+    for (history, conf, maps) in files {
+        let path = logs.join("hadoop-jhist").join(history);
+        let trace = read(&path, &ReadOptions::default(), &Unwatched).unwrap();
+        let conf = HadoopConf::read(&std::fs::read(logs.join("hadoop-jhist").join(conf)).unwrap()).unwrap();
+        let fitted = fitted(&trace, None, Some(&conf));
+        let plan = &fitted.plan;
+        let text = std::fs::read_to_string(&path).unwrap();
+        let sum = |which: &str, counter: &str| summed(&text, which, counter);
+        assert_eq!(plan.profile.maps, maps, "{history}");
+        near(plan.profile.input_mb, sum("mapCounters", "HDFS_BYTES_READ") / MB);
+        near(plan.profile.map_data_mb, sum("mapCounters", "MAP_OUTPUT_BYTES") / MB);
+        near(plan.profile.spilled_records as f64, sum("mapCounters", "SPILLED_RECORDS"));
+        near(plan.profile.map_output_mb, sum("reduceCounters", "REDUCE_SHUFFLE_BYTES") / MB);
+        near(plan.profile.reduce_output_mb, sum("reduceCounters", "HDFS_BYTES_WRITTEN") / MB);
+        assert_eq!((plan.hadoop.sort_mb, plan.hadoop.sort_factor), (100.0, 10), "{history}");
+        assert_eq!(Plan::from_toml(&fitted.plan_text().unwrap()).unwrap(), *plan);
+    }
+}
+
+/// The text format of 0.20, and the Rumen trace that was made of the same jobs: the same plan.
+#[test]
+fn text_history_and_rumen_trace_of_a_job_give_the_same_plan() {
+    let Some(logs) = shared() else { return };
+    let folder = logs.join("hadoop-rumen/rumen/small-trace-test");
+    let plan = |file: &str| {
+        let trace = read(&folder.join(file), &ReadOptions::default(), &Unwatched).unwrap();
+        fitted(&trace, Some("job_200904211745_0002"), None).plan
+    };
+    let (text, rumen) = (plan("sample-job-tracker-logs.gz"), plan("job-tracker-logs-trace-output.gz"));
+    assert_eq!((text.profile.maps, text.job.reduces, text.cluster.node[0].count), (20, 1, 19));
+    assert!(text.profile.map_cpu_s > 4.0 && text.profile.map_cpu_s < 6.0);
+    assert_eq!(text.profile, rumen.profile);
+}
