@@ -96,6 +96,7 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<Aske
         }
     }
     let checked = if args.method == SensitivityMethod::Derivatives { &points[..1] } else { &points[..] };
+    subject.check_axes_of(&plan, &source, &text)?;
     subject.check(&plan, checked, &source, &text)?;
     Ok(Asked { subject, plan, is_plan: true })
 }
