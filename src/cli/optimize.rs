@@ -38,6 +38,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     let all = candidates(&plan, |point| cost_of(&cost, &plan, &sweep, &subject, point))
         .map_err(|message| Failure::plain(Exit::Model, message))?;
     let points: Vec<Point> = all.iter().map(|candidate| candidate.point.clone()).collect();
+    subject.check_axes_of(&sweep, &source, &text)?;
     subject.check(&sweep, &with_base(&points, sweep.axis.len()), &source, &text)?;
     if plan.optimize.search == Search::Bisection {
         check_bisection(&plan, &all)?;

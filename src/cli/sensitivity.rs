@@ -44,13 +44,6 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
     catch_interrupt(terminal);
     let mut report = match args.method {
         SensitivityMethod::Derivatives => derivatives::find(&asked, args, terminal)?,
-        _ if !asked.is_plan => {
-            let note = Note::problem("a net alone has no ranges to move its rate parameters over");
-            return Err(Failure::new(
-                Exit::Usage,
-                note.with_help("write a plan with `sweep.net` and axes with `from` and `to`; see docs/sensitivity.md"),
-            ));
-        }
         _ => over_ranges(&asked, args, terminal)?,
     };
     report.rank();
@@ -67,6 +60,11 @@ fn is_net(text: &str) -> bool {
 fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<Asked, Failure> {
     let bytes = crate::cli::load::read_bytes(path)?;
     if is_net(&String::from_utf8_lossy(&bytes)) {
+        if args.method != SensitivityMethod::Derivatives {
+            let note = Note::problem("a net alone has no ranges to move its rate parameters over");
+            let help = "write a plan with `sweep.net` and axes with `from` and `to`; see docs/sensitivity.md";
+            return Err(Failure::new(Exit::Usage, note.with_help(help)));
+        }
         let settings =
             Settings { net: Some(path.display().to_string()), until: args.until.clone(), ..Settings::default() };
         let mut plan = SweepPlan { sweep: settings, axis: Vec::new() };
@@ -98,6 +96,7 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<Aske
         }
     }
     let checked = if args.method == SensitivityMethod::Derivatives { &points[..1] } else { &points[..] };
+    subject.check_axes_of(&plan, &source, &text)?;
     subject.check(&plan, checked, &source, &text)?;
     Ok(Asked { subject, plan, is_plan: true })
 }
