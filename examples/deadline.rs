@@ -22,6 +22,7 @@ const PLAN: &str = r#"
 measure = "p95"
 deadline_s = 120
 confidence = 0.99
+indifference = 0
 cost = "reduces"
 [[axis]]
 key = "job.reduces"

@@ -47,7 +47,7 @@ fn model(sweep: &SweepPlan, point: &Point) -> Result<Model, Box<dyn Error>> {
     let plan = job_at(sweep, point)?;
     let net = job_net(&plan, &phase_times(&plan, &mut || 0.5)?)?.net;
     let program = compile(&net).map_err(tailspn::error::Error::from)?;
-    Ok(Model { program, question: Question::default() })
+    Ok(Model { program, schedule: None, question: Question::default() })
 }
 
 fn exact_mean(sweep: &SweepPlan, point: &Point) -> Result<f64, Box<dyn Error>> {
@@ -58,8 +58,7 @@ fn exact_mean(sweep: &SweepPlan, point: &Point) -> Result<f64, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let sweep = SweepPlan::from_toml(KNOBS)?;
     let all = points(&sweep);
-    let batch =
-        Batch { replications: 20_000, relative_error: None, seed: 1, level: 0.95, threads: None, deadline: None };
+    let batch = Batch { replications: 20_000, seed: 1, ..Batch::default() };
     let make = |point: &Point| model(&sweep, point).map_err(|error| error.to_string());
     let base = run_base::<Infallible>(&all[0], &make, &batch, &Unwatched)?.ok_or("stopped")?;
     let mut results = Vec::new();
