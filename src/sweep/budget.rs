@@ -22,6 +22,9 @@ use crate::sweep::result::PointResult;
 use crate::sweep::wave::{Crew, Replicated, Wanted};
 use crate::watch::Watch;
 
+/// Points that ran together, each with what is known of it.
+type Together<'a> = Vec<(&'a Point, Replicated)>;
+
 /// One of so many points is in a round.
 const SHARE: usize = 10;
 /// Most replications of a point: the single times are kept for its differences.
@@ -180,7 +183,7 @@ impl Rounds<'_> {
         wave: &[(&'a Point, u64)],
         kept: &mut Kept,
         watch: &dyn Watch,
-    ) -> Result<Option<Vec<(&'a Point, Replicated)>>, BatchError<E>> {
+    ) -> Result<Option<Together<'a>>, BatchError<E>> {
         let mut wanted = |&(point, until): &(&'a Point, u64)| {
             let have = kept.take(point.number);
             Wanted { point, have, until, rule: None }

@@ -121,6 +121,9 @@ pub struct Admitted {
     pub base_breaks: bool,
 }
 
+/// What names of constraints are at a point; none where a name has no value there.
+pub type ValuesOf<'a> = dyn Fn(&Point, &[&str]) -> Vec<Option<Value>> + 'a;
+
 /// Leaves out the points that break a constraint; `values` gives what keys are worth at a point.
 ///
 /// # Errors
@@ -129,7 +132,7 @@ pub struct Admitted {
 pub fn admitted(
     points: Vec<Point>,
     constraints: &[Constraint],
-    values: &dyn Fn(&Point, &[&str]) -> Vec<Option<Value>>,
+    values: &ValuesOf<'_>,
 ) -> Result<Admitted, (usize, ConstraintFault)> {
     let mut found = Admitted { points: Vec::with_capacity(points.len()), left_out: 0, base_breaks: false };
     let names: Vec<&str> = constraints.iter().flat_map(|c| &c.names).map(|name| name.text.as_str()).collect();
@@ -157,9 +160,9 @@ pub fn place(plan: &str, number: usize, within: Range<usize>) -> Option<Range<us
     let text = plan.get(whole.clone())?;
     let quotes = if text.starts_with("'''") || text.starts_with("\"\"\"") { 3 } else { 1 };
     let content = text.get(quotes..text.len().checked_sub(quotes)?)?;
-    let as_it_is = !content.starts_with(['\n', '\r']) && !(text.starts_with('"') && content.contains('\\'));
+    let is_changed = content.starts_with(['\n', '\r']) || (text.starts_with('"') && content.contains('\\'));
     let start = whole.start + quotes;
-    Some(if as_it_is && within.end <= content.len() { start + within.start..start + within.end } else { whole })
+    Some(if !is_changed && within.end <= content.len() { start + within.start..start + within.end } else { whole })
 }
 
 #[cfg(test)]
@@ -181,6 +184,7 @@ mod tests {
         names.iter().map(value).collect()
     }
 
+    #[allow(clippy::type_complexity, reason = "three facts in one comparison")]
     fn left(constraints: &[&str]) -> Result<(Vec<(u64, i64)>, u64, bool), (usize, ConstraintFault)> {
         let constraints: Vec<_> = constraints.iter().map(|text| Constraint::parse(text).unwrap()).collect();
         let points = (0..6).map(|i| point(i, i as i64)).collect();

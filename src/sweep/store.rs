@@ -519,7 +519,7 @@ mod tests {
         let after = files(folder.path());
         assert_eq!(after.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["points.parquet", "sweep.json"]);
         // a kill while parts are removed leaves the newest ones
-        let newest = before.iter().filter(|(name, _)| name.starts_with("part")).next_back().unwrap();
+        let newest = before.iter().rfind(|(name, _)| name.starts_with("part")).unwrap();
         std::fs::write(folder.path().join(&newest.0), &newest.1).unwrap();
         Store::open(folder.path(), header(), true).unwrap().close().unwrap();
         assert_eq!(files(folder.path()), after);

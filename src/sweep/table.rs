@@ -276,7 +276,7 @@ mod tests {
         }
     }
 
-    /// Every kind of axis, and rows without values: what is read is what was written. Seen to fail with `low` and `high` exchanged.
+    /// Every kind of axis, and rows without values: what is read is what was written.
     #[test]
     fn rows_are_read_as_they_were_written() {
         let table = Value::try_from(toml::Table::from_iter([("erlang".to_owned(), Value::Integer(3))])).unwrap();

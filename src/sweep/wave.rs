@@ -188,7 +188,12 @@ fn alike<'a, T, K: PartialEq>(
 
 /// Asks the rules of points that have what they wanted; whether any wants more.
 fn wants_more(points: &mut [Option<UnderWay<'_>>]) -> bool {
-    points.iter_mut().flatten().fold(false, |more, point| point.wants_more() || more)
+    let mut more = false;
+    for point in points.iter_mut().flatten() {
+        // each rule is asked, also after one that wants more
+        more |= point.wants_more();
+    }
+    more
 }
 
 impl UnderWay<'_> {

@@ -54,10 +54,10 @@ fn perturbation_of_a_job_gives_the_derivatives_of_its_exact_time() {
     let question = Question::default();
     let count = 400_000;
     let traced = PathSlopes::trace(&base, &schedule, &question, &columns, 3, 0, count).unwrap();
-    for phase in 0..9 {
+    for (phase, mean_s) in MEANS.into_iter().enumerate() {
         let exact = |of: &dyn Fn(&JobTime) -> f64, step: f64| {
             let [low, high] = [1.0 - step, 1.0 + step].map(|factor| of(&law(&moved(phase, factor))));
-            (high - low) / (2.0 * step * MEANS[phase])
+            (high - low) / (2.0 * step * mean_s)
         };
         let mean = pathwise_mean(&traced.slopes[phase], 0.95).unwrap();
         near(mean, exact(&|law| law.mean().get(), STEP), 0.005, &format!("mean by phase {}", phase + 1));

@@ -312,7 +312,7 @@ mod tests {
         let steady = fitted(|u| u).profile;
         assert!(steady.spread.iter().all(|point| point.1 <= LEAST_SPREAD));
         // half of the tasks begin slowly and end fast
-        let late = |i: u64| move |u: f64| if i % 2 == 0 { u } else { u * u };
+        let late = |i: u64| move |u: f64| if i.is_multiple_of(2) { u } else { u * u };
         let tasks: Vec<TaskHistory> = (0..20).map(|i| task(i, 60.0, late(i))).collect();
         let mixed = fit_profile("map", &tasks).unwrap().profile;
         assert!(mixed.spread_at(0.1) > 3.0 * mixed.spread_at(0.9), "{:?}", mixed.spread);

@@ -52,7 +52,7 @@ fn check(
     }
 }
 
-/// Seen to fail with the instructions of another point, and with the replications of another quad.
+/// Points that differ in their rates, side by side on a card.
 #[test]
 fn many_jobs_at_once_are_what_each_is_on_the_cpu() {
     let programs = jobs();
