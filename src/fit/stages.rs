@@ -3,7 +3,7 @@
 //! In turn, until nothing moves: each stage's times from all tasks, divided by the factor of their run; each run's factor from
 //! the time of all its tasks over the model's. A run with far more wall time per processor time than the others was disturbed:
 //! it counts less where the centre of the factors is put, by Huber's weights. Other work on the machine makes a run longer and
-//! never shorter, so the centre is the median of a law that begins at a floor: see [`centre`].
+//! never shorter, so the centre is the median of a law that begins at a floor: see `centre`.
 
 use crate::estimate::student_quantile;
 use crate::fit::law::{LawScore, best_law};

@@ -11,7 +11,7 @@
 //! | what a person writes, and what is wrong with it | [`plan`] |
 //! | what a point costs | [`cost`] |
 //! | does this point meet the deadline, and how sure is that | [`judge`] |
-//! | which point is looked at next, and what follows | [`search`] |
+//! | which point is looked at next, and what follows | [`search()`] |
 //!
 //! No decision is taken by a point estimate: each is taken when a confidence interval lies on one side of the deadline. The levels of all
 //! looks at all points are set so that all decisions together are right with the confidence that was asked for.

@@ -34,7 +34,7 @@
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
 //! | what pictures as SVG share, and a [`Picture`] at two widths | `plot` |
 //! | a time's histogram, distribution function and tail; rows on one axis | `times_plot`, `rows_plot` |
-//! | reports read back from JSON, and shown on a page | [`read_json`], [`page`] |
+//! | reports read back from JSON, and shown on a page | [`read_json`], [`page()`] |
 //!
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
 //! stated order; nothing is printed here. The JSON is described in docs/json.md.

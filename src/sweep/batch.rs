@@ -1,6 +1,6 @@
 //! All points of a sweep in one batch over all cores.
 //!
-//! Owns which points run together: waves of so many that each takes about a quarter of a second. Within a [wave](crate::sweep::wave) the
+//! Owns which points run together: waves of so many that each takes about a quarter of a second. Within a wave (`sweep::wave`) the
 //! cores share points and blocks of replications, so that a thousand small points keep all cores busy, and so does one large one.
 
 use std::num::NonZeroUsize;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Parts are JSON lines because they are small, many and short-lived, and can be read as they come; the points are a
-//! [table](crate::sweep::table) for other programs, and hold the same bits.
+//! table (`sweep::table`) for other programs, and hold the same bits.
 //!
 //! Every file is written beside its place and then renamed, so that a kill or a full disk leaves whole files. A complete folder holds the
 //! same bytes however often the sweep was interrupted.

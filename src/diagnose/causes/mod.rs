@@ -15,7 +15,7 @@
 //! | when a feature is a cause | [`Rules`] (equations 5 to 7), [`PearsonRules`] (equation 8) |
 //! | how good a method is | [`Confusion`] (equation 9), [`RocPoint`], [`area_under`] |
 //! | what is said of a log | [`root_causes`] |
-//! | what to do about it | [`advice`] |
+//! | what to do about it | [`advice()`] |
 //! | jobs with anomalies whose truth is known | [`generator`] |
 //!
 //! # Guarantees

@@ -11,7 +11,7 @@
 //! | forms of progress over time, and the threshold T_S | [`ProgressCurve`] |
 //! | which form a kind of task has (job profiler) | [`fit_profile`], [`Profile`] |
 //! | what was learned, as a file | [`Model`] |
-//! | which attempts of a log were stragglers, by which rule (straggler identifier) | [`identify`] |
+//! | which attempts of a log were stragglers, by which rule (straggler identifier) | [`identify()`] |
 //! | reports as text, from a stream | [`ProgressFeed`] |
 //! | what reports say of one attempt, and what cannot be true | `task`, [`Oddity`] |
 //! | the online agent | [`Agent`]; the judgement of a sample: `group`; its settings: [`AgentSettings`] |
