@@ -18,8 +18,10 @@ use crate::sim::schedule::Schedule;
 pub struct Ready<'a> {
     pub(in crate::sim) setup: Setup<'a>,
     pub(in crate::sim) chosen: Chosen<'a>,
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a card asks for it"))]
     pub(in crate::sim) seed: u64,
     /// Its schedule, where it was known.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a card asks for it"))]
     plan: Option<&'a SchedulePlan>,
 }
 
