@@ -10,17 +10,11 @@ use tailspn::stages::{JobTimes, PlannedJob, PlannedStage, RunFactor, StagePlan, 
 use tailspn::trace::{ReadOptions, read};
 use tailspn::watch::Unwatched;
 
-/// The folder of the runs at growing sizes, beside the checkout or where `TAILSPN_SHARED` says.
+use crate::shared::shared;
+
+/// The folder of the runs at growing sizes.
 fn runs() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let runs = shared.join("data/logs/spark-scaling");
-    if runs.is_dir() {
-        return Some(runs);
-    }
-    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", runs.display());
-    println!("skipped: no ../shared");
-    None
+    shared("data/logs/spark-scaling")
 }
 
 /// A run of the table, with its log.

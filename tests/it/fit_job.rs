@@ -1,13 +1,15 @@
 //! Job plans from histories of MapReduce: a made history whose rates and times are known, and real ones beside their own sums.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 use tailspn::fit::{FitError, FittedJob, HadoopConf, fit_job, observe_job};
 use tailspn::mapreduce::{Plan, phase_times, spn_gc};
 use tailspn::trace::{JobTrace, ReadOptions, read, read_bytes};
 use tailspn::watch::Unwatched;
+
+use crate::shared::shared;
 
 const MB: f64 = 1_048_576.0;
 /// The made job: maps of 64 MB, which wait 1.6 s for them, compute 3 s, and spill 32 MB in 0.5 s.
@@ -170,18 +172,6 @@ fn what_is_no_test_job_is_refused() {
     assert_eq!(job(&two, Some("job_1_0002")).unwrap().maps.len(), 20);
 }
 
-fn shared() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let logs = shared.join("data/logs");
-    if logs.is_dir() {
-        return Some(logs);
-    }
-    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", logs.display());
-    println!("skipped: no ../shared");
-    None
-}
-
 /// A counter of all maps or reduces as the history itself sums it up at its end.
 fn summed(text: &str, which: &str, counter: &str) -> f64 {
     let line = text.lines().find(|line| line.trim_start().starts_with("{\"type\":\"JOB_FINISHED\"")).unwrap();
@@ -195,7 +185,7 @@ fn summed(text: &str, which: &str, counter: &str) -> f64 {
 /// Histories that Hadoop wrote, beside the sums that it wrote into them.
 #[test]
 fn real_histories_give_the_sums_that_hadoop_made() {
-    let Some(logs) = shared() else { return };
+    let Some(logs) = shared("data/logs") else { return };
     let files = [
         (
             "hraven/job_1329348432655_0001-1329348443227-user-Sleep+job-1329348468601-10-1-SUCCEEDED-default.jhist",
@@ -230,7 +220,7 @@ fn real_histories_give_the_sums_that_hadoop_made() {
 /// The text format of 0.20, and the Rumen trace that was made of the same jobs: the same plan.
 #[test]
 fn text_history_and_rumen_trace_of_a_job_give_the_same_plan() {
-    let Some(logs) = shared() else { return };
+    let Some(logs) = shared("data/logs") else { return };
     let folder = logs.join("hadoop-rumen/rumen/small-trace-test");
     let plan = |file: &str| {
         let trace = read(&folder.join(file), &ReadOptions::default(), &Unwatched).unwrap();

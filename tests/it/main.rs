@@ -50,6 +50,7 @@ mod replay;
 mod root_causes;
 mod samples;
 mod sensitivity;
+mod shared;
 mod slots;
 mod solve;
 mod strace;

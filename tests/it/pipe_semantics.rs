@@ -16,6 +16,7 @@ use tailspn::semantics::Fault;
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Goal, Question, RunError, Samples, Unwatched, run};
 
 use crate::measure::{ENGINES, Measure, Steady, Subject, compare};
+use crate::shared::shared;
 
 /// Values below this need a standard error of a share of this only.
 const TINY: f64 = 0.01;
@@ -34,17 +35,9 @@ fn probes() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pipe/probes")
 }
 
-/// The folder with PIPE nets of others, beside the checkout or where `TAILSPN_SHARED` says.
+/// The folder with PIPE nets of others.
 fn shared_nets() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let nets = shared.join("data/pipe-nets");
-    if nets.is_dir() {
-        return Some(nets);
-    }
-    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", nets.display());
-    println!("skipped: no ../shared");
-    None
+    shared("data/pipe-nets")
 }
 
 fn load(path: &Path) -> Net {

@@ -8,16 +8,10 @@ use tailspn::stages::spark_policies;
 use tailspn::trace::{ReadOptions, WarningKind, read, read_bytes};
 use tailspn::watch::Unwatched;
 
+use crate::shared::shared;
+
 fn labelled() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let logs = shared.join("data/logs/labelled");
-    if logs.is_dir() {
-        return Some(logs);
-    }
-    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", logs.display());
-    println!("skipped: no ../shared");
-    None
+    shared("data/logs/labelled")
 }
 
 /// The event log in the folder of a run.

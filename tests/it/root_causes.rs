@@ -15,17 +15,11 @@ use tailspn::diagnose::{Cause, Subject};
 use tailspn::trace::{JobTrace, ReadOptions, is_log, read};
 use tailspn::watch::Unwatched;
 
-/// The folder of the labelled runs, beside the checkout or where `TAILSPN_SHARED` says.
+use crate::shared::shared;
+
+/// The folder of the labelled runs.
 fn runs() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let runs = shared.join("data/logs/labelled/bigroots-2node");
-    if runs.is_dir() {
-        return Some(runs);
-    }
-    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", runs.display());
-    println!("skipped: no ../shared");
-    None
+    shared("data/logs/labelled/bigroots-2node")
 }
 
 /// A labelled run.

@@ -22,6 +22,7 @@ use tailspn::watch::Unwatched;
 
 use crate::measure::Measure;
 use crate::random_net::{any_net, balanced_net};
+use crate::shared::shared;
 
 /// Largest relative error of an exact value.
 const EXACT: f64 = 1e-9;
@@ -173,14 +174,7 @@ fn every_probe_has_its_states_and_averages() {
 
 #[test]
 fn every_real_net_has_its_states_and_averages() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let nets = shared.join("data/pipe-nets/real");
-    if !nets.is_dir() {
-        assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", nets.display());
-        println!("skipped: no ../shared");
-        return;
-    }
+    let Some(nets) = shared("data/pipe-nets/real") else { return };
     let found = with_exact_values(&nets);
     assert!(found.len() >= 38, "nets are missing");
     let wrong: Vec<String> = found.iter().flat_map(|(path, exact)| differences(path, exact)).collect();

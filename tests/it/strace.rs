@@ -8,17 +8,11 @@ use tailspn::diagnose::syscalls::{
 };
 use tailspn::watch::Unwatched;
 
-/// The folder with logs of others and with labelled runs, beside the checkout or where `TAILSPN_SHARED` says.
+use crate::shared::shared;
+
+/// The folder with logs of others and with labelled runs.
 pub(crate) fn logs() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let logs = shared.join("data/logs");
-    if logs.is_dir() {
-        return Some(logs);
-    }
-    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", logs.display());
-    println!("skipped: no ../shared");
-    None
+    shared("data/logs")
 }
 
 fn read(path: &Path) -> Result<NodeCalls, SyscallError> {

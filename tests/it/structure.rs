@@ -16,6 +16,8 @@ use tailspn::structure::{
     place_semiflows, transition_cover, transition_semiflows,
 };
 
+use crate::shared::shared;
+
 /// Inputs and outputs of a transition, as they are put together.
 type Lists = (Vec<(usize, u32)>, Vec<(usize, u32)>);
 
@@ -807,14 +809,7 @@ fn probes_stay_within_their_bounds() {
 
 #[test]
 fn real_nets_neither_hang_nor_exceed_their_bounds() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let real = shared.join("data/pipe-nets/real");
-    if !real.is_dir() {
-        assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", real.display());
-        println!("skipped: no ../shared");
-        return;
-    }
+    let Some(real) = shared("data/pipe-nets/real") else { return };
     let (nets, compared) = check_folder(&real, &[]);
     assert!(nets > 60 && compared > 60, "{nets} nets, {compared} throughputs");
 }
