@@ -53,4 +53,5 @@ pub use job_trace::{
 pub use metric::{Metric, MetricUnit};
 pub use read::{ReadOptions, is_log, read, read_bytes};
 pub use sniff::Format;
+pub(crate) use warning::tell;
 pub use warning::{Spot, Warning, WarningKind};

@@ -121,15 +121,17 @@ pub struct Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.text())?;
-        if self.count > 1 {
-            write!(f, " ({} times)", self.count)?;
-        }
-        if !self.example.is_empty() {
-            write!(f, ": {}", self.example)?;
-        }
-        Ok(())
+        tell(f, self.kind.text(), self.count, &self.example)
     }
+}
+
+/// Tells an oddity: what it is, how often it was met, and what was there the first time.
+pub(crate) fn tell(f: &mut fmt::Formatter<'_>, what: &str, count: u64, example: &str) -> fmt::Result {
+    f.write_str(what)?;
+    if count > 1 {
+        write!(f, " ({count} times)")?;
+    }
+    if example.is_empty() { Ok(()) } else { write!(f, ": {example}") }
 }
 
 /// Longest example that is kept, in characters.

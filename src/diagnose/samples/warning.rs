@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::trace::tell;
+
 /// What can be odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -79,10 +81,7 @@ impl fmt::Display for SampleWarning {
         if self.line > 0 {
             write!(f, ":{}", self.line)?;
         }
-        write!(f, ": {}", self.kind.text())?;
-        if self.count > 1 {
-            write!(f, " ({} times)", self.count)?;
-        }
-        if self.example.is_empty() { Ok(()) } else { write!(f, ": {}", self.example) }
+        f.write_str(": ")?;
+        tell(f, self.kind.text(), self.count, &self.example)
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::trace::tell;
+
 /// What can be odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -70,14 +72,7 @@ pub struct Oddity {
 
 impl fmt::Display for Oddity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.text())?;
-        if self.count > 1 {
-            write!(f, " ({} times)", self.count)?;
-        }
-        if !self.example.is_empty() {
-            write!(f, ": {}", self.example)?;
-        }
-        Ok(())
+        tell(f, self.kind.text(), self.count, &self.example)
     }
 }
 
