@@ -9,9 +9,8 @@ use crate::report::page::section::{Cell, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 use crate::report::stragglers_plot::Stragglers;
 
-/// Most names in a cell, and most warnings.
+/// Most names in a cell.
 const MOST_NAMES: usize = 4;
-const MOST_WARNINGS: usize = 8;
 
 /// Why tasks were slow.
 pub(super) fn section(report: &DiagnosisReport) -> Result<Section, PlotError> {
@@ -25,10 +24,11 @@ pub(super) fn section(report: &DiagnosisReport) -> Result<Section, PlotError> {
     if report.partial {
         section.remarks.push("The reading was ended early: the end of the log is missing.".to_owned());
     }
-    section.remarks.extend(report.warnings.iter().take(MOST_WARNINGS).cloned());
-    let left = report.warnings.len().saturating_sub(MOST_WARNINGS);
-    if left > 0 {
-        section.remarks.push(format!("{} more are in the JSON.", counted(left as u128, "warning")));
+    if !report.warnings.is_empty() {
+        section.remarks.push(format!(
+            "{} about the input: see the last table.",
+            counted(report.warnings.len() as u128, "warning")
+        ));
     }
     section.table(what_to_do(report));
     timeline(&mut section, report)?;
@@ -210,13 +210,14 @@ fn stages(report: &DiagnosisReport) -> Table {
     cut(table)
 }
 
-/// What was read, and what could not be known.
+/// What was read, what could not be known, and what is odd about it.
 fn inputs(report: &DiagnosisReport) -> Table {
     let mut table = Table::new("What was used, and what was missing", "", &["", "what", "name"]);
     let used = report.used.iter();
     table.rows =
         used.map(|used| vec![Cell::from(&*used.kind), used.taken.clone().into(), used.name.clone().into()]).collect();
     table.rows.extend(report.missing.iter().map(|missing| vec!["missing".into(), missing.clone().into(), Cell::Empty]));
+    table.rows.extend(report.warnings.iter().map(|odd| vec!["warning".into(), odd.clone().into(), Cell::Empty]));
     cut(table)
 }
 
