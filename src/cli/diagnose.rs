@@ -195,9 +195,9 @@ fn report(
     let subject =
         if name.is_empty() { trace.format.text().to_owned() } else { format!("{name}: {}", trace.format.text()) };
     let taken = format!("{} attempts of tasks on {} nodes", trace.attempts().len(), trace.nodes.len());
-    let mut used = vec![UsedRow { kind: "log", name: trace.files.join(", "), taken }];
+    let mut used = vec![UsedRow { kind: "log".into(), name: trace.files.join(", "), taken }];
     used.extend(samples.files.iter().filter(|file| file.series > 0).map(|file| UsedRow {
-        kind: "samples",
+        kind: "samples".into(),
         name: file.name.clone(),
         taken: format!("{} series, {} rows of {}", file.series, file.rows, file.format.text()),
     }));

@@ -13,8 +13,20 @@ use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
 
 /// Names that pictures of results may have.
-pub(crate) const NAMES: [&str; 11] =
-    ["waterfall", "critical", "histogram", "cdf", "tail", "policies", "timeline", "curve", "heat", "tornado", "net"];
+pub(crate) const NAMES: [&str; 12] = [
+    "waterfall",
+    "critical",
+    "histogram",
+    "cdf",
+    "tail",
+    "policies",
+    "timeline",
+    "curve",
+    "heat",
+    "tornado",
+    "stragglers",
+    "net",
+];
 /// Latin, Greek and Cyrillic letters; see `assets/README.md`.
 const FONT: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/DejaVuSans-subset.ttf"));
 /// Name of the font in it.

@@ -1,12 +1,14 @@
 //! What a diagnosis says, in one form for all methods: who, when, how much, against which threshold, and why.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 /// One thing found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The method that says so, by the name it has in the documentation.
-    pub method: &'static str,
+    pub method: Cow<'static, str>,
     /// About whom.
     pub subject: Subject,
     /// When it began, seconds since the start of the input, where that is known.
@@ -26,7 +28,7 @@ pub struct Finding {
 }
 
 /// Whom a finding is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Subject {
     /// An attempt of a task.
@@ -62,7 +64,7 @@ pub enum Subject {
 }
 
 /// What makes a task slow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The evidence names none.
@@ -90,7 +92,7 @@ pub enum Cause {
 }
 
 /// One number behind a finding, beside what it was compared with.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// What was measured, as a person reads it.
     pub what: String,
@@ -99,5 +101,5 @@ pub struct Evidence {
     /// The value that it was compared with: its peers, its past, or a threshold.
     pub usual: f64,
     /// The unit of both; empty for a bare number.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
 }

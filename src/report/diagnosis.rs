@@ -1,15 +1,16 @@
 //! What a diagnosis found, as rows: what `--json` prints, and what text, CSV and picture are made of.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnose::causes::{Advice, RootCauses, StageSummary, advice};
 use crate::diagnose::{Cause, Finding};
+use crate::report::json::Word;
 
 /// Something that was read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedRow {
     /// What it is: `log`, `samples`.
-    pub kind: &'static str,
+    pub kind: Word,
     /// Its name.
     pub name: String,
     /// What was taken from it, in a few words.
@@ -17,7 +18,7 @@ pub struct UsedRow {
 }
 
 /// What was looked at in one stage.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiagnosedStageRow {
     /// Its name in findings.
     pub stage: String,
@@ -30,13 +31,13 @@ pub struct DiagnosedStageRow {
     /// Stragglers with a cause.
     pub explained: u64,
     /// Features that are not known for any of its tasks.
-    pub unknown_features: Vec<&'static str>,
+    pub unknown_features: Vec<Word>,
     /// Stragglers of which samples cover less than half.
     pub uncovered: u64,
 }
 
 /// What was found, what it was concluded from, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiagnosisReport {
     /// What the diagnosis is about.
     pub subject: String,
@@ -83,7 +84,7 @@ fn stage_row(stage: &StageSummary) -> DiagnosedStageRow {
         median_s: stage.median,
         stragglers: stage.stragglers as u64,
         explained: stage.explained as u64,
-        unknown_features: stage.unknown.iter().map(|feature| feature.text()).collect(),
+        unknown_features: stage.unknown.iter().map(|feature| feature.text().into()).collect(),
         uncovered: stage.uncovered as u64,
     }
 }
@@ -95,8 +96,8 @@ fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
     let everywhere: Vec<&str> = first
         .unknown_features
         .iter()
-        .copied()
-        .filter(|f| slow.iter().all(|s| s.unknown_features.contains(f)))
+        .filter(|feature| slow.iter().all(|stage| stage.unknown_features.contains(feature)))
+        .map(|feature| &**feature)
         .collect();
     let mut told = Vec::new();
     if !everywhere.is_empty() {

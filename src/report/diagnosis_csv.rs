@@ -42,7 +42,7 @@ pub fn diagnosis_csv(findings: &[Finding], out: impl Write) -> Result<(), CsvErr
 
 fn cells(finding: &Finding) -> Vec<String> {
     let seconds = |time: Option<f64>| time.map_or_else(String::new, |time| time.to_string());
-    let mut cells = vec![finding.method.to_owned()];
+    let mut cells = vec![finding.method.to_string()];
     cells.extend(subject(&finding.subject));
     cells.extend([seconds(finding.from), seconds(finding.to)]);
     cells.push(cause_key(finding));
@@ -52,7 +52,7 @@ fn cells(finding: &Finding) -> Vec<String> {
             evidence.what.clone(),
             evidence.value.to_string(),
             evidence.usual.to_string(),
-            evidence.unit.to_owned(),
+            evidence.unit.to_string(),
         ]),
         None => cells.extend([const { String::new() }; 4]),
     }

@@ -25,6 +25,12 @@ const CAUSES: [(Cause, &str); 10] = [
     (Cause::Network, "#d6409f"),
 ];
 
+/// The colour of a cause, as red, green and blue.
+pub(super) fn cause_colour(cause: Cause) -> [u8; 3] {
+    let text = CAUSES.iter().find(|(known, _)| *known == cause).map_or(CAUSES[0].1, |(_, colour)| colour);
+    [1, 3, 5].map(|at| text.get(at..at + 2).and_then(|part| u8::from_str_radix(part, 16).ok()).unwrap_or(0))
+}
+
 /// The picture: time to the right, a lane for each slot of each node; of a straggler with several causes the surest gives the colour,
 /// and all are told under the pointer. Only causes that were found are in the legend.
 pub fn diagnosis_svg(trace: &JobTrace, findings: &[Finding]) -> String {

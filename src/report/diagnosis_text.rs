@@ -143,7 +143,7 @@ fn cells(finding: &Finding, look: &Look) -> Vec<String> {
 
 /// A value of evidence with its unit.
 fn amount(evidence: &Evidence, value: f64) -> String {
-    match evidence.unit {
+    match &*evidence.unit {
         "B" => size(value),
         "B/s" => format!("{}/s", size(value)),
         "s" => format!("{} s", time(value)),
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn amounts_have_their_units() {
-        let evidence = |unit| Evidence { what: String::new(), value: 1.0, usual: 0.0, unit };
+        let evidence = |unit: &'static str| Evidence { what: String::new(), value: 1.0, usual: 0.0, unit: unit.into() };
         let shown: Vec<String> =
             ["B", "B/s", "s", "%", ""].iter().map(|unit| amount(&evidence(unit), 1500.0)).collect();
         assert_eq!(shown, ["1.5 kB", "1.5 kB/s", "1500 s", "1500.0 %", "1500.00"]);

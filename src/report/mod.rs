@@ -33,7 +33,7 @@
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
 //! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
 //! | what pictures as SVG share, and a [`Picture`] at two widths | `plot` |
-//! | a time's histogram, distribution function and tail; rows on one axis | `times_plot`, `rows_plot` |
+//! | a time's histogram, distribution function and tail; rows on one axis; stragglers over time | `times_plot`, `rows_plot`, `stragglers_plot` |
 //! | reports read back from JSON, and shown on a page | [`read_json`], [`page()`] |
 //!
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
@@ -74,6 +74,7 @@ mod solve_numbers_text;
 mod solve_text;
 mod stages;
 mod steady;
+mod stragglers_plot;
 mod structure;
 mod structure_csv;
 mod structure_text;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::report::diagnosis::DiagnosisReport;
 use crate::report::job::JobReport;
 use crate::report::json::FORMAT_VERSION;
 use crate::report::solve::SolveReport;
@@ -33,10 +34,12 @@ pub enum Found {
     Trace(Box<TraceReport>),
     /// Of `sweep` and `merge`.
     Sweep(Box<SweepReport>),
+    /// Of `diagnose`.
+    Diagnosis(Box<DiagnosisReport>),
 }
 
 /// Kinds that are read.
-const KINDS: &str = "estimate, estimate_stages, simulation, steady, solution, whatif, trace and sweep";
+const KINDS: &str = "estimate, estimate_stages, simulation, steady, solution, whatif, trace, sweep and diagnosis";
 
 /// Why a text is no report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -109,6 +112,7 @@ pub fn read_json(text: &str) -> Result<Found, ReadError> {
         "whatif" => Ok(Found::WhatIf(report(text)?)),
         "trace" => Ok(Found::Trace(report(text)?)),
         "sweep" => Ok(Found::Sweep(report(text)?)),
+        "diagnosis" => Ok(Found::Diagnosis(report(text)?)),
         _ => Err(ReadError::Kind { kind }),
     }
 }

@@ -169,7 +169,7 @@ fn evidence(finding: &Finding) -> Vec<String> {
         _ => plain(number),
     };
     let line = |e: &crate::diagnose::finding::Evidence| {
-        format!("{}: {} against {}", e.what, value(e.value, e.unit), value(e.usual, e.unit))
+        format!("{}: {} against {}", e.what, value(e.value, &e.unit), value(e.usual, &e.unit))
     };
     finding.evidence.iter().map(line).collect()
 }

@@ -39,7 +39,7 @@ impl Results {
             &at("stages.toml"),
         ]);
         data(&["sweep", &at("curve.toml"), "-o", &at("swept")]);
-        let commands: [(&str, &[&str]); 10] = [
+        let commands: [(&str, &[&str]); 11] = [
             ("estimate", &["estimate", "--reps=2000"]),
             ("exact", &["estimate", &at("job.toml"), "--method=exact"]),
             ("stages", &["estimate", &at("stages.toml"), "--reps=200"]),
@@ -70,6 +70,7 @@ impl Results {
             ("solution", &["solve", net, "--goal=#(a2) > 0", "--at=2"]),
             ("whatif", &["whatif", "--reps=40"]),
             ("trace", &["trace", "tests/data/trace/speculation.spark.gz"]),
+            ("diagnosis", &["diagnose", "tests/data/diagnose/job"]),
             ("heat", &["sweep", &at("heat.toml")]),
         ];
         for (name, args) in commands {
@@ -94,7 +95,7 @@ impl Results {
 }
 
 /// The results on the page, in its order: the argument, and the file with the same as JSON.
-const SHOWN: [(&str, &str); 12] = [
+const SHOWN: [(&str, &str); 13] = [
     ("estimate.json", "estimate.json"),
     ("exact.json", "exact.json"),
     ("stages.json", "stages.json"),
@@ -107,6 +108,7 @@ const SHOWN: [(&str, &str); 12] = [
     ("swept", "curve.json"),
     ("heat.json", "heat.json"),
     ("each.json", "each.json"),
+    ("diagnosis.json", "diagnosis.json"),
 ];
 
 /// Opens the page in frames as wide as a phone and as a screen, and tells what is in them. Texts of a picture may not cover each other,
@@ -298,7 +300,7 @@ fn figures(page: &Value) -> Vec<String> {
     sections.iter().map(|(section, names)| format!("{section}: {}", names.join(" "))).collect()
 }
 
-const EXPECTED: [&str; 11] = [
+const EXPECTED: [&str; 12] = [
     "comparison: compare",
     "result-1: waterfall critical histogram cdf tail",
     "result-2: cdf tail",
@@ -310,6 +312,7 @@ const EXPECTED: [&str; 11] = [
     "result-10: curve",
     "result-11: heat",
     "result-12: tornado",
+    "result-13: stragglers",
 ];
 
 /// Every report that a page can be made of, read and written again, is the same text.
@@ -327,9 +330,48 @@ fn reports_are_read_as_they_were_written() {
             Found::WhatIf(report) => json("whatif", &report),
             Found::Trace(report) => json("trace", &report),
             Found::Sweep(report) => json("sweep", &report),
+            Found::Diagnosis(report) => json("diagnosis", &report),
             other => panic!("{other:?}"),
         };
         assert_eq!(again.unwrap(), text, "{file}");
+    }
+}
+
+/// What a page says of a diagnosis is what `diagnose` says.
+#[test]
+fn a_diagnosis_becomes_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let text = data(&["diagnose", "tests/data/diagnose/job", "--json", "--quiet"]);
+    std::fs::write(at("diagnosis.json"), &text).unwrap();
+    data(&["report", &at("diagnosis.json"), "-o", &at("page.html"), "--plots", &at("plots")]);
+    let page = std::fs::read_to_string(at("page.html")).unwrap();
+    let found: Value = serde_json::from_str(&text).unwrap();
+    for part in ["missing", "warnings"] {
+        let all = found[part].as_array().unwrap();
+        assert!(all.iter().all(|sentence| page.contains(sentence.as_str().unwrap())), "{part}");
+    }
+    let sum =
+        |key: &str| found["stages"].as_array().unwrap().iter().map(|stage| stage[key].as_u64().unwrap()).sum::<u64>();
+    assert!(page.contains(&format!("{} stragglers in ", sum("stragglers"))));
+    assert!(page.contains(&format!(", {} of them explained", sum("explained"))));
+    let first = &found["advice"][0];
+    assert!(page.contains(first["text"].as_str().unwrap()));
+    // one bar for each attempt, whatever the number of its causes; the frame and the ground are rectangles of other colours
+    let attempts: std::collections::BTreeSet<String> = found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["subject"]["kind"] == "task")
+        .map(|finding| finding["subject"].to_string())
+        .collect();
+    assert_eq!(names(Path::new(&at("plots"))), ["stragglers.svg"]);
+    let picture = std::fs::read_to_string(at("plots/stragglers.svg")).unwrap();
+    let bars = picture.matches("<rect ").count() - picture.matches("fill=\"#FFFFFF\"").count();
+    assert_eq!(bars, attempts.len());
+    for node in ["worker1", "worker2"] {
+        let slow = attempts.iter().any(|subject| subject.contains(node));
+        assert_eq!(picture.contains(node), slow, "{node}");
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnose::finding::{Cause, Finding, Subject};
 
 /// What can be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remedy {
     /// Spread the data more evenly.
@@ -27,7 +27,7 @@ pub enum Remedy {
 }
 
 /// A piece of advice.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// What to do.
     pub remedy: Remedy,
@@ -150,10 +150,10 @@ mod tests {
     use crate::diagnose::finding::Evidence;
 
     fn finding(cause: Cause, stage: &str, node: &str, seconds: f64) -> Finding {
-        let time = Evidence { what: "time".to_owned(), value: seconds, usual: 2.0, unit: "s" };
+        let time = Evidence { what: "time".to_owned(), value: seconds, usual: 2.0, unit: "s".into() };
         let node = Some(node.to_owned());
         Finding {
-            method: "m",
+            method: "m".into(),
             subject: Subject::Task { stage: stage.to_owned(), task: 1, attempt: 0, node },
             from: None,
             to: None,

@@ -113,7 +113,7 @@ fn of_straggler(trace: &JobTrace, pool: &Pool, task: usize, stage: &str, rules: 
     causes.retain(|cause| told.insert(cause.feature.cause()));
     let node = own.record.node.and_then(|node| trace.nodes.get(node)).map(|node| node.name.clone());
     let finding = |cause, score, threshold, confidence, evidence| Finding {
-        method: METHOD,
+        method: METHOD.into(),
         subject: Subject::Task {
             stage: stage.to_owned(),
             task: u64::from(own.record.task),
@@ -128,12 +128,12 @@ fn of_straggler(trace: &JobTrace, pool: &Pool, task: usize, stage: &str, rules: 
         confidence,
         evidence,
     };
-    let time = Evidence { what: "time".to_owned(), value: own.record.seconds(), usual: pool.median, unit: "s" };
+    let time = Evidence { what: "time".to_owned(), value: own.record.seconds(), usual: pool.median, unit: "s".into() };
     if causes.is_empty() {
         let mut evidence = vec![time];
         if own.cold {
             let what = "first wave: slow as all of it, in medians".to_owned();
-            evidence.push(Evidence { what, value: own.record.seconds() / pool.median, usual: 1.0, unit: "" });
+            evidence.push(Evidence { what, value: own.record.seconds() / pool.median, usual: 1.0, unit: "".into() });
         }
         let slowness = own.record.seconds() / pool.median;
         return vec![finding(Cause::Unknown, slowness, 1.5, 0.0, evidence)];
@@ -171,8 +171,12 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
         Category::Resource => (100.0, "%"),
         Category::Discrete => (1.0, ""),
     };
-    let new =
-        |what: String, value: f64, usual: f64| Evidence { what, value: factor * value, usual: factor * usual, unit };
+    let new = |what: String, value: f64, usual: f64| Evidence {
+        what,
+        value: factor * value,
+        usual: factor * usual,
+        unit: unit.into(),
+    };
     let mut found = vec![new(format!("{}, against {of}", cause.feature.text()), cause.value, cause.usual)];
     if let Some(around) = cause.around {
         let sides = [("before it", around.head), ("after it", around.tail)];
@@ -209,7 +213,7 @@ fn slow_nodes(trace: &JobTrace, ratios: Vec<Vec<f64>>) -> Vec<Finding> {
         let tasks = ratios.len() as f64;
         let what = format!("time of its {tasks} tasks, in medians of other nodes");
         findings.push(Finding {
-            method: SLOW_NODE_METHOD,
+            method: SLOW_NODE_METHOD.into(),
             subject: Subject::Node { node: node.name.clone() },
             from: None,
             to: None,
@@ -217,7 +221,7 @@ fn slow_nodes(trace: &JobTrace, ratios: Vec<Vec<f64>>) -> Vec<Finding> {
             score: slowness,
             threshold: SLOW_NODE,
             confidence: (1.0 - SLOW_NODE / slowness).clamp(0.0, 1.0),
-            evidence: vec![Evidence { what, value: slowness, usual: 1.0, unit: "" }],
+            evidence: vec![Evidence { what, value: slowness, usual: 1.0, unit: "".into() }],
         });
     }
     findings

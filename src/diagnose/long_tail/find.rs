@@ -44,7 +44,7 @@ fn finding(trace: &JobTrace, progress: &History, flag: &StragglerFlag, settings:
     let (cause, confidence) = cause_of(size.as_ref(), flag, settings);
     let end = logged.and_then(|(_, attempt)| attempt.finish()).map(|end| end.seconds());
     Finding {
-        method: METHOD,
+        method: METHOD.into(),
         subject: Subject::Task {
             stage: stage.unwrap_or_else(|| flag.stage.clone()),
             task: flag.task,
@@ -125,21 +125,29 @@ fn evidence(
         what: format!("progress after {:.1} s", flag.age_s),
         value: flag.progress,
         usual: flag.usual_progress,
-        unit: "",
+        unit: "".into(),
     };
-    let input =
-        size.map(|size| Evidence { what: "input".to_owned(), value: size.own, usual: size.usual, unit: size.unit });
+    let input = size.map(|size| Evidence {
+        what: "input".to_owned(),
+        value: size.own,
+        usual: size.usual,
+        unit: size.unit.into(),
+    });
     let time = logged.and_then(|(stage, attempt)| {
         let times: Times = times_of(trace.attempts().get(stage.attempts.clone())?)?;
         Some(Evidence {
             what: "time of the attempt".to_owned(),
             value: attempt.duration()?,
             usual: times.median,
-            unit: "s",
+            unit: "s".into(),
         })
     });
-    let probability =
-        Evidence { what: "probability of a straggler".to_owned(), value: flag.probability, usual: 0.5, unit: "" };
+    let probability = Evidence {
+        what: "probability of a straggler".to_owned(),
+        value: flag.probability,
+        usual: 0.5,
+        unit: "".into(),
+    };
     [Some(progress), Some(probability), input, time].into_iter().flatten().collect()
 }
 

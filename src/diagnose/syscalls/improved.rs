@@ -251,9 +251,9 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
 
 fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
     let what = judged.by.text();
-    let evidence = |what: String, usual: f64| Evidence { what, value: scored.level, usual, unit: "s" };
+    let evidence = |what: String, usual: f64| Evidence { what, value: scored.level, usual, unit: "s".into() };
     Finding {
-        method: Method::Improved.name(),
+        method: Method::Improved.name().into(),
         subject: Subject::Node { node: scored.node.clone() },
         from: None,
         to: None,
@@ -268,7 +268,7 @@ fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
                 what: "calls made, in times the other nodes' median".to_owned(),
                 value: 1.0 / scored.fewer,
                 usual: 1.0,
-                unit: "",
+                unit: "".into(),
             },
         ],
     }

@@ -139,7 +139,7 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
     let judged = judged.unwrap_or_default();
     let what = if scores.cause == Cause::Network { "connections" } else { "calls on files" };
     Finding {
-        method: Method::Semantic.name(),
+        method: Method::Semantic.name().into(),
         subject: Subject::Node { node: name.to_owned() },
         from: None,
         to: None,
@@ -152,13 +152,13 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
                 what: format!("{what} outside the range of their invocation, of those that the profile knows"),
                 value: judged.outside as f64,
                 usual: judged.known as f64,
-                unit: "",
+                unit: "".into(),
             },
             Evidence {
                 what: format!("time of {what} beyond their ranges"),
                 value: judged.beyond as f64 / SECOND,
                 usual: 0.0,
-                unit: "s",
+                unit: "s".into(),
             },
         ],
     }

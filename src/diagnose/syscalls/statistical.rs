@@ -201,7 +201,7 @@ impl<'a> Judge<'a> {
         let evidence = |class: CallClass| {
             let usual = self.range(node, class).map_or(0.0, |range| range.high);
             let what = format!("total time in {}, against the most of the control runs", class.name());
-            Evidence { what, value: node.total(class), usual, unit: "s" }
+            Evidence { what, value: node.total(class), usual, unit: "s".into() }
         };
         let seen = match (is_max, hog.cause) {
             (true, Cause::Disk) => vec![hog.class, CallClass::Access],
@@ -211,7 +211,7 @@ impl<'a> Judge<'a> {
         // the node that is only possibly faulty is half as sure
         let sure = hog.least.min(1.0) * if is_max { 1.0 } else { 0.5 };
         Finding {
-            method: Method::Statistical.name(),
+            method: Method::Statistical.name().into(),
             subject: Subject::Node { node: name.to_owned() },
             from: None,
             to: None,

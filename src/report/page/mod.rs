@@ -8,7 +8,7 @@
 //! |---|---|
 //! | what a section consists of | `section` |
 //! | how it looks | `html`, `style.css` |
-//! | what is said of a result | a file for each kind: `estimate`, `stages`, `simulation`, `solution`, `whatif`, `trace`, `sweep` |
+//! | what is said of a result | a file for each kind: `estimate`, `stages`, `simulation`, `solution`, `whatif`, `trace`, `sweep`, `diagnosis` |
 //! | results side by side | `compare` |
 //! | tables and sentences that kinds share | `parts` |
 //!
@@ -18,6 +18,7 @@
 //! policy in it.
 
 mod compare;
+mod diagnosis;
 mod estimate;
 mod html;
 mod parts;
@@ -58,6 +59,7 @@ fn section_of(found: &Found) -> Result<Section, PlotError> {
         Found::WhatIf(report) => whatif::section(report),
         Found::Trace(report) => trace::section(report),
         Found::Sweep(report) => sweep::section(report),
+        Found::Diagnosis(report) => diagnosis::section(report),
     }
 }
 

@@ -3,13 +3,16 @@
 use crate::report::csv::quantile_name;
 use crate::report::distribution::Distribution;
 use crate::report::job::AnalyticSummary;
-use crate::report::number::{counted, duration, plain};
+use crate::report::number::{count, counted, duration, plain};
 use crate::report::page::section::{Block, Cell, Figure, Headline, Number, Piece, Section, Table};
 use crate::report::passage::PassageSection;
 use crate::report::plot::PlotError;
 use crate::report::quantity::Quantity;
 use crate::report::summary::{ProvenanceSummary, Row};
 use crate::report::times_plot::Times;
+
+/// Most rows of a long table.
+const MOST: usize = 20;
 
 /// A time of which a result knows the distribution, and where it stands in the result's JSON.
 pub(super) struct TimeFound {
@@ -175,4 +178,14 @@ pub(super) fn partial(partial: bool, replications: u64) -> Option<String> {
 /// A value with its half width, for a row of a picture.
 pub(super) fn ends(quantity: &Quantity) -> Option<[f64; 2]> {
     quantity.low.zip(quantity.high).map(|(low, high)| [low, high])
+}
+
+/// The first rows of a table, and how many more there are.
+pub(super) fn cut(mut table: Table) -> Table {
+    let left = table.rows.len().saturating_sub(MOST);
+    if left > 0 {
+        table.rows.truncate(MOST);
+        table.note = format!("{} {} more are in the JSON.", table.note, count(left as u128)).trim().to_owned();
+    }
+    table
 }

@@ -1,13 +1,11 @@
 //! The section of a log of jobs: what ran when, what bounds the time, stragglers.
 
 use crate::report::number::{count, counted, plain};
+use crate::report::page::parts::cut;
 use crate::report::page::section::{Cell, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 use crate::report::rows_plot::{BarRow, rows_picture};
 use crate::report::trace_rows::{ApplicationRow, StageRow, TraceReport};
-
-/// Most rows of a table.
-const MOST: usize = 20;
 
 /// What a log says.
 pub(super) fn section(report: &TraceReport) -> Result<Section, PlotError> {
@@ -174,16 +172,6 @@ fn nodes(report: &TraceReport) -> Table {
         ]);
     }
     cut(table)
-}
-
-/// The first rows of a table, and how many more there are.
-fn cut(mut table: Table) -> Table {
-    let left = table.rows.len().saturating_sub(MOST);
-    if left > 0 {
-        table.rows.truncate(MOST);
-        table.note = format!("{} {} more are in the JSON.", table.note, count(left as u128)).trim().to_owned();
-    }
-    table
 }
 
 fn provenance(report: &TraceReport) -> Vec<[String; 2]> {
