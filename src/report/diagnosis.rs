@@ -8,7 +8,7 @@ use crate::diagnose::{Cause, Finding};
 /// Something that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UsedRow {
-    /// What it is: `log`, `samples`.
+    /// What it is: `log`, `samples`, `progress`, `syscalls`.
     pub kind: &'static str,
     /// Its name.
     pub name: String,
