@@ -1,90 +1,24 @@
 //! `diagnose`: why tasks were slow, and what to do about it. What is read decides which methods run.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tailspn::diagnose::causes::{
     CpuShare, Edge, NodeMap, NodeMeters, PoolOptions, RootCauses, Rules, Unmapped, clock_hint, meters_of, root_causes,
 };
-use tailspn::diagnose::samples::{SampleError, SampleOptions, Samples, is_readable, is_samples, read_samples};
+use tailspn::diagnose::samples::{SampleError, SampleOptions, Samples, is_readable, read_samples};
 use tailspn::report::{
     DiagnosisReport, MostRows, UsedRow, diagnosis_csv, diagnosis_report, diagnosis_svg, diagnosis_text, json,
 };
-use tailspn::trace::{JobTrace, ReadOptions, is_log};
+use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::{CpuChoice, DiagnoseArgs, EdgeChoice, RulesChoice};
+use crate::cli::diagnose_inputs::Inputs;
+use crate::cli::diagnose_more::{Said, by_calls, by_progress};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::{Terminal, may_write, reason, write_file};
 use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
-
-/// What was given, by what it is. A new kind of input gets a field here, a line in [`Inputs::sort`], and a method in [`run`].
-#[derive(Debug, Default)]
-struct Inputs {
-    /// Logs of jobs: files, or folders that are one log.
-    logs: Vec<PathBuf>,
-    /// Samples of nodes.
-    samples: Vec<PathBuf>,
-    /// Files in folders that are something else.
-    others: Vec<PathBuf>,
-}
-
-impl Inputs {
-    /// Tells what each path is, folders by what is in them. A file that is nothing known is taken for a log, whose reader says what
-    /// is wrong with it.
-    fn sort(paths: &[PathBuf]) -> Result<Self, Failure> {
-        let mut inputs = Self::default();
-        for path in paths {
-            if path.is_dir() {
-                inputs.folder(path)?;
-            } else if is_samples(path) {
-                inputs.samples.push(path.clone());
-            } else {
-                inputs.logs.push(path.clone());
-            }
-        }
-        Ok(inputs)
-    }
-
-    fn folder(&mut self, folder: &Path) -> Result<(), Failure> {
-        if is_log(folder) {
-            self.logs.push(folder.to_owned());
-            return Ok(());
-        }
-        let failed = |error: io::Error| {
-            Failure::plain(Exit::Io, format!("cannot read `{}`: {}", folder.display(), reason(&error)))
-        };
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(failed)? {
-            files.push(entry.map_err(failed)?.path());
-        }
-        files.sort();
-        let (logs, rest): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|file| is_log(file));
-        // the tables of a cluster trace are one log; of other logs the reader says that they are several
-        self.logs.extend(if logs.len() > 1 { vec![folder.to_owned()] } else { logs });
-        let (samples, others): (Vec<PathBuf>, Vec<PathBuf>) = rest.into_iter().partition(|file| is_samples(file));
-        self.samples.extend(samples);
-        self.others.extend(others.into_iter().filter(|file| file.is_file()));
-        Ok(())
-    }
-
-    /// The log: there must be one.
-    fn log(&self) -> Result<&Path, Failure> {
-        match self.logs.as_slice() {
-            [log] => Ok(log),
-            [] => {
-                let note = Note::problem("there is no log of a job among what was given");
-                Err(Failure::new(Exit::Trace, note.with_help("give the log as well: samples tell nothing about tasks")))
-            }
-            logs => {
-                let names: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
-                let note = Note::problem(format!("there are {} logs: {}", logs.len(), names.join(", ")));
-                Err(Failure::new(Exit::Usage, note.with_help("give one log at a time, with the samples of its nodes")))
-            }
-        }
-    }
-}
 
 /// Reads what is there and says why tasks were slow.
 pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -93,20 +27,55 @@ pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Fail
     }
     catch_interrupt(terminal);
     let inputs = Inputs::sort(&args.path)?;
+    let log = inputs.log();
     let options = ReadOptions { most_attempts: args.max_attempts, ..ReadOptions::default() };
-    let trace = load(inputs.log()?, &options, terminal)?;
-    let samples = samples(&inputs, args, terminal)?;
-    let (meters, missing) = meters(&trace, &samples, args)?;
-    let causes = root_causes(&trace, &meters, &pool_options(args), &rules(args));
-    let report = report(&trace, &samples, &meters, &inputs, missing, causes);
+    if let Some(path) = inputs.unknown.first() {
+        // the reader of logs says best what else it is
+        load(path, &options, terminal)?;
+        return Err(Failure::plain(Exit::Trace, format!("`{}` cannot be diagnosed", path.display())));
+    }
+    let trace = log?.map(|log| load(log, &options, terminal)).transpose()?;
+    if trace.is_none() && args.timeline.is_some() {
+        return Err(Failure::plain(Exit::Usage, "--timeline draws the log of a job, and none was given"));
+    }
+    let (mut said, causes) = match &trace {
+        Some(trace) => of_log(trace, &inputs, args, terminal)?,
+        None => (without_log(&inputs), RootCauses::default()),
+    };
+    said.add(by_progress(&inputs, trace.as_ref(), args, terminal)?);
+    said.add(by_calls(&inputs, args, terminal)?);
+    said.warnings.extend(inputs.left_out());
+    let report = report(trace.as_ref(), said, causes);
     for warning in &report.warnings {
         terminal.tell(&format!("warning: {warning}"));
     }
     print(&report, args, terminal)?;
-    if let Some(path) = &args.timeline {
-        write_file(path, diagnosis_svg(&trace, &report.findings).as_bytes(), args.force)?;
+    if let (Some(path), Some(trace)) = (&args.timeline, &trace) {
+        write_file(path, diagnosis_svg(trace, &report.findings).as_bytes(), args.force)?;
     }
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// What the log says, with the samples of its nodes.
+fn of_log(
+    trace: &JobTrace,
+    inputs: &Inputs,
+    args: &DiagnoseArgs,
+    terminal: &Terminal,
+) -> Result<(Said, RootCauses), Failure> {
+    let samples = samples(inputs, args, terminal)?;
+    let (meters, unmapped) = meters(trace, &samples, args)?;
+    let causes = root_causes(trace, &meters, &pool_options(args), &rules(args));
+    Ok((read_of_log(trace, &samples, &meters, inputs, unmapped), causes))
+}
+
+/// What is not known where there is no log.
+fn without_log(inputs: &Inputs) -> Said {
+    let mut missing = vec!["no log of a job: why single tasks were slow is not known".to_owned()];
+    if !inputs.samples.is_empty() {
+        missing.push("the samples of nodes were not read: without the log they tell nothing about tasks".to_owned());
+    }
+    Said { missing, ..Said::default() }
 }
 
 fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Samples, Failure> {
@@ -182,18 +151,39 @@ fn rules(args: &DiagnoseArgs) -> Rules {
     Rules { quantile: args.quantile, peer_factor: args.peer_factor, edge, edge_factor: args.edge_factor, ..base }
 }
 
-/// Puts together what was used, what was missing and what was found.
-fn report(
+/// Puts together what was used, what was missing and what was found: the causes in the log first, then what `said` has.
+fn report(trace: Option<&JobTrace>, said: Said, mut causes: RootCauses) -> DiagnosisReport {
+    let subject = trace.map_or_else(|| without_log_subject(&said), subject);
+    causes.findings.extend(said.findings);
+    let mut report = diagnosis_report(subject, said.used, said.missing, said.warnings, causes);
+    report.partial = trace.is_some_and(|trace| trace.reading.partial) || interrupted();
+    report
+}
+
+fn subject(trace: &JobTrace) -> String {
+    let name = trace.applications.first().map_or("", |application| application.name.as_str());
+    if name.is_empty() { trace.format.text().to_owned() } else { format!("{name}: {}", trace.format.text()) }
+}
+
+fn without_log_subject(said: &Said) -> String {
+    let has = |kind: &str| said.used.iter().any(|used| used.kind == kind);
+    let text = match (has("progress"), has("syscalls")) {
+        (true, true) => "progress of tasks, and system calls of nodes",
+        (true, false) => "progress of tasks",
+        (false, true) => "system calls of nodes",
+        (false, false) => "nothing that could be looked at",
+    };
+    text.to_owned()
+}
+
+/// What was read of the log and the samples, and what they lack.
+fn read_of_log(
     trace: &JobTrace,
     samples: &Samples,
     meters: &[NodeMeters],
     inputs: &Inputs,
     unmapped: Vec<Unmapped>,
-    causes: RootCauses,
-) -> DiagnosisReport {
-    let name = trace.applications.first().map_or("", |application| application.name.as_str());
-    let subject =
-        if name.is_empty() { trace.format.text().to_owned() } else { format!("{name}: {}", trace.format.text()) };
+) -> Said {
     let taken = format!("{} attempts of tasks on {} nodes", trace.attempts().len(), trace.nodes.len());
     let mut used = vec![UsedRow { kind: "log".into(), name: trace.files.join(", "), taken }];
     used.extend(samples.files.iter().filter(|file| file.series > 0).map(|file| UsedRow {
@@ -216,9 +206,7 @@ fn report(
         trace.warnings.iter().map(|warning| format!("{}: {warning}", trace.place(warning.first))).collect();
     warnings.extend(samples.warnings.iter().map(ToString::to_string));
     warnings.extend(clocks(trace, meters));
-    let mut report = diagnosis_report(subject, used, missing, warnings, causes);
-    report.partial = trace.reading.partial || interrupted();
-    report
+    Said { used, missing, warnings, findings: Vec::new() }
 }
 
 /// Warnings about clocks that disagree, and about samples that miss the job.

@@ -16,6 +16,8 @@ mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
 mod diagnose;
+mod diagnose_inputs;
+mod diagnose_more;
 mod estimate;
 mod estimate_stages;
 mod exact;

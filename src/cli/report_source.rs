@@ -135,17 +135,27 @@ fn next_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
 
 /// All bytes of a file, unpacked.
 pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, Failure> {
+    read_at_most(path, u64::MAX - 1).map(|read| read.0)
+}
+
+/// The first bytes of a file, unpacked, and whether there are more.
+pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, bool), Failure> {
     let name = path.display().to_string();
     let failed = |error: io::Error| unreadable(&name, &error);
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
     let compressed = reader.fill_buf().map_err(failed)?.starts_with(&GZIP);
     let mut bytes = Vec::new();
+    let limit = most.saturating_add(1);
     if compressed {
-        MultiGzDecoder::new(reader).read_to_end(&mut bytes).map_err(failed)?;
+        MultiGzDecoder::new(reader).take(limit).read_to_end(&mut bytes).map_err(failed)?;
     } else {
-        reader.read_to_end(&mut bytes).map_err(failed)?;
+        reader.take(limit).read_to_end(&mut bytes).map_err(failed)?;
     }
-    Ok(bytes)
+    let more = bytes.len() as u64 > most;
+    if more {
+        bytes.pop();
+    }
+    Ok((bytes, more))
 }
 
 fn unreadable(name: &str, error: &io::Error) -> Failure {

@@ -140,7 +140,7 @@ fn with_reading(settings: ReadSettings, args: &SyscallReadArgs) -> ReadSettings 
     ReadSettings { clock, longest_line, most_invocations, ..settings }
 }
 
-fn profile_in(path: &Path) -> Result<Profile, Failure> {
+pub(super) fn profile_in(path: &Path) -> Result<Profile, Failure> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::plain(Exit::Io, format!("cannot read `{name}`: {}", reason(&error))))?;
@@ -162,7 +162,7 @@ fn load(paths: &[String], purpose: Purpose<'_>, settings: &ReadSettings, termina
     Ok(run)
 }
 
-fn refused(error: SyscallError) -> Failure {
+pub(super) fn refused(error: SyscallError) -> Failure {
     let (exit, message) = match &error {
         SyscallError::Io { file, source } => (Exit::Io, format!("cannot read `{file}`: {}", reason(source))),
         SyscallError::TwoLogs { .. } => (Exit::Usage, error.to_string()),

@@ -31,10 +31,7 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
     catch_interrupt(terminal);
     let model = if let Some(path) = &args.model {
-        Some(
-            PlanText::read(path, terminal)?
-                .plan(Model::from_toml, "models are written by `tailspn watch --learn HIST -o MODEL.toml`")?,
-        )
+        Some(model_in(path, terminal)?)
     } else if args.learn.is_empty() {
         None
     } else {
@@ -44,6 +41,12 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
         Some(path) => watch(path, model.as_ref(), args, terminal),
         None => Ok(if interrupted() { Exit::Interrupted } else { Exit::Success }),
     }
+}
+
+/// The model in a file.
+pub(super) fn model_in(path: &Path, terminal: &Terminal) -> Result<Model, Failure> {
+    let help = "models are written by `tailspn watch --learn HIST -o MODEL.toml`";
+    PlanText::read(path, terminal)?.plan(Model::from_toml, help)
 }
 
 /// The settings that the arguments ask for.

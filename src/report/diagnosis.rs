@@ -9,7 +9,7 @@ use crate::report::json::Word;
 /// Something that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedRow {
-    /// What it is: `log`, `samples`.
+    /// What it is: `log`, `samples`, `progress`, `syscalls`.
     pub kind: Word,
     /// Its name.
     pub name: String,

@@ -112,6 +112,7 @@ fn findings(report: &DiagnosisReport, most: MostRows, look: &Look) -> String {
         ("from [s]", Align::Right),
         ("time [s]", Align::Right),
         ("cause", Align::Left),
+        ("method", Align::Left),
         ("seen", Align::Right),
         ("usual", Align::Right),
         ("sure", Align::Left),
@@ -133,6 +134,7 @@ fn cells(finding: &Finding, look: &Look) -> Vec<String> {
     let lasted = finding.from.zip(finding.to).map(|(from, to)| to - from);
     cells.push(lasted.map_or_else(String::new, time));
     cells.push(cause_text(finding.cause).to_owned());
+    cells.push(finding.method.to_owned());
     let strongest = finding.evidence.first();
     cells.push(strongest.map_or_else(String::new, |evidence| amount(evidence, evidence.value)));
     cells.push(strongest.map_or_else(String::new, |evidence| amount(evidence, evidence.usual)));
@@ -154,7 +156,14 @@ fn amount(evidence: &Evidence, value: f64) -> String {
 
 fn what_to_do(report: &DiagnosisReport, look: &Look) -> String {
     if report.advice.is_empty() {
-        return format!("\n{}", look.heading("what to do: nothing; no task took more than 1.5 medians of its stage"));
+        let why = if report.used.is_empty() {
+            "what to do: give what is missing; nothing could be looked at"
+        } else if report.used.iter().any(|used| used.kind == "log") {
+            "what to do: nothing; no task took more than 1.5 medians of its stage"
+        } else {
+            "what to do: nothing; no method found anything"
+        };
+        return format!("\n{}", look.heading(why));
     }
     let mut text = format!("\n{}", look.heading("what to do about it"));
     for (i, advice) in report.advice.iter().enumerate() {

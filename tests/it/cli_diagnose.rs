@@ -1,6 +1,10 @@
 //! `diagnose` as a person sees it.
 
-use crate::cli::{assert_shown, shown};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::cli::{assert_shown, data, shown};
 
 /// A log of 36 tasks on three workers, and their samples: a hog on worker2 from second 9 to 17, a task with three times the data,
 /// one with much garbage collection.
@@ -98,4 +102,106 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
     starts(&["diagnose", empty.to_str().unwrap()], "4", "no log of a job");
+}
+
+/// The folder of labelled runs, beside the checkout or where `TAILSPN_SHARED` says.
+fn labelled() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
+    let folder = shared.join("data/logs/labelled");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", folder.display());
+    println!("skipped: no ../shared");
+    None
+}
+
+fn diagnosed(args: &[&str]) -> Value {
+    let text = data(&[&["diagnose", "--json", "--quiet"], args].concat());
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The findings of a method: number of the task, or name of the node, and cause.
+fn found(report: &Value, method: &str) -> Vec<(String, String)> {
+    let of_method = report["findings"].as_array().unwrap().iter().filter(|finding| finding["method"] == method);
+    let who = |subject: &Value| subject.get("task").unwrap_or(&subject["node"]).to_string().replace('"', "");
+    of_method.map(|finding| (who(&finding["subject"]), finding["cause"].as_str().unwrap().to_owned())).collect()
+}
+
+/// The task that was given 2.8 times the work is the only straggler by progress, with the log and without it; the log names it and its
+/// node, and a log of another time is told.
+#[test]
+fn progress_beside_a_log_tells_who_lags() {
+    let Some(folder) = labelled().map(|folder| folder.join("longtail-4node")) else { return };
+    let at = |path: &str| folder.join(path).display().to_string();
+    let made = tempfile::tempdir().unwrap();
+    let model = made.path().join("model.toml").display().to_string();
+    let histories = ["hist1", "hist2", "hist3"].map(|run| at(&format!("{run}/progress.tsv.gz")));
+    data(&["watch", "--learn", &histories[0], &histories[1], &histories[2], "-o", &model]);
+    let skewed = vec![("12".to_owned(), "data-skew".to_owned())];
+    let both = diagnosed(&[&at("skew5"), "--model", &model]);
+    assert_eq!(found(&both, "long-tail"), skewed, "{both}");
+    let straggler = both["findings"].as_array().unwrap().iter().find(|f| f["method"] == "long-tail").unwrap();
+    assert!(straggler["subject"]["node"].is_string() && straggler["subject"]["stage"] == "1", "{straggler}");
+    let advice = both["advice"].as_array().unwrap().iter().find(|a| a["cause"] == "data-skew").unwrap();
+    assert_eq!((&advice["remedy"], &advice["stragglers"]), (&"repartition".into(), &1.into()));
+    let progress = at("skew5/progress.tsv.gz");
+    let alone = diagnosed(&[&progress, "--model", &model]);
+    assert_eq!((found(&alone, "long-tail"), alone["stages"].as_array().unwrap().len()), (skewed, 0));
+    assert!(alone["missing"][0].as_str().unwrap().contains("no log of a job"), "{alone}");
+    let other = diagnosed(&[&at("skew3"), &at("hist1/progress.tsv.gz")]);
+    assert!(other["missing"].to_string().contains("they are of another run"), "{other}");
+    let picture = made.path().join("x.svg").display().to_string();
+    let text = shown(&["diagnose", &progress, "--timeline", &picture]);
+    assert!(text.starts_with("exit 2") && text.contains("--timeline draws the log"), "{text}");
+}
+
+/// The faulty node of each run is the one that is named; without a profile the logs are told as missing.
+#[test]
+fn system_calls_tell_which_node_is_at_fault() {
+    let Some(folder) = labelled().map(|folder| folder.join("strace-minimr")) else { return };
+    let at = |run: &str| folder.join(run).display().to_string();
+    let made = tempfile::tempdir().unwrap();
+    let profile = made.path().join("usual.json").display().to_string();
+    let controls = ["c_none_1", "c_none_2", "c_none_3", "t_none_1", "t_none_2", "t_none_3"].map(at);
+    let mut args = vec!["syscalls", "profile", "-o", &profile];
+    args.extend(controls.iter().map(String::as_str));
+    data(&args);
+    let method = "syscalls-improved";
+    for (run, node, cause) in
+        [("c_slowdisk_n3", "n3", "disk"), ("t_slowdisk_n3", "n3", "disk"), ("t_net50_n4", "n4", "network")]
+    {
+        let report = diagnosed(&[&at(run), "--profile", &profile]);
+        assert_eq!(found(&report, method), [(node.to_owned(), cause.to_owned())], "{run}");
+        assert_eq!(
+            (&report["advice"][0]["remedy"], &report["advice"][0]["nodes"][0]),
+            (&"bad-node".into(), &node.into())
+        );
+    }
+    let healthy = shown(&["diagnose", &at("t_none_5"), "--profile", &profile, "--quiet"]);
+    assert!(healthy.contains("system calls name no node") && healthy.contains("findings: none"), "{healthy}");
+    let named = format!("slow={}", folder.join("c_slowdisk_n3/n3.c.strace.gz").display());
+    let text = shown(&["diagnose", LOG, &named]);
+    assert!(text.starts_with("exit 0") && text.contains("1 logs of strace were not read (slow="), "{text}");
+    assert!(text.contains("--profile usual.json"), "{text}");
+}
+
+#[test]
+fn what_is_nothing_known_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let [garbage, reports] = [path("garbage"), path("reports.tsv")];
+    std::fs::write(&garbage, b"\x00\xffnothing = that (is) known\n").unwrap();
+    std::fs::write(&reports, "partition\tt_ms\tprogress\n0\t1\t0.0\n0\t1000\t1.0\n").unwrap();
+    // by name it is an error, in a folder it is told and left out
+    for given in [[LOG, garbage.as_str()], [garbage.as_str(), reports.as_str()]] {
+        let text = shown(&[&["diagnose"], given.as_slice()].concat());
+        assert!(text.starts_with("exit 4") && text.contains("garbage"), "{text}");
+    }
+    let text = shown(&["diagnose", folder.path().to_str().unwrap()]);
+    assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 attempts"), "{text}");
+    assert!(text.contains("left out, since they are nothing known: ") && text.contains("garbage"), "{text}");
+    let text = shown(&["diagnose", &format!("n1={garbage}")]);
+    assert!(text.starts_with("exit 4") && text.contains("is no log of strace"), "{text}");
 }

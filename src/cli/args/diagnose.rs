@@ -8,9 +8,14 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Takes the log of a job (all that `trace` reads) and samples of its nodes: the text of mpstat, iostat -xt and
-sar -u -d -n DEV, `sadf -d`, `sadf -j`, plain or gz, as files or as the folder that they are in. Samples are matched
-with nodes by the names of hosts; where these differ, a node map says whose they are:
+Takes any of these, plain or gz, as files or as the folder that they are in, told by content:
+  the log of a job              all that `trace` reads: why tasks were slow
+  samples of its nodes          text of mpstat, iostat -xt, sar -u -d -n DEV, `sadf -d`, `sadf -j`
+  reports of progress           what `watch` reads: which tasks lag; better with --model
+  logs of strace, one a node    what `syscalls` reads: which node is at fault; needs --profile
+Samples need the log; reports and logs of strace say something without it.
+
+Samples are matched with nodes by the names of hosts; where these differ, a node map says whose they are:
 
     [node.\"10.0.0.11\"]
     host = \"worker1\"              # as the samples have it
@@ -22,10 +27,11 @@ with nodes by the names of hosts; where these differ, a node map says whose they
 Examples:
     tailspn diagnose app-20261120092608-0004.gz samples/
     tailspn diagnose app.zstd worker*.sadf.json --node-map nodes.toml --timeline causes.svg
-    tailspn diagnose app.lz4 --json
+    tailspn diagnose app.lz4 progress.tsv.gz --model model.toml     with reports of progress
+    tailspn diagnose slow/ --profile usual.json --json              a folder with logs of strace
 ")]
 pub(crate) struct DiagnoseArgs {
-    /// A log and samples of its nodes, or folders with them
+    /// A log, samples of its nodes, reports of progress, logs of strace (NODE=FILE where names do not tell the node), or folders with them
     #[arg(required = true)]
     pub(crate) path: Vec<PathBuf>,
     /// Which samples belong to which node
@@ -37,6 +43,12 @@ pub(crate) struct DiagnoseArgs {
     /// How far the clock of texts without a time zone is before UTC, such as +01:00
     #[arg(long, value_name = "HH:MM", default_value = "+00:00", allow_hyphen_values = true, value_parser = utc_offset, help_heading = "Samples")]
     pub(crate) utc_offset: f64,
+    /// What earlier runs taught about progress, from `watch --learn`; without it tasks are compared with each other only
+    #[arg(long, value_name = "MODEL.toml", help_heading = "Progress and system calls")]
+    pub(crate) model: Option<PathBuf>,
+    /// What system calls are usual, from `syscalls profile`; without it logs of strace are not read
+    #[arg(long, value_name = "PROFILE.json", help_heading = "Progress and system calls")]
+    pub(crate) profile: Option<PathBuf>,
     /// What stands for the use of processors
     #[arg(long, value_name = "SHARE", default_value = "busy", help_heading = "Rules")]
     pub(crate) cpu: CpuChoice,
@@ -61,7 +73,7 @@ pub(crate) struct DiagnoseArgs {
     /// Most attempts of tasks; a log with more is refused
     #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_attempts: u64,
-    /// Most bytes of a file of samples after decompression, such as 2G; what comes later is left out
+    /// Most bytes of a file of samples or reports after decompression, such as 2G; what comes later is left out
     #[arg(long, value_name = "BYTES", default_value = "1G", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_samples: u64,
     /// Print JSON (described in docs/json.md)

@@ -47,10 +47,17 @@ pub struct Advice {
     pub findings: Vec<usize>,
 }
 
-/// What to do about the findings, by the time that was lost; stragglers without a cause come last. It uses nothing but the findings.
+/// What to do about the findings of all methods, by the time that was lost; stragglers without a cause come last. A task that several
+/// findings of a cause are about counts once, and one to which any method gave a cause is not among those without. It uses nothing but
+/// the findings.
 pub fn advice(findings: &[Finding]) -> Vec<Advice> {
     let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
+    let explained: BTreeSet<&Subject> =
+        findings.iter().filter(|finding| finding.cause != Cause::Unknown).map(|finding| &finding.subject).collect();
     for (i, finding) in findings.iter().enumerate() {
+        if finding.cause == Cause::Unknown && explained.contains(&finding.subject) {
+            continue;
+        }
         by_cause.entry(finding.cause).or_default().push(i);
     }
     let mut list: Vec<Advice> = by_cause.into_iter().map(|(cause, which)| of_cause(findings, cause, which)).collect();
@@ -63,12 +70,13 @@ pub fn advice(findings: &[Finding]) -> Vec<Advice> {
 fn of_cause(findings: &[Finding], cause: Cause, which: Vec<usize>) -> Advice {
     let mut stages = BTreeSet::new();
     let mut nodes = BTreeSet::new();
-    let mut stragglers = 0;
-    let mut lost_s = 0.0;
+    let mut lost: BTreeMap<(&str, u64, u32), f64> = BTreeMap::new();
     for finding in which.iter().map(|&i| &findings[i]) {
         match &finding.subject {
-            Subject::Task { stage, node, .. } => {
-                stragglers += 1;
+            Subject::Task { stage, task, attempt, node } => {
+                let time = finding.evidence.iter().find(|evidence| evidence.what == "time");
+                let lost = lost.entry((stage.as_str(), *task, *attempt)).or_default();
+                *lost = lost.max(time.map_or(0.0, |time| time.value - time.usual));
                 stages.insert(stage.clone());
                 nodes.extend(node.clone());
             }
@@ -77,12 +85,27 @@ fn of_cause(findings: &[Finding], cause: Cause, which: Vec<usize>) -> Advice {
             Subject::Link { from, to } => nodes.extend([from.clone(), to.clone()]),
             Subject::Job => {}
         }
-        let time = finding.evidence.iter().find(|evidence| evidence.what == "time");
-        lost_s += time.map_or(0.0, |time| (time.value - time.usual).max(0.0));
     }
-    let (remedy, text) = remedy(cause, &nodes);
+    let (stragglers, lost_s) = (lost.len(), lost.values().sum());
+    let (remedy, text) = if stragglers == 0 { of_nodes(cause, &nodes) } else { remedy(cause, &nodes) };
     let [stages, nodes] = [stages, nodes].map(|set| set.into_iter().collect());
     Advice { remedy, text: text.to_owned(), cause, stragglers, stages, nodes, lost_s, findings: which }
+}
+
+/// What to do about nodes that are at fault themselves, and not by single tasks.
+fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
+    match cause {
+        Cause::Disk => (
+            Remedy::BadNode,
+            "look at the disk of this node (iostat -xt 1, smartctl, what else writes to it), and keep tasks away from it until then",
+        ),
+        Cause::Network => (
+            Remedy::BadNode,
+            "look at the network of this node (lost packets in ip -s link, retransmissions in nstat, cables and switch ports), and keep \
+             tasks away from it until then",
+        ),
+        _ => remedy(cause, nodes),
+    }
 }
 
 fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
@@ -168,7 +191,7 @@ mod tests {
     #[test]
     fn what_cost_most_comes_first_and_what_is_unknown_last() {
         let findings = [
-            finding(Cause::Unknown, "1", "a", 102.0),
+            finding(Cause::Unknown, "4", "a", 102.0),
             finding(Cause::Disk, "1", "a", 5.0),
             finding(Cause::Cpu, "2", "a", 9.0),
             finding(Cause::Disk, "3", "b", 7.0),
@@ -180,5 +203,29 @@ mod tests {
         assert_eq!(seen, expected);
         assert_eq!((list[0].stages.join(" "), list[0].nodes.join(" ")), ("1 3".to_owned(), "a b".to_owned()));
         assert!(advice(&[]).is_empty());
+    }
+
+    #[test]
+    fn what_two_methods_say_of_a_task_counts_once() {
+        let of = |method, finding: Finding| Finding { method, ..finding };
+        let findings = [
+            of("m", finding(Cause::DataSkew, "1", "a", 5.0)),
+            of("n", finding(Cause::DataSkew, "1", "a", 6.0)),
+            of("n", finding(Cause::Unknown, "1", "a", 6.0)),
+        ];
+        let list = advice(&findings);
+        assert_eq!(list.len(), 1);
+        assert_eq!((list[0].stragglers, list[0].lost_s, &list[0].findings), (1, 4.0, &vec![0, 1]));
+    }
+
+    #[test]
+    fn a_node_at_fault_has_advice_of_its_own() {
+        let node = Subject::Node { node: "a".to_owned() };
+        let at_fault = Finding { subject: node, ..finding(Cause::Disk, "1", "a", 5.0) };
+        let list = advice(&[at_fault]);
+        assert_eq!((list[0].remedy, list[0].stragglers, list[0].lost_s), (Remedy::BadNode, 0, 0.0));
+        assert!(list[0].text.contains("disk of this node"));
+        let task = advice(&[finding(Cause::Disk, "1", "a", 5.0)]);
+        assert_eq!(task[0].remedy, Remedy::Neighbour);
     }
 }

@@ -1,5 +1,6 @@
 //! Findings from a log and the progress of its tasks: who was flagged when, whether the log confirms it, and why it was slow.
 
+use crate::diagnose::causes::stage_name;
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::diagnose::long_tail::agent::StragglerFlag;
 use crate::diagnose::long_tail::history::{History, TaskHistory};
@@ -7,7 +8,7 @@ use crate::diagnose::long_tail::model::Model;
 use crate::diagnose::long_tail::score::replay;
 use crate::diagnose::long_tail::settings::AgentSettings;
 use crate::trace::analysis::{Times, quantile, times_of};
-use crate::trace::{Attempt, JobTrace, Metric, Stage};
+use crate::trace::{Attempt, JobTrace, Metric, Stage, StageId};
 
 /// Name of the method in findings.
 pub const METHOD: &str = "long-tail";
@@ -18,7 +19,7 @@ const SIZES: [Metric; 4] =
 
 /// Stragglers by the progress of tasks, as an agent would have flagged them while the job ran.
 ///
-/// `trace` is the log of the job. `progress` are its curves: [`History::from_reports`] of a file of reports, or
+/// `trace` is the log of the job; without one, times count from the first report, and stages are named as reports have it. `progress` are its curves: [`History::from_reports`] of a file of reports, or
 /// [`History::from_trace`] where the log has curves itself, as Hadoop's histories do. `model` is what earlier runs of the same program
 /// taught ([`Model::learn`]); without one the tasks of each stage are compared with each other only.
 ///
@@ -26,23 +27,45 @@ const SIZES: [Metric; 4] =
 /// tasks of its job when it was flagged, `threshold` the boundary then. The cause is [`Cause::DataSkew`] where the task has more than
 /// 1 + Diff times the median input of its stage, and its `confidence` the share of the excess time that the excess input explains, at most
 /// 1; else it is [`Cause::Unknown`] with confidence 0. The evidence: progress against the usual, the probability of a straggler, the input
-/// where it is told, and the whole time of the attempt against the median where the log has it. In the order of the flags.
+/// where it is told, and the whole time of the attempt (`time`) against the median where the log has it. In the order of the flags.
 ///
 /// Approximate: the order of reports of equal time decides between equal flags.
-pub fn find(trace: &JobTrace, progress: &History, model: Option<&Model>, settings: AgentSettings) -> Vec<Finding> {
+pub fn find<'t>(
+    trace: impl Into<Option<&'t JobTrace>>,
+    progress: &History,
+    model: Option<&Model>,
+    settings: AgentSettings,
+) -> Vec<Finding> {
+    let trace = trace.into();
+    let first_s = progress.tasks.iter().map(|task| task.start_s).fold(f64::INFINITY, f64::min);
+    let origin_s = trace.map_or(first_s, |trace| trace.origin_us as f64 / 1e6);
     let (flags, _) = replay(progress, model, settings);
-    flags.iter().map(|flag| finding(trace, progress, flag, &settings)).collect()
+    flags.iter().map(|flag| finding(trace, origin_s, progress, flag, &settings)).collect()
 }
 
-fn finding(trace: &JobTrace, progress: &History, flag: &StragglerFlag, settings: &AgentSettings) -> Finding {
-    let origin_s = trace.origin_us as f64 / 1e6;
-    let logged = attempt_of(trace, flag);
-    let node = logged.and_then(|(_, attempt)| trace.node_of(attempt)).map(|node| node.name.clone());
+/// An attempt of a log.
+#[derive(Clone, Copy, Debug)]
+struct Logged<'t> {
+    trace: &'t JobTrace,
+    id: StageId,
+    stage: &'t Stage,
+    attempt: &'t Attempt,
+}
+
+fn finding(
+    trace: Option<&JobTrace>,
+    origin_s: f64,
+    progress: &History,
+    flag: &StragglerFlag,
+    settings: &AgentSettings,
+) -> Finding {
+    let logged = trace.and_then(|trace| attempt_of(trace, flag));
+    let node = logged.and_then(|logged| logged.trace.node_of(logged.attempt)).map(|node| node.name.clone());
     let node = node.or_else(|| (!flag.node.is_empty()).then(|| flag.node.clone()));
-    let stage = logged.map(|(stage, _)| stage.name.clone()).filter(|name| !name.is_empty());
-    let size = size_of(trace, logged, progress, flag);
+    let stage = logged.map(|logged| stage_name(logged.trace, logged.id));
+    let size = size_of(logged, progress, flag);
     let (cause, confidence) = cause_of(size.as_ref(), flag, settings);
-    let end = logged.and_then(|(_, attempt)| attempt.finish()).map(|end| end.seconds());
+    let end = logged.and_then(|logged| logged.attempt.finish()).map(|end| end.seconds());
     Finding {
         method: METHOD.into(),
         subject: Subject::Task {
@@ -57,16 +80,16 @@ fn finding(trace: &JobTrace, progress: &History, flag: &StragglerFlag, settings:
         score: flag.slowdown,
         threshold: flag.boundary,
         confidence,
-        evidence: evidence(flag, size, logged, trace),
+        evidence: evidence(flag, size, logged),
     }
 }
 
 /// The attempt of the log that a flag is about: by the numbers of stage, task and attempt.
-fn attempt_of<'a>(trace: &'a JobTrace, flag: &StragglerFlag) -> Option<(&'a Stage, &'a Attempt)> {
+fn attempt_of<'t>(trace: &'t JobTrace, flag: &StragglerFlag) -> Option<Logged<'t>> {
     let mut stages = trace.stages_with_ids().filter(|(_, stage)| stage.number.to_string() == flag.stage);
     stages.find_map(|(id, stage)| {
         let is_it = |attempt: &&Attempt| u64::from(attempt.task) == flag.task && attempt.number == flag.attempt;
-        trace.attempts_of(id).iter().find(is_it).map(|attempt| (stage, attempt))
+        trace.attempts_of(id).iter().find(is_it).map(|attempt| Logged { trace, id, stage, attempt })
     })
 }
 
@@ -78,18 +101,13 @@ struct Size {
     unit: &'static str,
 }
 
-fn size_of(
-    trace: &JobTrace,
-    logged: Option<(&Stage, &Attempt)>,
-    progress: &History,
-    flag: &StragglerFlag,
-) -> Option<Size> {
+fn size_of(logged: Option<Logged<'_>>, progress: &History, flag: &StragglerFlag) -> Option<Size> {
     let is_peer = |task: &&TaskHistory| (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage);
     let totals: Option<Vec<f64>> = progress.tasks.iter().filter(is_peer).map(|task| task.total).collect();
     if let (Some(own), Some(usual)) = (flag.total, totals.and_then(median)) {
         return Some(Size { own, usual, unit: "" });
     }
-    let (stage, attempt) = logged?;
+    let Logged { trace, stage, attempt, .. } = logged?;
     let peers = trace.attempts().get(stage.attempts.clone())?;
     SIZES.iter().find_map(|&metric| {
         let sizes: Option<Vec<f64>> =
@@ -115,12 +133,7 @@ fn cause_of(size: Option<&Size>, flag: &StragglerFlag, settings: &AgentSettings)
     (Cause::DataSkew, ((more - 1.0) / (flag.slowdown - 1.0).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0))
 }
 
-fn evidence(
-    flag: &StragglerFlag,
-    size: Option<Size>,
-    logged: Option<(&Stage, &Attempt)>,
-    trace: &JobTrace,
-) -> Vec<Evidence> {
+fn evidence(flag: &StragglerFlag, size: Option<Size>, logged: Option<Logged<'_>>) -> Vec<Evidence> {
     let progress = Evidence {
         what: format!("progress after {:.1} s", flag.age_s),
         value: flag.progress,
@@ -133,14 +146,9 @@ fn evidence(
         usual: size.usual,
         unit: size.unit.into(),
     });
-    let time = logged.and_then(|(stage, attempt)| {
+    let time = logged.and_then(|Logged { trace, stage, attempt, .. }| {
         let times: Times = times_of(trace.attempts().get(stage.attempts.clone())?)?;
-        Some(Evidence {
-            what: "time of the attempt".to_owned(),
-            value: attempt.duration()?,
-            usual: times.median,
-            unit: "s".into(),
-        })
+        Some(Evidence { what: "time".to_owned(), value: attempt.duration()?, usual: times.median, unit: "s".into() })
     });
     let probability = Evidence {
         what: "probability of a straggler".to_owned(),

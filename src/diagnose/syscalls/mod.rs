@@ -54,7 +54,7 @@ pub use made::{Dealing, Fault, MadeRun};
 pub use observed::{ClassCalls, Form, LineCounts, NodeCalls};
 pub use pairs::{Pair, Pairs};
 pub use profile::{ControlNode, ControlRun, Profile, Range};
-pub use read::{DataFolders, NodeLog, ReadSettings, logs_at, read_log, read_log_bytes};
+pub use read::{DataFolders, NodeLog, ReadSettings, is_strace, logs_at, read_log, read_log_bytes};
 pub use run::{Purpose, Run, read_run};
 pub use score::{Rates, Truth, Worth, best_without};
 pub use semantic::{SemanticSettings, semantic};

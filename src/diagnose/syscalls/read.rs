@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnose::syscalls::error::SyscallError;
 use crate::diagnose::syscalls::invocation::{Matching, Sides};
+use crate::diagnose::syscalls::line::{Said, take_apart};
 use crate::diagnose::syscalls::observed::NodeCalls;
 use crate::diagnose::syscalls::stream::{Invocations, Stream};
 use crate::diagnose::syscalls::table::Clock;
@@ -129,6 +130,41 @@ pub fn logs_at(text: &str) -> Result<(Vec<NodeLog>, bool), SyscallError> {
     Ok((files, false))
 }
 
+/// Bytes that tell whether a file is a log of strace.
+const SNIFFED: u64 = 1 << 14;
+
+/// Whether a file looks like a log of strace, plain or compressed: most of its first lines are calls with the number of a process, a
+/// time or a duration, or there is a table of totals.
+pub fn is_strace(path: &Path) -> bool {
+    let head = |path: &Path| -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        if let Plain::Text(text) = plain(File::open(path)?)? {
+            // damage after some text is counted when the file is read
+            let _ = text.take(SNIFFED).read_to_end(&mut head);
+        }
+        Ok(head)
+    };
+    path.is_file() && head(path).is_ok_and(|head| looks_like_strace(&head))
+}
+
+fn looks_like_strace(head: &[u8]) -> bool {
+    let (mut calls, mut others) = (0_usize, 0_usize);
+    for line in head.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).map(trimmed) {
+        let taken = take_apart(line);
+        match taken.said {
+            Said::Table => return true,
+            Said::Whole { .. } | Said::Begins { .. } | Said::Ends { .. }
+                if taken.process > 0 || taken.time.is_some() || line.ends_with(b">") =>
+            {
+                calls += 1;
+            }
+            Said::Aside | Said::Signal | Said::Exit => {}
+            _ => others += 1,
+        }
+    }
+    calls > others
+}
+
 /// Lines between two looks at Ctrl-C.
 const LINES_BETWEEN_LOOKS: u64 = 4096;
 /// Lines without anything of strace after which a file is taken for something else.
@@ -245,5 +281,19 @@ fn skip_line(text: &mut impl BufRead) {
         if end.is_some() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_of_strace_are_told_from_other_texts() {
+        let calls = b"17 1795167964.3 access(\"/etc/hosts\", R_OK) = 0 <0.000007>\n17 +++ exited with 0 +++\n";
+        let table = b"% time     seconds  usecs/call     calls    errors syscall\n------ ----------- -----------\n";
+        assert!(looks_like_strace(calls) && looks_like_strace(table));
+        let code = b"let x = call(3) = 1;\nfoo(bar) = 1\n2026 sales (all) = 3\n";
+        assert!(!looks_like_strace(code) && !looks_like_strace(b"") && !looks_like_strace(b"\xff\n\n"));
     }
 }

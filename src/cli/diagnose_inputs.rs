@@ -1,0 +1,136 @@
+//! What was given to `diagnose`, by what it is: told by content, never by name.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tailspn::diagnose::long_tail::ProgressReader;
+use tailspn::diagnose::samples::is_samples;
+use tailspn::diagnose::syscalls::{NodeLog, is_strace};
+use tailspn::trace::is_log;
+
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note};
+use crate::cli::output::reason;
+use crate::cli::report_source::read_at_most;
+
+/// Bytes that tell whether a file holds reports.
+const SNIFFED: u64 = 1 << 16;
+
+/// What was given. A new kind of input gets a field here, a line in [`Inputs::known`], and a method in `run`.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    /// Logs of jobs: files, or folders that are one log.
+    pub(super) logs: Vec<PathBuf>,
+    /// Samples of nodes.
+    pub(super) samples: Vec<PathBuf>,
+    /// Reports of the progress of tasks.
+    pub(super) progress: Vec<PathBuf>,
+    /// Logs of strace, some with `NODE=` in front.
+    pub(super) calls: Vec<String>,
+    /// Files that were named and are nothing known.
+    pub(super) unknown: Vec<PathBuf>,
+    /// Files in folders that are nothing known.
+    pub(super) others: Vec<PathBuf>,
+}
+
+impl Inputs {
+    /// Tells what each path is, folders by what is in them.
+    pub(super) fn sort(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let mut inputs = Self::default();
+        for path in paths {
+            if path.is_dir() {
+                inputs.folder(path)?;
+            } else if !path.exists() && path.as_os_str() != "-" {
+                inputs.named_node(path)?;
+            } else if !path.is_file() || !is_samples(path) && is_log(path) {
+                // standard input and pipes can be looked at only once
+                inputs.logs.push(path.clone());
+            } else if !inputs.known(path) {
+                inputs.unknown.push(path.clone());
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// Takes a file that is known and no log of a job.
+    fn known(&mut self, path: &Path) -> bool {
+        if is_samples(path) {
+            self.samples.push(path.to_owned());
+        } else if is_progress(path) {
+            self.progress.push(path.to_owned());
+        } else if is_strace(path) {
+            self.calls.push(path.display().to_string());
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// `NODE=FILE`, a log of strace.
+    fn named_node(&mut self, text: &Path) -> Result<(), Failure> {
+        let name = text.display().to_string();
+        let log = NodeLog::parse(&name);
+        if is_strace(&log.path) {
+            self.calls.push(name);
+            return Ok(());
+        }
+        let found = std::fs::metadata(&log.path).map_err(|error| unreadable(&log.path, &error))?;
+        let what = if found.is_file() { "is no log of strace" } else { "is no file" };
+        let note = Note::problem(format!("`{}` {what}", log.path.display()));
+        Err(Failure::new(Exit::Trace, note.with_help("NODE=FILE is for logs of strace")))
+    }
+
+    fn folder(&mut self, folder: &Path) -> Result<(), Failure> {
+        if is_log(folder) {
+            self.logs.push(folder.to_owned());
+            return Ok(());
+        }
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))? {
+            files.push(entry.map_err(|error| unreadable(folder, &error))?.path());
+        }
+        files.sort();
+        let (logs, rest): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|file| is_log(file));
+        // the tables of a cluster trace are one log; of other logs the reader says that they are several
+        self.logs.extend(if logs.len() > 1 { vec![folder.to_owned()] } else { logs });
+        for file in rest {
+            if !self.known(&file) && file.is_file() {
+                self.others.push(file);
+            }
+        }
+        Ok(())
+    }
+
+    /// The log. There must be one, unless what was given says something without it.
+    pub(super) fn log(&self) -> Result<Option<&Path>, Failure> {
+        match self.logs.as_slice() {
+            [log] => Ok(Some(log)),
+            [] if !self.progress.is_empty() || !self.calls.is_empty() => Ok(None),
+            [] => {
+                let note = Note::problem("there is no log of a job among what was given");
+                Err(Failure::new(Exit::Trace, note.with_help("give the log as well: samples tell nothing about tasks")))
+            }
+            logs => {
+                let names: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
+                let note = Note::problem(format!("there are {} logs: {}", logs.len(), names.join(", ")));
+                Err(Failure::new(Exit::Usage, note.with_help("give one log at a time, with the samples of its nodes")))
+            }
+        }
+    }
+
+    /// A sentence about files of folders that are nothing known.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let names: Vec<String> = self.others.iter().map(|file| file.display().to_string()).collect();
+        (!names.is_empty()).then(|| format!("left out, since they are nothing known: {}", names.join(", ")))
+    }
+}
+
+/// Whether a file holds reports of progress, plain or gz.
+fn is_progress(path: &Path) -> bool {
+    let head = read_at_most(path, SNIFFED);
+    head.is_ok_and(|(head, _)| ProgressReader::is_meant(&String::from_utf8_lossy(&head)))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::plain(Exit::Io, format!("cannot read `{}`: {}", path.display(), reason(error)))
+}

@@ -1,0 +1,148 @@
+//! What `diagnose` says beside the causes in the log: stragglers by the progress of tasks, and nodes at fault by their system calls.
+
+use std::path::Path;
+
+use tailspn::diagnose::Finding;
+use tailspn::diagnose::long_tail::{AgentSettings, History, Model, find};
+use tailspn::diagnose::syscalls::{DiagnosisSettings, Method, Purpose, diagnose, read_run};
+use tailspn::report::UsedRow;
+use tailspn::trace::{Clock, JobTrace};
+
+use crate::cli::args::DiagnoseArgs;
+use crate::cli::diagnose_inputs::Inputs;
+use crate::cli::notes::Failure;
+use crate::cli::output::Terminal;
+use crate::cli::report_source::read_at_most;
+use crate::cli::watch::{Progress, interrupted};
+use crate::cli::{syscalls, watch_tasks};
+
+/// What one kind of input gave.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) used: Vec<UsedRow>,
+    pub(super) missing: Vec<String>,
+    pub(super) warnings: Vec<String>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Said {
+    fn missing(sentence: String) -> Self {
+        Self { missing: vec![sentence], ..Self::default() }
+    }
+
+    pub(super) fn add(&mut self, more: Self) {
+        self.used.extend(more.used);
+        self.missing.extend(more.missing);
+        self.warnings.extend(more.warnings);
+        self.findings.extend(more.findings);
+    }
+}
+
+/// Stragglers by the progress of tasks: that of reports, or, against a model, that of a log which has curves.
+pub(super) fn by_progress(
+    inputs: &Inputs,
+    trace: Option<&JobTrace>,
+    args: &DiagnoseArgs,
+    terminal: &Terminal,
+) -> Result<Said, Failure> {
+    let model = args.model.as_ref().map(|path| watch_tasks::model_in(path, terminal)).transpose()?;
+    let (mut said, mut history) = (Said::default(), History::default());
+    for path in inputs.progress.iter().take_while(|_| !interrupted()) {
+        history.extend(reports(path, args, &mut said)?);
+    }
+    if inputs.progress.is_empty() {
+        let Some(_) = &model else { return Ok(said) };
+        history = trace.map(|trace| History::from_trace(trace, 0)).unwrap_or_default();
+        if history.tasks.is_empty() {
+            return Ok(Said::missing("no reports of progress: the model is of no use".to_owned()));
+        }
+    }
+    if let Some(why) = trace.and_then(|trace| apart(trace, &history)) {
+        said.missing.push(why);
+        return Ok(said);
+    }
+    said.missing.extend(model.as_ref().and_then(|model| not_learned(model, &history)));
+    said.findings = find(trace, &history, model.as_ref(), AgentSettings::default());
+    Ok(said)
+}
+
+/// The reports of a file; tells what is odd about them.
+fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<History, Failure> {
+    let name = path.display().to_string();
+    let (bytes, cut) = read_at_most(path, args.max_samples)?;
+    if cut {
+        said.warnings.push(format!("{name}: what comes after {} bytes is left out (--max-samples)", args.max_samples));
+    }
+    let read = History::from_reports(&bytes, 0);
+    said.warnings.extend(read.oddities.list().map(|counted| format!("{name}: {counted}")));
+    let reports: usize = read.tasks.iter().map(|task| task.points.len()).sum();
+    let taken = format!("{reports} reports on {} attempts of tasks", read.tasks.len());
+    said.used.push(UsedRow { kind: "progress".into(), name, taken });
+    Ok(read)
+}
+
+/// Why reports cannot be of the run that the log tells of: their times do not meet.
+fn apart(trace: &JobTrace, history: &History) -> Option<String> {
+    if trace.clock != Clock::Unix {
+        return None;
+    }
+    let from = trace.origin_us as f64 / 1e6;
+    let to = from + trace.last?.seconds();
+    let first = history.tasks.iter().map(|task| task.start_s).reduce(f64::min)?;
+    let ends = history.tasks.iter().filter_map(|task| Some(task.start_s + task.points.last()?.0));
+    let last = ends.reduce(f64::max)?;
+    let (when, by) = match (first > to, last < from) {
+        (true, _) => ("begin after the log ends", first - to),
+        (_, true) => ("end before the log begins", from - last),
+        _ => return None,
+    };
+    Some(format!("the reports of progress {when}, by {by:.0} s: they are of another run, and nothing is said by them"))
+}
+
+/// Kinds of tasks of which the model has learned nothing.
+fn not_learned(model: &Model, history: &History) -> Option<String> {
+    let kinds = history.tasks.iter().map(|task| task.kind.as_str());
+    let mut kinds: Vec<&str> = kinds.filter(|kind| model.position(kind).is_none()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let first = kinds.first()?;
+    Some(format!(
+        "the model has learned nothing of {} kinds of tasks, such as `{first}`: these are compared among themselves",
+        kinds.len()
+    ))
+}
+
+/// Nodes at fault by their system calls. Of the three methods the improved one is taken: the other two, as printed, name the wrong node
+/// too often (docs/replications/system-calls.md).
+pub(super) fn by_calls(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Said, Failure> {
+    let Some(path) = &args.profile else {
+        if inputs.calls.is_empty() {
+            return Ok(Said::default());
+        }
+        return Ok(Said::missing(format!(
+            "{} logs of strace were not read ({}): without a profile it is not known what is usual; make one of runs without a fault, \
+             `tailspn syscalls profile RUN... -o usual.json`, and give it with --profile usual.json",
+            inputs.calls.len(),
+            inputs.calls.join(", ")
+        )));
+    };
+    if inputs.calls.is_empty() {
+        return Ok(Said::missing("no logs of strace: the profile is of no use".to_owned()));
+    }
+    let profile = syscalls::profile_in(path)?;
+    let progress = Progress::new(terminal.shows_progress(), "bytes");
+    let run = read_run(&inputs.calls, Purpose::Judge(&profile), &profile.read_settings(), &progress)
+        .map_err(syscalls::refused)?;
+    let mut said = Said::default();
+    for node in &run.nodes {
+        let taken = format!("{} of node {}", node.form.text(), node.node);
+        said.used.push(UsedRow { kind: "syscalls".into(), name: node.file.clone(), taken });
+        said.warnings.extend(node.odd.iter().map(|odd| format!("{}:{}: {odd}", node.file, odd.line)));
+    }
+    for answer in diagnose(&run, &profile, &[Method::Improved], &DiagnosisSettings::default()) {
+        said.missing.extend(answer.silence.as_ref().map(|why| format!("system calls name no node: {why}")));
+        said.findings.extend(answer.findings);
+    }
+    said.warnings.extend(run.notes);
+    Ok(said)
+}
