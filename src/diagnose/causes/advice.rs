@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_two_methods_say_of_a_task_counts_once() {
-        let of = |method, finding: Finding| Finding { method, ..finding };
+        let of = |method: &'static str, finding: Finding| Finding { method: method.into(), ..finding };
         let findings = [
             of("m", finding(Cause::DataSkew, "1", "a", 5.0)),
             of("n", finding(Cause::DataSkew, "1", "a", 6.0)),
