@@ -48,7 +48,11 @@ pub(super) fn by_progress(
     let model = args.model.as_ref().map(|path| watch_tasks::model_in(path, terminal)).transpose()?;
     let (mut said, mut history) = (Said::default(), History::default());
     for path in inputs.progress.iter().take_while(|_| !interrupted()) {
-        history.extend(reports(path, args, &mut said)?);
+        let read = reports(path, args, &mut said)?;
+        match trace.and_then(|trace| apart(trace, &read)) {
+            Some(why) => said.missing.push(format!("{}: {why}", path.display())),
+            None => history.extend(read),
+        }
     }
     if inputs.progress.is_empty() {
         let Some(_) = &model else { return Ok(said) };
@@ -56,10 +60,6 @@ pub(super) fn by_progress(
         if history.tasks.is_empty() {
             return Ok(Said::missing("no reports of progress: the model is of no use".to_owned()));
         }
-    }
-    if let Some(why) = trace.and_then(|trace| apart(trace, &history)) {
-        said.missing.push(why);
-        return Ok(said);
     }
     said.missing.extend(model.as_ref().and_then(|model| not_learned(model, &history)));
     said.findings = find(trace, &history, model.as_ref(), AgentSettings::default());
@@ -81,7 +81,7 @@ fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<History,
     Ok(read)
 }
 
-/// Why reports cannot be of the run that the log tells of: their times do not meet.
+/// Why the reports of a file cannot be of the run that the log tells of: their times do not meet.
 fn apart(trace: &JobTrace, history: &History) -> Option<String> {
     if trace.clock != Clock::Unix {
         return None;
@@ -96,7 +96,7 @@ fn apart(trace: &JobTrace, history: &History) -> Option<String> {
         (_, true) => ("end before the log begins", from - last),
         _ => return None,
     };
-    Some(format!("the reports of progress {when}, by {by:.0} s: they are of another run, and nothing is said by them"))
+    Some(format!("the reports {when}, by {by:.0} s: they are of another run, and are left out"))
 }
 
 /// Kinds of tasks of which the model has learned nothing.
@@ -120,9 +120,8 @@ pub(super) fn by_calls(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal
             return Ok(Said::default());
         }
         return Ok(Said::missing(format!(
-            "{} logs of strace were not read ({}): without a profile it is not known what is usual; make one of runs without a fault, \
+            "logs of strace were not read, since it is not known what is usual: {}; make a profile of runs without a fault, \
              `tailspn syscalls profile RUN... -o usual.json`, and give it with --profile usual.json",
-            inputs.calls.len(),
             inputs.calls.join(", ")
         )));
     };

@@ -183,7 +183,7 @@ fn system_calls_tell_which_node_is_at_fault() {
     assert!(healthy.contains("system calls name no node") && healthy.contains("findings: none"), "{healthy}");
     let named = format!("slow={}", folder.join("c_slowdisk_n3/n3.c.strace.gz").display());
     let text = shown(&["diagnose", LOG, &named]);
-    assert!(text.starts_with("exit 0") && text.contains("1 logs of strace were not read (slow="), "{text}");
+    assert!(text.starts_with("exit 0") && text.contains("logs of strace were not read"), "{text}");
     assert!(text.contains("--profile usual.json"), "{text}");
 }
 

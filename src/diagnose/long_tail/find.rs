@@ -29,6 +29,8 @@ const SIZES: [Metric; 4] =
 /// 1; else it is [`Cause::Unknown`] with confidence 0. The evidence: progress against the usual, the probability of a straggler, the input
 /// where it is told, and the whole time of the attempt (`time`) against the median where the log has it. In the order of the flags.
 ///
+/// What was flagged, caught up, and was done within 1 + Diff medians of its stage is no finding: afterwards it is known to be none.
+///
 /// Approximate: the order of reports of equal time decides between equal flags.
 pub fn find<'t>(
     trace: impl Into<Option<&'t JobTrace>>,
@@ -40,7 +42,12 @@ pub fn find<'t>(
     let first_s = progress.tasks.iter().map(|task| task.start_s).fold(f64::INFINITY, f64::min);
     let origin_s = trace.map_or(first_s, |trace| trace.origin_us as f64 / 1e6);
     let (flags, _) = replay(progress, model, settings);
-    flags.iter().map(|flag| finding(trace, origin_s, progress, flag, &settings)).collect()
+    let told = |flag: &&StragglerFlag| {
+        let logged = trace.and_then(|trace| attempt_of(trace, flag));
+        let whole = logged.map_or_else(|| whole_time_reported(progress, flag), whole_time_logged);
+        whole.is_none_or(|[own, usual]| own > (1.0 + settings.diff) * usual)
+    };
+    flags.iter().filter(told).map(|flag| finding(trace, origin_s, progress, flag, &settings)).collect()
 }
 
 /// An attempt of a log.
@@ -90,6 +97,29 @@ fn attempt_of<'t>(trace: &'t JobTrace, flag: &StragglerFlag) -> Option<Logged<'t
     stages.find_map(|(id, stage)| {
         let is_it = |attempt: &&Attempt| u64::from(attempt.task) == flag.task && attempt.number == flag.attempt;
         trace.attempts_of(id).iter().find(is_it).map(|attempt| Logged { trace, id, stage, attempt })
+    })
+}
+
+/// How long an attempt that succeeded took \[s\], and the median of its stage.
+fn whole_time_logged(logged: Logged<'_>) -> Option<[f64; 2]> {
+    let Logged { trace, stage, attempt, .. } = logged;
+    let times: Times = times_of(trace.attempts().get(stage.attempts.clone())?)?;
+    Some([attempt.duration().filter(|_| attempt.succeeded())?, times.median])
+}
+
+/// The same by the reports of attempts that were complete.
+fn whole_time_reported(progress: &History, flag: &StragglerFlag) -> Option<[f64; 2]> {
+    let whole = |task: &TaskHistory| task.points.last().filter(|point| point.1 >= 1.0).map(|point| point.0);
+    let is_peer = |task: &&TaskHistory| (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage);
+    let peers: Vec<f64> = progress.tasks.iter().filter(is_peer).filter_map(whole).collect();
+    Some([whole(reported(progress, flag)?)?, median(peers)?])
+}
+
+/// The reports of the attempt.
+fn reported<'h>(progress: &'h History, flag: &StragglerFlag) -> Option<&'h TaskHistory> {
+    progress.tasks.iter().find(|task| {
+        (task.task, task.attempt) == (flag.task, flag.attempt)
+            && (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage)
     })
 }
 
@@ -161,10 +191,6 @@ fn evidence(flag: &StragglerFlag, size: Option<Size>, logged: Option<Logged<'_>>
 
 /// The time of the last report of the attempt, on the source's clock \[s\].
 fn end_of(progress: &History, flag: &StragglerFlag) -> Option<f64> {
-    let is_it = |task: &&TaskHistory| {
-        (task.task, task.attempt) == (flag.task, flag.attempt)
-            && (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage)
-    };
-    let task = progress.tasks.iter().find(is_it)?;
+    let task = reported(progress, flag)?;
     Some(task.start_s + task.points.last()?.0)
 }
