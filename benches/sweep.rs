@@ -36,7 +36,7 @@ fn one_batch(all: &[Point], replications: u64) -> Vec<PointResult> {
     let make = |point: &Point| {
         let (plan, phases) = job_at(point);
         let compiled = template.retimed(&timings(&plan, &phases, &job.phases)).ok_or("another structure")?;
-        Ok(Model { program: compiled.program, schedule: compiled.schedule, question: Question::default() })
+        Ok(Model { schedule: compiled.schedule, ..Model::new(compiled.program) })
     };
     let batch = Batch { replications, backend: Backend::Cpu, ..Batch::default() };
     let base = run_base::<()>(&all[0], &make, &batch, &Unwatched).expect("it runs").expect("to its end");

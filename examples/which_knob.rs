@@ -47,7 +47,7 @@ fn model(sweep: &SweepPlan, point: &Point) -> Result<Model, Box<dyn Error>> {
     let plan = job_at(sweep, point)?;
     let net = job_net(&plan, &phase_times(&plan, &mut || 0.5)?)?.net;
     let program = compile(&net).map_err(tailspn::error::Error::from)?;
-    Ok(Model { program, schedule: None, question: Question::default() })
+    Ok(Model::new(program))
 }
 
 fn exact_mean(sweep: &SweepPlan, point: &Point) -> Result<f64, Box<dyn Error>> {

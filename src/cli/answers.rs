@@ -4,12 +4,11 @@ use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use tailspn::compile::Program;
 use tailspn::estimate::{EstimateError, FloatMoments};
 use tailspn::optimize::Measure;
 use tailspn::sensitivity::{Effect, Response};
-use tailspn::sim::{Backend, Ending, Ensemble, Question, Watch, run as replicate};
-use tailspn::sweep::{Axis, Point};
+use tailspn::sim::{Backend, Ending, Ensemble, Watch, run as replicate};
+use tailspn::sweep::{Axis, Model, Point};
 
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
@@ -50,15 +49,16 @@ impl Watch for Quiet<'_> {
     }
 }
 
-/// Times \[s\] of the replications `first .. first + count`, on the processor; none where they were stopped.
+/// Times \[s\] of the replications `first .. first + count`, on the processor; none where they were stopped. Where whole runs differ,
+/// they do so in times that a quantile is asked of; a mean is that of a usual run.
 pub(crate) fn times(
-    program: &Program,
-    question: &Question,
+    model: &Model,
+    measure: Measure,
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<Option<Vec<f64>>, Failure> {
     let ensemble = Ensemble { backend: Backend::Cpu, keep: true, ..ensemble.clone() };
-    let run = replicate(program, question, &ensemble, &Quiet(watch)).map_err(|error| failure(&error))?;
+    let run = replicate(&model.program, &model.question, &ensemble, &Quiet(watch)).map_err(|error| failure(&error))?;
     if run.provenance.cut_short {
         return Ok(None);
     }
@@ -72,7 +72,11 @@ pub(crate) fn times(
         );
         return Err(Failure::plain(Exit::Refused, message));
     }
-    Ok(Some(samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect()))
+    let mut times: Vec<f64> = samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect();
+    if measure != Measure::Mean {
+        model.spread.spread(&mut times, ensemble.seed, ensemble.first);
+    }
+    Ok(Some(times))
 }
 
 /// An answer with its interval by Student's t over the groups.
@@ -110,7 +114,7 @@ impl Asker<'_> {
             threads: Some(NonZeroUsize::MIN),
             ..Ensemble::default()
         };
-        let Some(times) = times(&model.program, &model.question, &ensemble, watch)? else { return Ok(None) };
+        let Some(times) = times(&model, self.measure, &ensemble, watch)? else { return Ok(None) };
         let size = times.len().div_ceil(self.groups.max(1) as usize).max(1);
         let groups: Result<Vec<f64>, _> = times.chunks(size).map(|group| self.measure.of(group)).collect();
         let groups = groups.map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;

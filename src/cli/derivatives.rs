@@ -51,7 +51,9 @@ pub(crate) fn find(asked: &Asked, args: &SensitivityArgs, terminal: &Terminal) -
     };
     let watch = Patience::new(Progress::new(terminal.shows_progress(), "replications"), args.run.max_time);
     let run = Run { base: &base, args, seed: asked.plan.sweep.seed, watch: &watch };
-    match schedule_of(&base) {
+    // a path's slope knows nothing of the spread between whole runs
+    let usual = base.spread.is_none() || args.measure == Measure::Mean;
+    match schedule_of(&base).and_then(|plan| if usual { Ok(plan) } else { Err(vec!["whole runs differ".to_owned()]) }) {
         Ok(schedule) => run.by_perturbation(&schedule, knobs),
         // scores need a net of exponential delays with few firings, which a job that is no schedule hardly is
         Err(_) if asked.is_plan => run.by_differences(asked, knobs),
@@ -95,7 +97,7 @@ fn values_at(value: &Value, steps: &[&str]) -> Option<Vec<f64>> {
 /// The value of an axis at the base.
 fn base_value(subject: &Subject, key: &str) -> Option<f64> {
     match subject {
-        Subject::Job { table, .. } => value_at(table, key),
+        Subject::Job { table, .. } | Subject::Stages { table } => value_at(table, key),
         Subject::Net { net, .. } => {
             let parameter = net.parameters().iter().find(|parameter| parameter.name == key)?;
             tailspn::compile::lower(net, &parameter.value).as_constant()

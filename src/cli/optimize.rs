@@ -109,11 +109,12 @@ fn cost_of(
     let axes = plan.axis.iter().zip(&point.values);
     let mut names: Vec<(&str, f64)> =
         axes.filter_map(|(axis, value)| Some((axis.title(), number(value.as_ref()?)?))).collect();
-    if let Subject::Job { table, .. } = subject
-        && let Some(nodes) = nodes_at(table, &sweep.axis, point)
-    {
-        names.push((tailspn::optimize::cost::NODES, nodes));
-    }
+    let nodes = match subject {
+        Subject::Job { table, .. } => nodes_at(table, &sweep.axis, point),
+        Subject::Stages { .. } => subject.number("job.executors", &sweep.axis, point),
+        Subject::Net { .. } => None,
+    };
+    names.extend(nodes.map(|nodes| (tailspn::optimize::cost::NODES, nodes)));
     cost.at(&names).map_err(|error| error.to_string())
 }
 
@@ -156,7 +157,7 @@ fn judge(
         watch.progress(first, first + count);
         let ensemble =
             Ensemble { replications: count, first, seed: settings.seed, threads: args.threads, ..Ensemble::default() };
-        times(&model.program, &model.question, &ensemble, watch)
+        times(&model, plan.measure(), &ensemble, watch)
     })
 }
 

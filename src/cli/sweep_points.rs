@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use tailspn::compile::{Compiled, Template, compile, lower};
 use tailspn::formats::pipe::Reading;
 use tailspn::mapreduce::Plan;
-use tailspn::mapreduce::params::PlanError;
 use tailspn::net::Net;
-use tailspn::plan_text;
+use tailspn::plan_text::{self, PlanError};
 use tailspn::sim::{Backend, Ending, Ensemble, Goal, Question, Unwatched, run as replicate};
+use tailspn::stages::{PlannedJob, RunFactor, StagePlan, stage_net};
 use tailspn::sweep::{
-    Admitted, Axis, Constraint, ConstraintFault, Model, Point, SweepPlan, admitted, constraint, path,
+    Admitted, Axis, Constraint, ConstraintFault, Model, Point, Spread, SweepPlan, admitted, constraint, path,
 };
 use toml::{Table, Value};
 
@@ -20,7 +20,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{read_bytes, read_net, replace_parameters};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
-use crate::cli::plan::read_plan;
+use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::question::expression;
 use crate::cli::simulate::failure;
 use crate::cli::sweep_models::{Shapes, listed};
@@ -41,6 +41,11 @@ pub(crate) enum Subject {
         seed: u64,
         /// Nets that were compiled.
         shapes: Shapes,
+    },
+    /// A job of stages.
+    Stages {
+        /// The plan, every key written out.
+        table: Table,
     },
     /// A net.
     Net {
@@ -87,8 +92,15 @@ impl Subject {
             let template = Template::new(loaded.net.clone()).ok().map(Box::new);
             return Ok(Self::Net { net: Box::new(loaded.net), until: settings.until.clone(), text, template });
         }
-        let base = settings.base.as_ref().map(|base| folder.join(base));
-        let job = read_plan(base.as_deref(), Plan::from_toml, "estimate", terminal)?;
+        let base = settings.base.as_ref().map(|base| PlanText::read(&folder.join(base), terminal)).transpose()?;
+        if let Some(text) = base.as_ref().filter(|text| StagePlan::is_meant(&text.text)) {
+            let mut plan = text.plan(StagePlan::from_toml, "docs/fit.md describes every key")?;
+            // they are about the logs, not about points
+            plan.notes.clear();
+            let table = Table::try_from(&plan).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+            return Ok(Self::Stages { table });
+        }
+        let job = base.map_or_else(|| Ok(Plan::default()), |text| text.plan(Plan::from_toml, &keys_of("estimate")))?;
         let mut table = Table::try_from(&job).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
         if job.phases.is_some() {
             // means that are given leave no room for a profile
@@ -100,7 +112,7 @@ impl Subject {
     /// What points change, as text: equal where it means the same.
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::Job { table, .. } => table.to_string(),
+            Self::Job { table, .. } | Self::Stages { table } => table.to_string(),
             Self::Net { text, .. } => text.clone(),
         }
     }
@@ -111,7 +123,15 @@ impl Subject {
             Self::Job { table, seed, shapes } => {
                 let plan = job_at(table, *seed, axes, point).map_err(|wrong| wrong.message)?;
                 let Compiled { program, schedule } = shapes.compiled(&plan)?;
-                Ok(Model { program, schedule, question: Question::default() })
+                Ok(Model { schedule, ..Model::new(program) })
+            }
+            Self::Stages { table } => {
+                let plan = stages_at(table, axes, point).map_err(|wrong| wrong.message)?;
+                let job = PlannedJob::of(&plan);
+                let made = stage_net(&job).map_err(|problems| listed(&problems))?;
+                let program = compile(&made.net).map_err(|errors| listed(&errors))?;
+                let spread = Spread::of(RunFactor::new(&plan.run, job.error()).points());
+                Ok(Model { spread, ..Model::new(program) })
             }
             Self::Net { net, until, template, .. } => {
                 let net = net_at(net, axes, point).map_err(|wrong| wrong.message)?;
@@ -128,7 +148,7 @@ impl Subject {
                     Ok::<_, String>(Compiled { program, schedule: None })
                 };
                 let Compiled { program, schedule } = known.map_or_else(anew, Ok)?;
-                Ok(Model { program, schedule, question })
+                Ok(Model { schedule, question, ..Model::new(program) })
             }
         }
     }
@@ -136,6 +156,7 @@ impl Subject {
     fn problem(&self, axes: &[Axis], point: &Point) -> Option<Wrong> {
         match self {
             Self::Job { table, seed, .. } => job_at(table, *seed, axes, point).err(),
+            Self::Stages { table } => stages_at(table, axes, point).err(),
             Self::Net { net, .. } => net_at(net, axes, point).err(),
         }
     }
@@ -174,7 +195,7 @@ impl Subject {
             point.values[which].clone().or_else(|| self.own_value(&axes[which].key))
         };
         let changed = match self {
-            Self::Job { table, .. } => {
+            Self::Job { table, .. } | Self::Stages { table } => {
                 let mut table = table.clone();
                 for (axis, value) in axes.iter().zip(&point.values) {
                     // a key that there is not is told by the check of the axes
@@ -191,10 +212,16 @@ impl Subject {
         names.iter().map(|name| of_axis(name).or_else(|| by_path(name))).collect()
     }
 
+    /// The same of one name, where it is a number.
+    pub(crate) fn number(&self, name: &str, axes: &[Axis], point: &Point) -> Option<f64> {
+        let value = self.values(axes, point, &[name]).pop()??;
+        value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
+    }
+
     /// What a key of the job's plan or a rate parameter is worth at the base.
     fn own_value(&self, name: &str) -> Option<Value> {
         match self {
-            Self::Job { table, .. } => path::get(table, name).cloned(),
+            Self::Job { table, .. } | Self::Stages { table } => path::get(table, name).cloned(),
             Self::Net { net, .. } => {
                 let parameter = net.parameters().iter().find(|parameter| parameter.name == name)?;
                 parameter.value.as_number().map(Value::Float)
@@ -216,7 +243,7 @@ impl Subject {
 
     /// A net that does not reach its goal would take all its firings in every replication of every point: looks at one.
     fn check_patience(&self, plan: &SweepPlan, base: &Point) -> Result<(), Failure> {
-        if matches!(self, Self::Job { .. }) {
+        if !matches!(self, Self::Net { .. }) {
             return Ok(());
         }
         let model = self.model(&plan.axis, base).map_err(|message| Failure::plain(Exit::Model, message))?;
@@ -313,20 +340,37 @@ fn words(axes: &[Axis], point: &Point) -> String {
     if words.is_empty() { "the base".to_owned() } else { words.join(", ") }
 }
 
+/// The plan of a job of stages at a point.
+fn stages_at(table: &Table, axes: &[Axis], point: &Point) -> Result<StagePlan, Wrong> {
+    StagePlan::from_toml(&text_at(table, axes, point)?).map_err(wrong)
+}
+
 /// The job's plan at a point.
 fn job_at(table: &Table, seed: u64, axes: &[Axis], point: &Point) -> Result<Plan, Wrong> {
+    if axes.iter().any(|axis| axis.key.trim() == "model.seed") {
+        let message = "every point has the seed of the sweep; `sweep.seed` sets it".to_owned();
+        return Err(Wrong { key: None, message, unknown: true });
+    }
+    let mut plan = Plan::from_toml(&text_at(table, axes, point)?).map_err(wrong)?;
+    plan.model.seed = seed;
+    Ok(plan)
+}
+
+/// A plan with the values of a point, as text.
+fn text_at(table: &Table, axes: &[Axis], point: &Point) -> Result<String, Wrong> {
     let mut table = table.clone();
     for (axis, value) in axes.iter().zip(&point.values) {
-        if axis.key.trim() == "model.seed" {
-            let message = "every point has the seed of the sweep; `sweep.seed` sets it".to_owned();
-            return Err(Wrong { key: None, message, unknown: true });
-        }
         if let Some(value) = value {
             let unknown = |error: path::PathError| Wrong { key: None, message: error.to_string(), unknown: true };
             path::set(&mut table, &axis.key, value).map_err(unknown)?;
         }
     }
-    let mut plan = Plan::from_toml(&table.to_string()).map_err(|error| match error {
+    Ok(table.to_string())
+}
+
+/// Why a plan is none, in short.
+fn wrong<F: std::fmt::Display>(error: PlanError<F>) -> Wrong {
+    match error {
         PlanError::Values(problems) => {
             let first = problems.first();
             Wrong {
@@ -337,9 +381,7 @@ fn job_at(table: &Table, seed: u64, axes: &[Axis], point: &Point) -> Result<Plan
         }
         PlanError::Text { message, .. } => Wrong { key: None, unknown: message.starts_with("unknown field"), message },
         other => Wrong::plain(other),
-    })?;
-    plan.model.seed = seed;
-    Ok(plan)
+    }
 }
 
 /// The net at a point.

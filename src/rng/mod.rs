@@ -32,6 +32,8 @@ pub enum Purpose {
     Design = 7,
     /// How long before a stage of the cluster simulator begins; the owner is the stage.
     Setup = 12,
+    /// By how much a whole run differs from a usual one.
+    Run = 13,
 }
 
 /// Where the purpose stands in the last counter word; replications have the 60 bits below it.

@@ -34,6 +34,13 @@ impl RunFactor {
     }
 }
 
+impl RunFactor {
+    /// Equally likely factors that stand for its law, ascending.
+    pub fn points(&self) -> &[f64] {
+        &self.points
+    }
+}
+
 /// The distribution of the job time of a run to come.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobTimes {

@@ -15,6 +15,7 @@ use crate::sim::{Backend, Placement, Question, RunError};
 use crate::sweep::design::Point;
 use crate::sweep::place::Place;
 use crate::sweep::result::{PointResult, times};
+use crate::sweep::spread::Spread;
 use crate::sweep::wave::{Crew, Replicated, Wanted};
 use crate::watch::Watch;
 
@@ -27,6 +28,15 @@ pub struct Model {
     pub schedule: Option<Arc<SchedulePlan>>,
     /// What is asked of it.
     pub question: Question,
+    /// How whole runs differ, beside what the net says.
+    pub spread: Spread,
+}
+
+impl Model {
+    /// A net that is run until it is dead, all of whose runs are usual.
+    pub fn new(program: Program) -> Self {
+        Self { program, schedule: None, question: Question::default(), spread: Spread::default() }
+    }
 }
 
 /// How points are run.
@@ -244,7 +254,7 @@ mod tests {
         b.output(back, p, 1.0);
         b.input(q, gone, 1.0);
         let program = compile(&b.build().unwrap()).unwrap();
-        Model { program, schedule: None, question: Question::default() }
+        Model::new(program)
     }
 
     fn speed(point: &Point) -> f64 {

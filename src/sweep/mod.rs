@@ -13,7 +13,7 @@
 //! | how a point changes another plan | [`path`] |
 //! | all points on all cores, or on a card | [`batch`]: waves of points |
 //! | which points get more replications | [`budget`] |
-//! | what is known of one point | [`result`] |
+//! | what is known of one point | [`result`], and how whole runs differ: [`mod@spread`] |
 //! | results in a folder, resumed and merged | [`store`], [`merge()`] |
 //! | which knob matters | [`tornado()`] |
 //!
@@ -36,6 +36,7 @@ mod place;
 pub mod plan;
 pub mod result;
 pub mod sobol;
+pub mod spread;
 pub mod store;
 mod table;
 pub mod tornado;
@@ -49,5 +50,6 @@ pub use merge::{MergeError, merge};
 pub use plan::{Axis, Design, PlanError, Scale, Settings, SweepFault, SweepPlan};
 pub use result::{Number, PointResult};
 pub use sobol::Sobol;
+pub use spread::Spread;
 pub use store::{Header, Shard, Store, StoreError, Stored, read};
 pub use tornado::{Knob, Level, tornado};

@@ -5,7 +5,9 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::estimate::{Estimate, EstimateError, Interval, paired_difference, paired_ratio};
+use crate::estimate::{
+    Estimate, EstimateError, Interval, paired_difference, paired_ratio, quantile_interval_of_sorted, quantile_of_sorted,
+};
 use crate::sim::{Ending, Samples};
 use crate::sweep::design::Point;
 use crate::sweep::wave::Replicated;
@@ -56,9 +58,9 @@ pub struct PointResult {
     pub reached: u64,
     /// Name of the engine that ran them.
     pub engine: String,
-    /// Mean time to the goal \[s\]; none where it was never reached.
+    /// Mean time to the goal \[s\], of a usual run where whole runs differ; none where it was never reached.
     pub mean_s: Option<Number>,
-    /// Its median \[s\].
+    /// Its median \[s\]; this and the other quantiles are over all runs.
     pub p50_s: Option<Number>,
     /// Its 95 % quantile \[s\].
     pub p95_s: Option<Number>,
@@ -77,14 +79,28 @@ pub(in crate::sweep) fn times(samples: &Samples) -> Option<Vec<f64>> {
     all.then(|| samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect())
 }
 
+/// The times of all runs \[s\], ascending, where whole runs differ.
+fn spread_times(ran: &Replicated) -> Option<Vec<f64>> {
+    let mut times = (!ran.spread.is_none()).then(|| times(&ran.samples)).flatten()?;
+    ran.spread.spread(&mut times, ran.seed, 0);
+    times.sort_unstable_by(f64::total_cmp);
+    Some(times)
+}
+
 impl PointResult {
     /// What replications that kept their times show, against the times of the base.
     pub(in crate::sweep) fn new(point: &Point, ran: &Replicated, base: Option<&[f64]>, level: f64) -> Self {
         let samples = &ran.samples;
         let tick = samples.clock.tick();
-        let quantile = |p| {
-            let histogram = &samples.passage_histogram;
-            Number::new(histogram.quantile(p).ok(), histogram.quantile_interval(p, level), tick)
+        let spread = spread_times(ran);
+        let quantile = |p| match &spread {
+            Some(times) => {
+                Number::new(quantile_of_sorted(times, p).ok(), quantile_interval_of_sorted(times, p, level), 1.0)
+            }
+            None => {
+                let histogram = &samples.passage_histogram;
+                Number::new(histogram.quantile(p).ok(), histogram.quantile_interval(p, level), tick)
+            }
         };
         let mean = samples.passage.mean_estimate(level).map(Interval::from);
         let own = base.and_then(|_| times(samples));

@@ -11,6 +11,7 @@ use crate::estimate::StopRule;
 use crate::sim::{Card, Ready, RunError, Samples};
 use crate::sweep::batch::{Batch, BatchError, MakeModel, Model};
 use crate::sweep::design::Point;
+use crate::sweep::spread::Spread;
 
 /// Blocks that each core should have at least, so that none waits long for the last one.
 const BLOCKS_PER_CORE: u64 = 8;
@@ -36,6 +37,8 @@ pub(super) struct Wanted<'a> {
 pub(super) struct Replicated {
     pub(super) samples: Samples,
     pub(super) engine: &'static str,
+    pub(super) spread: Spread,
+    pub(super) seed: u64,
 }
 
 /// The cores.
@@ -48,6 +51,7 @@ pub(super) struct Crew {
 /// A point while its replications are run.
 struct UnderWay<'a> {
     ready: Ready<'a>,
+    model: &'a Model,
     samples: Samples,
     until: u64,
     rule: Option<StopRule>,
@@ -92,8 +96,9 @@ impl Crew {
                 }
             }
             let done = |point: UnderWay<'_>| {
-                let engine = point.ready.engine();
-                (point.samples.replications >= point.until).then_some(Replicated { samples: point.samples, engine })
+                let (engine, spread) = (point.ready.engine(), point.model.spread.clone());
+                let complete = point.samples.replications >= point.until;
+                complete.then_some(Replicated { samples: point.samples, engine, spread, seed })
             };
             Ok(points.into_iter().map(|point| point.and_then(done)).collect())
         })
@@ -222,7 +227,7 @@ fn bound<'a, E>(wanted: Wanted<'_>, model: &'a Model, seed: u64) -> Result<Under
     let samples = wanted.have.unwrap_or_else(|| ready.nothing());
     let first = |rule: &StopRule| rule.next_round(0, f64::INFINITY).unwrap_or(0);
     let until = wanted.rule.as_ref().map_or(wanted.until, first);
-    Ok(UnderWay { ready, samples, until, rule: wanted.rule })
+    Ok(UnderWay { ready, model, samples, until, rule: wanted.rule })
 }
 
 /// All of them, or what went wrong with the first: whichever thread was there first does not show.

@@ -25,6 +25,7 @@ mod cli_solve;
 mod cli_sweep;
 #[cfg(feature = "cli")]
 mod cli_sweep_engine;
+mod cli_sweep_stages;
 #[cfg(feature = "cli")]
 mod cli_syscalls;
 #[cfg(feature = "cli")]

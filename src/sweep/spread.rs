@@ -1,0 +1,66 @@
+//! How whole runs differ: all times of a run are longer or shorter by one factor, beside what the net draws.
+//!
+//! Owns which factor a replication has. Its law is the caller's.
+
+use std::sync::Arc;
+
+use crate::rng::{Address, Purpose, split};
+
+/// Equally likely factors between a run to come and a usual run. By default there are none, and all runs are usual.
+///
+/// A mean is that of a usual run, since the mean over factors may not exist; quantiles are over all runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spread(Arc<[f64]>);
+
+impl Spread {
+    /// These factors, > 0.
+    pub fn of(factors: &[f64]) -> Self {
+        Self(factors.into())
+    }
+
+    /// Whether all runs are usual.
+    pub fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The factor of a replication: at every point of a sweep the same.
+    pub fn factor(&self, seed: u64, replication: u64) -> f64 {
+        if self.0.is_empty() {
+            return 1.0;
+        }
+        let word = Address { purpose: Purpose::Run, owner: 0, sample: 0 }.word(split(seed), replication);
+        // the high part of the product: a bias below count / 2^32
+        self.0[((u64::from(word) * self.0.len() as u64) >> 32) as usize]
+    }
+
+    /// Times \[s\] of usual runs, the replications from `first` on, as times of runs that differ.
+    pub fn spread(&self, times: &mut [f64], seed: u64, first: u64) {
+        if self.0.is_empty() {
+            return;
+        }
+        times.iter_mut().zip(first..).for_each(|(time, replication)| *time *= self.factor(seed, replication));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_factor_is_as_likely_and_belongs_to_the_replication() {
+        let spread = Spread::of(&[0.5, 1.0, 2.0, 4.0]);
+        let mut all = vec![3.0; 40_000];
+        spread.spread(&mut all, 7, 0);
+        for factor in [0.5, 1.0, 2.0, 4.0] {
+            let share = all.iter().filter(|&&time| time == 3.0 * factor).count() as f64 / 40_000.0;
+            // five standard errors
+            assert!((share - 0.25).abs() < 5.0 * (0.25_f64 * 0.75 / 40_000.0).sqrt(), "{factor}: {share}");
+        }
+        let mut rest = vec![3.0; 100];
+        spread.spread(&mut rest, 7, 39_900);
+        assert_eq!(rest, all[39_900..]);
+        let mut usual = vec![3.0; 2];
+        Spread::default().spread(&mut usual, 7, 0);
+        assert_eq!(usual, [3.0, 3.0]);
+    }
+}
