@@ -133,6 +133,11 @@ fn row(i: usize, finding: &Finding) -> Vec<Cell> {
     });
     let start =
         finding.from.map(|from| Number { digits_of: Some(0.5), ..Number::plain(format!("{at}/from"), from, "") });
+    // of what is not known nobody is sure
+    let sure = (finding.cause != Cause::Unknown).then(|| Number {
+        digits_of: Some(0.5),
+        ..Number::plain(format!("{at}/confidence"), finding.confidence, "").percent()
+    });
     // the time has a column of its own
     let strongest = evidence().find(|(_, evidence)| evidence.what != "time");
     let largest = finding.score.abs().max(finding.threshold.abs());
@@ -143,8 +148,7 @@ fn row(i: usize, finding: &Finding) -> Vec<Cell> {
         took.into(),
         scaled(format!("{at}/score"), finding.score, largest, "").into(),
         scaled(format!("{at}/threshold"), finding.threshold, largest, "").into(),
-        Number { digits_of: Some(0.5), ..Number::plain(format!("{at}/confidence"), finding.confidence, "").percent() }
-            .into(),
+        sure.into(),
         strongest.map(|(_, evidence)| evidence.what.clone()).map(Cell::Text).unwrap_or(Cell::Empty),
         strongest.map(|(j, evidence)| amount(format!("{at}/evidence/{j}/value"), evidence, evidence.value)).into(),
         strongest.map(|(j, evidence)| amount(format!("{at}/evidence/{j}/usual"), evidence, evidence.usual)).into(),
