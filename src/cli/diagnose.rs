@@ -155,7 +155,9 @@ fn rules(args: &DiagnoseArgs) -> Rules {
 fn report(trace: Option<&JobTrace>, said: Said, mut causes: RootCauses) -> DiagnosisReport {
     let subject = trace.map_or_else(|| without_log_subject(&said), subject);
     causes.findings.extend(said.findings);
+    let compared = said.compared;
     let mut report = diagnosis_report(subject, said.used, said.missing, said.warnings, causes);
+    report.compared |= compared;
     report.partial = trace.is_some_and(|trace| trace.reading.partial) || interrupted();
     report
 }
@@ -206,7 +208,7 @@ fn read_of_log(
         trace.warnings.iter().map(|warning| format!("{}: {warning}", trace.place(warning.first))).collect();
     warnings.extend(samples.warnings.iter().map(ToString::to_string));
     warnings.extend(clocks(trace, meters));
-    Said { used, missing, warnings, findings: Vec::new() }
+    Said { used, missing, warnings, ..Said::default() }
 }
 
 /// Warnings about clocks that disagree, and about samples that miss the job.

@@ -1,5 +1,7 @@
 //! What was given to `diagnose`, by what it is: told by content, never by name.
 
+use std::collections::BTreeSet;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,9 +39,14 @@ impl Inputs {
     /// Tells what each path is, folders by what is in them.
     pub(super) fn sort(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut inputs = Self::default();
+        let mut seen = BTreeSet::new();
         for path in paths {
+            // a file may be given by name and be in a folder too: the first counts
+            if path.canonicalize().is_ok_and(|real| !seen.insert(real)) {
+                continue;
+            }
             if path.is_dir() {
-                inputs.folder(path)?;
+                inputs.folder(path, &mut seen)?;
             } else if !path.exists() && path.as_os_str() != "-" {
                 inputs.named_node(path)?;
             } else if !path.is_file() || !is_samples(path) && is_log(path) {
@@ -80,21 +87,26 @@ impl Inputs {
         Err(Failure::new(Exit::Trace, note.with_help("NODE=FILE is for logs of strace")))
     }
 
-    fn folder(&mut self, folder: &Path) -> Result<(), Failure> {
+    fn folder(&mut self, folder: &Path, seen: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
         if is_log(folder) {
             self.logs.push(folder.to_owned());
             return Ok(());
         }
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))? {
-            files.push(entry.map_err(|error| unreadable(folder, &error))?.path());
+            let file = entry.map_err(|error| unreadable(folder, &error))?.path();
+            // what cannot be read may be what the diagnosis rests on
+            let _: File = File::open(&file).map_err(|error| unreadable(&file, &error))?;
+            if file.canonicalize().is_ok_and(|real| seen.insert(real)) {
+                files.push(file);
+            }
         }
         files.sort();
         let (logs, rest): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|file| is_log(file));
         // the tables of a cluster trace are one log; of other logs the reader says that they are several
         self.logs.extend(if logs.len() > 1 { vec![folder.to_owned()] } else { logs });
         for file in rest {
-            if !self.known(&file) && file.is_file() {
+            if file.is_dir() || !self.known(&file) {
                 self.others.push(file);
             }
         }
@@ -106,6 +118,11 @@ impl Inputs {
         match self.logs.as_slice() {
             [log] => Ok(Some(log)),
             [] if !self.progress.is_empty() || !self.calls.is_empty() => Ok(None),
+            [] if self.samples.is_empty() => {
+                let note = Note::problem("there is nothing to diagnose in what was given");
+                let help = "give the log of a job, reports of progress or logs of strace; a folder is not searched for folders in it";
+                Err(Failure::new(Exit::Trace, note.with_help(help)))
+            }
             [] => {
                 let note = Note::problem("there is no log of a job among what was given");
                 Err(Failure::new(Exit::Trace, note.with_help("give the log as well: samples tell nothing about tasks")))
@@ -121,7 +138,7 @@ impl Inputs {
     /// A sentence about files of folders that are nothing known.
     pub(super) fn left_out(&self) -> Option<String> {
         let names: Vec<String> = self.others.iter().map(|file| file.display().to_string()).collect();
-        (!names.is_empty()).then(|| format!("left out, since they are nothing known: {}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("left out, since they are nothing known, or folders: {}", names.join(", ")))
     }
 }
 

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use tailspn::diagnose::Finding;
-use tailspn::diagnose::long_tail::{AgentSettings, History, Model, find};
+use tailspn::diagnose::long_tail::{AgentSettings, History, Model, by_log, clock_ahead, find};
 use tailspn::diagnose::syscalls::{DiagnosisSettings, Method, Purpose, diagnose, read_run};
 use tailspn::report::UsedRow;
 use tailspn::trace::{Clock, JobTrace};
 
 use crate::cli::args::DiagnoseArgs;
 use crate::cli::diagnose_inputs::Inputs;
-use crate::cli::notes::Failure;
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::report_source::read_at_most;
 use crate::cli::watch::{Progress, interrupted};
@@ -23,6 +24,8 @@ pub(super) struct Said {
     pub(super) missing: Vec<String>,
     pub(super) warnings: Vec<String>,
     pub(super) findings: Vec<Finding>,
+    /// Whether there was anything to compare.
+    pub(super) compared: bool,
 }
 
 impl Said {
@@ -35,6 +38,7 @@ impl Said {
         self.missing.extend(more.missing);
         self.warnings.extend(more.warnings);
         self.findings.extend(more.findings);
+        self.compared |= more.compared;
     }
 }
 
@@ -48,11 +52,24 @@ pub(super) fn by_progress(
     let model = args.model.as_ref().map(|path| watch_tasks::model_in(path, terminal)).transpose()?;
     let (mut said, mut history) = (Said::default(), History::default());
     for path in inputs.progress.iter().take_while(|_| !interrupted()) {
-        let read = reports(path, args, &mut said)?;
+        let (read, used) = reports(path, args, &mut said)?;
         match trace.and_then(|trace| apart(trace, &read)) {
             Some(why) => said.missing.push(format!("{}: {why}", path.display())),
-            None => history.extend(read),
+            None => {
+                history.extend(match trace {
+                    Some(trace) => of_this_run(trace, read, &mut said),
+                    None => read,
+                });
+                said.used.push(used);
+            }
         }
+    }
+    if trace.is_none() && inputs.calls.is_empty() && history.tasks.is_empty() {
+        let note = Note::problem("none of the reports of progress can be used, and nothing else was given");
+        return Err(Failure {
+            exit: Exit::Trace,
+            notes: [vec![note], said.warnings.iter().map(Note::problem).collect()].concat(),
+        });
     }
     if inputs.progress.is_empty() {
         let Some(_) = &model else { return Ok(said) };
@@ -62,12 +79,13 @@ pub(super) fn by_progress(
         }
     }
     said.missing.extend(model.as_ref().and_then(|model| not_learned(model, &history)));
+    said.compared = !history.tasks.is_empty();
     said.findings = find(trace, &history, model.as_ref(), AgentSettings::default());
     Ok(said)
 }
 
 /// The reports of a file; tells what is odd about them.
-fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<History, Failure> {
+fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<(History, UsedRow), Failure> {
     let name = path.display().to_string();
     let (bytes, cut) = read_at_most(path, args.max_samples)?;
     if cut {
@@ -77,8 +95,35 @@ fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<History,
     said.warnings.extend(read.oddities.list().map(|counted| format!("{name}: {counted}")));
     let reports: usize = read.tasks.iter().map(|task| task.points.len()).sum();
     let taken = format!("{reports} reports on {} attempts of tasks", read.tasks.len());
-    said.used.push(UsedRow { kind: "progress".into(), name, taken });
-    Ok(read)
+    Ok((read, UsedRow { kind: "progress".into(), name, taken }))
+}
+
+/// The reports of attempts that the log has; tells how many it has not, and of clocks that disagree.
+fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
+    let all = read.tasks.len();
+    let [known, others] = by_log(trace, read);
+    if known.tasks.is_empty() {
+        said.missing.push(format!(
+            "none of the {all} attempts in the reports of progress is in the log: they are compared among themselves"
+        ));
+        return others;
+    }
+    if let Some(first) = others.tasks.first() {
+        said.missing.push(format!(
+            "{} of {all} attempts in the reports of progress are not in the log, such as task {} of stage {}: they are left out",
+            others.tasks.len(),
+            first.task,
+            first.stage
+        ));
+    }
+    if let Some(ahead) = clock_ahead(trace, &known) {
+        said.warnings.push(format!(
+            "the clock of the reports of progress is {:.1} s {} that of the log, by attempts that are in both: times are those of the log",
+            ahead.abs(),
+            if ahead > 0.0 { "ahead of" } else { "behind" }
+        ));
+    }
+    known
 }
 
 /// Why the reports of a file cannot be of the run that the log tells of: their times do not meet.
@@ -139,6 +184,7 @@ pub(super) fn by_calls(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal
         said.warnings.extend(node.odd.iter().map(|odd| format!("{}:{}: {odd}", node.file, odd.line)));
     }
     for answer in diagnose(&run, &profile, &[Method::Improved], &DiagnosisSettings::default()) {
+        said.compared |= answer.silence.is_none();
         said.missing.extend(answer.silence.as_ref().map(|why| format!("system calls name no node: {why}")));
         said.findings.extend(answer.findings);
     }

@@ -49,6 +49,8 @@ pub struct DiagnosisReport {
     pub missing: Vec<String>,
     /// What is odd about the input, in sentences.
     pub warnings: Vec<String>,
+    /// Whether there was anything to compare: where there was not, that nothing was found says nothing.
+    pub compared: bool,
     /// The stages, in order.
     pub stages: Vec<DiagnosedStageRow>,
     /// What was found, in the order of the methods, and of each in its own.
@@ -74,7 +76,9 @@ pub fn diagnosis_report(
         ));
     }
     let advice = advice(&causes.findings);
-    DiagnosisReport { subject, partial: false, used, missing, warnings, stages, findings: causes.findings, advice }
+    let compared = !stages.is_empty();
+    let findings = causes.findings;
+    DiagnosisReport { subject, partial: false, used, missing, warnings, compared, stages, findings, advice }
 }
 
 fn stage_row(stage: &StageSummary) -> DiagnosedStageRow {

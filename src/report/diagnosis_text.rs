@@ -148,6 +148,8 @@ fn amount(evidence: &Evidence, value: f64) -> String {
     match &*evidence.unit {
         "B" => size(value),
         "B/s" => format!("{}/s", size(value)),
+        // three decimals say nothing of a call
+        "s" if evidence.value.abs().max(evidence.usual.abs()) < 1.0 => format!("{:.3} ms", 1e3 * value),
         "s" => format!("{} s", time(value)),
         "%" => format!("{value:.1} %"),
         unit => format!("{value:.2} {unit}").trim_end().to_owned(),
@@ -156,8 +158,8 @@ fn amount(evidence: &Evidence, value: f64) -> String {
 
 fn what_to_do(report: &DiagnosisReport, look: &Look) -> String {
     if report.advice.is_empty() {
-        let why = if report.used.is_empty() {
-            "what to do: give what is missing; nothing could be looked at"
+        let why = if !report.compared {
+            "what to do: give what is missing; there was nothing to compare, so that nothing can be said"
         } else if report.used.iter().any(|used| used.kind == "log") {
             "what to do: nothing; no task took more than 1.5 medians of its stage"
         } else {

@@ -41,7 +41,8 @@ pub struct Advice {
     pub stages: Vec<String>,
     /// The nodes that they ran on, in order.
     pub nodes: Vec<String>,
-    /// How much longer than usual they took together \[s\]. A task with several causes counts for each of them.
+    /// How much longer than usual they took together \[s\]; where the cause is a part of their time, by no more than that part is longer
+    /// than that of their peers. A task with several causes counts for each of them.
     pub lost_s: f64,
     /// Positions of the findings that it rests on.
     pub findings: Vec<usize>,
@@ -74,9 +75,8 @@ fn of_cause(findings: &[Finding], cause: Cause, which: Vec<usize>) -> Advice {
     for finding in which.iter().map(|&i| &findings[i]) {
         match &finding.subject {
             Subject::Task { stage, task, attempt, node } => {
-                let time = finding.evidence.iter().find(|evidence| evidence.what == "time");
                 let lost = lost.entry((stage.as_str(), *task, *attempt)).or_default();
-                *lost = lost.max(time.map_or(0.0, |time| time.value - time.usual));
+                *lost = lost.max(lost_by(finding));
                 stages.insert(stage.clone());
                 nodes.extend(node.clone());
             }
@@ -86,10 +86,23 @@ fn of_cause(findings: &[Finding], cause: Cause, which: Vec<usize>) -> Advice {
             Subject::Job => {}
         }
     }
-    let (stragglers, lost_s) = (lost.len(), lost.values().sum());
+    let (stragglers, lost_s) = (lost.len(), lost.values().fold(0.0, |sum, lost| sum + lost));
     let (remedy, text) = if stragglers == 0 { of_nodes(cause, &nodes) } else { remedy(cause, &nodes) };
     let [stages, nodes] = [stages, nodes].map(|set| set.into_iter().collect());
     Advice { remedy, text: text.to_owned(), cause, stragglers, stages, nodes, lost_s, findings: which }
+}
+
+/// How much longer than usual the task of a finding took \[s\].
+fn lost_by(finding: &Finding) -> f64 {
+    let Some(time) = finding.evidence.iter().find(|evidence| evidence.what == "time") else { return 0.0 };
+    let longer = time.value - time.usual;
+    match (finding.cause, finding.evidence.first()) {
+        // a share of the task's own time: it cannot have cost more than that
+        (Cause::GarbageCollection | Cause::Serialization, Some(share)) if share.unit == "%" => {
+            longer.min(time.value * (share.value - share.usual) / 100.0)
+        }
+        _ => longer,
+    }
 }
 
 /// What to do about nodes that are at fault themselves, and not by single tasks.
@@ -103,6 +116,10 @@ fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
             Remedy::BadNode,
             "look at the network of this node (lost packets in ip -s link, retransmissions in nstat, cables and switch ports), and keep \
              tasks away from it until then",
+        ),
+        Cause::Unknown => (
+            Remedy::Observe,
+            "its calls take longer than in runs without a fault, which may be the load of the run: give the logs of all nodes of the run",
         ),
         _ => remedy(cause, nodes),
     }
@@ -161,8 +178,8 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
         ),
         Cause::Unknown => (
             Remedy::Observe,
-            "nothing that was measured explains these: record samples (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1), and look at what the \
-             tasks compute; a cold first wave needs no cure",
+            "nothing that was measured explains these: look at what the tasks compute, and record samples where there are none \
+             (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1); a cold first wave needs no cure",
         ),
     }
 }
@@ -203,6 +220,16 @@ mod tests {
         assert_eq!(seen, expected);
         assert_eq!((list[0].stages.join(" "), list[0].nodes.join(" ")), ("1 3".to_owned(), "a b".to_owned()));
         assert!(advice(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_part_of_a_task_costs_no_more_than_that_part() {
+        let share = Evidence { what: "collection".to_owned(), value: 30.0, usual: 10.0, unit: "%".into() };
+        for (cause, lost) in [(Cause::GarbageCollection, 2.0), (Cause::Cpu, 8.0)] {
+            let mut one = finding(cause, "1", "a", 10.0);
+            one.evidence.insert(0, share.clone());
+            assert_eq!(advice(&[one])[0].lost_s, lost);
+        }
     }
 
     #[test]

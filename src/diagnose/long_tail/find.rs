@@ -1,12 +1,15 @@
 //! Findings from a log and the progress of its tasks: who was flagged when, whether the log confirms it, and why it was slow.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use crate::diagnose::causes::stage_name;
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::diagnose::long_tail::agent::StragglerFlag;
 use crate::diagnose::long_tail::history::{History, TaskHistory};
 use crate::diagnose::long_tail::model::Model;
 use crate::diagnose::long_tail::score::replay;
-use crate::diagnose::long_tail::settings::AgentSettings;
+use crate::diagnose::long_tail::settings::{AgentSettings, Boundary};
 use crate::trace::analysis::{Times, quantile, times_of};
 use crate::trace::{Attempt, JobTrace, Metric, Stage, StageId};
 
@@ -17,17 +20,24 @@ pub const METHOD: &str = "long-tail";
 const SIZES: [Metric; 4] =
     [Metric::InputBytes, Metric::InputRecords, Metric::ShuffleRemoteBytes, Metric::ShuffleReadRecords];
 
+/// What a log may tell of data that came from a shuffle.
+const SHUFFLED: [Metric; 3] = [Metric::ShuffleLocalBytes, Metric::ShuffleRemoteBytes, Metric::ShuffleReadRecords];
+
+/// By how much the last report of an attempt and its end in the log may differ with clocks that agree \[s\].
+const CLOCKS: f64 = 2.0;
+
 /// Stragglers by the progress of tasks, as an agent would have flagged them while the job ran.
 ///
 /// `trace` is the log of the job; without one, times count from the first report, and stages are named as reports have it. `progress` are its curves: [`History::from_reports`] of a file of reports, or
 /// [`History::from_trace`] where the log has curves itself, as Hadoop's histories do. `model` is what earlier runs of the same program
 /// taught ([`Model::learn`]); without one the tasks of each stage are compared with each other only.
 ///
-/// A finding's `from` and `to` are the flag and the end of the attempt \[s since the start of the trace\]; `score` is its slow-down beside the
+/// A finding's `from` and `to` are the launch and the end of the attempt \[s since the start of the trace\]; `score` is its slow-down beside the
 /// tasks of its job when it was flagged, `threshold` the boundary then. The cause is [`Cause::DataSkew`] where the task has more than
-/// 1 + Diff times the median input of its stage, and its `confidence` the share of the excess time that the excess input explains, at most
-/// 1; else it is [`Cause::Unknown`] with confidence 0. The evidence: progress against the usual, the probability of a straggler, the input
-/// where it is told, and the whole time of the attempt (`time`) against the median where the log has it. In the order of the flags.
+/// 1 + Diff times the median input of its stage, [`Cause::ShuffleSkew`] where that comes from a shuffle, and its `confidence` the share of the
+/// excess time that the excess input explains, at most 1; else it is [`Cause::Unknown`] with confidence 0. The evidence: progress against the
+/// usual when it was flagged, with the age, the probability of a straggler against that which it takes, the input where it is told, and the
+/// whole time of the attempt (`time`) against the median, by the log or else by the reports. In the order of the flags.
 ///
 /// What was flagged, caught up, and was done within 1 + Diff medians of its stage is no finding: afterwards it is known to be none.
 ///
@@ -40,14 +50,56 @@ pub fn find<'t>(
 ) -> Vec<Finding> {
     let trace = trace.into();
     let first_s = progress.tasks.iter().map(|task| task.start_s).fold(f64::INFINITY, f64::min);
-    let origin_s = trace.map_or(first_s, |trace| trace.origin_us as f64 / 1e6);
+    let origin_s = trace.map_or(first_s, |trace| origin_s(trace) + clock_ahead(trace, progress).unwrap_or(0.0));
     let (flags, _) = replay(progress, model, settings);
-    let told = |flag: &&StragglerFlag| {
+    let told = |flag: &StragglerFlag| {
         let logged = trace.and_then(|trace| attempt_of(trace, flag));
         let whole = logged.map_or_else(|| whole_time_reported(progress, flag), whole_time_logged);
-        whole.is_none_or(|[own, usual]| own > (1.0 + settings.diff) * usual)
+        // of one that was killed it stays open
+        let ended = logged.is_none_or(|logged| logged.attempt.succeeded());
+        let slow = !ended || whole.is_none_or(|[own, usual]| own > (1.0 + settings.diff) * usual);
+        slow.then(|| finding(logged, whole, origin_s, progress, flag, &settings))
     };
-    flags.iter().filter(told).map(|flag| finding(trace, origin_s, progress, flag, &settings)).collect()
+    flags.iter().filter_map(told).collect()
+}
+
+fn origin_s(trace: &JobTrace) -> f64 {
+    trace.origin_us as f64 / 1e6
+}
+
+/// By how many seconds the clock of the reports is ahead of the log's: the median over attempts that are complete in both, where that is
+/// more than the 2 s by which the last report may miss the end. [`find`] takes it into account. None where the clocks agree, or where
+/// no attempt is in both.
+pub fn clock_ahead(trace: &JobTrace, progress: &History) -> Option<f64> {
+    let logged = logged_ends(trace);
+    let ahead = |task: &TaskHistory| {
+        let end = logged.get(&(task.stage.as_str().into(), task.task, task.attempt)).copied()??;
+        let last = task.points.last().filter(|point| point.1 >= 1.0)?;
+        Some(task.start_s + last.0 - origin_s(trace) - end)
+    };
+    median(progress.tasks.iter().filter_map(ahead).collect()).filter(|ahead| ahead.abs() > CLOCKS)
+}
+
+/// The reports of attempts that a log has, and those of others.
+pub fn by_log(trace: &JobTrace, progress: History) -> [History; 2] {
+    let logged = logged_ends(trace);
+    let (known, others) = progress
+        .tasks
+        .into_iter()
+        .partition(|task| logged.contains_key(&(task.stage.as_str().into(), task.task, task.attempt)));
+    [known, others].map(|tasks| History { tasks, ..History::default() })
+}
+
+/// All attempts of a log by the numbers of stage, task and attempt, and when those that succeeded ended \[s since the start of the trace\].
+fn logged_ends(trace: &JobTrace) -> BTreeMap<(Cow<'_, str>, u64, u32), Option<f64>> {
+    let of_stage = |(id, stage): (StageId, &Stage)| {
+        let number = stage.number.to_string();
+        trace.attempts_of(id).iter().map(move |attempt| {
+            let end = attempt.finish().filter(|_| attempt.succeeded()).map(|end| end.seconds());
+            ((number.clone().into(), u64::from(attempt.task), attempt.number), end)
+        })
+    };
+    trace.stages_with_ids().flat_map(of_stage).collect()
 }
 
 /// An attempt of a log.
@@ -60,18 +112,19 @@ struct Logged<'t> {
 }
 
 fn finding(
-    trace: Option<&JobTrace>,
+    logged: Option<Logged<'_>>,
+    whole: Option<[f64; 2]>,
     origin_s: f64,
     progress: &History,
     flag: &StragglerFlag,
     settings: &AgentSettings,
 ) -> Finding {
-    let logged = trace.and_then(|trace| attempt_of(trace, flag));
     let node = logged.and_then(|logged| logged.trace.node_of(logged.attempt)).map(|node| node.name.clone());
     let node = node.or_else(|| (!flag.node.is_empty()).then(|| flag.node.clone()));
     let stage = logged.map(|logged| stage_name(logged.trace, logged.id));
     let size = size_of(logged, progress, flag);
-    let (cause, confidence) = cause_of(size.as_ref(), flag, settings);
+    let (cause, confidence) = cause_of(size.as_ref(), logged, flag, settings);
+    let launch = logged.and_then(|logged| logged.attempt.launch()).map(|launch| launch.seconds());
     let end = logged.and_then(|logged| logged.attempt.finish()).map(|end| end.seconds());
     Finding {
         method: METHOD.into(),
@@ -81,13 +134,13 @@ fn finding(
             attempt: flag.attempt,
             node,
         },
-        from: Some(flag.time_s - origin_s),
+        from: launch.or_else(|| reported(progress, flag).map(|task| task.start_s - origin_s)),
         to: end.or_else(|| end_of(progress, flag).map(|end| end - origin_s)),
         cause,
         score: flag.slowdown,
         threshold: flag.boundary,
         confidence,
-        evidence: evidence(flag, size, logged),
+        evidence: evidence(flag, size, whole, settings),
     }
 }
 
@@ -100,11 +153,11 @@ fn attempt_of<'t>(trace: &'t JobTrace, flag: &StragglerFlag) -> Option<Logged<'t
     })
 }
 
-/// How long an attempt that succeeded took \[s\], and the median of its stage.
+/// How long an attempt took \[s\], and the median of its stage.
 fn whole_time_logged(logged: Logged<'_>) -> Option<[f64; 2]> {
     let Logged { trace, stage, attempt, .. } = logged;
     let times: Times = times_of(trace.attempts().get(stage.attempts.clone())?)?;
-    Some([attempt.duration().filter(|_| attempt.succeeded())?, times.median])
+    Some([attempt.duration()?, times.median])
 }
 
 /// The same by the reports of attempts that were complete.
@@ -154,16 +207,30 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 /// Skew where the input is beyond what a task may have; how much of the excess time it explains.
-fn cause_of(size: Option<&Size>, flag: &StragglerFlag, settings: &AgentSettings) -> (Cause, f64) {
+fn cause_of(
+    size: Option<&Size>,
+    logged: Option<Logged<'_>>,
+    flag: &StragglerFlag,
+    settings: &AgentSettings,
+) -> (Cause, f64) {
     let Some(size) = size.filter(|size| size.usual > 0.0) else { return (Cause::Unknown, 0.0) };
     let more = size.own / size.usual;
     if more <= 1.0 + settings.diff {
         return (Cause::Unknown, 0.0);
     }
-    (Cause::DataSkew, ((more - 1.0) / (flag.slowdown - 1.0).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0))
+    let of_shuffle = logged.map_or(flag.kind == "reduce", |Logged { trace, attempt, .. }| {
+        SHUFFLED.iter().any(|&metric| trace.value(attempt, metric).is_some_and(|read| read > 0.0))
+    });
+    let cause = if of_shuffle { Cause::ShuffleSkew } else { Cause::DataSkew };
+    (cause, ((more - 1.0) / (flag.slowdown - 1.0).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0))
 }
 
-fn evidence(flag: &StragglerFlag, size: Option<Size>, logged: Option<Logged<'_>>) -> Vec<Evidence> {
+fn evidence(
+    flag: &StragglerFlag,
+    size: Option<Size>,
+    whole: Option<[f64; 2]>,
+    settings: &AgentSettings,
+) -> Vec<Evidence> {
     let progress = Evidence {
         what: format!("progress after {:.1} s", flag.age_s),
         value: flag.progress,
@@ -176,17 +243,18 @@ fn evidence(flag: &StragglerFlag, size: Option<Size>, logged: Option<Logged<'_>>
         usual: size.usual,
         unit: size.unit.into(),
     });
-    let time = logged.and_then(|Logged { trace, stage, attempt, .. }| {
-        let times: Times = times_of(trace.attempts().get(stage.attempts.clone())?)?;
-        Some(Evidence { what: "time".to_owned(), value: attempt.duration()?, usual: times.median, unit: "s".into() })
-    });
-    let probability = Evidence {
-        what: "probability of a straggler".to_owned(),
-        value: flag.probability,
-        usual: 0.5,
-        unit: "".into(),
+    let time = whole.map(|[value, usual]| Evidence { what: "time".to_owned(), value, usual, unit: "s".into() });
+    // the rule of the paper asks for none
+    let probability = match settings.boundary {
+        Boundary::Fixed { .. } => None,
+        Boundary::Adaptive { confidence } => Some(Evidence {
+            what: "probability of a straggler".to_owned(),
+            value: flag.probability,
+            usual: confidence,
+            unit: "".into(),
+        }),
     };
-    [Some(progress), Some(probability), input, time].into_iter().flatten().collect()
+    [Some(progress), probability, input, time].into_iter().flatten().collect()
 }
 
 /// The time of the last report of the attempt, on the source's clock \[s\].

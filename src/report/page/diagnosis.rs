@@ -44,7 +44,17 @@ fn answer(report: &DiagnosisReport) -> Vec<Piece> {
     let sum =
         |part: fn(&DiagnosedStageRow) -> u64| slow.iter().fold(0_u64, |sum, stage| sum.saturating_add(part(stage)));
     let all = counted(report.stages.len() as u128, "stage");
-    let mut pieces: Vec<Piece> = if slow.is_empty() {
+    let mut pieces: Vec<Piece> = if !report.compared {
+        return vec!["There was nothing to compare, so that nothing can be said: see what is missing.".into()];
+    } else if report.stages.is_empty() {
+        let found = report.findings.iter().filter(|finding| finding.cause != Cause::Unknown).count();
+        vec![match found {
+            0 => "Without the log of a job, nothing was found that has a known cause".to_owned().into(),
+            found => {
+                format!("Without the log of a job, {} with a known cause", counted(found as u128, "finding")).into()
+            }
+        }]
+    } else if slow.is_empty() {
         vec![format!("No task took more than 1.5 medians of its stage, in {all}").into()]
     } else {
         let explained = match sum(|stage| stage.explained) {
@@ -110,7 +120,7 @@ fn timeline(section: &mut Section, report: &DiagnosisReport) -> Result<(), PlotE
 fn findings(report: &DiagnosisReport) -> Table {
     let note = "Times in seconds, starts since the start of the log. A cause is told where the score exceeds the threshold; how sure it \
                 is, is a rule of the method. Evidence is the strongest there is, and the usual is what it was compared with.";
-    let head = ["who", "cause", "start", "took", "score", "threshold", "sure", "evidence", "seen", "usual"];
+    let head = ["who", "cause", "told by", "start", "took", "score", "threshold", "sure", "evidence", "seen", "usual"];
     let mut table = Table::new("What was found", note, &head);
     let beyond = |finding: &Finding| {
         let time = finding.evidence.iter().find(|evidence| evidence.what == "time");
@@ -140,14 +150,14 @@ fn row(i: usize, finding: &Finding) -> Vec<Cell> {
     });
     // the time has a column of its own
     let strongest = evidence().find(|(_, evidence)| evidence.what != "time");
-    let largest = finding.score.abs().max(finding.threshold.abs());
     vec![
         who(&finding.subject).into(),
         cause_text(finding.cause).into(),
+        finding.method.clone().into_owned().into(),
         start.into(),
         took.into(),
-        scaled(format!("{at}/score"), finding.score, largest, "").into(),
-        scaled(format!("{at}/threshold"), finding.threshold, largest, "").into(),
+        scaled(format!("{at}/score"), finding.score, finding.score.abs(), "").into(),
+        scaled(format!("{at}/threshold"), finding.threshold, finding.threshold.abs(), "").into(),
         sure.into(),
         strongest.map(|(_, evidence)| evidence.what.clone()).map(Cell::Text).unwrap_or(Cell::Empty),
         strongest.map(|(j, evidence)| amount(format!("{at}/evidence/{j}/value"), evidence, evidence.value)).into(),
