@@ -5,7 +5,7 @@ use std::path::Path;
 use tailspn::optimize::{
     Answer, Candidate, Cost, Judge, Judgement, OptimizePlan, Search, Variable, candidates, search,
 };
-use tailspn::report::{OptimizeReport, json, optimize_csv, optimize_report, optimize_text};
+use tailspn::report::{Found as ReportFound, OptimizeReport, json, optimize_csv, optimize_report, optimize_text};
 use tailspn::sim::{Ensemble, Watch as _};
 use tailspn::sweep::{Axis, Model, Point, Settings, SweepPlan, path};
 use toml::{Table, Value};
@@ -15,6 +15,7 @@ use crate::cli::args::OptimizeArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
+use crate::cli::pictures::{NAMES, draw_found, may_draw};
 use crate::cli::plan::{PlanText, keys_of, refused};
 use crate::cli::sweep_points::Subject;
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -25,6 +26,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(OptimizePlan::example_toml())?;
         return Ok(Exit::Success);
     };
+    may_draw(&NAMES, &args.plots, args.force)?;
     let PlanText { source, text } = PlanText::read(file, terminal)?;
     let text = with_arguments(text, args);
     let mut plan = OptimizePlan::from_toml(&text).map_err(|error| refused(&source, error, &keys_of("optimize")))?;
@@ -49,6 +51,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     let found = search(&plan, &all, judge)?;
     let report = optimize_report(&plan, &all, &found);
     terminal.data(&text_of(&report, args, terminal)?)?;
+    draw_found(&ReportFound::Optimization(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(match found.answer {
         Answer::Cheapest(_) | Answer::Meets(_) => Exit::Success,
         Answer::None | Answer::Undecided => Exit::Unmet,

@@ -2,18 +2,19 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::optimize::{Answer, Candidate, Found, Look as LookAt, OptimizePlan, Search, Verdict};
 use crate::report::csv::CsvError;
+use crate::report::json::Word;
 use crate::report::look::Look;
 use crate::report::number::{counted, plain, within};
 use crate::report::sweep::{AxisRow, value_text};
 use crate::report::table::{Align, Table};
 
 /// A point that was looked at.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LookRow {
     /// Number of the point in the grid of the axes.
     pub point: u64,
@@ -22,7 +23,7 @@ pub struct LookRow {
     /// What it costs.
     pub cost: f64,
     /// `meets`, `fails`, `undecided` or `stopped`.
-    pub verdict: &'static str,
+    pub verdict: Word,
     /// The measure \[s\].
     pub value_s: Option<f64>,
     /// Lower end of its interval \[s\].
@@ -38,10 +39,10 @@ pub struct LookRow {
 }
 
 /// Everything that an optimisation found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OptimizeReport {
     /// `cheapest`, `meets` (a cheaper one stayed open), `none`, `undecided` or `stopped`.
-    pub answer: &'static str,
+    pub answer: Word,
     /// What must be at most the deadline.
     pub measure: String,
     /// The deadline \[s\].
@@ -51,7 +52,7 @@ pub struct OptimizeReport {
     /// The cost, as it was written.
     pub cost: String,
     /// `bisection` or `rising`.
-    pub search: &'static str,
+    pub search: Word,
     /// What may be chosen.
     pub axes: Vec<AxisRow>,
     /// The chosen point.
@@ -67,9 +68,12 @@ pub struct OptimizeReport {
     /// Replications of all points.
     pub replications: u64,
     /// Version of this crate that ran it.
-    pub version: &'static str,
+    pub version: Word,
     /// Seed of every point.
     pub seed: u64,
+    /// The plan, every key written out.
+    #[serde(default)]
+    pub plan: String,
 }
 
 /// What a search found, as a report.
@@ -84,12 +88,12 @@ pub fn optimize_report(plan: &OptimizePlan, candidates: &[Candidate], found: &Fo
         Answer::Stopped => ("stopped", None),
     };
     OptimizeReport {
-        answer,
+        answer: answer.into(),
         measure: settings.measure.clone(),
         deadline_s: settings.deadline_s.unwrap_or(0.0),
         confidence: settings.confidence,
         cost: settings.cost.clone(),
-        search: if found.search == Search::Bisection { "bisection" } else { "rising" },
+        search: if found.search == Search::Bisection { "bisection" } else { "rising" }.into(),
         axes: plan.axis.iter().map(|axis| AxisRow { key: axis.key.clone(), name: axis.title().to_owned() }).collect(),
         chosen: chosen.map(|look| row(&found.looks[look])),
         next_cheaper: found.next_cheaper().map(row),
@@ -97,8 +101,9 @@ pub fn optimize_report(plan: &OptimizePlan, candidates: &[Candidate], found: &Fo
         candidates: candidates.len() as u64,
         eliminated: found.eliminated.len() as u64,
         replications: found.looks.iter().map(|look| look.judgement.replications).sum(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         seed: settings.seed,
+        plan: toml::to_string(plan).unwrap_or_default(),
     }
 }
 
@@ -113,7 +118,8 @@ fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
             Verdict::Fails => "fails",
             Verdict::Undecided => "undecided",
             Verdict::Stopped => "stopped",
-        },
+        }
+        .into(),
         value_s: judgement.value,
         low_s: judgement.low,
         high_s: judgement.high,
@@ -124,7 +130,7 @@ fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
 }
 
 /// The values of a point in words.
-fn words(report: &OptimizeReport, row: &LookRow) -> String {
+pub(super) fn words(report: &OptimizeReport, row: &LookRow) -> String {
     let cells = report.axes.iter().zip(&row.values);
     let words = cells.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
     words.collect::<Vec<_>>().join(", ")
@@ -164,14 +170,14 @@ pub fn optimize_text(report: &OptimizeReport, look: &Look) -> String {
     text
 }
 
-fn search_words(report: &OptimizeReport) -> &'static str {
+pub(super) fn search_words(report: &OptimizeReport) -> &'static str {
     if report.search == "bisection" { "bisection" } else { "rising cost" }
 }
 
 /// The answer in words.
 fn answer(report: &OptimizeReport) -> String {
     let mut text = String::new();
-    match (&report.chosen, report.answer) {
+    match (&report.chosen, &*report.answer) {
         (Some(chosen), answer) => {
             let _ = writeln!(text, "  {}, cost {}", words(report, chosen), plain(chosen.cost));
             let _ = writeln!(text, "  {}", interval(report, chosen));
@@ -189,7 +195,7 @@ fn answer(report: &OptimizeReport) -> String {
     match &report.next_cheaper {
         Some(cheaper) => {
             let which = if report.chosen.is_some() { "next cheaper" } else { "nearest" };
-            let verdict = cheaper.verdict;
+            let verdict = &cheaper.verdict;
             let _ = writeln!(text, "  {which}: {}, cost {}: {verdict}", words(report, cheaper), plain(cheaper.cost));
             let _ = writeln!(text, "  {}", interval(report, cheaper));
         }
@@ -211,7 +217,7 @@ fn looks_table(report: &OptimizeReport) -> Table {
             row.values.iter().map(|value| value.as_ref().map_or_else(String::new, value_text)).collect();
         cells.push(plain(row.cost));
         cells.extend([row.value_s, row.low_s, row.high_s].map(number));
-        cells.extend([plain(100.0 * row.level), counted_plain(row.replications), row.verdict.to_owned()]);
+        cells.extend([plain(100.0 * row.level), counted_plain(row.replications), row.verdict.to_string()]);
         table.push(cells);
     }
     table
@@ -243,7 +249,7 @@ pub fn optimize_csv(report: &OptimizeReport) -> Result<String, CsvError> {
             })
         }));
         let chosen = report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point);
-        cells.extend([row.cost.to_string(), row.verdict.to_owned(), chosen.to_string(), report.measure.clone()]);
+        cells.extend([row.cost.to_string(), row.verdict.to_string(), chosen.to_string(), report.measure.clone()]);
         cells.extend([row.value_s, row.low_s, row.high_s].map(optional));
         cells.extend([row.level.to_string(), row.replications.to_string()]);
         cells.extend([row.looks.to_string(), report.seed.to_string()]);
