@@ -53,7 +53,10 @@ impl State {
         match self {
             Self::Meets => area.draw(&Circle::new(at, px(MARK), plot::BLUE.filled())),
             Self::Fails => area.draw(&Cross::new(at, px(MARK), line(plot::ORANGE, 3))),
-            Self::Open => area.draw(&Circle::new(at, px(MARK), line(plot::GREY, 2))),
+            Self::Open => {
+                area.draw(&Circle::new(at, px(MARK), WHITE.filled()))?;
+                area.draw(&Circle::new(at, px(MARK), line(plot::GREY, 2)))
+            }
             Self::Chosen => area.draw(&Circle::new(at, px(MARK + 4), line(BLACK, 2))),
             Self::Deadline => {
                 area.draw(&PathElement::new([(at.0 - px(9), at.1), (at.0 + px(9), at.1)], line(BLACK, 2)))
@@ -229,8 +232,8 @@ mod tests {
         assert_eq!(drawn.left_out, 1);
         let picture = drawn.picture().unwrap().unwrap();
         for svg in [&picture.wide, &picture.narrow] {
-            // circles: open, met and chosen, each once in the plot and once in the legend
-            assert_eq!(svg.matches("<circle").count(), 6, "{svg}");
+            // circles: open (with its ground), met and chosen, each once in the plot and once in the legend
+            assert_eq!(svg.matches("<circle").count(), 8, "{svg}");
             for word in ["chosen", "meets", "fails", "undecided", "deadline", "cost: 2 * nodes", "p95 time [s]"] {
                 assert_eq!(svg.matches(word).count(), 1, "{word}");
             }

@@ -276,7 +276,7 @@ fn conclusion(report: &SensitivityReport) -> String {
     }
     let Some(lead) = lead(report) else { return "\nno knob is surely worth anything here\n".to_owned() };
     let size = lead.effect.scaled(lead.effect.value.signum());
-    let mut text = format!("\n{}{}{}\n", lead.before, pair(&size), lead.after);
+    let mut text = format!("\n{}{} s\n", lead.before, pair(&size));
     if !lead.rivals.is_empty() {
         let _ =
             writeln!(text, "that it comes first is not sure: its interval overlaps that of {}", lead.rivals_in_words());
@@ -290,12 +290,10 @@ pub(super) struct Lead<'r> {
     pub(super) place: usize,
     /// What is said before the number that says how much it does.
     pub(super) before: String,
-    /// That number.
+    /// That number \[s\], by which knobs are ranked but for its sign.
     pub(super) effect: Effect,
     /// Its key in the JSON.
     pub(super) key: &'static str,
-    /// What is said after it, its unit first.
-    pub(super) after: &'static str,
     /// Other knobs that may do more: their intervals overlap its own.
     pub(super) rivals: Vec<&'r str>,
 }
@@ -311,25 +309,26 @@ pub(super) fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
     let may = !rivals.is_empty();
     let [buys, matters] = if may { ["may buy most", "may matter most"] } else { ["buys most", "matters most"] };
     let name = &row.name;
-    let (before, effect, key, after) = match effect {
+    let (before, effect, key) = match effect {
         KnobEffect::Derivative { per_percent_s, .. } => {
             let direction = if per_percent_s.value < 0.0 { "more" } else { "less" };
             let before = format!("{name} {buys}: 1 % {direction} of it saves ");
-            (before, *per_percent_s, "per_percent_s", " s")
+            (before, *per_percent_s, "per_percent_s")
         }
         KnobEffect::Change { from, to, change_s, .. } => {
             let (from, to) = if change_s.value < 0.0 { (from, to) } else { (to, from) };
             let before = format!("{name} {buys}: {} instead of {} saves ", value_text(to), value_text(from));
-            (before, *change_s, "change_s", " s")
+            (before, *change_s, "change_s")
         }
         KnobEffect::Elementary { size_s, .. } => {
-            (format!("{name} {matters}: over its range it moves the time by "), *size_s, "size_s", " s")
+            (format!("{name} {matters}: over its range it moves the time by "), *size_s, "size_s")
         }
-        KnobEffect::Variance { total, .. } => {
-            (format!("{name} {matters}: it has a part in "), *total, "total", " of the variance")
+        KnobEffect::Variance { deviation_s, .. } => {
+            let before = format!("{name} {matters}: over the ranges it makes a standard deviation of ");
+            (before, *deviation_s, "deviation_s")
         }
     };
-    Some(Lead { place, before, effect, key, after, rivals })
+    Some(Lead { place, before, effect, key, rivals })
 }
 
 /// Whether a knob surely does something.

@@ -156,11 +156,13 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
         area.draw(&Text::new(text, (corner[0], corner[1]), label(LETTERS, plot::GREY, HPos::Left, VPos::Center)))?;
         taken.push(Field::of_text(text, corner));
     }
+    let mut lines = Vec::new();
     for dot in dots {
         let whiskers = [
             [(dot.size.low, dot.spread.value), (dot.size.high, dot.spread.value)],
             [(dot.size.value, dot.spread.low), (dot.size.value, dot.spread.high)],
         ];
+        lines.extend(whiskers.map(|ends| Field::of_line(ends.map(|end| chart.backend_coord(&end)))));
         chart.draw_series(whiskers.map(|ends| PathElement::new(ends, line(plot::GREY, 2))))?;
     }
     let places: Vec<(i32, i32)> =
@@ -169,16 +171,17 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
         area.draw(&Circle::new(place, px(DOT), plot::BLUE.filled()))?;
         taken.push(Field::around(place));
     }
-    write_names(area, &chart, dots, &places, taken, width)
+    write_names(area, &chart, dots, &places, [taken, lines], width)
 }
 
-/// Writes the name of each dot beside it where there is room, by rank; else its rank; else nothing.
+/// Writes the name of each dot beside it where there is room, by rank; else its rank; else nothing. Of the fields, none may be covered of the
+/// first, and of the second where it can be helped.
 fn write_names(
     area: &Area<'_>,
     chart: &Chart<'_, '_, plotters::coord::types::RangedCoordf64>,
     dots: &[Dot],
     places: &[(i32, i32)],
-    mut taken: Vec<Field>,
+    [mut taken, lines]: [Vec<Field>; 2],
     width: Width,
 ) -> Result<(), DrawError> {
     let (columns, rows) = chart.plotting_area().get_pixel_range();
@@ -188,11 +191,13 @@ fn write_names(
         let whole = format!("{rank} {}", shortened(name, width.of(28, 16)));
         let free = [whole.as_str(), rank].into_iter().find_map(|text| {
             let corners = corners_beside(place, text);
-            let free = |corner: &[i32; 2]| {
-                let field = Field::of_text(text, *corner);
+            let may = |corner: &&[i32; 2]| {
+                let field = Field::of_text(text, **corner);
                 field.is_in(&inside) && !taken.iter().any(|other| field.meets(other))
             };
-            Some((text, corners.into_iter().find(free)?))
+            let clear = |corner: &&[i32; 2]| !lines.iter().any(|line| Field::of_text(text, **corner).meets(line));
+            let best = corners.iter().filter(may).find(clear).or_else(|| corners.iter().find(may));
+            Some((text, *best?))
         });
         if let Some((text, corner)) = free {
             let style = label(LETTERS, BLACK, HPos::Left, VPos::Center);
@@ -236,6 +241,11 @@ impl Field {
     /// Of a text that begins here, by the middle of its height.
     fn of_text(text: &str, [x, y]: [i32; 2]) -> Self {
         Self { left: x, right: x + px(text_width(text, LETTERS)), top: y - px(HALF), bottom: y + px(HALF) }
+    }
+
+    /// Of a line from left to right, or upwards.
+    fn of_line([(left, bottom), (right, top)]: [(i32, i32); 2]) -> Self {
+        Self { left, right: right + px(1), top: top - px(1), bottom }
     }
 
     fn around((x, y): (i32, i32)) -> Self {

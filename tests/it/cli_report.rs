@@ -133,7 +133,7 @@ const KNOBS: &str = "[sweep]\nbase = \"job.toml\"\n\
                      [[axis]]\nkey = \"hadoop.sort_mb\"\nfrom = 50\nto = 200\n";
 
 /// Two axes over phases of the job, by rising cost; some points stay open.
-const DEADLINE: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"p90\"\ndeadline_s = 88\n\
+const DEADLINE: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"p90\"\ndeadline_s = 75\n\
                         cost = \"2 * (9 - reduce) + (8 - merge)\"\nindifference = 0.1\n\
                         [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nvalues = [9, 6, 3]\nfaster = \"up\"\n\
                         [[axis]]\nkey = \"phases.means_s[7]\"\nname = \"merge\"\nvalues = [8, 5, 2]\nfaster = \"up\"\n";
@@ -485,7 +485,10 @@ fn a_ranking_that_may_be_chance_is_told() {
         assert!(!told.contains("load") && data(&same).contains("that it comes first is not sure"), "{method}");
         let apart: Vec<&str> = apart.iter().map(String::as_str).collect();
         let (page, _) = page_of(&apart);
-        assert!(page.contains("That it comes first is sure") && page.contains("reduce "), "{method}");
+        assert!(
+            page.contains("That it comes first is as sure as these intervals") && page.contains("reduce "),
+            "{method}"
+        );
         assert!(!data(&apart).contains("not sure"), "{method}");
     }
 }
@@ -496,7 +499,7 @@ fn an_optimisation_becomes_a_page() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(at("job.toml"), "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n").unwrap();
-    std::fs::write(at("plan.toml"), DEADLINE.replace("deadline_s = 88", "deadline_s = 53")).unwrap();
+    std::fs::write(at("plan.toml"), DEADLINE.replace("deadline_s = 75", "deadline_s = 53")).unwrap();
     let (page, found) = page_of(&["optimize", &at("plan.toml")]);
     assert!(page.contains("The cheapest that was shown to meet the deadline: reduce = "), "{found}");
     assert!(page.contains("All these decisions together are right with 95 % confidence."));
@@ -516,7 +519,7 @@ fn an_optimisation_becomes_a_page() {
     let open = open.replace("cost = ", "most_replications = 1000\nreplications = 100\ncost = ");
     let quantile =
         json_number(&["estimate", &at("job.toml"), "--method=exact", "--json"], "/analytic/quantiles/1/value");
-    std::fs::write(at("open.toml"), open.replace("deadline_s = 88", &format!("deadline_s = {quantile}"))).unwrap();
+    std::fs::write(at("open.toml"), open.replace("deadline_s = 75", &format!("deadline_s = {quantile}"))).unwrap();
     let (open, found) = page_of(&["optimize", &at("open.toml")]);
     assert_eq!(found["answer"], "undecided", "{found}");
     assert!(open.contains("No point was shown to meet the deadline, but not all were shown to fail"));
@@ -540,12 +543,15 @@ fn a_fit_becomes_a_page() {
         }
     }
     assert!(!found["notes"].as_array().unwrap().is_empty());
-    assert!(found["notes"].as_array().unwrap().iter().all(|note| page.contains(&escaped(note))), "{found}");
+    // what a note is about stands beside it
+    let told = |note: &Value, page: &str| escaped(note).splitn(2, ": ").all(|part| page.contains(part));
+    assert!(found["notes"].as_array().unwrap().iter().all(|note| told(note, &page)), "{found}");
     let (page, found) = page_of(&["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"]);
     let values = found["values"].as_array().unwrap();
     assert!(
         values.iter().all(|row| page.contains(row["key"].as_str().unwrap()) && page.contains(&escaped(&row["from"])))
     );
+    assert!(found["notes"].as_array().unwrap().iter().all(|note| told(note, &page)), "{found}");
     let measured = values.iter().filter(|row| row["low"].is_number()).count();
     assert!(page.contains(&format!("{measured} of them by several tasks")));
 }

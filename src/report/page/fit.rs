@@ -3,9 +3,9 @@
 use crate::report::fit::{FitReport, FitStageRow, Fitted};
 use crate::report::fit_job::FitJobReport;
 use crate::report::number::{counted, plain};
-use crate::report::page::parts::{cut, interval_note, sentences};
+use crate::report::page::parts::{cut, interval_note};
 use crate::report::page::section::{Number, Piece, Section, Table};
-use crate::report::plot::PlotError;
+use crate::report::plot::{self, PlotError};
 use crate::report::rows_plot::{BarRow, MOST, rows_picture};
 
 /// What a fit of stages found.
@@ -28,7 +28,7 @@ pub(super) fn section(report: &FitReport) -> Result<Section, PlotError> {
     times(&mut section, report)?;
     section.table(stages(report));
     section.table(runs_table(report));
-    section.table(sentences("What the logs cannot tell", "and what was assumed instead", &report.notes));
+    section.table(notes("What the logs cannot tell", &report.notes));
     Ok(section)
 }
 
@@ -74,23 +74,24 @@ fn answer(report: &FitReport) -> Vec<Piece> {
 
 /// The times of tasks side by side: stages differ by more than a table lets one see.
 fn times(section: &mut Section, report: &FitReport) -> Result<(), PlotError> {
-    let row = |(i, stage): (usize, &FitStageRow)| BarRow {
-        name: format!("{i} {}", stage.name),
-        bar: [0.0, stage.warm_s.value],
-        interval: Some([stage.warm_s.low, stage.warm_s.high]),
-        marks: vec![stage.cold_s.value],
-        text: format!(
-            "{} s",
-            Number::plain("", stage.warm_s.value, "").between(Some(stage.warm_s.low), Some(stage.warm_s.high)).text()
-        ),
+    let bar = |word: &str, time: &Fitted, colour| BarRow {
+        bar: [0.0, time.value],
+        interval: Some([time.low, time.high]),
+        text: format!("{word} {} s", fitted(String::new(), time, "").text()),
+        colour: Some(colour),
         ..BarRow::default()
     };
-    let rows: Vec<BarRow> = report.stages.iter().enumerate().map(row).collect();
-    let mut caption = "A bar reaches to the time of a steady task, the black line is its interval, and the orange mark is a cold task, the \
-                       first of its slot; both with the data that tasks of the logs had on average."
+    let pair = |(i, stage): (usize, &FitStageRow)| {
+        let name = format!("{i} {}", stage.name);
+        [BarRow { name, ..bar("steady", &stage.warm_s, plot::BLUE) }, bar("cold", &stage.cold_s, plot::ORANGE)]
+    };
+    let rows: Vec<BarRow> = report.stages.iter().enumerate().take(MOST / 2).flat_map(pair).collect();
+    let mut caption = "Blue: the time of a steady task. Orange: that of a cold one, the first of its slot. Both with the data that tasks of the \
+                       logs had on average; the black lines are intervals."
         .to_owned();
-    if rows.len() > MOST {
-        caption += &format!(" {} more are not drawn.", counted((rows.len() - MOST) as u128, "stage"));
+    let left = report.stages.len().saturating_sub(MOST / 2);
+    if left > 0 {
+        caption += &format!(" {} more are not drawn.", counted(left as u128, "stage"));
     }
     section.figure(rows_picture("tasks", "time of a task [s]", &rows)?, "How long tasks take", caption);
     Ok(())
@@ -157,6 +158,19 @@ fn runs_table(report: &FitReport) -> Table {
     cut(table)
 }
 
+/// What could not be known: of what, and what was assumed instead.
+fn notes(title: &str, all: &[String]) -> Table {
+    /// Most letters of what a note is about.
+    const MOST_LETTERS: usize = 40;
+    let mut table = Table::new(title, "And what was assumed instead, or left as it is.", &["of", "note"]);
+    for note in all {
+        let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
+        let (about, said) = about.unwrap_or(("", note));
+        table.rows.push(vec![about.into(), said.into()]);
+    }
+    table
+}
+
 /// What a fit to a job of MapReduce found. Its values have many units, so that there is nothing to draw.
 pub(super) fn job_section(report: &FitJobReport) -> Section {
     let measured = report.values.iter().filter(|row| row.low.is_some()).count();
@@ -182,6 +196,6 @@ pub(super) fn job_section(report: &FitJobReport) -> Section {
         table.rows.push(vec![row.key.to_string().into(), value.into(), row.from.clone().into()]);
     }
     section.table(table);
-    section.table(sentences("What the log cannot tell", "and what was assumed, or left as it is", &report.notes));
+    section.table(notes("What the log cannot tell", &report.notes));
     section
 }

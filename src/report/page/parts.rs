@@ -191,13 +191,6 @@ pub(super) fn setting(at: String, value: &Value) -> Cell {
     }
 }
 
-/// Sentences in a table of their own, in the order of a result.
-pub(super) fn sentences(title: &str, head: &str, all: &[String]) -> Table {
-    let mut table = Table::new(title, "", &[head]);
-    table.rows = all.iter().map(|sentence| vec![sentence.clone().into()]).collect();
-    table
-}
-
 /// The first rows of a table, and how many more there are.
 pub(super) fn cut(mut table: Table) -> Table {
     let left = table.rows.len().saturating_sub(MOST);

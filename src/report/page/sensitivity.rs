@@ -48,16 +48,15 @@ fn answer(report: &SensitivityReport) -> Vec<Piece> {
         return vec!["No knob is surely worth anything here: what they do may be chance.".into()];
     };
     let at = format!("/knobs/{}/effect/{}", lead.place, lead.key);
-    // it says itself in which direction
-    let unit = lead.after.strip_prefix(" s").map_or("", |_| "s");
-    let number = Number { factor: lead.effect.value.signum(), ..Number::effect(at, &lead.effect, unit) };
-    let after = lead.after.strip_prefix(" s").unwrap_or(lead.after);
-    let mut pieces: Vec<Piece> = vec![lead.before.clone().into(), number.into(), format!("{after}.").into()];
+    // the words say in which direction
+    let number = Number { factor: lead.effect.value.signum(), ..Number::effect(at, &lead.effect, "s") };
+    let mut pieces: Vec<Piece> = vec![lead.before.clone().into(), number.into(), ".".into()];
     if !lead.rivals.is_empty() {
         let rivals = lead.rivals_in_words();
         pieces.push(format!(" That it comes first is not sure: its interval overlaps that of {rivals}.").into());
     } else if report.knobs.iter().filter(|row| row.effect.is_some()).count() > 1 {
-        pieces.push(" That it comes first is sure: its interval overlaps that of no other knob.".into());
+        pieces
+            .push(" That it comes first is as sure as these intervals: its own overlaps that of no other knob.".into());
     }
     pieces
 }
@@ -86,7 +85,7 @@ fn how_to_read(report: &SensitivityReport) -> (&'static str, String) {
         "morris" => (
             "Which knob matters, and which acts alone",
             "To the right: the knob moves the time more. Above: it does so differently from place to place, because it is not linear, or \
-             because it depends on other knobs. The grey lines are intervals; names that have no room are in the table, by their rank."
+             because it depends on other knobs; beyond the line σ = μ*, more than it moves it at all. The grey lines are intervals; names that have no room are in the table, by their rank."
                 .to_owned(),
         ),
         _ => (
