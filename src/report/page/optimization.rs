@@ -3,7 +3,6 @@
 use crate::report::deadline_plot::Deadline;
 use crate::report::number::{count, counted, plain};
 use crate::report::optimize::{LookRow, OptimizeReport, search_words, words};
-use crate::report::page::parts::setting;
 use crate::report::page::section::{Cell, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 
@@ -106,9 +105,8 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
 
 /// The points that were looked at, by rising cost.
 fn points(report: &OptimizeReport) -> Table {
-    let mut head: Vec<String> = report.axes.iter().map(|axis| axis.name.clone()).collect();
-    head.extend(["cost".to_owned(), format!("{} [s]", report.measure)]);
-    head.extend(["level [%]", "replications", "deadline"].map(str::to_owned));
+    let measure = format!("{} [s]", report.measure);
+    let head = ["point", "cost", &measure, "level [%]", "replications", "deadline"];
     let mut note = "By rising cost. Small numbers: the interval by which a point was judged, at its own level, so that all decisions \
                     together keep the confidence."
         .to_owned();
@@ -116,15 +114,12 @@ fn points(report: &OptimizeReport) -> Table {
     if left > 0 {
         note += &format!(" {} that were looked at earlier are in the JSON.", count(left as u128));
     }
-    let mut table = Table { head, ..Table::new("Points that were judged", note, &[]) };
+    let mut table = Table::new("Points that were judged", note, &head);
     let mut rows: Vec<(usize, &LookRow)> = report.looked_at.iter().enumerate().skip(left).collect();
     rows.sort_by(|(_, a), (_, b)| a.cost.total_cmp(&b.cost));
     for (i, row) in rows {
         let at = format!("/looked_at/{i}");
-        let values = row.values.iter().enumerate();
-        let mut cells: Vec<Cell> = values
-            .map(|(k, value)| value.as_ref().map(|value| setting(format!("{at}/values/{k}"), value)).into())
-            .collect();
+        let mut cells: Vec<Cell> = vec![words(report, row).into()];
         cells.push(Number::plain(format!("{at}/cost"), row.cost, "").into());
         cells.push(time(&at, row, "").into());
         cells.push(Number { unit: "".into(), ..Number::plain(format!("{at}/level"), row.level, "").percent() }.into());
