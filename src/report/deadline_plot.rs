@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::report::number::plain;
-use crate::report::optimize::{LookRow, OptimizeReport};
+use crate::report::optimize::{LookRow, OptimizeReport, cost_words};
 use crate::report::plot::{
     self, Area, Axes, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px, shortened,
     text_width,
@@ -87,7 +87,8 @@ impl<'r> Deadline<'r> {
     ///
     /// [`PlotError`], which no report of this crate causes.
     pub(super) fn picture(&self) -> Result<Option<Picture>, PlotError> {
-        let costs = span(self.points.iter().map(|row| row.cost));
+        let cost = |row: &&LookRow| [Some(row.cost), row.cost_low, row.cost_high].into_iter().flatten();
+        let costs = span(self.points.iter().flat_map(cost));
         let ends = |row: &&LookRow| [row.value_s, row.low_s, row.high_s].into_iter().flatten();
         let times = span(self.points.iter().flat_map(ends).chain([self.report.deadline_s]));
         if self.points.is_empty() || !can_be_axis(costs[0], costs[1]) || !can_be_axis(times[0], times[1]) {
@@ -115,7 +116,7 @@ impl<'r> Deadline<'r> {
             .y_label_area_size(px(66))
             .build_cartesian_2d(costs[0]..costs[1], times[0]..times[1])?;
         let names = Axes {
-            x: &format!("cost: {}", shortened(&report.cost, width.of(60, 28))),
+            x: &format!("cost: {}", shortened(&cost_words(report), width.of(60, 28))),
             y: &format!("{} time [s]", report.measure),
             labels: width.of([10, 8], [5, 6]),
         };
@@ -127,6 +128,10 @@ impl<'r> Deadline<'r> {
             let at = |time: f64| chart.backend_coord(&(row.cost, time));
             if let (Some(low), Some(high)) = (row.low_s, row.high_s) {
                 area.draw(&PathElement::new([at(low), at(high)], line(plot::GREY, 2)))?;
+            }
+            if let (Some(low), Some(high)) = (row.cost_low, row.cost_high) {
+                let ends = [low, high].map(|cost| chart.backend_coord(&(cost, value)));
+                area.draw(&PathElement::new(ends, line(plot::GREY, 2)))?;
             }
             State::of(row).draw(area, at(value))?;
             if self.is_chosen(row) {
@@ -188,6 +193,8 @@ mod tests {
             point,
             values: Vec::new(),
             cost,
+            cost_low: None,
+            cost_high: None,
             verdict: verdict.into(),
             value_s: value,
             low_s: value.map(|value| value - 1.0),
@@ -205,6 +212,7 @@ mod tests {
             deadline_s: 20.0,
             confidence: 0.95,
             cost: "2 * nodes".to_owned(),
+            cost_per_s: None,
             search: "rising".into(),
             axes: Vec::new(),
             chosen: rows.iter().find(|row| row.verdict == "meets").cloned(),

@@ -22,6 +22,12 @@ pub struct LookRow {
     pub values: Vec<Option<Value>>,
     /// What it costs.
     pub cost: f64,
+    /// Lower end of the cost's interval; only where it depends on the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_low: Option<f64>,
+    /// Upper end of the cost's interval; likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_high: Option<f64>,
     /// `meets`, `fails`, `undecided` or `stopped`.
     pub verdict: Word,
     /// The measure \[s\].
@@ -51,7 +57,10 @@ pub struct OptimizeReport {
     pub confidence: f64,
     /// The cost, as it was written.
     pub cost: String,
-    /// `bisection` or `rising`.
+    /// The cost for each second of the mean time, as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_per_s: Option<String>,
+    /// `bisection`, `rising` or `comparison`.
     pub search: Word,
     /// What may be chosen.
     pub axes: Vec<AxisRow>,
@@ -93,18 +102,29 @@ pub fn optimize_report(plan: &OptimizePlan, candidates: &[Candidate], found: &Fo
         deadline_s: settings.deadline_s.unwrap_or(0.0),
         confidence: settings.confidence,
         cost: settings.cost.clone(),
-        search: if found.search == Search::Bisection { "bisection" } else { "rising" }.into(),
+        cost_per_s: settings.cost_per_s.clone(),
+        search: match found.search {
+            Search::Bisection => "bisection",
+            Search::Comparison => "comparison",
+            Search::Auto | Search::Rising => "rising",
+        }
+        .into(),
         axes: plan.axis.iter().map(|axis| AxisRow { key: axis.key.clone(), name: axis.title().to_owned() }).collect(),
         chosen: chosen.map(|look| row(&found.looks[look])),
         next_cheaper: found.next_cheaper().map(row),
         looked_at: found.looks.iter().map(row).collect(),
         candidates: candidates.len() as u64,
         eliminated: found.eliminated.len() as u64,
-        replications: found.looks.iter().map(|look| look.judgement.replications).sum(),
+        replications: found.looks.iter().map(replications_of).sum(),
         version: env!("CARGO_PKG_VERSION").into(),
         seed: settings.seed,
         plan: toml::to_string(plan).unwrap_or_default(),
     }
+}
+
+/// Replications of a point: those of its cost are the same ones as those of its time, or more of them.
+fn replications_of(look: &LookAt) -> u64 {
+    look.judgement.replications.max(look.cost.map_or(0, |cost| cost.replications))
 }
 
 fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
@@ -112,7 +132,9 @@ fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
     LookRow {
         point: candidate.point.number,
         values: candidate.point.values.clone(),
-        cost: candidate.cost,
+        cost: look.cost.map_or(candidate.cost, |cost| cost.value),
+        cost_low: look.cost.map(|cost| cost.low),
+        cost_high: look.cost.map(|cost| cost.high),
         verdict: match judgement.verdict {
             Verdict::Meets => "meets",
             Verdict::Fails => "fails",
@@ -124,7 +146,7 @@ fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
         low_s: judgement.low,
         high_s: judgement.high,
         level: judgement.level,
-        replications: judgement.replications,
+        replications: replications_of(look),
         looks: judgement.looks,
     }
 }
@@ -147,6 +169,20 @@ fn interval(report: &OptimizeReport, row: &LookRow) -> String {
     format!("{} {} s, {} to {} s at {level} %", report.measure, text(value), text(low), text(high))
 }
 
+/// The cost of a point, with its interval where it is an estimate.
+fn cost_text(row: &LookRow) -> String {
+    let ends = row.cost_low.zip(row.cost_high).filter(|(low, high)| low < high);
+    let Some((low, high)) = ends else { return plain(row.cost) };
+    let text = |number| within(number, Some(0.5 * (high - low)));
+    format!("{} ({} to {})", text(row.cost), text(low), text(high))
+}
+
+/// The cost, as it was written, with what time adds to it.
+pub(super) fn cost_words(report: &OptimizeReport) -> String {
+    let cost = &report.cost;
+    report.cost_per_s.as_ref().map_or_else(|| cost.clone(), |per_s| format!("{cost} + ({per_s}) * mean time [s]"))
+}
+
 /// The text of an optimisation: the answer in words, then all points that were looked at.
 pub fn optimize_text(report: &OptimizeReport, look: &Look) -> String {
     let measure = &report.measure;
@@ -164,14 +200,18 @@ pub fn optimize_text(report: &OptimizeReport, look: &Look) -> String {
     let looked = counted(report.looked_at.len() as u128, "point");
     let _ = write!(text, "\n{looked} looked at");
     if report.eliminated > 0 {
-        let _ = write!(text, ", {} left out as no faster than one that fails", report.eliminated);
+        let _ = write!(text, ", {} left out as {}", report.eliminated, left_out_as(report));
     }
     let _ = writeln!(text, ", {replications} in all, seed {}", report.seed);
     text
 }
 
 pub(super) fn search_words(report: &OptimizeReport) -> &'static str {
-    if report.search == "bisection" { "bisection" } else { "rising cost" }
+    match &*report.search {
+        "bisection" => "bisection",
+        "comparison" => "comparison of estimated costs",
+        _ => "rising cost",
+    }
 }
 
 /// The answer in words.
@@ -179,10 +219,12 @@ fn answer(report: &OptimizeReport) -> String {
     let mut text = String::new();
     match (&report.chosen, &*report.answer) {
         (Some(chosen), answer) => {
-            let _ = writeln!(text, "  {}, cost {}", words(report, chosen), plain(chosen.cost));
+            let _ = writeln!(text, "  {}, cost {}", words(report, chosen), cost_text(chosen));
             let _ = writeln!(text, "  {}", interval(report, chosen));
             if answer == "meets" {
                 text += "  a cheaper point stayed open, see below: this one meets the deadline, but may not be the cheapest\n";
+            } else if report.cost_per_s.is_some() {
+                text += "  no other costs less by more than the indifference\n";
             }
         }
         (None, "none") => text += "  no point meets the deadline\n",
@@ -194,12 +236,18 @@ fn answer(report: &OptimizeReport) -> String {
     }
     match &report.next_cheaper {
         Some(cheaper) => {
-            let which = if report.chosen.is_some() { "next cheaper" } else { "nearest" };
+            let which = match &report.chosen {
+                Some(_) if report.cost_per_s.is_none() => "next cheaper",
+                _ => "nearest",
+            };
             let verdict = &cheaper.verdict;
-            let _ = writeln!(text, "  {which}: {}, cost {}: {verdict}", words(report, cheaper), plain(cheaper.cost));
+            let _ = writeln!(text, "  {which}: {}, cost {}: {verdict}", words(report, cheaper), cost_text(cheaper));
             let _ = writeln!(text, "  {}", interval(report, cheaper));
         }
-        None if report.chosen.is_some() => text += "  there is nothing cheaper among the points\n",
+        None if report.chosen.is_some() && report.cost_per_s.is_none() => {
+            text += "  there is nothing cheaper among the points\n";
+        }
+        None if report.chosen.is_some() => text += "  no other point meets the deadline\n",
         None => {}
     }
     text
@@ -215,12 +263,21 @@ fn looks_table(report: &OptimizeReport) -> Table {
         let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| within(value, half));
         let mut cells: Vec<String> =
             row.values.iter().map(|value| value.as_ref().map_or_else(String::new, value_text)).collect();
-        cells.push(plain(row.cost));
+        cells.push(cost_text(row));
         cells.extend([row.value_s, row.low_s, row.high_s].map(number));
         cells.extend([plain(100.0 * row.level), counted_plain(row.replications), row.verdict.to_string()]);
         table.push(cells);
     }
     table
+}
+
+/// Why points were not looked at.
+pub(super) fn left_out_as(report: &OptimizeReport) -> &'static str {
+    if report.cost_per_s.is_some() {
+        "no faster than one that fails, or too dear whatever their time"
+    } else {
+        "no faster than one that fails"
+    }
 }
 
 fn counted_plain(number: u64) -> String {
@@ -236,7 +293,10 @@ pub fn optimize_csv(report: &OptimizeReport) -> Result<String, CsvError> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let mut header = vec!["point".to_owned()];
     header.extend(report.axes.iter().map(|axis| axis.key.clone()));
-    header.extend(["cost", "verdict", "chosen", "measure", "value_s", "low_s", "high_s", "level"].map(str::to_owned));
+    header.extend(
+        ["cost", "cost_low", "cost_high", "verdict", "chosen", "measure", "value_s", "low_s", "high_s", "level"]
+            .map(str::to_owned),
+    );
     header.extend(["replications", "looks", "seed"].map(str::to_owned));
     writer.write_record(&header).map_err(CsvError::new)?;
     let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
@@ -249,7 +309,9 @@ pub fn optimize_csv(report: &OptimizeReport) -> Result<String, CsvError> {
             })
         }));
         let chosen = report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point);
-        cells.extend([row.cost.to_string(), row.verdict.to_string(), chosen.to_string(), report.measure.clone()]);
+        cells.push(row.cost.to_string());
+        cells.extend([row.cost_low, row.cost_high].map(optional));
+        cells.extend([row.verdict.to_string(), chosen.to_string(), report.measure.clone()]);
         cells.extend([row.value_s, row.low_s, row.high_s].map(optional));
         cells.extend([row.level.to_string(), row.replications.to_string()]);
         cells.extend([row.looks.to_string(), report.seed.to_string()]);

@@ -98,6 +98,10 @@ impl Results {
         }
         self.write("deadline.toml", DEADLINE);
         self.write("met.json", &data(&["optimize", &self.at("deadline.toml"), "--json", "--quiet"]));
+        let hours = DEADLINE
+            .replace("cost = ", "cost_per_s = \"(20 - reduce - merge) / 10\"\nmost_replications = 2000\ncost = ");
+        self.write("hours.toml", &hours);
+        self.write("hours.json", &data(&["optimize", &self.at("hours.toml"), "--json", "--quiet"]));
         // no point meets it: exit code 8
         let none = ["optimize", &self.at("deadline.toml"), "--deadline=5", "--json", "--quiet"];
         self.write("none.json", &String::from_utf8(tool(&none).output().unwrap().stdout).unwrap());
@@ -139,7 +143,7 @@ const DEADLINE: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"p90\"\ndead
                         [[axis]]\nkey = \"phases.means_s[7]\"\nname = \"merge\"\nvalues = [8, 5, 2]\nfaster = \"up\"\n";
 
 /// The results on the page, in its order: the argument, and the file with the same as JSON.
-const SHOWN: [(&str, &str); 21] = [
+const SHOWN: [(&str, &str); 22] = [
     ("estimate.json", "estimate.json"),
     ("exact.json", "exact.json"),
     ("stages.json", "stages.json"),
@@ -161,6 +165,7 @@ const SHOWN: [(&str, &str); 21] = [
     ("none.json", "none.json"),
     ("fit.json", "fit.json"),
     ("fit-job.json", "fit-job.json"),
+    ("hours.json", "hours.json"),
 ];
 
 /// Opens the page in frames as wide as a phone and as a screen, and tells what is in them. Texts of a picture may not cover each other,
@@ -284,13 +289,12 @@ fn assert_same(number: &Value, [expected, around]: [&Value; 2]) {
     let parsed = |key: &str| number[key].as_str().map(|text| text.parse::<f64>().unwrap());
     if expected.is_number() {
         assert_eq!(parsed("value"), expected.as_f64(), "{number}");
-        // the interval of a judged point stands beside its time
-        if number["at"].as_str().unwrap().ends_with("/value_s") && around.get("low_s").is_some() {
-            assert_eq!(
-                [parsed("low"), parsed("high")],
-                ["low_s", "high_s"].map(|key| around[key].as_f64()),
-                "{number}"
-            );
+        // the intervals of a judged point stand beside its time and its cost
+        let at = number["at"].as_str().unwrap();
+        for (key, ends) in [("/value_s", ["low_s", "high_s"]), ("/cost", ["cost_low", "cost_high"])] {
+            if at.ends_with(key) && around.get(ends[0]).is_some() {
+                assert_eq!([parsed("low"), parsed("high")], ends.map(|end| around[end].as_f64()), "{number}");
+            }
         }
         return;
     }
@@ -361,7 +365,7 @@ fn figures(page: &Value) -> Vec<String> {
     sections.iter().map(|(section, names)| format!("{section}: {}", names.join(" "))).collect()
 }
 
-const EXPECTED: [&str; 19] = [
+const EXPECTED: [&str; 20] = [
     "comparison: compare",
     "result-1: waterfall critical histogram cdf tail",
     "result-2: cdf tail",
@@ -381,6 +385,7 @@ const EXPECTED: [&str; 19] = [
     "result-18: deadline",
     "result-19: deadline",
     "result-20: tasks",
+    "result-22: deadline",
 ];
 
 /// Every report that a page can be made of, read and written again, is the same text.

@@ -2,7 +2,7 @@
 
 use crate::report::deadline_plot::Deadline;
 use crate::report::number::{count, counted, plain};
-use crate::report::optimize::{LookRow, OptimizeReport, search_words, words};
+use crate::report::optimize::{LookRow, OptimizeReport, cost_words, left_out_as, search_words, words};
 use crate::report::page::section::{Cell, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 
@@ -26,10 +26,10 @@ pub(super) fn section(report: &OptimizeReport) -> Result<Section, PlotError> {
             ["tailspn".to_owned(), report.version.to_string()],
             ["seed".to_owned(), report.seed.to_string()],
             ["search".to_owned(), search_words(report).to_owned()],
-            ["cost".to_owned(), report.cost.clone()],
+            ["cost".to_owned(), cost_words(report)],
             ["points".to_owned(), count(report.candidates.into())],
             ["looked at".to_owned(), count(report.looked_at.len() as u128)],
-            ["left out as no faster than one that fails".to_owned(), count(report.eliminated.into())],
+            ["left out".to_owned(), left_out(report)],
             ["replications of all points".to_owned(), count(report.replications.into())],
         ],
         ..Section::default()
@@ -49,15 +49,28 @@ pub(super) fn section(report: &OptimizeReport) -> Result<Section, PlotError> {
     Ok(section)
 }
 
+/// How many points were not looked at, and why.
+fn left_out(report: &OptimizeReport) -> String {
+    match report.eliminated {
+        0 => "0".to_owned(),
+        some => format!("{}, as {}", count(some.into()), left_out_as(report)),
+    }
+}
+
 /// The measure of a point with its interval; none where nothing was run.
 fn time(at: &str, row: &LookRow, unit: &'static str) -> Option<Number> {
     let value = row.value_s?;
     Some(Number::plain(format!("{at}/value_s"), value, unit).between(row.low_s, row.high_s))
 }
 
+/// The cost of a point, with its interval where it is an estimate.
+fn cost(at: &str, row: &LookRow) -> Number {
+    Number::plain(format!("{at}/cost"), row.cost, "").between(row.cost_low, row.cost_high)
+}
+
 /// `workers = 4 at a cost of 4, with a p95 of 120 s`.
 fn point(report: &OptimizeReport, at: &str, row: &LookRow) -> Vec<Piece> {
-    let cost = Number::plain(format!("{at}/cost"), row.cost, "");
+    let cost = cost(at, row);
     let mut pieces: Vec<Piece> = vec![format!("{} at a cost of ", words(report, row)).into(), cost.into()];
     if let Some(time) = time(at, row, "s") {
         pieces.extend([format!(", with a {} of ", report.measure).into(), time.into()]);
@@ -74,7 +87,14 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
             pieces.extend(point(report, "/chosen", chosen));
             pieces.push(".".into());
             if answer == "meets" {
-                pieces.push(" It may not be the cheapest that does: a cheaper point stayed undecided.".into());
+                let open = if report.cost_per_s.is_some() {
+                    " It may not be the cheapest that does: another one may cost less."
+                } else {
+                    " It may not be the cheapest that does: a cheaper point stayed undecided."
+                };
+                pieces.push(open.into());
+            } else if report.cost_per_s.is_some() {
+                pieces.push(" No other costs less by more than the indifference.".into());
             }
         }
         (None, "none") => pieces.push("No point meets the deadline.".into()),
@@ -87,13 +107,22 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
     }
     match &report.next_cheaper {
         Some(cheaper) => {
-            let which = if report.chosen.is_some() { " The next cheaper one" } else { " The last in order of cost" };
-            let verdict = if cheaper.verdict == "fails" { "fails" } else { "stayed undecided" };
+            let which = match &report.chosen {
+                _ if report.cost_per_s.is_some() => " The nearest in cost",
+                Some(_) => " The next cheaper one",
+                None => " The last in order of cost",
+            };
+            let verdict = match &*cheaper.verdict {
+                "undecided" | "stopped" => "stayed undecided",
+                verdict => verdict,
+            };
             pieces.push(format!("{which} {verdict}: ").into());
             pieces.extend(point(report, "/next_cheaper", cheaper));
             pieces.push(".".into());
         }
-        None if report.chosen.is_some() => pieces.push(" There is nothing cheaper among the points.".into()),
+        None if report.chosen.is_some() && report.cost_per_s.is_none() => {
+            pieces.push(" There is nothing cheaper among the points.".into());
+        }
         None => {}
     }
     if !matches!(&*report.answer, "stopped") {
@@ -120,7 +149,7 @@ fn points(report: &OptimizeReport) -> Table {
     for (i, row) in rows {
         let at = format!("/looked_at/{i}");
         let mut cells: Vec<Cell> = vec![words(report, row).into()];
-        cells.push(Number::plain(format!("{at}/cost"), row.cost, "").into());
+        cells.push(cost(&at, row).into());
         cells.push(time(&at, row, "").into());
         cells.push(Number { unit: "".into(), ..Number::plain(format!("{at}/level"), row.level, "").percent() }.into());
         cells.push(Number::count(format!("{at}/replications"), row.replications).into());
