@@ -175,8 +175,8 @@ struct Run<'a> {
 impl Run<'_> {
     fn report(&self, estimator: &'static str, replications: u64, partial: bool) -> SensitivityReport {
         SensitivityReport {
-            method: "derivatives",
-            estimator: Some(estimator),
+            method: "derivatives".into(),
+            estimator: Some(estimator.into()),
             measure: self.args.measure.name(),
             value_s: None,
             variance_s2: None,
@@ -186,9 +186,10 @@ impl Run<'_> {
             rows: 0,
             points: 1,
             replications,
-            version: env!("CARGO_PKG_VERSION"),
+            version: env!("CARGO_PKG_VERSION").into(),
             seed: self.seed,
             partial,
+            plan: String::new(),
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use tailspn::estimate::FloatMoments;
 use tailspn::optimize::{
-    Answer, Candidate, Cost, Judge, Judgement, OptimizePlan, Search, Variable, candidates, search,
+    Answer, Candidate, Cost, Judge, Judgement, OptimizePlan, Search, Variable, candidates, search, search_by_estimates,
 };
-use tailspn::report::{OptimizeReport, json, optimize_csv, optimize_report, optimize_text};
+use tailspn::report::{Found as ReportFound, OptimizeReport, json, optimize_csv, optimize_report, optimize_text};
 use tailspn::sim::{Ensemble, Watch as _};
 use tailspn::sweep::{Axis, Model, Point, Settings, SweepPlan, path};
 use toml::{Table, Value};
@@ -15,6 +16,7 @@ use crate::cli::args::OptimizeArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
+use crate::cli::pictures::{NAMES, draw_found, may_draw};
 use crate::cli::plan::{PlanText, keys_of, refused};
 use crate::cli::sweep_points::Subject;
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -25,6 +27,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(OptimizePlan::example_toml())?;
         return Ok(Exit::Success);
     };
+    may_draw(&NAMES, &args.plots, args.force)?;
     let PlanText { source, text } = PlanText::read(file, terminal)?;
     let text = with_arguments(text, args);
     let mut plan = OptimizePlan::from_toml(&text).map_err(|error| refused(&source, error, &keys_of("optimize")))?;
@@ -35,8 +38,20 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     let sweep = as_sweep(&plan);
     let subject = Subject::load(&sweep, file.parent().unwrap_or(Path::new("")), terminal)?;
     let cost = Cost::parse(&plan.optimize.cost).map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
-    let all = candidates(&plan, |point| cost_of(&cost, &plan, &sweep, &subject, point))
-        .map_err(|message| Failure::plain(Exit::Model, message))?;
+    let refused_cost = |message: String| Failure::plain(Exit::Model, message);
+    let mut all = candidates(&plan, |point| cost_of(&cost, &plan, &sweep, &subject, point)).map_err(refused_cost)?;
+    if let Some(text) = &plan.optimize.cost_per_s {
+        let per_s = Cost::parse(text).map_err(|error| refused_cost(error.to_string()))?;
+        for candidate in &mut all {
+            candidate.per_s = cost_of(&per_s, &plan, &sweep, &subject, &candidate.point).map_err(refused_cost)?;
+            if candidate.per_s < 0.0 {
+                return Err(refused_cost(format!(
+                    "`cost_per_s` is {} at a point; it must not be below 0",
+                    candidate.per_s
+                )));
+            }
+        }
+    }
     let points: Vec<Point> = all.iter().map(|candidate| candidate.point.clone()).collect();
     subject.check_axes_of(&sweep, &source, &text)?;
     subject.check(&sweep, &with_base(&points, sweep.axis.len()), &source, &text)?;
@@ -46,9 +61,16 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     catch_interrupt(terminal);
     let watch = Patience::new(Progress::new(terminal.shows_progress(), "replications of this point"), None);
     let judge = |candidate: &Candidate, error: f64| judge(candidate, error, &plan, &sweep, &subject, args, &watch);
-    let found = search(&plan, &all, judge)?;
+    let mean = |candidate: &Candidate, count: u64, level: f64| {
+        mean_time(candidate, count, level, &plan, &sweep, &subject, args, &watch)
+    };
+    let found = match plan.optimize.cost_per_s {
+        Some(_) => search_by_estimates(&plan, &all, judge, mean)?,
+        None => search(&plan, &all, judge)?,
+    };
     let report = optimize_report(&plan, &all, &found);
     terminal.data(&text_of(&report, args, terminal)?)?;
+    draw_found(&ReportFound::Optimization(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(match found.answer {
         Answer::Cheapest(_) | Answer::Meets(_) => Exit::Success,
         Answer::None | Answer::Undecided => Exit::Unmet,
@@ -159,6 +181,29 @@ fn judge(
             Ensemble { replications: count, first, seed: settings.seed, threads: args.threads, ..Ensemble::default() };
         times(&model, plan.measure(), &ensemble, watch)
     })
+}
+
+/// The mean time of a point with its interval \[s\]: lower end, estimate, upper end; none where it was stopped.
+#[expect(clippy::too_many_arguments, reason = "what is asked, and of what")]
+fn mean_time(
+    candidate: &Candidate,
+    count: u64,
+    level: f64,
+    plan: &OptimizePlan,
+    sweep: &SweepPlan,
+    subject: &Subject,
+    args: &OptimizeArgs,
+    watch: &Patience,
+) -> Result<Option<[f64; 3]>, Failure> {
+    let model: Model =
+        subject.model(&sweep.axis, &candidate.point).map_err(|message| Failure::plain(Exit::Model, message))?;
+    let seed = plan.optimize.seed;
+    let ensemble = Ensemble { replications: count, seed, threads: args.threads, ..Ensemble::default() };
+    watch.progress(0, count);
+    let Some(times) = times(&model.program, &model.question, &ensemble, watch)? else { return Ok(None) };
+    let moments: FloatMoments = times.into_iter().collect();
+    let estimate = moments.mean_estimate(level).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+    Ok(Some([estimate.low(), estimate.value, estimate.high()]))
 }
 
 /// The report as it was asked for.

@@ -13,7 +13,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
 
 /// Names that pictures of results may have.
-pub(crate) const NAMES: [&str; 12] = [
+pub(crate) const NAMES: [&str; 17] = [
     "waterfall",
     "critical",
     "histogram",
@@ -25,6 +25,11 @@ pub(crate) const NAMES: [&str; 12] = [
     "heat",
     "tornado",
     "stragglers",
+    "derivatives",
+    "effects",
+    "indices",
+    "deadline",
+    "tasks",
     "net",
 ];
 /// Latin, Greek and Cyrillic letters; see `assets/README.md`.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tailspn::optimize::Measure;
-use tailspn::report::{KnobEffect, SensitivityReport, SensitivityRow, json, sensitivity_csv, sensitivity_text};
+use tailspn::report::{Found, KnobEffect, SensitivityReport, SensitivityRow, json, sensitivity_csv, sensitivity_text};
 use tailspn::sensitivity::{
     Bootstrap, Effect, MorrisRow, Response, SensitivityError, SobolRow, design, elementary_effects, one_at_a_time,
     sobol_indices,
@@ -17,6 +17,7 @@ use crate::cli::derivatives;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
+use crate::cli::pictures::{NAMES, draw_found, may_draw};
 use crate::cli::plan::{PlanText, keys_of, refused};
 use crate::cli::sweep_points::Subject;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
         terminal.data(SweepPlan::example_toml())?;
         return Ok(Exit::Success);
     };
+    may_draw(&NAMES, &args.plots, args.force)?;
     let asked = read(path, args, terminal)?;
     catch_interrupt(terminal);
     let mut report = match args.method {
@@ -47,8 +49,11 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
         _ => over_ranges(&asked, args, terminal)?,
     };
     report.rank();
+    report.plan = toml::to_string(&asked.plan).unwrap_or_default();
     terminal.data(&text_of(&report, args, terminal)?)?;
-    Ok(if report.partial && interrupted() { Exit::Interrupted } else { Exit::Success })
+    let exit = if report.partial && interrupted() { Exit::Interrupted } else { Exit::Success };
+    draw_found(&Found::Sensitivity(Box::new(report)), &args.plots, args.force, terminal)?;
+    Ok(exit)
 }
 
 /// Whether a text is a net and not a plan.
@@ -130,7 +135,7 @@ fn over_ranges(asked: &Asked, args: &SensitivityArgs, terminal: &Terminal) -> Re
     }
     let watch = Patience::new(Progress::new(terminal.shows_progress(), "points"), args.run.max_time);
     let mut report = SensitivityReport {
-        method: "",
+        method: "".into(),
         estimator: None,
         measure: args.measure.name(),
         value_s: None,
@@ -141,9 +146,10 @@ fn over_ranges(asked: &Asked, args: &SensitivityArgs, terminal: &Terminal) -> Re
         rows: 0,
         points: 0,
         replications: asker.replications,
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         seed: asker.seed,
         partial: false,
+        plan: String::new(),
     };
     let bootstrap = Bootstrap { level: args.run.level, seed: asker.seed, ..Bootstrap::default() };
     match args.method {
@@ -194,7 +200,7 @@ fn each(asker: &Asker<'_>, watch: &Patience, report: &mut SensitivityReport) -> 
         }
     }
     let answers = asker.answers(&[points], watch)?;
-    report.method = "each";
+    report.method = "each".into();
     report.partial = answers.is_empty();
     let Some(answers) = answers.first() else { return Ok(()) };
     report.rows = 1;
@@ -202,9 +208,19 @@ fn each(asker: &Asker<'_>, watch: &Patience, report: &mut SensitivityReport) -> 
     let failed = |error: tailspn::estimate::EstimateError| Failure::plain(Exit::Internal, error.to_string());
     report.value_s = Some(value_of(&answers[0], report.level).map_err(failed)?);
     for (axis, pair) in asker.axes.iter().zip(answers[1..].chunks(2)) {
-        let change_s = one_at_a_time(&pair[0], &pair[1], report.level).map_err(failed)?;
+        let between = |from, to| one_at_a_time(from, to, report.level).map_err(failed);
+        let change_s = between(&pair[0], &pair[1])?;
+        let (one, other) = (between(&answers[0], &pair[0])?, between(&answers[0], &pair[1])?);
         let ((from, to), (per_unit_s, per_percent_s)) = (ends(axis), rates(axis, change_s));
-        let effect = KnobEffect::Change { from, to, change_s, per_unit_s, per_percent_s };
+        let effect = KnobEffect::Change {
+            from,
+            to,
+            change_s,
+            at_from_s: Some(one),
+            at_to_s: Some(other),
+            per_unit_s,
+            per_percent_s,
+        };
         report.knobs.push(row(axis, Some(effect), None));
     }
     Ok(())
@@ -247,7 +263,7 @@ fn morris(
         (0..rows).map(|row| design::trajectory(asker.axes.len(), LEVELS, asker.seed, row)).collect();
     let points = rows_of(asker.axes, walks.iter().map(|walk| walk.points.clone()));
     let answers = asker.answers(&points, watch)?;
-    report.method = "morris";
+    report.method = "morris".into();
     report.partial = answers.len() < points.len();
     report.rows = answers.len() as u64;
     report.points = answers.iter().map(|row| row.len() as u64).sum();
@@ -273,7 +289,7 @@ fn sobol(
     let places = (0..rows).map(|row| design::saltelli(asker.axes.len(), asker.seed, row));
     let points = rows_of(asker.axes, places);
     let answers = asker.answers(&points, watch)?;
-    report.method = "sobol";
+    report.method = "sobol".into();
     report.partial = answers.len() < points.len();
     report.rows = answers.len() as u64;
     report.points = answers.iter().map(|row| row.len() as u64).sum();

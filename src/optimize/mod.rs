@@ -12,15 +12,18 @@
 //! | what a point costs | [`cost`] |
 //! | does this point meet the deadline, and how sure is that | [`judge`] |
 //! | which point is looked at next, and what follows | [`search()`] |
+//! | the same where a cost depends on the time, and is an estimate | [`compare`] |
 //!
 //! No decision is taken by a point estimate: each is taken when a confidence interval lies on one side of the deadline. The levels of all
 //! looks at all points are set so that all decisions together are right with the confidence that was asked for.
 
+pub mod compare;
 pub mod cost;
 pub mod judge;
 pub mod plan;
 pub mod search;
 
+pub use compare::{CostEstimate, search_by_estimates};
 pub use cost::{Cost, CostError};
 pub use judge::{Judge, Judgement, Measure, Verdict};
 pub use plan::{Faster, OptimizeFault, OptimizePlan, PlanError, Search, Settings, Variable};

@@ -43,6 +43,10 @@ pub struct Settings {
     pub indifference: f64,
     /// What a point costs: an expression over `nodes` (workers of the job), keys that are names, and names of axes. Default `nodes`.
     pub cost: String,
+    /// What a point costs for each second of its mean time, on top of that: an expression as `cost`, nowhere below 0, such as `nodes / 3600`
+    /// for node-hours. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_per_s: Option<String>,
     /// How points are looked at. Default `auto`.
     pub search: Search,
     /// Replications at the first look at a point, >= 2. Default 500.
@@ -66,6 +70,7 @@ impl Default for Settings {
             confidence: 0.95,
             indifference: 0.01,
             cost: NODES.into(),
+            cost_per_s: None,
             search: Search::Auto,
             replications: 500,
             most_replications: 1_000_000,
@@ -79,13 +84,15 @@ impl Default for Settings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Search {
-    /// By bisection where that is right, else by rising cost.
+    /// By comparison where a cost depends on the time, by bisection where that is right, else by rising cost.
     #[default]
     Auto,
     /// By bisection: one axis, along which cost rises and the job gets faster.
     Bisection,
     /// By rising cost, until a point meets the deadline.
     Rising,
+    /// Points that meet the deadline, until intervals tell their costs apart: where `cost_per_s` is given.
+    Comparison,
 }
 
 /// In which direction of an axis the measure falls, whatever the other axes are.
@@ -246,6 +253,20 @@ impl OptimizePlan {
         }
         if let Err(error) = Cost::parse(&settings.cost) {
             to.add("cost", OptimizeFault::Cost(error.to_string()));
+        }
+        if let Some(Err(error)) = settings.cost_per_s.as_deref().map(Cost::parse) {
+            to.add("cost_per_s", OptimizeFault::Cost(error.to_string()));
+        }
+        let fits = match settings.search {
+            Search::Auto => true,
+            Search::Comparison => settings.cost_per_s.is_some(),
+            Search::Bisection | Search::Rising => settings.cost_per_s.is_none(),
+        };
+        if !fits {
+            to.add(
+                "search",
+                OptimizeFault::Keys("costs that depend on the time (`cost_per_s`) need `comparison`, and only they"),
+            );
         }
         let (confidence, zone) = (settings.confidence, settings.indifference);
         to.range("confidence", confidence, confidence > 0.0 && confidence < 1.0, "a share between 0 and 1");

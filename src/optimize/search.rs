@@ -4,6 +4,7 @@
 
 use toml::Value;
 
+use crate::optimize::compare::CostEstimate;
 use crate::optimize::judge::{Judgement, Verdict};
 use crate::optimize::plan::{Faster, OptimizePlan, Search};
 use crate::sweep::Point;
@@ -15,8 +16,10 @@ pub struct Candidate {
     pub point: Point,
     /// For each axis: which of its values.
     pub levels: Vec<usize>,
-    /// What it costs.
+    /// What it costs, whatever its time.
     pub cost: f64,
+    /// What it costs for each second of its mean time, >= 0; 0 where costs do not depend on times.
+    pub per_s: f64,
 }
 
 /// A point that was looked at.
@@ -26,14 +29,17 @@ pub struct Look {
     pub candidate: usize,
     /// What was decided.
     pub judgement: Judgement,
+    /// What it costs, where that is an estimate.
+    pub cost: Option<CostEstimate>,
 }
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// This look is at a point that meets the deadline, and every cheaper one is shown not to.
+    /// This look is at a point that meets the deadline, and every cheaper one is shown not to; of estimated costs, every one that is cheaper
+    /// by more than the indifference.
     Cheapest(usize),
-    /// This look is at a point that meets the deadline; of a cheaper one it stayed open.
+    /// This look is at a point that meets the deadline; of a cheaper one it stayed open, or whether it is cheaper.
     Meets(usize),
     /// No point meets the deadline.
     None,
@@ -50,7 +56,7 @@ pub struct Found {
     pub search: Search,
     /// Points that were looked at, in that order.
     pub looks: Vec<Look>,
-    /// Candidates that are worse on every axis than one that fails; nobody looked at them.
+    /// Candidates that are worse on every axis than one that fails, or cost too much whatever their time; nobody looked at them.
     pub eliminated: Vec<usize>,
     /// What follows.
     pub answer: Answer,
@@ -72,7 +78,7 @@ pub fn candidates<E>(plan: &OptimizePlan, mut cost: impl FnMut(&Point) -> Result
         }
         let chosen = levels.iter().zip(&values).map(|(&level, values)| Some(values[level].clone())).collect();
         let point = Point { number: number as u64 + 1, values: chosen };
-        Ok(Candidate { cost: cost(&point)?, point, levels })
+        Ok(Candidate { cost: cost(&point)?, per_s: 0.0, point, levels })
     };
     let mut all: Vec<Candidate> = (0..count).map(candidate).collect::<Result<_, E>>()?;
     all.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(a.point.number.cmp(&b.point.number)));
@@ -115,7 +121,7 @@ pub fn search<E>(
     let bisects = match plan.optimize.search {
         Search::Auto => may_bisect(plan, candidates),
         Search::Bisection => true,
-        Search::Rising => false,
+        Search::Rising | Search::Comparison => false,
     };
     if bisects { bisect(candidates, error, judge) } else { by_rising_cost(plan, candidates, error, judge) }
 }
@@ -134,7 +140,7 @@ fn bisect<E>(
     while from < to {
         let middle = from + (to - from) / 2;
         let judgement = judge(&candidates[middle], error / f64::from(most))?;
-        found.looks.push(Look { candidate: middle, judgement });
+        found.looks.push(Look { candidate: middle, judgement, cost: None });
         match judgement.verdict {
             Verdict::Meets => to = middle,
             Verdict::Fails | Verdict::Undecided => from = middle + 1,
@@ -163,7 +169,7 @@ fn by_rising_cost<E>(
             continue;
         }
         let judgement = judge(candidate, share)?;
-        found.looks.push(Look { candidate: i, judgement });
+        found.looks.push(Look { candidate: i, judgement, cost: None });
         match judgement.verdict {
             Verdict::Meets => {
                 found.conclude(i);
@@ -182,7 +188,7 @@ fn by_rising_cost<E>(
 }
 
 /// Whether a candidate is on no axis faster than another one.
-fn no_faster(plan: &OptimizePlan, one: &Candidate, other: &Candidate) -> bool {
+pub(in crate::optimize) fn no_faster(plan: &OptimizePlan, one: &Candidate, other: &Candidate) -> bool {
     let axes = plan.axis.iter().zip(one.levels.iter().zip(&other.levels));
     axes.into_iter().all(|(axis, (one, other))| match axis.faster {
         Faster::Unknown => one == other,
@@ -205,13 +211,32 @@ impl Found {
         };
     }
 
-    /// The look at the costliest candidate that is cheaper than the chosen one, or than all: why it was not taken.
+    /// The look at the costliest candidate that is cheaper than the chosen one, or than all: why it was not taken. Of estimated costs, the
+    /// look at another candidate that may meet the deadline and may cost least.
     pub fn next_cheaper(&self) -> Option<&Look> {
+        if self.search == Search::Comparison {
+            return self.nearest_rival();
+        }
         let chosen = match self.answer {
             Answer::Cheapest(look) | Answer::Meets(look) => self.looks[look].candidate,
             Answer::None | Answer::Undecided | Answer::Stopped => usize::MAX,
         };
         self.looks.iter().filter(|look| look.candidate < chosen).max_by_key(|look| look.candidate)
+    }
+}
+
+impl Found {
+    fn nearest_rival(&self) -> Option<&Look> {
+        let chosen = match self.answer {
+            Answer::Cheapest(look) | Answer::Meets(look) => look,
+            Answer::None | Answer::Undecided | Answer::Stopped => usize::MAX,
+        };
+        let others =
+            self.looks.iter().enumerate().filter(|(i, look)| {
+                *i != chosen && matches!(look.judgement.verdict, Verdict::Meets | Verdict::Undecided)
+            });
+        let low = |look: &Look| look.cost.map_or(f64::INFINITY, |cost| cost.low);
+        others.map(|(_, look)| look).min_by(|a, b| low(a).total_cmp(&low(b)))
     }
 }
 

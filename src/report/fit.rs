@@ -2,16 +2,17 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fit::{FittedRun, FittedStage, FittedStages};
+use crate::report::json::Word;
 use crate::report::look::Look;
 use crate::report::number::{counted, plain};
 use crate::report::table::{Align, Table};
 use crate::stages::{StagePlan, TaskTime};
 
 /// A fitted number with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fitted {
     /// The number.
     pub value: f64,
@@ -22,7 +23,7 @@ pub struct Fitted {
 }
 
 /// One stage.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitStageRow {
     /// Its name.
     pub name: String,
@@ -41,7 +42,7 @@ pub struct FitStageRow {
     /// From the end of the stages before to the first launch \[s\].
     pub setup_s: f64,
     /// The law's name.
-    pub law: &'static str,
+    pub law: Word,
     /// The laws that were compared with their mean logarithm of the density of held-out times, the best first.
     pub laws: Vec<(String, f64)>,
     /// Tasks that were left out because something held them up.
@@ -49,7 +50,7 @@ pub struct FitStageRow {
 }
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitRunRow {
     /// Its log.
     pub log: String,
@@ -68,7 +69,7 @@ pub struct FitRunRow {
 }
 
 /// What a fit found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
     /// The program.
     pub name: String,
@@ -117,7 +118,7 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
         warm_s: time(stage.spec.warm),
         warming: stage.spec.warming,
         setup_s: stage.spec.setup_s,
-        law: stage.spec.law.kind(),
+        law: stage.spec.law.kind().into(),
         laws: stage.laws.iter().map(|law| (law.law.to_owned(), law.score)).collect(),
         held_up: stage.held_up,
     }
@@ -178,7 +179,7 @@ pub fn fit_text(report: &FitReport, look: &Look) -> String {
             fitted(stage.cold_s),
             fitted(stage.warm_s),
             format!("{:+.0} %", 100.0 * stage.warming),
-            stage.law.to_owned(),
+            stage.law.to_string(),
         ]);
     }
     text += &table.text();

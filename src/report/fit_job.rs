@@ -1,17 +1,18 @@
 //! What a fit to a MapReduce job found: each value of its plan with its interval and where it is from.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fit::{FittedJob, short};
 use crate::mapreduce::Plan;
+use crate::report::json::Word;
 use crate::report::look::Look;
 use crate::report::table::{Align, Table};
 
 /// A value of the plan that the log or the configuration tells.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitValueRow {
     /// Its key in the plan.
-    pub key: &'static str,
+    pub key: Word,
     /// The value, in the unit of the key.
     pub value: f64,
     /// Lower end of its interval, where several tasks give several values.
@@ -23,7 +24,7 @@ pub struct FitValueRow {
 }
 
 /// What a fit to a MapReduce job found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitJobReport {
     /// The log.
     pub log: String,
@@ -46,7 +47,7 @@ pub struct FitJobReport {
 /// What a fit found.
 pub fn fit_job_report(fitted: &FittedJob) -> FitJobReport {
     let row = |value: &crate::fit::FittedValue| FitValueRow {
-        key: value.key,
+        key: value.key.into(),
         value: value.value,
         low: value.interval.map(|(low, _)| low),
         high: value.interval.map(|(_, high)| high),
@@ -74,7 +75,7 @@ pub fn fit_job_text(report: &FitJobReport, look: &Look) -> String {
     let mut table = Table::new(columns);
     for row in &report.values {
         let end = |end: Option<f64>| end.map(short).unwrap_or_default();
-        table.push([row.key.to_owned(), short(row.value), end(row.low), end(row.high), row.from.clone()]);
+        table.push([row.key.to_string(), short(row.value), end(row.low), end(row.high), row.from.clone()]);
     }
     text += &table.text();
     text

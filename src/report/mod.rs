@@ -27,7 +27,7 @@
 //! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`]; what such a rule is worth, as a picture: `trade_off_plot` |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its findings: `diagnosis_csv`, its picture: `diagnosis_svg` |
-//! | which knob buys most, and what meets a deadline | [`SensitivityReport`], [`OptimizeReport`] |
+//! | which knob buys most, and what meets a deadline | [`SensitivityReport`], [`OptimizeReport`]; their pictures: `sensitivity_plot`, `deadline_plot` |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
@@ -43,6 +43,7 @@ mod answer;
 mod attempts;
 mod cdf_plot;
 mod csv;
+mod deadline_plot;
 mod diagnosis;
 mod diagnosis_csv;
 mod diagnosis_svg;
@@ -68,6 +69,7 @@ mod quantity;
 mod read;
 mod rows_plot;
 mod sensitivity;
+mod sensitivity_plot;
 mod solve;
 mod solve_numbers;
 mod solve_numbers_text;

@@ -4,8 +4,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::report::diagnosis::DiagnosisReport;
+use crate::report::fit::FitReport;
+use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
 use crate::report::json::FORMAT_VERSION;
+use crate::report::optimize::OptimizeReport;
+use crate::report::sensitivity::SensitivityReport;
 use crate::report::solve::SolveReport;
 use crate::report::stages::StagesReport;
 use crate::report::steady::SteadyReport;
@@ -36,10 +40,19 @@ pub enum Found {
     Sweep(Box<SweepReport>),
     /// Of `diagnose`.
     Diagnosis(Box<DiagnosisReport>),
+    /// Of `sensitivity`.
+    Sensitivity(Box<SensitivityReport>),
+    /// Of `optimize`.
+    Optimization(Box<OptimizeReport>),
+    /// Of `fit` for logs of Spark.
+    Fit(Box<FitReport>),
+    /// Of `fit` for a log of MapReduce.
+    FitJob(Box<FitJobReport>),
 }
 
 /// Kinds that are read.
-const KINDS: &str = "estimate, estimate_stages, simulation, steady, solution, whatif, trace, sweep and diagnosis";
+const KINDS: &str = "estimate, estimate_stages, simulation, steady, solution, whatif, trace, sweep, diagnosis, sensitivity, optimize, fit and \
+                     fit_job";
 
 /// Why a text is no report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -113,6 +126,10 @@ pub fn read_json(text: &str) -> Result<Found, ReadError> {
         "trace" => Ok(Found::Trace(report(text)?)),
         "sweep" => Ok(Found::Sweep(report(text)?)),
         "diagnosis" => Ok(Found::Diagnosis(report(text)?)),
+        "sensitivity" => Ok(Found::Sensitivity(report(text)?)),
+        "optimize" => Ok(Found::Optimization(report(text)?)),
+        "fit" => Ok(Found::Fit(report(text)?)),
+        "fit_job" => Ok(Found::FitJob(report(text)?)),
         _ => Err(ReadError::Kind { kind }),
     }
 }

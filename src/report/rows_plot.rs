@@ -29,6 +29,8 @@ pub(super) struct BarRow {
     pub(super) marks: Vec<f64>,
     /// What is written beside it.
     pub(super) text: String,
+    /// The bar's colour, where it tells something that is also written.
+    pub(super) colour: Option<RGBColor>,
 }
 
 /// A picture of rows from above; none without a row.
@@ -98,7 +100,8 @@ fn draw(area: &Area<'_>, axis: &str, rows: &[BarRow], width: Width) -> Result<()
         let middle = count - f64::from(number) - 0.5;
         let [low, high] = row.bar;
         let bar = [(low, middle - 0.34), (high, middle + 0.34)];
-        chart.draw_series([Rectangle::new(bar, plot::BLUE.mix(0.55).filled())])?;
+        let colour = row.colour.unwrap_or(plot::BLUE);
+        chart.draw_series([Rectangle::new(bar, colour.mix(0.55).filled())])?;
         for &mark in &row.marks {
             let across = [(mark, middle - 0.34), (mark, middle + 0.34)];
             chart.draw_series([PathElement::new(across, line(plot::ORANGE, 3))])?;

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::report::csv::CsvError;
+use crate::report::json::Word;
 use crate::report::look::Look;
 use crate::report::number::{counted, plain, within};
 use crate::report::sweep::value_text;
@@ -13,7 +14,7 @@ use crate::report::table::{Align, Table};
 use crate::sensitivity::Effect;
 
 /// What one knob does.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum KnobEffect {
     /// A derivative at the base.
@@ -33,6 +34,10 @@ pub enum KnobEffect {
         to: Value,
         /// Time there minus time here \[s\].
         change_s: Effect,
+        /// Time at `from` minus that of the base \[s\]; none of results before it was written.
+        at_from_s: Option<Effect>,
+        /// Time at `to` minus that of the base \[s\]; none likewise.
+        at_to_s: Option<Effect>,
         /// On average over the range, seconds per unit; none for knobs that are no number and on log scales.
         per_unit_s: Option<Effect>,
         /// Seconds for one percent more in the middle of the range; none for knobs that are no number.
@@ -72,12 +77,12 @@ pub enum KnobEffect {
 
 impl KnobEffect {
     /// By what knobs are ranked: seconds, without sign.
-    pub fn weight(&self) -> f64 {
+    pub fn weight(&self) -> Effect {
         match self {
-            Self::Derivative { per_percent_s, .. } => per_percent_s.value.abs(),
-            Self::Change { change_s, .. } => change_s.value.abs(),
-            Self::Elementary { size_s, .. } => size_s.value,
-            Self::Variance { deviation_s, .. } => deviation_s.value,
+            Self::Derivative { per_percent_s, .. } => per_percent_s.size(),
+            Self::Change { change_s, .. } => change_s.size(),
+            Self::Elementary { size_s, .. } => *size_s,
+            Self::Variance { deviation_s, .. } => *deviation_s,
         }
     }
 
@@ -88,8 +93,10 @@ impl KnobEffect {
             Self::Derivative { per_unit_s, per_percent_s, .. } => {
                 vec![("per_unit", "s", *per_unit_s), ("per_percent", "s", *per_percent_s)]
             }
-            Self::Change { change_s, per_unit_s, per_percent_s, .. } => [
+            Self::Change { change_s, at_from_s, at_to_s, per_unit_s, per_percent_s, .. } => [
                 Some(("change", "s", *change_s)),
+                optional("at_from", "s", at_from_s),
+                optional("at_to", "s", at_to_s),
                 optional("per_unit", "s", per_unit_s),
                 optional("per_percent", "s", per_percent_s),
             ]
@@ -114,7 +121,7 @@ impl KnobEffect {
 }
 
 /// A knob.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
     /// Its key.
     pub key: String,
@@ -127,12 +134,12 @@ pub struct SensitivityRow {
 }
 
 /// Everything that was found about some knobs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityReport {
     /// `derivatives`, `each`, `morris` or `sobol`.
-    pub method: &'static str,
+    pub method: Word,
     /// How derivatives were found: `perturbation` or `likelihood ratio`; none for other methods.
-    pub estimator: Option<&'static str>,
+    pub estimator: Option<Word>,
     /// What moves: `mean`, or a quantile such as `p95`.
     pub measure: String,
     /// That number itself \[s\]: at the base, or the mean over the ranges.
@@ -152,18 +159,26 @@ pub struct SensitivityReport {
     /// Replications of each point.
     pub replications: u64,
     /// Version of this crate that ran it.
-    pub version: &'static str,
+    pub version: Word,
     /// Seed of everything.
     pub seed: u64,
     /// Whether it was stopped before its end.
     pub partial: bool,
+    /// The plan, every key written out.
+    #[serde(default)]
+    pub plan: String,
 }
 
 impl SensitivityReport {
     /// Puts the knobs into order: what weighs most first, those without a number last.
     pub fn rank(&mut self) {
-        let weight = |row: &SensitivityRow| row.effect.as_ref().map_or(-1.0, KnobEffect::weight);
+        let weight = |row: &SensitivityRow| row.effect.as_ref().map_or(-1.0, |effect| effect.weight().value);
         self.knobs.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    }
+
+    /// Whether [`Self::value_s`] is that of the base, not a mean over ranges.
+    pub(super) fn is_at_the_base(&self) -> bool {
+        matches!(&*self.method, "derivatives" | "each")
     }
 }
 
@@ -200,7 +215,7 @@ fn cells(effect: &KnobEffect) -> Vec<String> {
         KnobEffect::Derivative { at, per_unit_s, per_percent_s } => {
             vec![plain(*at), pair(per_unit_s), pair(per_percent_s)]
         }
-        KnobEffect::Change { from, to, change_s, per_unit_s, per_percent_s } => {
+        KnobEffect::Change { from, to, change_s, per_unit_s, per_percent_s, .. } => {
             vec![range(from, to), pair(change_s), optional(per_unit_s.as_ref()), optional(per_percent_s.as_ref())]
         }
         KnobEffect::Elementary { from, to, size_s, mean_s, spread_s, per_unit_s, per_percent_s } => vec![
@@ -220,7 +235,7 @@ fn cells(effect: &KnobEffect) -> Vec<String> {
 /// The heading of a method.
 fn heading(report: &SensitivityReport) -> String {
     let measure = &report.measure;
-    let what = match report.method {
+    let what = match &*report.method {
         "derivatives" => format!("which knob buys most: derivative of the {measure} time at the base"),
         "each" => format!("which knob buys most: change of the {measure} time, one knob at a time"),
         "morris" => format!("which knob matters: elementary effects on the {measure} time over the whole range"),
@@ -238,7 +253,7 @@ pub fn sensitivity_text(report: &SensitivityReport, look: &Look) -> String {
     text += &look.heading(&heading(report));
     let right = |name: &&str| ((*name).to_owned(), Align::Right);
     let first = [(String::new(), Align::Right), ("knob".to_owned(), Align::Left)];
-    let mut table = Table::new(first.into_iter().chain(columns(report.method, look).iter().map(right)));
+    let mut table = Table::new(first.into_iter().chain(columns(&report.method, look).iter().map(right)));
     for (rank, row) in (1..).zip(&report.knobs) {
         let Some(effect) = &row.effect else { continue };
         table.push([format!("{rank}."), row.name.clone()].into_iter().chain(cells(effect)));
@@ -256,39 +271,92 @@ pub fn sensitivity_text(report: &SensitivityReport, look: &Look) -> String {
 
 /// What the table says, in a sentence.
 fn conclusion(report: &SensitivityReport) -> String {
-    let Some((row, effect)) = report.knobs.iter().find_map(|row| Some((row, row.effect.as_ref()?))) else {
+    if report.knobs.iter().all(|row| row.effect.is_none()) {
         return String::new();
-    };
-    let said = match effect {
-        KnobEffect::Derivative { per_percent_s, .. } if separate(per_percent_s) => {
-            let direction = if per_percent_s.value < 0.0 { "more" } else { "less" };
-            let size = per_percent_s.scaled(per_percent_s.value.signum());
-            format!("buys most: 1 % {direction} of it saves {} s", pair(&size))
-        }
-        KnobEffect::Change { from, to, change_s, .. } if separate(change_s) => {
-            let (from, to) = if change_s.value < 0.0 { (from, to) } else { (to, from) };
-            let size = change_s.scaled(change_s.value.signum());
-            format!("buys most: {} instead of {} saves {} s", value_text(to), value_text(from), pair(&size))
-        }
-        KnobEffect::Elementary { size_s, .. } if size_s.low > 0.0 => {
-            format!("matters most: over its range it moves the time by {} s", pair(size_s))
-        }
-        KnobEffect::Variance { total, .. } if total.low > 0.0 => {
-            format!("matters most: it has a part in {} of the variance", pair(total))
-        }
-        _ => return "\nno knob is surely worth anything here\n".to_owned(),
-    };
-    format!("\n{} {said}\n", row.name)
+    }
+    let Some(lead) = lead(report) else { return "\nno knob is surely worth anything here\n".to_owned() };
+    let size = lead.effect.scaled(lead.effect.value.signum());
+    let mut text = format!("\n{}{} s\n", lead.before, pair(&size));
+    if !lead.rivals.is_empty() {
+        let _ =
+            writeln!(text, "that it comes first is not sure: its interval overlaps that of {}", lead.rivals_in_words());
+    }
+    text
 }
 
-fn separate(effect: &Effect) -> bool {
-    effect.low > 0.0 || effect.high < 0.0
+/// The knob that surely does most, and how sure it is that none does more.
+pub(super) struct Lead<'r> {
+    /// Its place in the report.
+    pub(super) place: usize,
+    /// What is said before the number that says how much it does.
+    pub(super) before: String,
+    /// That number \[s\], by which knobs are ranked but for its sign.
+    pub(super) effect: Effect,
+    /// Its key in the JSON.
+    pub(super) key: &'static str,
+    /// Other knobs that may do more: their intervals overlap its own.
+    pub(super) rivals: Vec<&'r str>,
+}
+
+/// What a ranking says: of the first knob whose effect is surely not 0; none where there is none. Knobs before it have larger effects that
+/// may all be chance.
+pub(super) fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
+    let known = || report.knobs.iter().enumerate().filter_map(|(i, row)| Some((i, row, row.effect.as_ref()?)));
+    let (place, row, effect) = known().find(|(_, _, effect)| is_sure(effect))?;
+    let least = effect.weight().low;
+    let others = known().filter(|(i, _, other)| *i != place && other.weight().high >= least);
+    let rivals: Vec<&str> = others.map(|(_, row, _)| row.name.as_str()).collect();
+    let may = !rivals.is_empty();
+    let [buys, matters] = if may { ["may buy most", "may matter most"] } else { ["buys most", "matters most"] };
+    let name = &row.name;
+    let (before, effect, key) = match effect {
+        KnobEffect::Derivative { per_percent_s, .. } => {
+            let direction = if per_percent_s.value < 0.0 { "more" } else { "less" };
+            let before = format!("{name} {buys}: 1 % {direction} of it saves ");
+            (before, *per_percent_s, "per_percent_s")
+        }
+        KnobEffect::Change { from, to, change_s, .. } => {
+            let (from, to) = if change_s.value < 0.0 { (from, to) } else { (to, from) };
+            let before = format!("{name} {buys}: {} instead of {} saves ", value_text(to), value_text(from));
+            (before, *change_s, "change_s")
+        }
+        KnobEffect::Elementary { size_s, .. } => {
+            (format!("{name} {matters}: over its range it moves the time by "), *size_s, "size_s")
+        }
+        KnobEffect::Variance { deviation_s, .. } => {
+            let before = format!("{name} {matters}: over the ranges it makes a standard deviation of ");
+            (before, *deviation_s, "deviation_s")
+        }
+    };
+    Some(Lead { place, before, effect, key, rivals })
+}
+
+/// Whether a knob surely does something.
+fn is_sure(effect: &KnobEffect) -> bool {
+    match effect {
+        KnobEffect::Derivative { per_percent_s, .. } => per_percent_s.is_sure(),
+        KnobEffect::Change { change_s, .. } => change_s.is_sure(),
+        KnobEffect::Elementary { size_s, .. } => size_s.low > 0.0,
+        KnobEffect::Variance { total, .. } => total.low > 0.0,
+    }
+}
+
+impl Lead<'_> {
+    /// The rivals, the first three by name.
+    pub(super) fn rivals_in_words(&self) -> String {
+        const MOST: usize = 3;
+        let named = self.rivals[..self.rivals.len().min(MOST)].join(", ");
+        match self.rivals.len().saturating_sub(MOST) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
+    }
 }
 
 fn footer(report: &SensitivityReport) -> String {
     let mut parts = Vec::new();
     if let Some(value) = &report.value_s {
-        let where_at = if matches!(report.method, "derivatives" | "each") { "at the base" } else { "over the ranges" };
+        let where_at = if report.is_at_the_base() { "at the base" } else { "over the ranges" };
         parts.push(format!("{} {where_at} {} s", report.measure, pair(value)));
     }
     if let (Some(variance), Some(noise)) = (&report.variance_s2, report.noise_s2) {
@@ -299,7 +367,7 @@ fn footer(report: &SensitivityReport) -> String {
             plain(noise.max(0.0).sqrt())
         ));
     }
-    if let Some(estimator) = report.estimator {
+    if let Some(estimator) = &report.estimator {
         parts.push(format!("by {estimator}"));
     }
     let points = counted(report.points, "point");
@@ -322,10 +390,79 @@ pub fn sensitivity_csv(report: &SensitivityReport) -> Result<String, CsvError> {
             let [value, low, high] = [effect.value, effect.low, effect.high].map(|number| number.to_string());
             let level = report.level.to_string();
             let cells =
-                [&row.key, &row.name, report.method, &report.measure, number, unit, &value, &low, &high, &level];
+                [&row.key, &row.name, &*report.method, &report.measure, number, unit, &value, &low, &high, &level];
             writer.write_record(cells).map_err(CsvError::new)?;
         }
     }
     let bytes = writer.into_inner().map_err(CsvError::new)?;
     String::from_utf8(bytes).map_err(CsvError::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(changes: &[(f64, f64)]) -> SensitivityReport {
+        let row = |(i, &(value, half)): (usize, &(f64, f64))| SensitivityRow {
+            key: format!("k{i}"),
+            name: format!("k{i}"),
+            effect: Some(KnobEffect::Change {
+                from: Value::Integer(1),
+                to: Value::Integer(2),
+                change_s: Effect { value, low: value - half, high: value + half },
+                at_from_s: None,
+                at_to_s: None,
+                per_unit_s: None,
+                per_percent_s: None,
+            }),
+            note: None,
+        };
+        let mut report = SensitivityReport {
+            method: "each".into(),
+            estimator: None,
+            measure: "mean".to_owned(),
+            value_s: None,
+            variance_s2: None,
+            noise_s2: None,
+            knobs: changes.iter().enumerate().map(row).collect(),
+            level: 0.95,
+            rows: 1,
+            points: 1,
+            replications: 8,
+            version: "0".into(),
+            seed: 0,
+            partial: false,
+            plan: String::new(),
+        };
+        report.rank();
+        report
+    }
+
+    /// What is said of knobs with these changes and half widths.
+    fn said(changes: &[(f64, f64)]) -> Option<(String, Vec<String>)> {
+        let report = report(changes);
+        let lead = lead(&report)?;
+        Some((report.knobs[lead.place].name.clone(), lead.rivals.iter().map(|&name| name.to_owned()).collect()))
+    }
+
+    #[test]
+    fn the_first_is_sure_only_where_no_interval_reaches_its_own() {
+        let lead =
+            |name: &str, rivals: &[&str]| Some((name.to_owned(), rivals.iter().map(|&r| r.to_owned()).collect()));
+        assert_eq!(said(&[(-9.0, 1.0), (7.5, 0.4), (0.0, 0.0)]), lead("k0", &[]));
+        // sizes count, not signs: 8 to 10 and 7.5 to 8.5
+        assert_eq!(said(&[(-9.0, 1.0), (8.0, 0.5), (1.0, 0.1)]), lead("k0", &["k1"]));
+        // what may be chance does not come first, however large
+        assert_eq!(said(&[(9.0, 10.0), (-3.0, 1.0), (0.5, 0.1)]), lead("k1", &["k0"]));
+        assert_eq!(said(&[(9.0, 10.0), (0.0, 0.0)]), None);
+        assert!(conclusion(&report(&[(9.0, 10.0)])).contains("no knob is surely worth anything"));
+    }
+
+    #[test]
+    fn many_rivals_are_counted() {
+        let all = [(9.0, 5.0), (8.0, 1.0), (7.0, 1.0), (6.0, 1.0), (5.0, 1.0), (2.0, 0.1)];
+        let said = conclusion(&report(&all));
+        assert!(said.contains("k0 may buy most: 1 instead of 2 saves 9.0 ± 5.0 s"), "{said}");
+        assert!(said.contains("its interval overlaps that of k1, k2, k3 and 1 more\n"), "{said}");
+    }
 }

@@ -34,10 +34,7 @@ pub fn sweep_pictures(report: &SweepReport) -> Result<Vec<Picture>, PlotError> {
     if report.axes.len() == 2 && report.is_grid() {
         pictures.extend(heat(report)?);
     }
-    let drawable = |end: f64| plot::can_be_axis(-1.0, end.abs());
-    if !report.tornado.is_empty() && report.tornado.iter().flat_map(ends_of).all(drawable) {
-        pictures.push(tornado(report)?);
-    }
+    pictures.extend(tornado(&report.tornado, "mean")?);
     Ok(pictures)
 }
 
@@ -226,12 +223,21 @@ fn ramp(share: f64) -> RGBColor {
     RGBColor(mixed(0), mixed(1), mixed(2))
 }
 
-/// What each knob does to the mean against the base: bars to its best and worst value, the widest swing above.
-fn tornado(report: &SweepReport) -> Result<Picture, PlotError> {
+/// What each knob does to a measure of the time against the base: bars to its best and worst value, the first knob above; none without a
+/// knob.
+///
+/// # Errors
+///
+/// [`PlotError`], which no report of this crate causes.
+pub(super) fn tornado(knobs: &[KnobRow], measure: &str) -> Result<Option<Picture>, PlotError> {
+    let drawable = |end: f64| plot::can_be_axis(-1.0, end.abs());
+    if knobs.is_empty() || !knobs.iter().flat_map(ends_of).all(drawable) {
+        return Ok(None);
+    }
     let [row, room] = TORNADO;
-    let rows = u32::try_from(report.tornado.len()).unwrap_or(u32::MAX);
-    let height = rows.saturating_mul(row).saturating_add(room);
-    Picture::new("tornado", |width| plot::svg((width.pixels(), height), |area| draw_tornado(area, report, width)))
+    let rows = u32::try_from(knobs.len()).unwrap_or(u32::MAX);
+    let size = |width: Width| (width.pixels(), rows.saturating_mul(row).saturating_add(room));
+    Picture::new("tornado", |width| plot::svg(size(width), |area| draw_tornado(area, knobs, measure, width))).map(Some)
 }
 
 /// All that is drawn of a knob.
@@ -240,10 +246,10 @@ fn ends_of(knob: &KnobRow) -> Vec<f64> {
     numbers.into_iter().flat_map(|n| [Some(n.value), n.low, n.high]).flatten().collect()
 }
 
-fn draw_tornado(area: &Area<'_>, report: &SweepReport, width: Width) -> Result<(), DrawError> {
-    let rows = report.tornado.len();
+fn draw_tornado(area: &Area<'_>, knobs: &[KnobRow], measure: &str, width: Width) -> Result<(), DrawError> {
+    let rows = knobs.len();
     let levels = |knob: &KnobRow| [knob.best.clone(), knob.worst.clone()];
-    let ends: Vec<f64> = report.tornado.iter().flat_map(ends_of).chain([0.0]).collect();
+    let ends: Vec<f64> = knobs.iter().flat_map(ends_of).chain([0.0]).collect();
     let x = roomy(ends.iter().copied()).unwrap_or(-1.0..1.0);
     // room for the values beside the bars
     let room = width.of(0.12, 0.25) * (x.end - x.start);
@@ -254,7 +260,7 @@ fn draw_tornado(area: &Area<'_>, report: &SweepReport, width: Width) -> Result<(
         .build_cartesian_2d(x.start - room..x.end + room, 0.0..rows as f64)?;
     let name = |at: &f64| {
         let middle = (at.fract() - 0.5).abs() < 1e-6;
-        let knob = rows.checked_sub(1 + *at as usize).and_then(|row| report.tornado.get(row));
+        let knob = rows.checked_sub(1 + *at as usize).and_then(|row| knobs.get(row));
         knob.filter(|_| middle).map_or_else(String::new, |knob| shortened(&knob.name, width.of(NAME, 14)))
     };
     chart
@@ -266,11 +272,11 @@ fn draw_tornado(area: &Area<'_>, report: &SweepReport, width: Width) -> Result<(
         .y_labels(2 * rows + 1)
         .x_label_formatter(&|value| plain(*value))
         .y_label_formatter(&name)
-        .x_desc(width.of("change of the mean time against the base [s]", "change of the mean time [s]"))
+        .x_desc(format!("change of the {measure} time{} [s]", width.of(" against the base", "")))
         .axis_desc_style(("sans-serif", 16))
         .label_style(("sans-serif", 13))
         .draw()?;
-    for (number, knob) in report.tornado.iter().enumerate() {
+    for (number, knob) in knobs.iter().enumerate() {
         let middle = (rows - number) as f64 - 0.5;
         // of two values on the same side the longer bar is drawn first
         let mut both = levels(knob);

@@ -31,10 +31,10 @@ pub use morris::{ElementaryEffects, MorrisRow, elementary_effects};
 pub use response::{Response, one_at_a_time};
 pub use sobol::{SobolIndices, SobolRow, VarianceShare, sobol_indices};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A number with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
     /// The estimate.
     pub value: f64,
@@ -48,6 +48,19 @@ impl Effect {
     /// Half of the interval's width.
     pub fn half_width(&self) -> f64 {
         0.5 * (self.high - self.low)
+    }
+
+    /// Without its sign: an interval on both sides of 0 begins at 0 then.
+    #[must_use]
+    pub fn size(self) -> Self {
+        let [a, b] = [self.low.abs(), self.high.abs()];
+        let low = if self.low <= 0.0 && self.high >= 0.0 { 0.0 } else { a.min(b) };
+        Self { value: self.value.abs(), low, high: a.max(b) }
+    }
+
+    /// Whether 0 is outside of the interval.
+    pub fn is_sure(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
     }
 
     /// The same number in another unit; a negative factor turns the interval around.

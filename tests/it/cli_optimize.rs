@@ -64,6 +64,46 @@ fn several_axes_are_searched_by_rising_cost() {
     assert_shown!(data(&["optimize", &folder.at("plan.toml"), "--csv"]));
 }
 
+/// With means 36 s and that of the reduce, a second costs 10 / reduce: 470, 390, 430 and 500 for 1 to 4 s; 5 s miss the deadline.
+const HOURS: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"mean\"\ndeadline_s = 40.5\ncost = \"100 * reduce\"\ncost_per_s = \"10 / reduce\"\n\
+                     [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 1\nto = 9\nfaster = \"down\"\n";
+
+#[test]
+fn costs_that_depend_on_the_time_are_compared_by_their_intervals() {
+    let folder = Folder::new(&[("job.toml", &certain()), ("plan.toml", HOURS)]);
+    let plan = folder.at("plan.toml");
+    let found = json(&["optimize", &plan, "--json"]);
+    assert_eq!((&found["answer"], &found["search"]), (&"cheapest".into(), &"comparison".into()), "{found}");
+    assert!((found["chosen"]["cost"].as_f64().unwrap() - 390.0).abs() < 1e-3, "{found}");
+    assert_shown!(data(&["optimize", &plan]));
+    // the same means of exponential delays: the cost is an interval around the same number
+    std::fs::write(folder.at("job.toml"), "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n")
+        .unwrap();
+    let found = json(&["optimize", &plan, "--json"]);
+    assert_eq!(found["chosen"]["values"], serde_json::json!([2]), "{found}");
+    let [low, value, high] = ["cost_low", "cost", "cost_high"].map(|key| found["chosen"][key].as_f64().unwrap());
+    assert!(low < 390.0 && 390.0 < high && low < value && value < high && high - low < 40.0, "{found}");
+    // without a cost for the time the first that meets the deadline is taken, and it is another one
+    let fixed = HOURS.replace("cost_per_s = \"10 / reduce\"\n", "");
+    std::fs::write(&plan, fixed).unwrap();
+    assert_eq!(json(&["optimize", &plan, "--json"])["chosen"]["values"], serde_json::json!([1]));
+}
+
+#[test]
+fn costs_of_time_that_cannot_be_compared_are_refused() {
+    let told = |plan: &str, said: &str| {
+        let folder = Folder::new(&[("job.toml", &certain()), ("plan.toml", plan)]);
+        let text = shown(&["optimize", &folder.at("plan.toml")]);
+        let flat = text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("exit 3") && flat.contains(said), "{text}");
+    };
+    told(&HOURS.replace("10 / reduce", "2 - reduce"), "must not be below 0");
+    told(&HOURS.replace("10 / reduce", "10 / speed"), "there is no `speed`");
+    told(&HOURS.replace("10 / reduce", "10 /"), "the cost: expected a number");
+    told(&HOURS.replace("cost = ", "search = \"rising\"\ncost = "), "need `comparison`, and only they");
+    told(&HOURS.replace("cost_per_s = \"10 / reduce\"", "search = \"comparison\""), "need `comparison`, and only they");
+}
+
 const ONE: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"p90\"\ndeadline_s = 40\ncost = \"9 - reduce\"\nmost_replications = 2000\n\
                    [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 1\nto = 9\nfaster = \"down\"\n";
 

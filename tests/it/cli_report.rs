@@ -76,9 +76,42 @@ impl Results {
         for (name, args) in commands {
             folder.write(&format!("{name}.json"), &data(&[args, &["--json", "--quiet"]].concat()));
         }
+        folder.add_knobs();
+        folder.add_fits();
         folder.write("each.json", &data(&["sweep", &at("each.toml"), "--json"]));
         folder.write("curve.json", &data(&["sweep", &at("curve.toml"), "--json"]));
         folder
+    }
+
+    /// What `sensitivity` finds by each method, and `optimize` of two deadlines.
+    fn add_knobs(&self) {
+        self.write("knobs.toml", KNOBS);
+        let methods: [(&str, &[&str]); 4] = [
+            ("derivatives", &["--reps=2000"]),
+            ("each", &["--reps=400", "--measure=p95"]),
+            ("morris", &["--rows=8"]),
+            ("sobol", &["--rows=30"]),
+        ];
+        for (method, more) in methods {
+            let args = ["sensitivity", &self.at("knobs.toml"), "--method", method, "--json", "--quiet"];
+            self.write(&format!("by-{method}.json"), &data(&[&args, more].concat()));
+        }
+        self.write("deadline.toml", DEADLINE);
+        self.write("met.json", &data(&["optimize", &self.at("deadline.toml"), "--json", "--quiet"]));
+        let hours = DEADLINE
+            .replace("cost = ", "cost_per_s = \"(20 - reduce - merge) / 10\"\nmost_replications = 2000\ncost = ");
+        self.write("hours.toml", &hours);
+        self.write("hours.json", &data(&["optimize", &self.at("hours.toml"), "--json", "--quiet"]));
+        // no point meets it: exit code 8
+        let none = ["optimize", &self.at("deadline.toml"), "--deadline=5", "--json", "--quiet"];
+        self.write("none.json", &String::from_utf8(tool(&none).output().unwrap().stdout).unwrap());
+    }
+
+    fn add_fits(&self) {
+        let [small, larger] = ["32", "64"].map(|size| format!("tests/data/trace/sort-{size}mb.spark.gz"));
+        self.write("fit.json", &data(&["fit", &small, &larger, "--json", "--quiet"]));
+        let history = ["tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"];
+        self.write("fit-job.json", &data(&["fit", history[0], history[1], "--json", "--quiet"]));
     }
 
     fn at(&self, name: &str) -> String {
@@ -94,8 +127,23 @@ impl Results {
     }
 }
 
+/// Axes over phases of the job, of which one has no derivative; names are as long as keys can be, or markup.
+const KNOBS: &str = "[sweep]\nbase = \"job.toml\"\n\
+                     [[axis]]\nkey = \"phases.means_s[0]\"\nfrom = 0.5\nto = 4.5\n\
+                     [[axis]]\nkey = \"phases.means_s[3]\"\nname = \"the kernel on the graphics card of each worker\"\nfrom = 1\nto = 25\n\
+                     [[axis]]\nkey = \"phases.means_s[7]\"\nname = \"<i>merge</i>\"\nfrom = 7\nto = 11\n\
+                     [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 4\nto = 14\n\
+                     [[axis]]\nkey = \"phases.maps\"\nname = \"maps\"\nfrom = 2\nto = 8\nwhole = true\n\
+                     [[axis]]\nkey = \"hadoop.sort_mb\"\nfrom = 50\nto = 200\n";
+
+/// Two axes over phases of the job, by rising cost; some points stay open.
+const DEADLINE: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"p90\"\ndeadline_s = 75\n\
+                        cost = \"2 * (9 - reduce) + (8 - merge)\"\nindifference = 0.1\n\
+                        [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nvalues = [9, 6, 3]\nfaster = \"up\"\n\
+                        [[axis]]\nkey = \"phases.means_s[7]\"\nname = \"merge\"\nvalues = [8, 5, 2]\nfaster = \"up\"\n";
+
 /// The results on the page, in its order: the argument, and the file with the same as JSON.
-const SHOWN: [(&str, &str); 13] = [
+const SHOWN: [(&str, &str); 22] = [
     ("estimate.json", "estimate.json"),
     ("exact.json", "exact.json"),
     ("stages.json", "stages.json"),
@@ -109,6 +157,15 @@ const SHOWN: [(&str, &str); 13] = [
     ("heat.json", "heat.json"),
     ("each.json", "each.json"),
     ("diagnosis.json", "diagnosis.json"),
+    ("by-derivatives.json", "by-derivatives.json"),
+    ("by-each.json", "by-each.json"),
+    ("by-morris.json", "by-morris.json"),
+    ("by-sobol.json", "by-sobol.json"),
+    ("met.json", "met.json"),
+    ("none.json", "none.json"),
+    ("fit.json", "fit.json"),
+    ("fit-job.json", "fit-job.json"),
+    ("hours.json", "hours.json"),
 ];
 
 /// Opens the page in frames as wide as a phone and as a screen, and tells what is in them. Texts of a picture may not cover each other,
@@ -215,22 +272,30 @@ fn browser() -> String {
     found.expect("no Chromium: install it (Debian: `apt-get install chromium`), or name it in $TAILSPN_CHROMIUM")
 }
 
-/// Where a number of the page stands: `/pointer` in its own result, or `#i/pointer` in that of number i.
-fn in_json<'a>(number: &Value, results: &'a [Value]) -> &'a Value {
+/// Where a number of the page stands: `/pointer` in its own result, or `#i/pointer` in that of number i; and what it stands in.
+fn in_json<'a>(number: &Value, results: &'a [Value]) -> [&'a Value; 2] {
     let at = number["at"].as_str().unwrap();
     let (result, pointer) = match at.strip_prefix('#') {
         Some(rest) => rest.split_at(rest.find('/').unwrap()),
         None => (number["result"].as_str().unwrap(), at),
     };
-    let found = results[result.parse::<usize>().unwrap()].pointer(pointer);
-    found.unwrap_or_else(|| panic!("{at} is not in result {result}"))
+    let around = pointer.rsplit_once('/').unwrap().0;
+    let found = |pointer: &str| results[result.parse::<usize>().unwrap()].pointer(pointer);
+    [pointer, around].map(|pointer| found(pointer).unwrap_or_else(|| panic!("{at} is not in result {result}")))
 }
 
 /// Compares a number of the page with the JSON, digit by digit.
-fn assert_same(number: &Value, expected: &Value) {
+fn assert_same(number: &Value, [expected, around]: [&Value; 2]) {
     let parsed = |key: &str| number[key].as_str().map(|text| text.parse::<f64>().unwrap());
     if expected.is_number() {
         assert_eq!(parsed("value"), expected.as_f64(), "{number}");
+        // the intervals of a judged point stand beside its time and its cost
+        let at = number["at"].as_str().unwrap();
+        for (key, ends) in [("/value_s", ["low_s", "high_s"]), ("/cost", ["cost_low", "cost_high"])] {
+            if at.ends_with(key) && around.get(ends[0]).is_some() {
+                assert_eq!([parsed("low"), parsed("high")], ends.map(|end| around[end].as_f64()), "{number}");
+            }
+        }
         return;
     }
     assert_eq!(parsed("value"), expected["value"].as_f64(), "{number}");
@@ -267,7 +332,7 @@ fn a_browser_shows_the_numbers_of_the_json() {
     let results: Vec<Value> = SHOWN.iter().map(|(_, file)| serde_json::from_str(&folder.read(file)).unwrap()).collect();
     for page in &seen {
         let numbers = page["numbers"].as_array().unwrap();
-        assert!(numbers.len() > 400, "{}", numbers.len());
+        assert!(numbers.len() > 700, "{}", numbers.len());
         numbers.iter().for_each(|number| assert_same(number, in_json(number, &results)));
         assert!(page["overflow"].as_i64().unwrap() <= 0, "{} px too wide at {}", page["overflow"], page["wide"]);
         assert_eq!(
@@ -300,7 +365,7 @@ fn figures(page: &Value) -> Vec<String> {
     sections.iter().map(|(section, names)| format!("{section}: {}", names.join(" "))).collect()
 }
 
-const EXPECTED: [&str; 12] = [
+const EXPECTED: [&str; 20] = [
     "comparison: compare",
     "result-1: waterfall critical histogram cdf tail",
     "result-2: cdf tail",
@@ -313,6 +378,14 @@ const EXPECTED: [&str; 12] = [
     "result-11: heat",
     "result-12: tornado",
     "result-13: stragglers",
+    "result-14: derivatives",
+    "result-15: tornado",
+    "result-16: effects",
+    "result-17: indices",
+    "result-18: deadline",
+    "result-19: deadline",
+    "result-20: tasks",
+    "result-22: deadline",
 ];
 
 /// Every report that a page can be made of, read and written again, is the same text.
@@ -331,6 +404,10 @@ fn reports_are_read_as_they_were_written() {
             Found::Trace(report) => json("trace", &report),
             Found::Sweep(report) => json("sweep", &report),
             Found::Diagnosis(report) => json("diagnosis", &report),
+            Found::Sensitivity(report) => json("sensitivity", &report),
+            Found::Optimization(report) => json("optimize", &report),
+            Found::Fit(report) => json("fit", &report),
+            Found::FitJob(report) => json("fit_job", &report),
             other => panic!("{other:?}"),
         };
         assert_eq!(again.unwrap(), text, "{file}");
@@ -373,6 +450,115 @@ fn a_diagnosis_becomes_a_page() {
         let slow = attempts.iter().any(|subject| subject.contains(node));
         assert_eq!(picture.contains(node), slow, "{node}");
     }
+}
+
+/// The page of a result, as text without markup, and the result.
+fn page_of(args: &[&str]) -> (String, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let output = tool(&[args, &["--json", "--quiet"]].concat()).output().unwrap();
+    std::fs::write(at("result.json"), &output.stdout).unwrap();
+    let page = data(&["report", &at("result.json"), "-o", "-"]);
+    let mut text = String::new();
+    for part in page.split('<') {
+        text.push_str(part.split_once('>').map_or(part, |(_, rest)| rest));
+    }
+    (text, serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// A chain whose knobs are worth what their ranges are: an order between equal ones is chance, and the page and the text say so.
+#[test]
+fn a_ranking_that_may_be_chance_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(at("job.toml"), "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n").unwrap();
+    let axis = |phase: usize, name: &str, to: f64| {
+        format!("[[axis]]\nkey = \"phases.means_s[{phase}]\"\nname = \"{name}\"\nfrom = 1\nto = {to}\n")
+    };
+    let plan = |axes: &[String]| format!("[sweep]\nbase = \"job.toml\"\n{}", axes.concat());
+    std::fs::write(at("same.toml"), plan(&[axis(3, "gpu", 9.0), axis(8, "reduce", 9.0), axis(0, "load", 1.5)]))
+        .unwrap();
+    std::fs::write(at("apart.toml"), plan(&[axis(3, "gpu", 9.0), axis(8, "reduce", 40.0)])).unwrap();
+    for (method, more) in [("each", "--reps=800"), ("morris", "--rows=10"), ("sobol", "--rows=60")] {
+        let args = |plan: &str| ["sensitivity".to_owned(), at(plan), format!("--method={method}"), more.to_owned()];
+        let [same, apart] = ["same.toml", "apart.toml"].map(args);
+        let same: Vec<&str> = same.iter().map(String::as_str).collect();
+        let (page, found) = page_of(&same);
+        let [first, second] = [0, 1].map(|i| found["knobs"][i]["name"].as_str().unwrap());
+        let told = format!("That it comes first is not sure: its interval overlaps that of {second}");
+        assert!(page.contains(&format!("{first} may ")) && page.contains(&told), "{method}");
+        assert!(!told.contains("load") && data(&same).contains("that it comes first is not sure"), "{method}");
+        let apart: Vec<&str> = apart.iter().map(String::as_str).collect();
+        let (page, _) = page_of(&apart);
+        assert!(
+            page.contains("That it comes first is as sure as these intervals") && page.contains("reduce "),
+            "{method}"
+        );
+        assert!(!data(&apart).contains("not sure"), "{method}");
+    }
+}
+
+/// What a page says of an optimisation is what `optimize` found: the point, why not a cheaper one, every verdict.
+#[test]
+fn an_optimisation_becomes_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(at("job.toml"), "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n").unwrap();
+    std::fs::write(at("plan.toml"), DEADLINE.replace("deadline_s = 75", "deadline_s = 53")).unwrap();
+    let (page, found) = page_of(&["optimize", &at("plan.toml")]);
+    assert!(page.contains("The cheapest that was shown to meet the deadline: reduce = "), "{found}");
+    assert!(page.contains("All these decisions together are right with 95 % confidence."));
+    let rows = found["looked_at"].as_array().unwrap();
+    for verdict in ["meets", "fails", "undecided"] {
+        let all = rows.iter().filter(|row| row["verdict"] == verdict).count();
+        // once for each row, and once in each of two legends
+        let said = page.matches(verdict).count();
+        assert!(all == 0 || said >= all + 2, "{verdict}: {said} of {all}");
+    }
+    assert_eq!(page.matches("; chosen").count(), 1);
+    let (none, found) = page_of(&["optimize", &at("plan.toml"), "--deadline=5"]);
+    assert_eq!(found["answer"], "none");
+    assert!(none.contains("No point meets the deadline. The last in order of cost fails: "));
+    // at the very quantile nothing can be shown
+    let open = DEADLINE.replace("values = [9, 6, 3]", "values = [9]").replace("values = [8, 5, 2]", "values = [8]");
+    let open = open.replace("cost = ", "most_replications = 1000\nreplications = 100\ncost = ");
+    let quantile =
+        json_number(&["estimate", &at("job.toml"), "--method=exact", "--json"], "/analytic/quantiles/1/value");
+    std::fs::write(at("open.toml"), open.replace("deadline_s = 75", &format!("deadline_s = {quantile}"))).unwrap();
+    let (open, found) = page_of(&["optimize", &at("open.toml")]);
+    assert_eq!(found["answer"], "undecided", "{found}");
+    assert!(open.contains("No point was shown to meet the deadline, but not all were shown to fail"));
+}
+
+/// A number of what a command prints.
+fn json_number(args: &[&str], pointer: &str) -> f64 {
+    let found: Value = serde_json::from_str(&data(args)).unwrap();
+    found.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {pointer} in {found}"))
+}
+
+/// What a page says of a fit is what `fit` says: each stage with its intervals, each run, and all that the logs cannot tell.
+#[test]
+fn a_fit_becomes_a_page() {
+    let logs = ["tests/data/trace/sort-32mb.spark.gz", "tests/data/trace/sort-64mb.spark.gz"];
+    let (page, found) = page_of(&["fit", logs[0], logs[1]]);
+    let escaped = |text: &Value| text.as_str().unwrap().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    for (list, key) in [("stages", "name"), ("runs", "log")] {
+        for row in found[list].as_array().unwrap() {
+            assert!(page.contains(&escaped(&row[key])), "{row}");
+        }
+    }
+    assert!(!found["notes"].as_array().unwrap().is_empty());
+    // what a note is about stands beside it
+    let told = |note: &Value, page: &str| escaped(note).splitn(2, ": ").all(|part| page.contains(part));
+    assert!(found["notes"].as_array().unwrap().iter().all(|note| told(note, &page)), "{found}");
+    let (page, found) = page_of(&["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"]);
+    let values = found["values"].as_array().unwrap();
+    assert!(
+        values.iter().all(|row| page.contains(row["key"].as_str().unwrap()) && page.contains(&escaped(&row["from"])))
+    );
+    assert!(found["notes"].as_array().unwrap().iter().all(|note| told(note, &page)), "{found}");
+    let measured = values.iter().filter(|row| row["low"].is_number()).count();
+    assert!(page.contains(&format!("{measured} of them by several tasks")));
 }
 
 /// The area above a distribution function, by trapezoids: the mean.
@@ -541,6 +727,39 @@ fn pictures_become_files_in_both_formats() {
         assert!(a == b, "{name}");
     }
     assert_eq!(names(Path::new(&at("again"))).len(), 6, "and its net");
+}
+
+/// `--plots` of `sensitivity` and `optimize` draws what the page of their JSON shows.
+#[test]
+fn pictures_of_knobs_and_deadlines_are_those_of_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(at("job.toml"), "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n").unwrap();
+    std::fs::write(at("knobs.toml"), KNOBS).unwrap();
+    std::fs::write(at("deadline.toml"), DEADLINE).unwrap();
+    let knobs = |method: &str, more: &str| {
+        ["sensitivity", &at("knobs.toml"), "--method", method, more].map(str::to_owned).to_vec()
+    };
+    let commands = [
+        ("derivatives", knobs("derivatives", "--reps=500")),
+        ("tornado", knobs("each", "--reps=50")),
+        ("effects", knobs("morris", "--rows=5")),
+        ("indices", knobs("sobol", "--rows=20")),
+        ("deadline", ["optimize", &at("deadline.toml")].map(str::to_owned).to_vec()),
+    ];
+    for (name, args) in commands {
+        let (drawn, again, result) =
+            (at(&format!("{name}-drawn")), at(&format!("{name}-again")), at(&format!("{name}.json")));
+        let args: Vec<&str> = args.iter().map(String::as_str).chain(["--json", "--plots", &drawn]).collect();
+        std::fs::write(&result, data(&args)).unwrap();
+        data(&["report", &result, "--plots", &again]);
+        let files = [&drawn, &again].map(|plots| names(Path::new(plots)));
+        assert_eq!(files, [[format!("{name}.svg")], [format!("{name}.svg")]]);
+        let [a, b] = [&drawn, &again].map(|plots| std::fs::read(format!("{plots}/{name}.svg")).unwrap());
+        assert!(a == b, "{name}");
+        // not over what is there, and before anything is run
+        assert_eq!(tool(&args).output().unwrap().status.code(), Some(7), "{name}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use tailspn::optimize::Measure;
 
-use crate::cli::args::{PrintArgs, RunArgs};
+use crate::cli::args::{PlotArgs, PrintArgs, RunArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -48,6 +48,12 @@ pub(crate) struct SensitivityArgs {
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+    /// Drawn is what fits the method: bars, a tornado, elementary effects, or indices.
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace pictures that exist
+    #[arg(long, requires = "plots", help_heading = "Output")]
+    pub(crate) force: bool,
     /// Print a plan with a comment on every key, and do nothing else
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
@@ -95,6 +101,12 @@ pub(crate) struct OptimizeArgs {
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+    /// Drawn is the time of each point that was looked at, over its cost.
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Replace pictures that exist
+    #[arg(long, requires = "plots", help_heading = "Output")]
+    pub(crate) force: bool,
     /// Print a plan with a comment on every key, and do nothing else
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,

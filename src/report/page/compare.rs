@@ -73,5 +73,6 @@ fn row(name: String, headline: &Headline) -> BarRow {
         interval: mean.ends,
         marks: [p95, p99].into_iter().flatten().map(|number| number.value).collect(),
         text: mean.text(),
+        ..BarRow::default()
     }
 }

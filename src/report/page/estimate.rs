@@ -95,6 +95,7 @@ fn waterfall(section: &mut Section, report: &JobReport) -> Result<(), PlotError>
             interval: ends(last),
             marks: value(&phase.first_done).into_iter().filter(|_| phase.tasks > 1).collect(),
             text: format!("{} s", plain((last.value * 100.0).round() / 100.0)),
+            ..BarRow::default()
         });
     }
     let picture = rows_picture("waterfall", "time since the start of the job [s]", &rows)?;
@@ -108,8 +109,8 @@ fn waterfall(section: &mut Section, report: &JobReport) -> Result<(), PlotError>
             name: format!("{} {}", phase.number, phase.name),
             bar: [0.0, critical.time.value],
             interval: ends(&critical.time),
-            marks: Vec::new(),
             text: format!("{:.1} %", 100.0 * critical.share),
+            ..BarRow::default()
         });
     }
     let picture = rows_picture("critical", "time on the critical path [s]", &rows)?;

@@ -14,6 +14,9 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 /// Columns from which on a table becomes a list of cards on a phone.
 const MANY_COLUMNS: usize = 4;
 
+/// Letters of a row's name from which on one column less is too many.
+const LONG_NAME: usize = 16;
+
 /// Columns up to which a table is only as wide as it must be.
 const FEW_COLUMNS: usize = 3;
 
@@ -141,7 +144,7 @@ fn figure_of(figure: &Figure) -> Markup {
 }
 
 fn table_of(table: &Table) -> Markup {
-    let many = table.head.len() > MANY_COLUMNS;
+    let many = table.head.len() > MANY_COLUMNS || (table.head.len() == MANY_COLUMNS && has_long_names(table));
     let few = table.head.len() <= FEW_COLUMNS;
     // a column of words begins at the left, one with numbers ends at the right
     let words: Vec<bool> = (0..table.head.len()).map(|column| is_of_words(table, column)).collect();
@@ -163,6 +166,11 @@ fn table_of(table: &Table) -> Markup {
             }
         }
     }
+}
+
+/// Whether rows begin with words that need much room.
+fn has_long_names(table: &Table) -> bool {
+    table.rows.iter().any(|row| matches!(row.first(), Some(Cell::Text(name)) if name.chars().count() > LONG_NAME))
 }
 
 /// Whether a column has no numbers.

@@ -8,7 +8,8 @@
 //! |---|---|
 //! | what a section consists of | `section` |
 //! | how it looks | `html`, `style.css` |
-//! | what is said of a result | a file for each kind: `estimate`, `stages`, `simulation`, `solution`, `whatif`, `trace`, `sweep`, `diagnosis` |
+//! | what is said of a result | a file for each kind: `estimate`, `stages`, `simulation`, `solution`, `whatif`, `trace`, `sweep`, `diagnosis`,
+//! | | `sensitivity`, `optimization`, `fit` |
 //! | results side by side | `compare` |
 //! | tables and sentences that kinds share | `parts` |
 //!
@@ -20,9 +21,12 @@
 mod compare;
 mod diagnosis;
 mod estimate;
+mod fit;
 mod html;
+mod optimization;
 mod parts;
 mod section;
+mod sensitivity;
 mod simulation;
 mod solution;
 mod stages;
@@ -60,6 +64,10 @@ fn section_of(found: &Found) -> Result<Section, PlotError> {
         Found::Trace(report) => trace::section(report),
         Found::Sweep(report) => sweep::section(report),
         Found::Diagnosis(report) => diagnosis::section(report),
+        Found::Sensitivity(report) => sensitivity::section(report),
+        Found::Optimization(report) => optimization::section(report),
+        Found::Fit(report) => fit::section(report),
+        Found::FitJob(report) => Ok(fit::job_section(report)),
     }
 }
 

@@ -9,7 +9,9 @@ use crate::report::passage::PassageSection;
 use crate::report::plot::PlotError;
 use crate::report::quantity::Quantity;
 use crate::report::summary::{ProvenanceSummary, Row};
+use crate::report::sweep::value_text;
 use crate::report::times_plot::Times;
+use toml::Value;
 
 /// Most rows of a long table.
 const MOST: usize = 20;
@@ -178,6 +180,15 @@ pub(super) fn partial(partial: bool, replications: u64) -> Option<String> {
 /// A value with its half width, for a row of a picture.
 pub(super) fn ends(quantity: &Quantity) -> Option<[f64; 2]> {
     quantity.low.zip(quantity.high).map(|(low, high)| [low, high])
+}
+
+/// A value of an axis.
+pub(super) fn setting(at: String, value: &Value) -> Cell {
+    match value {
+        Value::Integer(number) => Number::plain(at, *number as f64, "").into(),
+        Value::Float(number) => Number::plain(at, *number, "").into(),
+        other => value_text(other).into(),
+    }
 }
 
 /// The first rows of a table, and how many more there are.

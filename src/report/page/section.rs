@@ -6,6 +6,7 @@ use crate::report::json::Word;
 use crate::report::number::{plain, within};
 use crate::report::plot::Picture;
 use crate::report::quantity::Quantity;
+use crate::sensitivity::Effect;
 use crate::sweep;
 
 /// A part of the page: one result, or a comparison of several.
@@ -172,6 +173,11 @@ impl Number {
         Self { ends, ..Self::plain(at, quantity.value, unit) }
     }
 
+    /// Of a sensitivity.
+    pub(super) fn effect(at: impl Into<String>, effect: &Effect, unit: impl Into<Word>) -> Self {
+        Self { ends: Some([effect.low, effect.high]), ..Self::plain(at, effect.value, unit) }
+    }
+
     /// Of a sweep.
     pub(super) fn of_sweep(at: impl Into<String>, number: &sweep::Number, unit: impl Into<Word>) -> Self {
         let ends = number.low.zip(number.high).map(|(low, high)| [low, high]);
@@ -201,7 +207,9 @@ impl Number {
     /// The number and its ends as they are shown.
     fn shown(&self) -> (f64, Option<[f64; 2]>) {
         let shown = |value: f64| value * self.factor + self.shift;
-        (shown(self.value), self.ends.map(|ends| ends.map(shown)))
+        // a number shown without its minus sign has its ends the other way round
+        let in_order = |[low, high]: [f64; 2]| if self.factor < 0.0 { [high, low] } else { [low, high] };
+        (shown(self.value), self.ends.map(|ends| in_order(ends.map(shown))))
     }
 
     /// The value as text, with as many digits as its interval deserves, and with its unit.
@@ -286,6 +294,8 @@ mod tests {
         assert_eq!((number.text(), number.interval()), ("0.841".to_owned(), Some("0.810 to 0.870".to_owned())));
         let change = number.change();
         assert_eq!((change.text(), change.interval()), ("−15.9\u{a0}%".to_owned(), Some("−19.0 to −13.0".to_owned())));
+        let saved = Number { ends: Some([-3.0, -1.0]), factor: -1.0, ..Number::plain("/x", -2.0, "s") };
+        assert_eq!((saved.text(), saved.interval()), ("2.0\u{a0}s".to_owned(), Some("1.0 to 3.0".to_owned())));
         assert_eq!(Number::count("/n", 1_234_567).text(), "1,234,567");
         assert_eq!(Number::count("/n", 2000).text(), "2000");
         assert_eq!(Number::plain("/x", 0.25, "s").signed().text(), "+0.25\u{a0}s");

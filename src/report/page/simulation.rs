@@ -43,7 +43,7 @@ pub(super) fn section(report: &SimulationReport) -> Result<Section, PlotError> {
             let (first, last) = (group.first.as_ref()?, group.last.as_ref()?);
             let bar = [first.value, last.value];
             let text = format!("{} s", plain((last.value * 100.0).round() / 100.0));
-            Some(BarRow { name: group.name.clone(), bar, interval: ends(last), marks: Vec::new(), text })
+            Some(BarRow { name: group.name.clone(), bar, interval: ends(last), text, ..BarRow::default() })
         })
         .collect();
     let caption = "From the first to the last firing of each group of transitions, on average; the black line is the interval of the end.";

@@ -67,8 +67,8 @@ fn waterfall(section: &mut Section, report: &StagesReport) -> Result<(), PlotErr
             name: format!("{i} {}", stage.name),
             bar: [start.value, end.value],
             interval: ends(end),
-            marks: Vec::new(),
             text: format!("{} s", plain((end.value * 100.0).round() / 100.0)),
+            ..BarRow::default()
         });
     }
     let caption = "From the launch of a stage's first task to the end of its last one, in a usual run on average; the black line is the \

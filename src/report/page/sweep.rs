@@ -1,13 +1,12 @@
 //! The section of a sweep: curve, heat map or tornado, and the points.
 
 use crate::report::number::{count, counted};
-use crate::report::page::parts::interval_note;
+use crate::report::page::parts::{interval_note, setting};
 use crate::report::page::section::{Cell, Headline, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 use crate::report::sweep::{KnobLevel, SweepReport, value_text};
 use crate::report::sweep_plot::sweep_pictures;
 use crate::sweep;
-use toml::Value;
 
 /// Most points of the table.
 const MOST: usize = 200;
@@ -127,15 +126,6 @@ fn knobs(report: &SweepReport) -> Table {
         ]);
     }
     table
-}
-
-/// A value of an axis.
-fn setting(at: String, value: &Value) -> Cell {
-    match value {
-        Value::Integer(number) => Number::plain(at, *number as f64, "").into(),
-        Value::Float(number) => Number::plain(at, *number, "").into(),
-        other => value_text(other).into(),
-    }
 }
 
 fn points(report: &SweepReport) -> Table {

@@ -71,8 +71,8 @@ fn waterfall(section: &mut Section, report: &TraceReport) -> Result<(), PlotErro
             name: name_of(stage),
             bar: [start, end],
             interval: None,
-            marks: Vec::new(),
             text: format!("{} s", plain(((end - start) * 100.0).round() / 100.0)),
+            ..BarRow::default()
         });
     }
     if rows.len() > crate::report::rows_plot::MOST {

@@ -1,0 +1,201 @@
+//! The sections of fits: what logs tell of a job, how sure that is, and what they cannot tell.
+
+use crate::report::fit::{FitReport, FitStageRow, Fitted};
+use crate::report::fit_job::FitJobReport;
+use crate::report::number::{counted, plain};
+use crate::report::page::parts::{cut, interval_note};
+use crate::report::page::section::{Number, Piece, Section, Table};
+use crate::report::plot::{self, PlotError};
+use crate::report::rows_plot::{BarRow, MOST, rows_picture};
+
+/// What a fit of stages found.
+pub(super) fn section(report: &FitReport) -> Result<Section, PlotError> {
+    let runs = counted(report.runs.len() as u128, "run");
+    let mut section = Section {
+        kind: "fit of a job of stages",
+        title: report.name.clone(),
+        question: format!("What do the logs of {runs} tell of the job, and how sure is that?"),
+        answer: answer(report),
+        plan: report.plan.to_toml().unwrap_or_default(),
+        provenance: report
+            .runs
+            .iter()
+            .zip(1..)
+            .map(|(run, number)| [format!("log {number}"), run.log.clone()])
+            .collect(),
+        ..Section::default()
+    };
+    times(&mut section, report)?;
+    section.table(stages(report));
+    section.table(runs_table(report));
+    section.table(notes("What the logs cannot tell", &report.notes));
+    Ok(section)
+}
+
+fn fitted(at: String, fitted: &Fitted, unit: &'static str) -> Number {
+    Number::plain(at, fitted.value, unit).between(Some(fitted.low), Some(fitted.high))
+}
+
+/// How wide an interval is, as a share of its number.
+fn width(fitted: &Fitted) -> f64 {
+    (fitted.high - fitted.low) / fitted.value
+}
+
+/// What was fitted, where it is least sure, and how much runs differ.
+fn answer(report: &FitReport) -> Vec<Piece> {
+    let tasks: usize = report.stages.iter().map(|stage| stage.tasks).fold(0, usize::saturating_add);
+    let mut pieces: Vec<Piece> = vec![
+        format!(
+            "{} of {} in {}.",
+            counted(report.stages.len() as u128, "stage"),
+            counted(tasks as u128, "task"),
+            counted(report.runs.len() as u128, "run")
+        )
+        .into(),
+    ];
+    let sized = report.stages.iter().enumerate().filter(|(_, stage)| stage.warm_s.value > 0.0);
+    let least = sized.max_by(|(_, a), (_, b)| width(&a.warm_s).total_cmp(&width(&b.warm_s)));
+    if let Some((i, stage)) = least {
+        pieces.extend([
+            format!(" Least sure is stage {i} {}: its steady tasks take ", stage.name).into(),
+            fitted(format!("/stages/{i}/warm_s"), &stage.warm_s, "s").into(),
+            ".".into(),
+        ]);
+    }
+    let sigma = Number { digits_of: Some(0.01), ..Number::plain("/run_sigma", report.run_sigma, "") }.percent();
+    pieces.extend([
+        " Whole runs differ by ".into(),
+        sigma.into(),
+        format!(" (standard deviation of the logarithm, worth {} degrees of freedom).", plain(report.run_freedom))
+            .into(),
+    ]);
+    pieces
+}
+
+/// The times of tasks side by side: stages differ by more than a table lets one see.
+fn times(section: &mut Section, report: &FitReport) -> Result<(), PlotError> {
+    let bar = |word: &str, time: &Fitted, colour| BarRow {
+        bar: [0.0, time.value],
+        interval: Some([time.low, time.high]),
+        text: format!("{word} {} s", fitted(String::new(), time, "").text()),
+        colour: Some(colour),
+        ..BarRow::default()
+    };
+    let pair = |(i, stage): (usize, &FitStageRow)| {
+        let name = format!("{i} {}", stage.name);
+        [BarRow { name, ..bar("steady", &stage.warm_s, plot::BLUE) }, bar("cold", &stage.cold_s, plot::ORANGE)]
+    };
+    let rows: Vec<BarRow> = report.stages.iter().enumerate().take(MOST / 2).flat_map(pair).collect();
+    let mut caption = "Blue: the time of a steady task. Orange: that of a cold one, the first of its slot. Both with the data that tasks of the \
+                       logs had on average; the black lines are intervals."
+        .to_owned();
+    let left = report.stages.len().saturating_sub(MOST / 2);
+    if left > 0 {
+        caption += &format!(" {} more are not drawn.", counted(left as u128, "stage"));
+    }
+    section.figure(rows_picture("tasks", "time of a task [s]", &rows)?, "How long tasks take", caption);
+    Ok(())
+}
+
+fn stages(report: &FitReport) -> Table {
+    let note = format!(
+        "Times in seconds, of tasks with their mean data in the logs. The law is the one that told the times of held-out tasks best. {}",
+        interval_note(report.level)
+    );
+    let head = [
+        "stage",
+        "after",
+        "tasks",
+        "MB of a task",
+        "setup",
+        "cold task",
+        "steady task",
+        "2nd task [%]",
+        "law",
+        "held up",
+    ];
+    let mut table = Table::new("Stages", note, &head);
+    for (i, stage) in report.stages.iter().enumerate() {
+        let at = |key: &str| format!("/stages/{i}/{key}");
+        let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
+        let rough =
+            |key: &str, value: f64, half: f64| Number { digits_of: Some(half), ..Number::plain(at(key), value, "") };
+        table.rows.push(vec![
+            format!("{i} {}", stage.name).into(),
+            after.join(", ").into(),
+            Number::count(at("tasks"), stage.tasks as u64).into(),
+            rough("task_mb", stage.task_mb, 0.1).into(),
+            rough("setup_s", stage.setup_s, 0.01).into(),
+            fitted(at("cold_s"), &stage.cold_s, "").into(),
+            fitted(at("warm_s"), &stage.warm_s, "").into(),
+            Number { unit: "".into(), ..rough("warming", stage.warming, 0.1).percent().signed() }.into(),
+            stage.law.to_string().into(),
+            Number::count(at("held_up"), stage.held_up as u64).into(),
+        ]);
+    }
+    cut(table)
+}
+
+fn runs_table(report: &FitReport) -> Table {
+    let note = "By what factor the tasks of a run took longer than a usual run's; the weight is below 1 where a run was disturbed.";
+    let head = ["log", "input [MB]", "slots", "tasks", "job [s]", "factor", "weight"];
+    let mut table = Table::new("Runs beside the model", note, &head);
+    for (i, run) in report.runs.iter().enumerate() {
+        let number = |key: &str, value: f64, half: f64| Number {
+            digits_of: Some(half),
+            ..Number::plain(format!("/runs/{i}/{key}"), value, "")
+        };
+        table.rows.push(vec![
+            run.log.clone().into(),
+            number("input_mb", run.input_mb, 0.1).into(),
+            Number::count(format!("/runs/{i}/slots"), run.slots.into()).into(),
+            Number::count(format!("/runs/{i}/tasks"), run.tasks as u64).into(),
+            number("job_s", run.job_s, 0.01).into(),
+            number("factor", run.factor, 0.01).into(),
+            number("weight", run.weight, 0.1).into(),
+        ]);
+    }
+    cut(table)
+}
+
+/// What could not be known: of what, and what was assumed instead.
+fn notes(title: &str, all: &[String]) -> Table {
+    /// Most letters of what a note is about.
+    const MOST_LETTERS: usize = 40;
+    let mut table = Table::new(title, "And what was assumed instead, or left as it is.", &["of", "note"]);
+    for note in all {
+        let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
+        let (about, said) = about.unwrap_or(("", note));
+        table.rows.push(vec![about.into(), said.into()]);
+    }
+    table
+}
+
+/// What a fit to a job of MapReduce found. Its values have many units, so that there is nothing to draw.
+pub(super) fn job_section(report: &FitJobReport) -> Section {
+    let measured = report.values.iter().filter(|row| row.low.is_some()).count();
+    let job = Number { digits_of: Some(0.01), ..Number::plain("/job_s", report.job_s, "s") };
+    let mut section = Section {
+        kind: "fit of a MapReduce job",
+        title: report.name.clone(),
+        question: "What does the log tell of the job's plan, and how sure is that?".to_owned(),
+        answer: vec![
+            format!("{} of the plan from {}, which took ", counted(report.values.len() as u128, "value"), report.id)
+                .into(),
+            job.into(),
+            format!("; {measured} of them by several tasks, with an interval.").into(),
+        ],
+        plan: toml::to_string(&report.plan).unwrap_or_default(),
+        provenance: vec![["log".to_owned(), report.log.clone()], ["job".to_owned(), report.id.clone()]],
+        ..Section::default()
+    };
+    let note = format!("In the unit of each key. {}", interval_note(report.level));
+    let mut table = Table::new("Values of the plan", note, &["key", "value", "from"]);
+    for (i, row) in report.values.iter().enumerate() {
+        let value = Number::plain(format!("/values/{i}"), row.value, "").between(row.low, row.high);
+        table.rows.push(vec![row.key.to_string().into(), value.into(), row.from.clone().into()]);
+    }
+    section.table(table);
+    section.table(notes("What the log cannot tell", &report.notes));
+    section
+}

@@ -1,0 +1,359 @@
+//! A sensitivity as a picture, fitted to its method: bars of derivatives, a tornado of differences, elementary effects by size and spread,
+//! pairs of Sobol's indices.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use crate::report::number::within;
+use crate::report::plot::{
+    self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px,
+    shortened, text_width,
+};
+use crate::report::rows_plot::{self, BarRow, rows_picture};
+use crate::report::sensitivity::{KnobEffect, SensitivityReport};
+use crate::report::sweep::{KnobLevel, KnobRow};
+use crate::report::sweep_plot::tornado;
+use crate::sensitivity::Effect;
+use crate::sweep::Number;
+
+/// Letters of labels \[px\].
+const LETTERS: i32 = 13;
+/// Half the height of a label \[px\].
+const HALF: i32 = 8;
+/// Radius of a dot \[px\].
+const DOT: i32 = 4;
+/// Most knobs of a picture with two rows for each.
+const MOST_PAIRS: usize = rows_plot::MOST / 2;
+
+/// Most knobs that are drawn.
+pub(super) fn most_drawn(method: &str) -> usize {
+    match method {
+        "derivatives" => rows_plot::MOST,
+        "sobol" => MOST_PAIRS,
+        _ => usize::MAX,
+    }
+}
+
+/// The picture that fits the method; none where no knob has an effect that can be drawn.
+///
+/// # Errors
+///
+/// [`PlotError`], which no report of this crate causes.
+pub(super) fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
+    match &*report.method {
+        "derivatives" => rows_picture("derivatives", "time for 1 % more of it [s]", &derivatives(report)),
+        "each" => tornado(&swings(report), &report.measure),
+        "morris" => effects(report),
+        _ => rows_picture("indices", "share of the variance", &indices(report)),
+    }
+}
+
+/// The knobs with an effect, by rank.
+fn ranked(report: &SensitivityReport) -> impl Iterator<Item = (String, &KnobEffect)> {
+    let named = report.knobs.iter().zip(1..).filter_map(|(row, rank)| Some((row, rank, row.effect.as_ref()?)));
+    named.map(|(row, rank, effect)| (format!("{rank}. {}", row.name), effect))
+}
+
+fn derivatives(report: &SensitivityReport) -> Vec<BarRow> {
+    let row = |(name, effect): (String, &KnobEffect)| {
+        let KnobEffect::Derivative { per_percent_s, .. } = effect else { return None };
+        let colour = if per_percent_s.value < 0.0 { plot::BLUE } else { plot::ORANGE };
+        Some(BarRow { name, colour: Some(colour), ..bar_of(per_percent_s, "") })
+    };
+    ranked(report).filter_map(row).collect()
+}
+
+/// Two rows for each knob: S and S_T.
+fn indices(report: &SensitivityReport) -> Vec<BarRow> {
+    let pair = |(name, effect): (String, &KnobEffect)| {
+        let KnobEffect::Variance { first, total, .. } = effect else { return None };
+        let second = BarRow { colour: Some(plot::ORANGE), ..bar_of(total, "S_T ") };
+        Some([BarRow { name, ..bar_of(first, "S ") }, second])
+    };
+    ranked(report).filter_map(pair).take(MOST_PAIRS).flatten().collect()
+}
+
+/// A bar from 0 to an effect, its interval, and its value behind a word.
+fn bar_of(effect: &Effect, word: &str) -> BarRow {
+    let half = Some(effect.half_width()).filter(|half| *half > 0.0);
+    BarRow {
+        bar: [effect.value.min(0.0), effect.value.max(0.0)],
+        interval: half.map(|_| [effect.low, effect.high]),
+        text: format!(
+            "{word}{}",
+            half.map_or_else(|| crate::report::number::plain(effect.value), |half| within(effect.value, Some(half)))
+        ),
+        ..BarRow::default()
+    }
+}
+
+/// The ends of each knob against the base, as a sweep has them.
+fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
+    let level = |value: &toml::Value, effect: &Effect| KnobLevel {
+        value: value.clone(),
+        difference_s: Number { value: effect.value, low: Some(effect.low), high: Some(effect.high) },
+        ratio: None,
+    };
+    let swing = |row: &crate::report::sensitivity::SensitivityRow| {
+        let Some(KnobEffect::Change { from, to, change_s, at_from_s, at_to_s, .. }) = &row.effect else { return None };
+        let mut ends = [level(from, at_from_s.as_ref()?), level(to, at_to_s.as_ref()?)];
+        ends.sort_by(|a, b| a.difference_s.value.total_cmp(&b.difference_s.value));
+        let [best, worst] = ends;
+        Some(KnobRow { key: row.key.clone(), name: row.name.clone(), best, worst, swing_s: change_s.value.abs() })
+    };
+    report.knobs.iter().filter_map(swing).collect()
+}
+
+/// A knob as a dot.
+struct Dot {
+    name: String,
+    size: Effect,
+    spread: Effect,
+}
+
+/// σ over μ\*, a dot for each knob.
+fn effects(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
+    let dot = |(name, effect): (String, &KnobEffect)| match effect {
+        KnobEffect::Elementary { size_s, spread_s, .. } => Some(Dot { name, size: *size_s, spread: *spread_s }),
+        _ => None,
+    };
+    let dots: Vec<Dot> = ranked(report).filter_map(dot).collect();
+    let span = |of: fn(&Dot) -> Effect| {
+        let ends = dots.iter().map(of).flat_map(|effect| [effect.low, effect.value, effect.high]);
+        let (from, to) = ends.fold((0.0, 0.0), |(from, to), end| (f64::min(from, end), f64::max(to, end)));
+        let room = 0.06 * if to > from { to - from } else { 1.0 };
+        [from - room, to + room]
+    };
+    let (x, y) = (span(|dot| dot.size), span(|dot| dot.spread));
+    if dots.is_empty() || !can_be_axis(x[0], x[1]) || !can_be_axis(y[0], y[1]) {
+        return Ok(None);
+    }
+    let size = |width: Width| (width.pixels(), width.of(480, 400));
+    Picture::new("effects", |width| fine_svg(size(width), |area| draw_effects(area, &dots, x, y, width))).map(Some)
+}
+
+fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: Width) -> Result<(), DrawError> {
+    let mut chart = ChartBuilder::on(area)
+        .margin(px(10))
+        .margin_right(px(24))
+        .x_label_area_size(px(44))
+        .y_label_area_size(px(66))
+        .build_cartesian_2d(x[0]..x[1], y[0]..y[1])?;
+    let names = Axes {
+        x: width.of("μ*: by how much it moves the time over its range [s]", "μ*: how much it moves the time [s]"),
+        y: width.of("σ: how differently it does so from place to place [s]", "σ: how differently [s]"),
+        labels: width.of([10, 8], [5, 6]),
+    };
+    axes(&mut chart, &names, &|value| crate::report::number::plain(*value))?;
+    let mut taken = Vec::new();
+    // below the line an effect is larger than what it differs by
+    let end = x[1].min(y[1]);
+    if end > 0.0 {
+        chart.draw_series([PathElement::new([(0.0, 0.0), (end, end)], line(plot::GREY.mix(0.6), 1))])?;
+        let (at_x, at_y) = chart.backend_coord(&(end, end));
+        let (text, below) = ("σ = μ*", px(2 * HALF));
+        let corner = [at_x - px(text_width("σ = μ*", LETTERS) + 16), at_y + below];
+        area.draw(&Text::new(text, (corner[0], corner[1]), label(LETTERS, plot::GREY, HPos::Left, VPos::Center)))?;
+        taken.push(Field::of_text(text, corner));
+    }
+    let mut lines = Vec::new();
+    for dot in dots {
+        let whiskers = [
+            [(dot.size.low, dot.spread.value), (dot.size.high, dot.spread.value)],
+            [(dot.size.value, dot.spread.low), (dot.size.value, dot.spread.high)],
+        ];
+        lines.extend(whiskers.map(|ends| Field::of_line(ends.map(|end| chart.backend_coord(&end)))));
+        chart.draw_series(whiskers.map(|ends| PathElement::new(ends, line(plot::GREY, 2))))?;
+    }
+    let places: Vec<(i32, i32)> =
+        dots.iter().map(|dot| chart.backend_coord(&(dot.size.value, dot.spread.value))).collect();
+    for &place in &places {
+        area.draw(&Circle::new(place, px(DOT), plot::BLUE.filled()))?;
+        taken.push(Field::around(place));
+    }
+    write_names(area, &chart, dots, &places, [taken, lines], width)
+}
+
+/// Writes the name of each dot beside it where there is room, by rank; else its rank; else nothing. Of the fields, none may be covered of the
+/// first, and of the second where it can be helped.
+fn write_names(
+    area: &Area<'_>,
+    chart: &Chart<'_, '_, plotters::coord::types::RangedCoordf64>,
+    dots: &[Dot],
+    places: &[(i32, i32)],
+    [mut taken, lines]: [Vec<Field>; 2],
+    width: Width,
+) -> Result<(), DrawError> {
+    let (columns, rows) = chart.plotting_area().get_pixel_range();
+    let inside = Field { left: columns.start, right: columns.end, top: rows.start, bottom: rows.end };
+    for (dot, &place) in dots.iter().zip(places) {
+        let (rank, name) = dot.name.split_once(' ').unwrap_or((&dot.name, ""));
+        let whole = format!("{rank} {}", shortened(name, width.of(28, 16)));
+        let free = [whole.as_str(), rank].into_iter().find_map(|text| {
+            let corners = corners_beside(place, text);
+            let may = |corner: &&[i32; 2]| {
+                let field = Field::of_text(text, **corner);
+                field.is_in(&inside) && !taken.iter().any(|other| field.meets(other))
+            };
+            let clear = |corner: &&[i32; 2]| !lines.iter().any(|line| Field::of_text(text, **corner).meets(line));
+            let best = corners.iter().filter(may).find(clear).or_else(|| corners.iter().find(may));
+            Some((text, *best?))
+        });
+        if let Some((text, corner)) = free {
+            let style = label(LETTERS, BLACK, HPos::Left, VPos::Center);
+            area.draw(&Text::new(text.to_owned(), (corner[0], corner[1]), style))?;
+            taken.push(Field::of_text(text, corner));
+        }
+    }
+    Ok(())
+}
+
+/// Where a text may stand beside a dot, the best place first: its left end and the middle of its height.
+fn corners_beside((x, y): (i32, i32), text: &str) -> Vec<[i32; 2]> {
+    let wide = px(text_width(text, LETTERS));
+    let mut corners = Vec::new();
+    for away in [1, 2, 4] {
+        let (aside, up) = (px(DOT + 4), px(HALF * away + DOT + 2));
+        corners.extend([
+            [x + aside, y - px(HALF * (away - 1))],
+            [x - aside - wide, y - px(HALF * (away - 1))],
+            [x + aside, y - up],
+            [x + aside, y + up],
+            [x - aside - wide, y - up],
+            [x - aside - wide, y + up],
+            [x - wide / 2, y - up],
+            [x - wide / 2, y + up],
+        ]);
+    }
+    corners
+}
+
+/// A part of the picture that is taken.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    left: i32,
+    right: i32,
+    top: i32,
+    bottom: i32,
+}
+
+impl Field {
+    /// Of a text that begins here, by the middle of its height.
+    fn of_text(text: &str, [x, y]: [i32; 2]) -> Self {
+        Self { left: x, right: x + px(text_width(text, LETTERS)), top: y - px(HALF), bottom: y + px(HALF) }
+    }
+
+    /// Of a line from left to right, or upwards.
+    fn of_line([(left, bottom), (right, top)]: [(i32, i32); 2]) -> Self {
+        Self { left, right: right + px(1), top: top - px(1), bottom }
+    }
+
+    fn around((x, y): (i32, i32)) -> Self {
+        Self { left: x - px(DOT), right: x + px(DOT), top: y - px(DOT), bottom: y + px(DOT) }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
+    }
+
+    fn is_in(&self, frame: &Self) -> bool {
+        self.left >= frame.left && self.right <= frame.right && self.top >= frame.top && self.bottom <= frame.bottom
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sensitivity::SensitivityRow;
+
+    fn effect(value: f64, half: f64) -> Effect {
+        Effect { value, low: value - half, high: value + half }
+    }
+
+    fn report(method: &'static str, effects: Vec<KnobEffect>) -> SensitivityReport {
+        let row = |(effect, i): (KnobEffect, usize)| SensitivityRow {
+            key: format!("k{i}"),
+            name: format!("knob {i}"),
+            effect: Some(effect),
+            note: None,
+        };
+        SensitivityReport {
+            method: method.into(),
+            estimator: None,
+            measure: "p95".to_owned(),
+            value_s: None,
+            variance_s2: None,
+            noise_s2: None,
+            knobs: effects.into_iter().zip(0..).map(row).collect(),
+            level: 0.95,
+            rows: 1,
+            points: 1,
+            replications: 8,
+            version: "0".into(),
+            seed: 0,
+            partial: false,
+            plan: String::new(),
+        }
+    }
+
+    fn elementary(size: f64, spread: f64) -> KnobEffect {
+        let (from, to) = (toml::Value::Integer(0), toml::Value::Integer(1));
+        let [size_s, mean_s, spread_s] = [effect(size, 0.1), effect(size, 0.1), effect(spread, 0.1)];
+        KnobEffect::Elementary { from, to, size_s, mean_s, spread_s, per_unit_s: None, per_percent_s: None }
+    }
+
+    /// How many names of knobs a picture shows.
+    fn names(svg: &str) -> usize {
+        svg.matches(". knob").count()
+    }
+
+    #[test]
+    fn every_elementary_effect_is_a_dot_and_names_do_not_cover_each_other() {
+        let apart: Vec<KnobEffect> = (0..5).map(|i| elementary(f64::from(i), 2.0 * f64::from(4 - i))).collect();
+        let picture = sensitivity_picture(&report("morris", apart)).unwrap().unwrap();
+        assert_eq!((picture.wide.matches("<circle").count(), names(&picture.wide)), (5, 5));
+        // at one place there is room for some names only, and for no more than that
+        let crowd: Vec<KnobEffect> = (0..60).map(|_| elementary(1.0, 0.5)).collect();
+        let picture = sensitivity_picture(&report("morris", crowd)).unwrap().unwrap();
+        assert_eq!(picture.wide.matches("<circle").count(), 60);
+        assert!((3..60).contains(&names(&picture.wide)), "{}", names(&picture.wide));
+    }
+
+    #[test]
+    fn indices_are_pairs_of_bars_with_whiskers() {
+        let variance = |first, total| {
+            let (from, to) = (toml::Value::Integer(0), toml::Value::Integer(1));
+            KnobEffect::Variance {
+                from,
+                to,
+                first: effect(first, 0.05),
+                total: effect(total, 0.04),
+                deviation_s: effect(1.0, 0.1),
+            }
+        };
+        let picture = sensitivity_picture(&report("sobol", vec![variance(0.6, 0.7), variance(0.3, -0.01)])).unwrap();
+        let svg = picture.unwrap().wide;
+        for text in ["S 0.600", "S_T 0.700", "S 0.300", "S_T -0.010", "1. knob 0", "2. knob 1"] {
+            assert_eq!(svg.matches(text).count(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tornado_needs_both_ends_against_the_base() {
+        let change = |at_from_s| KnobEffect::Change {
+            from: toml::Value::Integer(10),
+            to: toml::Value::Integer(80),
+            change_s: effect(-4.0, 0.5),
+            at_from_s,
+            at_to_s: Some(effect(-1.0, 0.5)),
+            per_unit_s: None,
+            per_percent_s: None,
+        };
+        let svg = sensitivity_picture(&report("each", vec![change(Some(effect(3.0, 0.5)))])).unwrap().unwrap().wide;
+        assert!(
+            svg.contains("change of the p95 time") && svg.contains(">\n10\n<") && svg.contains(">\n80\n<"),
+            "{svg}"
+        );
+        assert!(sensitivity_picture(&report("each", vec![change(None)])).unwrap().is_none());
+    }
+}
