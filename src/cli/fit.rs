@@ -1,5 +1,6 @@
 //! `fit`: the model of a job from logs of it: a stage graph for Spark, a job plan for MapReduce.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -42,8 +43,20 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     }
     catch_interrupt(terminal);
     let mut traces = Vec::new();
+    let mut seen: BTreeMap<String, &Path> = BTreeMap::new();
     for path in &logs {
         let trace = read_log(path, args, terminal)?;
+        for id in trace.applications.iter().map(|application| &application.id).filter(|id| !id.is_empty()) {
+            if let Some(before) = seen.insert(id.clone(), path) {
+                let note = Note::problem(format!(
+                    "`{}` and `{}` are logs of the same run, {id}",
+                    before.display(),
+                    path.display()
+                ));
+                let help = "give each run once: a run that counts twice makes intervals too narrow";
+                return Err(Failure::new(Exit::Usage, note.with_help(help)));
+            }
+        }
         if is_mapreduce(&trace) && logs.len() > 1 {
             return Err(usage("a job plan is fitted to one log of MapReduce; give one".to_owned()));
         }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use tailspn::estimate::FloatMoments;
 use tailspn::optimize::{
-    Answer, Candidate, Cost, Judge, Judgement, OptimizePlan, Search, Variable, candidates, search, search_by_estimates,
+    Answer, Candidate, Cost, Judge, Judgement, Measure, OptimizePlan, Search, Variable, candidates, search,
+    search_by_estimates,
 };
 use tailspn::report::{Found as ReportFound, OptimizeReport, json, optimize_csv, optimize_report, optimize_text};
 use tailspn::sim::{Ensemble, Watch as _};
@@ -37,21 +38,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     plan.optimize.seed = args.seed.unwrap_or(plan.optimize.seed);
     let sweep = as_sweep(&plan);
     let subject = Subject::load(&sweep, file.parent().unwrap_or(Path::new("")), terminal)?;
-    let cost = Cost::parse(&plan.optimize.cost).map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
-    let refused_cost = |message: String| Failure::plain(Exit::Model, message);
-    let mut all = candidates(&plan, |point| cost_of(&cost, &plan, &sweep, &subject, point)).map_err(refused_cost)?;
-    if let Some(text) = &plan.optimize.cost_per_s {
-        let per_s = Cost::parse(text).map_err(|error| refused_cost(error.to_string()))?;
-        for candidate in &mut all {
-            candidate.per_s = cost_of(&per_s, &plan, &sweep, &subject, &candidate.point).map_err(refused_cost)?;
-            if candidate.per_s < 0.0 {
-                return Err(refused_cost(format!(
-                    "`cost_per_s` is {} at a point; it must not be below 0",
-                    candidate.per_s
-                )));
-            }
-        }
-    }
+    let all = priced(&plan, &sweep, &subject).map_err(|message| Failure::plain(Exit::Model, message))?;
     let points: Vec<Point> = all.iter().map(|candidate| candidate.point.clone()).collect();
     subject.check_axes_of(&sweep, &source, &text)?;
     subject.check(&sweep, &with_base(&points, sweep.axis.len()), &source, &text)?;
@@ -60,10 +47,9 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     }
     catch_interrupt(terminal);
     let watch = Patience::new(Progress::new(terminal.shows_progress(), "replications of this point"), None);
-    let judge = |candidate: &Candidate, error: f64| judge(candidate, error, &plan, &sweep, &subject, args, &watch);
-    let mean = |candidate: &Candidate, count: u64, level: f64| {
-        mean_time(candidate, count, level, &plan, &sweep, &subject, args, &watch)
-    };
+    let asker = Asker { plan: &plan, sweep: &sweep, subject: &subject, args, watch: &watch };
+    let judge = |candidate: &Candidate, error: f64| asker.judge(candidate, error);
+    let mean = |candidate: &Candidate, count: u64, level: f64| asker.mean_time(candidate, count, level);
     let found = match plan.optimize.cost_per_s {
         Some(_) => search_by_estimates(&plan, &all, judge, mean)?,
         None => search(&plan, &all, judge)?,
@@ -119,6 +105,22 @@ fn check_bisection(plan: &OptimizePlan, all: &[Candidate]) -> Result<(), Failure
     ))
 }
 
+/// All points with what they cost, in the order in which they are preferred.
+fn priced(plan: &OptimizePlan, sweep: &SweepPlan, subject: &Subject) -> Result<Vec<Candidate>, String> {
+    let read = |text: &str| Cost::parse(text).map_err(|error| error.to_string());
+    let cost = read(&plan.optimize.cost)?;
+    let mut all = candidates(plan, |point| cost_of(&cost, plan, sweep, subject, point))?;
+    let Some(text) = &plan.optimize.cost_per_s else { return Ok(all) };
+    let per_s = read(text)?;
+    for candidate in &mut all {
+        candidate.per_s = cost_of(&per_s, plan, sweep, subject, &candidate.point)?;
+        if candidate.per_s < 0.0 {
+            return Err(format!("`cost_per_s` is {} at a point; it must not be below 0", candidate.per_s));
+        }
+    }
+    Ok(all)
+}
+
 /// What a point costs: the expression over `nodes`, the axes, and what of the plan is a number.
 fn cost_of(
     cost: &Cost,
@@ -154,56 +156,54 @@ fn nodes_at(table: &Table, axes: &[Axis], point: &Point) -> Option<f64> {
     Some(nodes.iter().filter_map(|node| node.get("count")?.as_integer()).sum::<i64>() as f64)
 }
 
-/// Judges a point by replications.
-fn judge(
-    candidate: &Candidate,
-    error: f64,
-    plan: &OptimizePlan,
-    sweep: &SweepPlan,
-    subject: &Subject,
-    args: &OptimizeArgs,
-    watch: &Patience,
-) -> Result<Judgement, Failure> {
-    let settings = &plan.optimize;
-    let model: Model =
-        subject.model(&sweep.axis, &candidate.point).map_err(|message| Failure::plain(Exit::Model, message))?;
-    let judge = Judge {
-        measure: plan.measure(),
-        deadline_s: settings.deadline_s.unwrap_or(f64::INFINITY),
-        error,
-        indifference: settings.indifference,
-        first: settings.replications,
-        most: settings.most_replications,
-    };
-    judge.judge(|first, count| {
-        watch.progress(first, first + count);
-        let ensemble =
-            Ensemble { replications: count, first, seed: settings.seed, threads: args.threads, ..Ensemble::default() };
-        times(&model, plan.measure(), &ensemble, watch)
-    })
+/// Asks points by replications.
+struct Asker<'a> {
+    plan: &'a OptimizePlan,
+    sweep: &'a SweepPlan,
+    subject: &'a Subject,
+    args: &'a OptimizeArgs,
+    watch: &'a Patience,
 }
 
-/// The mean time of a point with its interval \[s\]: lower end, estimate, upper end; none where it was stopped.
-#[expect(clippy::too_many_arguments, reason = "what is asked, and of what")]
-fn mean_time(
-    candidate: &Candidate,
-    count: u64,
-    level: f64,
-    plan: &OptimizePlan,
-    sweep: &SweepPlan,
-    subject: &Subject,
-    args: &OptimizeArgs,
-    watch: &Patience,
-) -> Result<Option<[f64; 3]>, Failure> {
-    let model: Model =
-        subject.model(&sweep.axis, &candidate.point).map_err(|message| Failure::plain(Exit::Model, message))?;
-    let seed = plan.optimize.seed;
-    let ensemble = Ensemble { replications: count, seed, threads: args.threads, ..Ensemble::default() };
-    watch.progress(0, count);
-    let Some(times) = times(&model.program, &model.question, &ensemble, watch)? else { return Ok(None) };
-    let moments: FloatMoments = times.into_iter().collect();
-    let estimate = moments.mean_estimate(level).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
-    Ok(Some([estimate.low(), estimate.value, estimate.high()]))
+impl Asker<'_> {
+    /// Whether a point meets the deadline.
+    fn judge(&self, candidate: &Candidate, error: f64) -> Result<Judgement, Failure> {
+        let settings = &self.plan.optimize;
+        let model = self.model(candidate)?;
+        let judge = Judge {
+            measure: self.plan.measure(),
+            deadline_s: settings.deadline_s.unwrap_or(f64::INFINITY),
+            error,
+            indifference: settings.indifference,
+            first: settings.replications,
+            most: settings.most_replications,
+        };
+        judge.judge(|first, count| {
+            self.watch.progress(first, first + count);
+            times(&model, self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, self.watch)
+        })
+    }
+
+    /// The mean time of a point with its interval \[s\]: lower end, estimate, upper end; none where it was stopped.
+    fn mean_time(&self, candidate: &Candidate, count: u64, level: f64) -> Result<Option<[f64; 3]>, Failure> {
+        let model = self.model(candidate)?;
+        self.watch.progress(0, count);
+        let Some(times) = times(&model, Measure::Mean, &self.ensemble(count), self.watch)? else { return Ok(None) };
+        let moments: FloatMoments = times.into_iter().collect();
+        let estimate = moments.mean_estimate(level);
+        let estimate = estimate.map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+        Ok(Some([estimate.low(), estimate.value, estimate.high()]))
+    }
+
+    fn model(&self, candidate: &Candidate) -> Result<Model, Failure> {
+        let model = self.subject.model(&self.sweep.axis, &candidate.point);
+        model.map_err(|message| Failure::plain(Exit::Model, message))
+    }
+
+    fn ensemble(&self, replications: u64) -> Ensemble {
+        let seed = self.plan.optimize.seed;
+        Ensemble { replications, seed, threads: self.args.threads, ..Ensemble::default() }
+    }
 }
 
 /// The report as it was asked for.

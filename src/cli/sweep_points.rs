@@ -97,6 +97,9 @@ impl Subject {
             let mut plan = text.plan(StagePlan::from_toml, "docs/fit.md describes every key")?;
             // they are about the logs, not about points
             plan.notes.clear();
+            if plan.run.sigma > 0.0 {
+                terminal.tell("note: whole runs of this job differ: means are of a usual run, quantiles over all runs");
+            }
             let table = Table::try_from(&plan).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
             return Ok(Self::Stages { table });
         }

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
 use crate::plan_text::short;
 
+/// Largest standard deviation over mean: beyond it, no number of replications shows the mean.
+const MAX_CV: f64 = 100.0;
+
 /// The shape of a phase's delay. The phase's mean scales it, so every shape keeps the mean.
 ///
 /// In a plan: `"exponential"`, `"deterministic"`, `{ erlang = 4 }`, `{ lognormal = { cv = 0.5 } }`, ….
@@ -23,12 +26,12 @@ pub enum PhaseLaw {
     Erlang(u32),
     /// Mixture of two exponentials with balanced means.
     Hyperexponential {
-        /// Standard deviation over mean, above 1.
+        /// Standard deviation over mean, above 1 and at most 100: beyond it, no number of replications shows the mean.
         cv: f64,
     },
     /// Logarithm of the delay is normal.
     Lognormal {
-        /// Standard deviation over mean, above 0.
+        /// Standard deviation over mean, above 0 and at most 100, likewise.
         cv: f64,
     },
     /// Weibull.
@@ -90,8 +93,8 @@ impl PhaseLaw {
                 let fine = (1..=MAX_ERLANG_STAGES).contains(stages);
                 check(fine, "erlang", f64::from(*stages), "1 to 1000 stages")
             }
-            Self::Hyperexponential { cv } => check(cv.is_finite() && *cv > 1.0, "cv", *cv, "finite and above 1"),
-            Self::Lognormal { cv } => check(cv.is_finite() && *cv > 0.0, "cv", *cv, "finite and above 0"),
+            Self::Hyperexponential { cv } => check(*cv > 1.0 && *cv <= MAX_CV, "cv", *cv, "above 1 and at most 100"),
+            Self::Lognormal { cv } => check(*cv > 0.0 && *cv <= MAX_CV, "cv", *cv, "above 0 and at most 100"),
             Self::Weibull { shape } => {
                 check(shape.is_finite() && *shape >= MIN_WEIBULL_SHAPE, "shape", *shape, "finite and at least 0.01")
             }

@@ -124,9 +124,19 @@ pub(super) fn value_text(value: &Value) -> String {
     }
 }
 
-/// A number with its half width.
+/// By how much one side of an interval may be longer than the other where a half width stands for both.
+const LOPSIDED: f64 = 2.0;
+
+/// A number with its half width, or with both ends of a lopsided interval.
 fn pair(number: Option<&Number>) -> String {
     let Some(number) = number else { return String::new() };
+    if let (Some(low), Some(high)) = (number.low, number.high) {
+        let sides = [number.value - low, high - number.value];
+        if sides[0].max(sides[1]) > LOPSIDED * sides[0].min(sides[1]) {
+            let shown = |value| within(value, number.half_width());
+            return format!("{} ({} to {})", shown(number.value), shown(low), shown(high));
+        }
+    }
     match number.half_width() {
         Some(half) if half > 0.0 => format!("{} ± {}", within(number.value, Some(half)), within(half, Some(half))),
         _ => plain(number.value),

@@ -21,7 +21,7 @@ pub enum MergeError {
         /// Another one.
         other: PathBuf,
         /// What is different.
-        what: &'static str,
+        what: String,
     },
     /// A shard that was not run to its end.
     #[error("`{}` is not complete; `tailspn sweep --resume` goes on with it", path.display())]
@@ -69,8 +69,8 @@ pub fn merge(folders: &[PathBuf], to: &Path) -> Result<Stored, MergeError> {
 fn check(folders: &[PathBuf], shards: &[Stored]) -> Result<(), MergeError> {
     let [(first, one), others @ ..] = &folders.iter().zip(shards).collect::<Vec<_>>()[..] else { return Ok(()) };
     for (other, shard) in others {
-        let parts = (one.header.shard.of != shard.header.shard.of).then_some("the number of shards");
-        let base = (one.results.get(&0) != shard.results.get(&0)).then_some("what came out for the base");
+        let parts = (one.header.shard.of != shard.header.shard.of).then(|| "the number of shards".to_owned());
+        let base = (one.results.get(&0) != shard.results.get(&0)).then(|| "what came out for the base".to_owned());
         if let Some(what) = one.header.difference(&shard.header).or(parts).or(base) {
             return Err(MergeError::Different { first: (*first).clone(), other: (*other).clone(), what });
         }

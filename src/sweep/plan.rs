@@ -201,6 +201,8 @@ const MOST_REPLICATIONS: u64 = 100_000_000;
 const MOST_AXES: u64 = sobol::MOST_AXES as u64;
 /// Longest budget of time \[s\].
 const LONGEST: f64 = 1e7;
+/// Points of a sweep, whatever it allows itself: they are held in memory.
+const MOST_POINTS: u64 = 10_000_000;
 /// Most values of an axis.
 const MOST_STEPS: u64 = 1_000_000;
 /// Values between two ends, where nothing is said.
@@ -256,7 +258,7 @@ impl SweepPlan {
     fn check_settings(&self, to: &mut Checker<SweepFault>) {
         let settings = &self.sweep;
         to.section = "sweep".into();
-        to.count("points", settings.points, "points", 2, u64::from(u32::MAX));
+        to.count("points", settings.points, "points", 2, MOST_POINTS);
         to.count("replications", settings.replications, "replications", 2, MOST_REPLICATIONS);
         if let Some(error) = settings.relative_error {
             to.range("relative_error", error, error > 0.0 && error < 1.0, "a share between 0 and 1");
@@ -295,7 +297,7 @@ impl SweepPlan {
             }
         }
         to.section = "sweep".into();
-        to.count("most_points", self.count(), "points", 1, self.sweep.most_points);
+        to.count("most_points", self.count(), "points", 1, self.sweep.most_points.min(MOST_POINTS));
     }
 
     /// Number of points besides the base.

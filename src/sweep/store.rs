@@ -75,6 +75,21 @@ pub struct Header {
     pub base: String,
 }
 
+/// The first line in which two texts differ, as each has it.
+fn first_change(one: &str, other: &str) -> Option<[String; 2]> {
+    let [mut one, mut other] = [one, other].map(str::lines);
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return None,
+            (a, b) if a == b => {}
+            (a, b) => {
+                // lines of a net may be long
+                return Some([a, b].map(|line| line.unwrap_or("").trim().chars().take(80).collect()));
+            }
+        }
+    }
+}
+
 impl Header {
     /// The identity of a sweep that this version runs.
     pub fn new(shard: Shard, points: u64, seed: u64, level: f64, plan: String, base: String) -> Self {
@@ -83,18 +98,20 @@ impl Header {
     }
 
     /// What is different in another header, in words; none where they are equal, whatever the shard.
-    pub(in crate::sweep) fn difference(&self, other: &Self) -> Option<&'static str> {
+    pub(in crate::sweep) fn difference(&self, other: &Self) -> Option<String> {
         let same_level = self.level.to_bits() == other.level.to_bits();
         let checks = [
-            (self.seed == other.seed, "the seed"),
-            (self.budget == other.budget, "the budget"),
-            (self.plan == other.plan, "the plan of the sweep"),
-            (self.base == other.base, "the base that its points change"),
-            (same_level, "the level of the intervals"),
-            (self.version == other.version, "the version of tailspn"),
-            (self.points == other.points && self.format_version == other.format_version, "the number of points"),
+            (self.seed == other.seed, "the seed", None),
+            (self.budget == other.budget, "the budget", None),
+            (self.plan == other.plan, "the plan of the sweep", Some([&self.plan, &other.plan])),
+            (self.base == other.base, "the base that its points change", Some([&self.base, &other.base])),
+            (same_level, "the level of the intervals", None),
+            (self.version == other.version, "the version of tailspn", None),
+            (self.points == other.points && self.format_version == other.format_version, "the number of points", None),
         ];
-        checks.iter().find(|(same, _)| !same).map(|(_, what)| *what)
+        let (_, what, texts) = checks.into_iter().find(|(same, ..)| !same)?;
+        let line = texts.and_then(|[own, other]| first_change(own, other));
+        Some(line.map_or_else(|| what.to_owned(), |[own, other]| format!("{what} (from `{other}` to `{own}`)")))
     }
 }
 
@@ -132,7 +149,7 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
         /// What.
-        what: &'static str,
+        what: String,
     },
 }
 
@@ -321,7 +338,7 @@ impl Store {
 
     fn go_on(folder: &Path, header: Header) -> Result<Self, StoreError> {
         let stored = read(folder)?;
-        let shard = (stored.header.shard != header.shard).then_some("the shard");
+        let shard = (stored.header.shard != header.shard).then(|| "the shard".to_owned());
         if let Some(what) = header.difference(&stored.header).or(shard) {
             return Err(StoreError::Changed { path: folder.to_owned(), what });
         }
@@ -470,7 +487,7 @@ mod tests {
         Store::open(&path, header("p"), true).unwrap().close().unwrap();
         let told = |header, resume| Store::open(&path, header, resume).unwrap_err().to_string();
         assert!(told(header("p"), false).ends_with("holds a sweep already"));
-        assert!(told(header("q"), true).ends_with("the plan of the sweep has changed since"));
+        assert!(told(header("q"), true).ends_with("the plan of the sweep (from `p` to `q`) has changed since"));
         let other = |change: fn(&mut Header)| {
             let mut header = header("p");
             change(&mut header);

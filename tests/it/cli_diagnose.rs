@@ -1,5 +1,7 @@
 //! `diagnose` as a person sees it.
 
+use std::io::Read as _;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -91,7 +93,9 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     starts(&["diagnose"], "2", "PATH");
     starts(&["diagnose", LOG, "--peer-factor", "0.5"], "2", "at least 1");
     starts(&["diagnose", LOG, "--utc-offset", "abc"], "2", "+01:00");
-    starts(&["diagnose", LOG, LOG], "2", "one log at a time");
+    let copy = tempfile::NamedTempFile::new().unwrap();
+    std::fs::copy(LOG, copy.path()).unwrap();
+    starts(&["diagnose", LOG, copy.path().to_str().unwrap()], "2", "one log at a time");
     starts(&["diagnose", TABLE], "4", "samples tell nothing about tasks");
     starts(&["diagnose", "Cargo.toml"], "4", "Cargo.toml");
     starts(&["diagnose", "no-such-file"], "7", "no-such-file");
@@ -157,6 +161,110 @@ fn progress_beside_a_log_tells_who_lags() {
     assert!(text.starts_with("exit 2") && text.contains("--timeline draws the log"), "{text}");
 }
 
+/// The reports of a run, with some columns changed.
+fn changed(from: &std::path::Path, to: &std::path::Path, change: impl Fn(&mut Vec<String>)) {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(from).unwrap()).read_to_string(&mut text).unwrap();
+    let line = |(i, line): (usize, &str)| {
+        let mut columns: Vec<String> = line.split('\t').map(str::to_owned).collect();
+        if i > 0 {
+            change(&mut columns);
+        }
+        columns.join("\t") + "\n"
+    };
+    std::fs::write(to, text.lines().enumerate().map(line).collect::<String>()).unwrap();
+}
+
+/// Clocks that disagree are told and taken into account; attempts that the log has not are told and left out.
+#[test]
+fn reports_and_log_of_a_run_are_matched() {
+    let Some(folder) = labelled().map(|folder| folder.join("longtail-4node/skew3")) else { return };
+    let log = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let log = log.filter(|path| path.display().to_string().contains("/app-")).next().unwrap().display().to_string();
+    let made = tempfile::tempdir().unwrap();
+    let reports = made.path().join("reports.tsv");
+    let with = |change: &dyn Fn(&mut Vec<String>)| {
+        changed(&folder.join("progress.tsv.gz"), &reports, change);
+        diagnosed(&[&log, reports.to_str().unwrap()])
+    };
+    let spans = |report: &Value| -> Vec<[f64; 2]> {
+        let findings = report["findings"].as_array().unwrap().iter().filter(|finding| finding["method"] == "long-tail");
+        findings.map(|finding| ["from", "to"].map(|end| finding[end].as_f64().unwrap())).collect()
+    };
+    let right = with(&|_| {});
+    assert!(!spans(&right).is_empty() && right["warnings"].to_string() == "[]", "{right}");
+    for (shift, told) in [(8_000, "s ahead of that of the log"), (-10_000, "s behind that of the log")] {
+        let shifted = with(&|columns| columns[5] = (columns[5].parse::<i64>().unwrap() + shift).to_string());
+        let warnings = shifted["warnings"].to_string();
+        let (before, _) = warnings.split_once(told).unwrap_or_else(|| panic!("{warnings}"));
+        let seconds: f64 = before.trim().rsplit(' ').next().unwrap().parse().unwrap();
+        // the last report comes shortly before the end
+        assert!((seconds - (shift as f64 / 1e3).abs()).abs() < 0.5, "{warnings}");
+        assert_eq!(spans(&shifted), spans(&right));
+    }
+    let other = with(&|columns| {
+        if columns[2] == "3" {
+            columns[2] = "103".to_owned();
+        }
+    });
+    let missing = other["missing"].to_string();
+    assert!(missing.contains("1 of ") && missing.contains("such as task 103 of stage 1"), "{missing}");
+    let none = with(&|columns| columns[1] = "9".to_owned());
+    assert!(none["missing"].to_string().contains("is in the log: they are compared among themselves"), "{none}");
+}
+
+#[test]
+fn where_nothing_can_be_compared_nothing_is_said_to_be_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let [wrong, profile, empty] = [path("wrong.tsv"), path("usual.json"), path("empty")];
+    std::fs::write(&wrong, "partition\tt_ms\tprogress\nx\t1\t0.0\nx\t1000\t1.0\n").unwrap();
+    let text = shown(&["diagnose", &wrong]);
+    assert!(text.starts_with("exit 4") && text.contains("none of the reports of progress can be used"), "{text}");
+    std::fs::create_dir(&empty).unwrap();
+    assert!(shown(&["diagnose", &empty]).contains("there is nothing to diagnose"));
+    let Some(runs) = labelled().map(|folder| folder.join("strace-minimr")) else { return };
+    let at = |run: &str| runs.join(run).display().to_string();
+    data(&["syscalls", "profile", "-o", &profile, &at("t_none_1"), &at("t_none_2"), &at("t_none_3")]);
+    // a profile of the other form
+    let args = [at("c_disk_n3"), "--profile".to_owned(), profile];
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let text = shown(&[&["diagnose"], &args[..]].concat());
+    assert!(text.contains("there was nothing to compare, so that nothing can be said"), "{text}");
+    assert_eq!(diagnosed(&args)["compared"], false);
+}
+
+/// A node with a quarter of its processor gets few tasks, and is named by them; where nodes are equal none is.
+#[test]
+fn a_node_that_is_slowed_is_named() {
+    let Some(folder) = labelled() else { return };
+    let slow = |run: &str| -> Vec<String> {
+        let report = diagnosed(&[folder.join(run).to_str().unwrap()]);
+        found(&report, "slow-node").into_iter().map(|finding| finding.0).collect()
+    };
+    assert_eq!(slow("phan-4node/c3_nospec"), ["10.77.0.11"]);
+    assert!(slow("phan-4node/c2_nospec").contains(&"10.77.0.11".to_owned()));
+    for run in ["hist1", "hist2", "hist3", "skew1", "skew3", "skew5"] {
+        assert_eq!(slow(&format!("longtail-4node/{run}")), [""; 0], "{run}");
+    }
+}
+
+/// Both methods see that the keys of a shuffle are skewed, and it counts once.
+#[test]
+fn two_methods_agree_on_a_skewed_shuffle() {
+    let Some(folder) = labelled().map(|folder| folder.join("bigroots-2node/shuffle_skew")) else { return };
+    let report = diagnosed(&[folder.to_str().unwrap()]);
+    let lag: Vec<String> = found(&report, "long-tail").into_iter().map(|finding| finding.1).collect();
+    assert!(
+        lag.iter().any(|cause| cause == "shuffle-skew") && !lag.iter().any(|cause| cause == "data-skew"),
+        "{lag:?}"
+    );
+    let advice = report["advice"].as_array().unwrap().iter().filter(|advice| advice["cause"] == "shuffle-skew");
+    assert_eq!(advice.count(), 1);
+    let twice = folder.join("progress.tsv.gz").display().to_string();
+    assert_eq!(report, diagnosed(&[folder.to_str().unwrap(), &twice]), "a file that was met before");
+}
+
 /// The faulty node of each run is the one that is named; without a profile the logs are told as missing.
 #[test]
 fn system_calls_tell_which_node_is_at_fault() {
@@ -201,7 +309,10 @@ fn what_is_nothing_known_is_told() {
     }
     let text = shown(&["diagnose", folder.path().to_str().unwrap()]);
     assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 attempts"), "{text}");
-    assert!(text.contains("left out, since they are nothing known: ") && text.contains("garbage"), "{text}");
+    assert!(
+        text.contains("left out, since they are nothing known, or folders: ") && text.contains("garbage"),
+        "{text}"
+    );
     let text = shown(&["diagnose", &format!("n1={garbage}")]);
     assert!(text.starts_with("exit 4") && text.contains("is no log of strace"), "{text}");
 }

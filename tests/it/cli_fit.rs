@@ -43,6 +43,8 @@ fn says_what_is_wrong() {
     assert!(other.starts_with("exit 4") && other.contains("these are not runs of"), "{other}");
     let sizes = shown(&["fit", SMALL, LARGER, "--input-size", "1G"]);
     assert!(sizes.starts_with("exit 2"), "{sizes}");
+    let twice = shown(&["fit", SMALL, SMALL]);
+    assert!(twice.starts_with("exit 2") && twice.contains("are logs of the same run"), "{twice}");
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
     let text = String::from_utf8(tool(&["fit", SMALL, "-o", "-"]).output().unwrap().stdout).unwrap();

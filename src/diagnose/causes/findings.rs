@@ -18,8 +18,11 @@ const SLOW_NODE_METHOD: &str = "slow-node";
 /// A node is slow where the median of its tasks' times, each over the median of its stage on other nodes, is above this: what makes
 /// a straggler of a task. Healthy nodes of the labelled runs reach 1.31.
 const SLOW_NODE: f64 = 1.5;
-/// Fewest tasks of a node that say anything about it.
+/// Fewest tasks of a node that say anything about it, and of others to compare it with.
 const FEWEST: usize = 8;
+/// A slow node gets few tasks. Fewer are enough where all of them took longer than every task of the stage elsewhere, and that has at most this
+/// probability by chance.
+const CHANCE: f64 = 1e-3;
 
 /// What is known about one stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +58,7 @@ pub struct RootCauses {
 /// no samples.
 pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions, rules: &Rules) -> RootCauses {
     let mut found = RootCauses::default();
-    let mut ratios: Vec<Vec<f64>> = vec![Vec::new(); trace.nodes.len()];
+    let mut times: Vec<NodeTimes> = vec![NodeTimes::default(); trace.nodes.len()];
     for (id, _) in trace.stages_with_ids() {
         let records = records_of(trace, id);
         if records.is_empty() {
@@ -73,9 +76,9 @@ pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions
             found.findings.extend(new);
         }
         found.stages.push(summary);
-        compare_nodes(&pool, &mut ratios);
+        compare_nodes(&pool, &mut times);
     }
-    found.findings.extend(slow_nodes(trace, ratios));
+    found.findings.extend(slow_nodes(trace, times));
     found
 }
 
@@ -190,24 +193,44 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
     found
 }
 
+/// The tasks of a node beside those of others.
+#[derive(Clone, Debug, Default)]
+struct NodeTimes {
+    /// Their times, each over the median of the stage's tasks on other nodes.
+    ratios: Vec<f64>,
+    /// Whether in some stage all of them took so much longer than all others that it is no chance.
+    apart: bool,
+}
+
 /// Adds, for each node, the times of its tasks over the median of the stage's tasks on other nodes.
-fn compare_nodes(pool: &Pool, ratios: &mut [Vec<f64>]) {
+fn compare_nodes(pool: &Pool, times: &mut [NodeTimes]) {
     let done = || pool.tasks.iter().filter(|task| task.record.succeeded && !task.cold);
-    for (node, own) in ratios.iter_mut().enumerate() {
+    for (node, own) in times.iter_mut().enumerate() {
         let mut others: Vec<f64> =
             done().filter(|t| t.record.node.is_some_and(|n| n != node)).map(|t| t.record.seconds()).collect();
         others.sort_unstable_by(f64::total_cmp);
         let Some(median) = quantile(&others, 0.5).filter(|&m| m > 0.0 && others.len() >= FEWEST) else { continue };
-        own.extend(done().filter(|t| t.record.node == Some(node)).map(|t| t.record.seconds() / median));
+        let before = own.ratios.len();
+        own.ratios.extend(done().filter(|t| t.record.node == Some(node)).map(|t| t.record.seconds() / median));
+        let new = &own.ratios[before..];
+        let least = new.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = others.last().map_or(0.0, |most| most / median);
+        own.apart |= !new.is_empty() && least > most.max(SLOW_NODE) && chance(new.len(), others.len()) <= CHANCE;
     }
 }
 
+/// The probability that the slowest of all tasks are just these, where it is left to chance: 1 / C(own + others, own).
+fn chance(own: usize, others: usize) -> f64 {
+    (1..=own).map(|i| i as f64 / (others + i) as f64).product()
+}
+
 /// Nodes whose tasks are slow as a rule: not a straggler here and there, but the median.
-fn slow_nodes(trace: &JobTrace, ratios: Vec<Vec<f64>>) -> Vec<Finding> {
+fn slow_nodes(trace: &JobTrace, times: Vec<NodeTimes>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (node, mut ratios) in trace.nodes.iter().zip(ratios) {
+    for (node, NodeTimes { mut ratios, apart }) in trace.nodes.iter().zip(times) {
         ratios.sort_unstable_by(f64::total_cmp);
-        let Some(slowness) = quantile(&ratios, 0.5).filter(|&s| s > SLOW_NODE && ratios.len() >= FEWEST) else {
+        let enough = apart || ratios.len() >= FEWEST;
+        let Some(slowness) = quantile(&ratios, 0.5).filter(|&slowness| slowness > SLOW_NODE && enough) else {
             continue;
         };
         let tasks = ratios.len() as f64;

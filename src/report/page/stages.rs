@@ -39,7 +39,11 @@ pub(super) fn section(report: &StagesReport) -> Result<Section, PlotError> {
         remarks: report.notes.clone(),
         headline: Some(Headline {
             of: None,
-            mean: number("/mean_s", report.mean_s),
+            // as that of a sweep: of a usual run, with its interval
+            mean: report.usual_mean.as_ref().map_or_else(
+                || number("/mean_s", report.mean_s),
+                |mean| Number::quantity("/usual_mean".to_owned(), mean, "s"),
+            ),
             quantiles: [quantile(0.5), quantile(0.95), quantile(0.99)],
         }),
         plan: report.plan.clone(),
@@ -49,7 +53,7 @@ pub(super) fn section(report: &StagesReport) -> Result<Section, PlotError> {
     waterfall(&mut section, report)?;
     add_times(&mut section, &Times::stages(report))?;
     let mut table = Table::new("Job time of a run to come", "", &["", "time"]);
-    table.rows.push(vec!["mean".into(), number("/mean_s", report.mean_s).into()]);
+    table.rows.push(vec!["mean of all runs".into(), number("/mean_s", report.mean_s).into()]);
     table.rows.extend(report.quantiles.iter().enumerate().map(|(i, row)| {
         vec![quantile_name(row.p).into(), number(&format!("/quantiles/{i}/value_s"), row.value_s).into()]
     }));
