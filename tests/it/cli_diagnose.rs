@@ -1,12 +1,12 @@
 //! `diagnose` as a person sees it.
 
 use std::io::Read as _;
-
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::cli::{assert_shown, data, shown};
+use crate::shared::shared;
 
 /// A log of 36 tasks on three workers, and their samples: a hog on worker2 from second 9 to 17, a task with three times the data,
 /// one with much garbage collection.
@@ -105,20 +105,12 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     starts(&["diagnose", LOG, binary.to_str().unwrap()], "4", "sadf -j");
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
-    starts(&["diagnose", empty.to_str().unwrap()], "4", "no log of a job");
+    starts(&["diagnose", empty.to_str().unwrap()], "4", "nothing to diagnose");
 }
 
-/// The folder of labelled runs, beside the checkout or where `TAILSPN_SHARED` says.
+/// The folder of labelled runs.
 fn labelled() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let folder = shared.join("data/logs/labelled");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", folder.display());
-    println!("skipped: no ../shared");
-    None
+    shared("data/logs/labelled")
 }
 
 fn diagnosed(args: &[&str]) -> Value {

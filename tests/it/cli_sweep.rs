@@ -234,7 +234,7 @@ fn a_plan_that_changed_is_noticed() {
     told(resume(&["--level=0.9"]), "the level of the intervals");
     told(resume(&["--shard=1/2"]), "the shard");
     std::fs::write(&plan, SMALL.replace("200", "300")).unwrap();
-    told(resume(&[]), "the plan of the sweep has changed");
+    told(resume(&[]), "the plan of the sweep (from `replications = 200` to `replications = 300`) has changed");
     std::fs::write(&plan, SMALL).unwrap();
     std::fs::write(folder.at("job.toml"), job("exponential", 3)).unwrap();
     told(resume(&[]), "the base that its points change");
