@@ -154,7 +154,7 @@ fn progress_beside_a_log_tells_who_lags() {
 }
 
 /// The reports of a run, with some columns changed.
-fn changed(from: &std::path::Path, to: &std::path::Path, change: impl Fn(&mut Vec<String>)) {
+fn changed(from: &Path, to: &Path, change: impl Fn(&mut Vec<String>)) {
     let mut text = String::new();
     flate2::read::GzDecoder::new(std::fs::File::open(from).unwrap()).read_to_string(&mut text).unwrap();
     let line = |(i, line): (usize, &str)| {
