@@ -4,7 +4,9 @@ use std::path::Path;
 
 use tailspn::diagnose::Finding;
 use tailspn::diagnose::long_tail::{AgentSettings, History, Model, Oddity, find};
-use tailspn::diagnose::syscalls::{DiagnosisSettings, Method, NodeCalls, Profile, Purpose, Run, SyscallError, diagnose, read_nodes};
+use tailspn::diagnose::syscalls::{
+    DiagnosisSettings, Method, NodeCalls, Profile, Purpose, Run, SyscallError, diagnose, read_nodes,
+};
 use tailspn::report::UsedRow;
 use tailspn::trace::{Clock, JobTrace};
 
@@ -79,9 +81,7 @@ fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<History,
     let (bytes, rest) = read_at_most(path, args.max_samples)?;
     said.warnings.extend(match rest {
         Rest::Nothing => None,
-        Rest::More => {
-            Some(format!("{name}: what comes after {} bytes is left out (--max-samples)", args.max_samples))
-        }
+        Rest::More => Some(format!("{name}: what comes after {} bytes is left out (--max-samples)", args.max_samples)),
         Rest::Damaged(how) => Some(format!("{name}: {}: {how}", Oddity::CutFile.text())),
     });
     let read = History::from_reports(&bytes, 0);

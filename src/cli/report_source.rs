@@ -115,12 +115,10 @@ impl ReportSource {
                 Err(RecvTimeoutError::Timeout) => Ok(Chunk::Idle),
                 Err(RecvTimeoutError::Disconnected) => Ok(Chunk::End),
             },
-            Self::Compressed { reader, name } => {
-                match next_bytes(&mut **reader) {
-                    Ok(bytes) => Ok(if bytes.is_empty() { Chunk::End } else { Chunk::Bytes(bytes) }),
-                    Err(error) => damaged(name, error),
-                }
-            }
+            Self::Compressed { reader, name } => match next_bytes(&mut **reader) {
+                Ok(bytes) => Ok(if bytes.is_empty() { Chunk::End } else { Chunk::Bytes(bytes) }),
+                Err(error) => damaged(name, error),
+            },
             Self::File { file, name, position } => follow(file, position).map_err(|error| unreadable(name, &error)),
         }
     }

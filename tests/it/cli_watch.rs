@@ -160,7 +160,7 @@ fn a_cut_compressed_file_is_read_up_to_its_cut() {
     let folder = learned();
     let whole = packed(&reports(70));
     let write = |name: &str, length: usize| std::fs::write(folder.path().join(name), &whole[..length]).unwrap();
-    write("cut.tsv.gz", whole.len() * 3 / 4);
+    write("cut.tsv.gz", whole.len() * 19 / 20);
     write("stub.tsv.gz", 12);
     let run = |args: &[&str]| show(&tool(&[&["watch"], args].concat()).current_dir(folder.path()).output().unwrap());
     let cut = run(&["cut.tsv.gz", "--model", "model.toml"]);

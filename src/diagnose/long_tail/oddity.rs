@@ -71,7 +71,9 @@ impl Oddity {
             Self::NothingToDo => "a total of 0; the report is left out",
             Self::TimeBackwards => "a time before an earlier report's; left out",
             Self::TimeLeaps => "a time far after all others; left out unless the next one is as late",
-            Self::OutOfOrder => "a report much older than the latest one; used, but tasks are misjudged unless reports come in the order of time",
+            Self::OutOfOrder => {
+                "a report much older than the latest one; used, but tasks are misjudged unless reports come in the order of time"
+            }
             Self::AboveOne => "more done than there is; left out",
             Self::ProgressFell => "less done than before; left out",
             Self::TotalChanged => "a total that changed; the new one counts",

@@ -191,7 +191,8 @@ fn record<'a>(mut cells: Cells<'a>, line: &str, number: u64, oddities: &mut Oddi
     let cell = |column: Column| cells[column as usize].as_deref();
     let fields = || -> Result<_, Fault> {
         let missing = (Oddity::MissingField, None);
-        let real = |column: Column| cell(column).map(|text| parsed(text, column, |value: &f64| value.is_finite())).transpose();
+        let real =
+            |column: Column| cell(column).map(|text| parsed(text, column, |value: &f64| value.is_finite())).transpose();
         // the number of a task that has run in several attempts is its partition
         let id = if cell(Column::Partition).is_some() { Column::Partition } else { Column::TaskId };
         let task = parsed(cell(id).ok_or(missing)?, id, |_: &u64| true)?;

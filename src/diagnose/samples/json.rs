@@ -139,7 +139,8 @@ impl Host {
             _ => {
                 let day = date(timestamp["date"].as_str()?)?.days as f64 * DAY;
                 let utc = timestamp["utc"] == 1 || timestamp["tz"] == "UTC";
-                (day + time_of_day(timestamp["time"].as_str()?)?, utc, field(timestamp, &["interval"]).filter(|interval| interval.is_finite()))
+                let interval = field(timestamp, &["interval"]).filter(|interval| interval.is_finite());
+                (day + time_of_day(timestamp["time"].as_str()?)?, utc, interval)
             }
         };
         let mut to = if utc { to } else { to - self.utc_offset };

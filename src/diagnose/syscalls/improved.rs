@@ -174,7 +174,8 @@ fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
     let score = |(at, own): (usize, &Level)| {
         let peers = || levels.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, level)| level);
         let middle = |value: fn(&Level) -> f64| median(peers().map(value).collect());
-        let others = || Some(Others { level: middle(|level| level.level)?, fewer: middle(|level| level.made)? / own.made });
+        let others =
+            || Some(Others { level: middle(|level| level.level)?, fewer: middle(|level| level.made)? / own.made });
         let others = if levels.len() < ENOUGH_NODES { None } else { others() };
         let slowness = (own.level + usual) / (others.map_or(usual, |others| others.level) + usual);
         let score = slowness * others.map_or(1.0, |others| others.fewer);
