@@ -173,13 +173,17 @@ fn often(nodes: Vec<Vec<Call<'static>>>) -> Vec<Vec<Call<'static>>> {
     nodes.into_iter().map(|calls| calls.repeat(20)).collect()
 }
 
-fn improved_answer(judged: Vec<Vec<Call<'static>>>) -> Answer {
+/// What is usual where calls are made often enough for means.
+fn often_profile() -> Profile {
     let often_control = |scale: f64| {
         let even = EVEN.map(|row| row.map(|time| time * scale));
         run(&[], &often(nodes([scale; 4], [scale; 4], even, [scale; 4])))
     };
-    let controls = [1.0, 1.1, 1.2].map(often_control);
-    improved(&run(&[], &judged), &profile(&controls), &ImprovedSettings::default())
+    profile(&[1.0, 1.1, 1.2].map(often_control))
+}
+
+fn improved_answer(judged: Vec<Vec<Call<'static>>>) -> Answer {
+    improved(&run(&[], &judged), &often_profile(), &ImprovedSettings::default())
 }
 
 #[test]
@@ -284,7 +288,7 @@ fn nodes_that_do_not_fit_together_are_told() {
 #[test]
 fn logs_that_do_not_overlap_name_no_node() {
     let slow = often(nodes([1.0, 9.0, 1.0, 1.0], [1.0, 9.0, 1.0, 1.0], EVEN, [1.0; 4]));
-    let profile = profile(&controls());
+    let profile = often_profile();
     let invocations = ["n1", "n2", "n3", "n4"].map(|name| Invocations::Judge(profile.extremes_of(name).unwrap()));
     let mut run = run(&invocations, &slow);
     let say = |run: &Run| diagnose(run, &profile, &Method::ALL, &DiagnosisSettings::default());
