@@ -43,7 +43,7 @@ pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Fail
         None => (without_log(&inputs), RootCauses::default()),
     };
     said.add(by_progress(&inputs, trace.as_ref(), args, terminal)?);
-    said.add(by_calls(&inputs, args, terminal)?);
+    said.add(by_calls(&inputs, trace.as_ref(), args, terminal)?);
     said.warnings.extend(inputs.left_out());
     let report = report(trace.as_ref(), said, causes);
     for warning in &report.warnings {

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use tailspn::diagnose::Finding;
-use tailspn::diagnose::long_tail::{AgentSettings, History, Model, by_log, clock_ahead, find};
-use tailspn::diagnose::syscalls::{DiagnosisSettings, Method, Purpose, diagnose, read_run};
+use tailspn::diagnose::long_tail::{AgentSettings, History, Model, Oddity, by_log, clock_ahead, find};
+use tailspn::diagnose::syscalls::{
+    DiagnosisSettings, Method, NodeCalls, Profile, Purpose, Run, SyscallError, diagnose, read_nodes,
+};
 use tailspn::report::UsedRow;
 use tailspn::trace::{Clock, JobTrace};
 
@@ -13,7 +15,7 @@ use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::report_source::read_at_most;
+use crate::cli::report_source::{Rest, read_at_most};
 use crate::cli::watch::{Progress, interrupted};
 use crate::cli::{syscalls, watch_tasks};
 
@@ -31,6 +33,13 @@ pub(super) struct Said {
 impl Said {
     fn missing(sentence: String) -> Self {
         Self { missing: vec![sentence], ..Self::default() }
+    }
+
+    /// The log of a node is used; what is odd about it is told.
+    fn use_of(&mut self, node: &NodeCalls) {
+        let taken = format!("{} of node {}", node.form.text(), node.node);
+        self.used.push(UsedRow { kind: "syscalls".into(), name: node.file.clone(), taken });
+        self.warnings.extend(node.odd.iter().map(|odd| format!("{}:{}: {odd}", node.file, odd.line)));
     }
 
     pub(super) fn add(&mut self, more: Self) {
@@ -53,7 +62,7 @@ pub(super) fn by_progress(
     let (mut said, mut history) = (Said::default(), History::default());
     for path in inputs.progress.iter().take_while(|_| !interrupted()) {
         let (read, used) = reports(path, args, &mut said)?;
-        match trace.and_then(|trace| apart(trace, &read)) {
+        match apart(trace, "reports", span(&read)) {
             Some(why) => said.missing.push(format!("{}: {why}", path.display())),
             None => {
                 history.extend(match trace {
@@ -87,10 +96,12 @@ pub(super) fn by_progress(
 /// The reports of a file; tells what is odd about them.
 fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<(History, UsedRow), Failure> {
     let name = path.display().to_string();
-    let (bytes, cut) = read_at_most(path, args.max_samples)?;
-    if cut {
-        said.warnings.push(format!("{name}: what comes after {} bytes is left out (--max-samples)", args.max_samples));
-    }
+    let (bytes, rest) = read_at_most(path, args.max_samples)?;
+    said.warnings.extend(match rest {
+        Rest::Nothing => None,
+        Rest::More => Some(format!("{name}: what comes after {} bytes is left out (--max-samples)", args.max_samples)),
+        Rest::Damaged(how) => Some(format!("{name}: {}: {how}", Oddity::CutFile.text())),
+    });
     let read = History::from_reports(&bytes, 0);
     said.warnings.extend(read.oddities.list().map(|counted| format!("{name}: {counted}")));
     let reports: usize = read.tasks.iter().map(|task| task.points.len()).sum();
@@ -126,22 +137,26 @@ fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     known
 }
 
-/// Why the reports of a file cannot be of the run that the log tells of: their times do not meet.
-fn apart(trace: &JobTrace, history: &History) -> Option<String> {
-    if trace.clock != Clock::Unix {
-        return None;
-    }
-    let from = trace.origin_us as f64 / 1e6;
-    let to = from + trace.last?.seconds();
+/// The first and the last time of reports, in seconds since 1970.
+fn span(history: &History) -> Option<[f64; 2]> {
     let first = history.tasks.iter().map(|task| task.start_s).reduce(f64::min)?;
     let ends = history.tasks.iter().filter_map(|task| Some(task.start_s + task.points.last()?.0));
-    let last = ends.reduce(f64::max)?;
+    Some([first, ends.reduce(f64::max)?])
+}
+
+/// Why what a file has from a first to a last time, in seconds since 1970, cannot be of the run that the log tells of: their times do
+/// not meet.
+fn apart(trace: Option<&JobTrace>, what: &str, span: Option<[f64; 2]>) -> Option<String> {
+    let trace = trace.filter(|trace| trace.clock == Clock::Unix)?;
+    let [first, last] = span?;
+    let from = trace.origin_us as f64 / 1e6;
+    let to = from + trace.last?.seconds();
     let (when, by) = match (first > to, last < from) {
         (true, _) => ("begin after the log ends", first - to),
         (_, true) => ("end before the log begins", from - last),
         _ => return None,
     };
-    Some(format!("the reports {when}, by {by:.0} s: they are of another run, and are left out"))
+    Some(format!("the {what} {when}, by {by:.0} s: they are of another run, and are left out"))
 }
 
 /// Kinds of tasks of which the model has learned nothing.
@@ -159,35 +174,69 @@ fn not_learned(model: &Model, history: &History) -> Option<String> {
 
 /// Nodes at fault by their system calls. Of the three methods the improved one is taken: the other two, as printed, name the wrong node
 /// too often (docs/replications/system-calls.md).
-pub(super) fn by_calls(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Said, Failure> {
-    let Some(path) = &args.profile else {
-        if inputs.calls.is_empty() {
-            return Ok(Said::default());
-        }
-        return Ok(Said::missing(format!(
+pub(super) fn by_calls(
+    inputs: &Inputs,
+    trace: Option<&JobTrace>,
+    args: &DiagnoseArgs,
+    terminal: &Terminal,
+) -> Result<Said, Failure> {
+    let profile = args.profile.as_ref().map(|path| syscalls::profile_in(path)).transpose()?;
+    match profile {
+        None if inputs.calls.is_empty() => Ok(Said::default()),
+        None => Ok(Said::missing(format!(
             "logs of strace were not read, since it is not known what is usual: {}; make a profile of runs without a fault, \
              `tailspn syscalls profile RUN... -o usual.json`, and give it with --profile usual.json",
             inputs.calls.join(", ")
-        )));
-    };
-    if inputs.calls.is_empty() {
-        return Ok(Said::missing("no logs of strace: the profile is of no use".to_owned()));
+        ))),
+        Some(_) if inputs.calls.is_empty() => {
+            Ok(Said::missing("no logs of strace: the profile is of no use".to_owned()))
+        }
+        Some(profile) => judged_calls(inputs, &profile, trace, terminal),
     }
-    let profile = syscalls::profile_in(path)?;
+}
+
+/// What the profile says of the nodes whose logs are of the run that the log tells of.
+fn judged_calls(
+    inputs: &Inputs,
+    profile: &Profile,
+    trace: Option<&JobTrace>,
+    terminal: &Terminal,
+) -> Result<Said, Failure> {
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-    let run = read_run(&inputs.calls, Purpose::Judge(&profile), &profile.read_settings(), &progress)
+    let (read, notes) = read_nodes(&inputs.calls, Purpose::Judge(profile), &profile.read_settings(), &progress)
         .map_err(syscalls::refused)?;
-    let mut said = Said::default();
-    for node in &run.nodes {
-        let taken = format!("{} of node {}", node.form.text(), node.node);
-        said.used.push(UsedRow { kind: "syscalls".into(), name: node.file.clone(), taken });
-        said.warnings.extend(node.odd.iter().map(|odd| format!("{}:{}: {odd}", node.file, odd.line)));
+    let (mut said, mut nodes) = (Said::default(), Vec::new());
+    for node in read {
+        match apart(trace, "calls", node.span) {
+            Some(why) => said.missing.push(format!("{}: {why}", node.file)),
+            None => nodes.push(node),
+        }
     }
-    for answer in diagnose(&run, &profile, &[Method::Improved], &DiagnosisSettings::default()) {
+    if nodes.is_empty() {
+        said.warnings.extend(notes);
+        return Ok(said);
+    }
+    let run = match Run::of(String::new(), nodes, notes.clone()) {
+        Ok(run) => run,
+        Err(error @ SyscallError::NothingToJudge { .. }) if trace.is_some() || !inputs.progress.is_empty() => {
+            said.missing.push(nothing_to_judge(&error));
+            said.warnings.extend(notes);
+            return Ok(said);
+        }
+        Err(error) => return Err(syscalls::refused(error)),
+    };
+    run.nodes.iter().for_each(|node| said.use_of(node));
+    for answer in diagnose(&run, profile, &[Method::Improved], &DiagnosisSettings::default()) {
         said.compared |= answer.silence.is_none();
         said.missing.extend(answer.silence.as_ref().map(|why| format!("system calls name no node: {why}")));
         said.findings.extend(answer.findings);
     }
     said.warnings.extend(run.notes);
     Ok(said)
+}
+
+/// Why logs of strace say nothing, and how they would.
+fn nothing_to_judge(error: &SyscallError) -> String {
+    let help = error.help().map_or_else(String::new, |help| format!("; {help}"));
+    format!("system calls: {error}{help}")
 }

@@ -34,6 +34,19 @@ pub(crate) enum Chunk {
     Restarted,
     /// There will be no more.
     End,
+    /// There will be no more that can be read: what was compressed ends too early or is damaged.
+    Damaged(io::Error),
+}
+
+/// What stands behind the bytes that were read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Nothing: they are all.
+    Nothing,
+    /// More than was asked for.
+    More,
+    /// What cannot be read, since what was compressed ends too early or is damaged, and how.
+    Damaged(String),
 }
 
 /// A source of reports.
@@ -64,6 +77,15 @@ impl ReportSource {
         })
     }
 
+    /// Whether all reports are there at once: a file that does not grow, or is not waited for.
+    pub(crate) fn is_complete(&self, until_idle: Option<Duration>) -> bool {
+        match self {
+            Self::Stdin(_) => false,
+            Self::File { .. } => until_idle.is_some_and(|most| most.is_zero()),
+            Self::Compressed { .. } => true,
+        }
+    }
+
     fn stdin() -> Self {
         let (send, receive) = sync_channel(WAITING);
         thread::spawn(move || {
@@ -89,14 +111,14 @@ impl ReportSource {
             Self::Stdin(receive) => match receive.recv_timeout(POLL) {
                 Ok(Ok(bytes)) if bytes.is_empty() => Ok(Chunk::End),
                 Ok(Ok(bytes)) => Ok(Chunk::Bytes(bytes)),
-                Ok(Err(error)) => Err(unreadable("standard input", &error)),
+                Ok(Err(error)) => damaged("standard input", error),
                 Err(RecvTimeoutError::Timeout) => Ok(Chunk::Idle),
                 Err(RecvTimeoutError::Disconnected) => Ok(Chunk::End),
             },
-            Self::Compressed { reader, name } => {
-                let bytes = next_bytes(&mut **reader).map_err(|error| unreadable(name, &error))?;
-                Ok(if bytes.is_empty() { Chunk::End } else { Chunk::Bytes(bytes) })
-            }
+            Self::Compressed { reader, name } => match next_bytes(&mut **reader) {
+                Ok(bytes) => Ok(if bytes.is_empty() { Chunk::End } else { Chunk::Bytes(bytes) }),
+                Err(error) => damaged(name, error),
+            },
             Self::File { file, name, position } => follow(file, position).map_err(|error| unreadable(name, &error)),
         }
     }
@@ -133,31 +155,46 @@ fn next_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// All bytes of a file, unpacked.
-pub(crate) fn read_whole(path: &Path) -> Result<Vec<u8>, Failure> {
-    read_at_most(path, u64::MAX - 1).map(|read| read.0)
+/// All bytes of a file, unpacked, up to where it is damaged.
+pub(crate) fn read_whole(path: &Path) -> Result<(Vec<u8>, Rest), Failure> {
+    read_at_most(path, u64::MAX - 1)
 }
 
-/// The first bytes of a file, unpacked, and whether there are more.
-pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, bool), Failure> {
+/// The first bytes of a file, unpacked, and what stands behind them. What is damaged from the start is an error.
+pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, Rest), Failure> {
     let name = path.display().to_string();
     let failed = |error: io::Error| unreadable(&name, &error);
     let mut reader = BufReader::new(File::open(path).map_err(failed)?);
     let compressed = reader.fill_buf().map_err(failed)?.starts_with(&GZIP);
     let mut bytes = Vec::new();
     let limit = most.saturating_add(1);
-    if compressed {
-        MultiGzDecoder::new(reader).take(limit).read_to_end(&mut bytes).map_err(failed)?;
+    let read = if compressed {
+        MultiGzDecoder::new(reader).take(limit).read_to_end(&mut bytes)
     } else {
-        reader.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+        reader.take(limit).read_to_end(&mut bytes)
+    };
+    match read {
+        Ok(_) if bytes.len() as u64 > most => {
+            bytes.pop();
+            Ok((bytes, Rest::More))
+        }
+        Ok(_) => Ok((bytes, Rest::Nothing)),
+        Err(error) if is_damage(&error) && !bytes.is_empty() => Ok((bytes, Rest::Damaged(reason(&error)))),
+        Err(error) => Err(failed(error)),
     }
-    let more = bytes.len() as u64 > most;
-    if more {
-        bytes.pop();
-    }
-    Ok((bytes, more))
 }
 
-fn unreadable(name: &str, error: &io::Error) -> Failure {
+/// Whether what was compressed ends too early or is damaged, so that what was before can be used.
+fn is_damage(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
+}
+
+/// The end of a source at an error.
+fn damaged(name: &str, error: io::Error) -> Result<Chunk, Failure> {
+    if is_damage(&error) { Ok(Chunk::Damaged(error)) } else { Err(unreadable(name, &error)) }
+}
+
+pub(crate) fn unreadable(name: &str, error: &io::Error) -> Failure {
     Failure::plain(Exit::Io, format!("cannot read `{name}`: {}", reason(error)))
 }

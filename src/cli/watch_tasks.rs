@@ -1,25 +1,27 @@
 //! `watch`: which tasks will be stragglers, told while they run.
 
+use std::io;
 use std::path::Path;
 use std::time::Instant;
 
 use tailspn::diagnose::long_tail::{
     Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, PeerRule, ProgressFeed, ProgressReader,
-    ProgressRecord, StragglerFlag,
+    ProgressRecord, Recording, StragglerFlag,
 };
 use tailspn::report::{
     json, progress_model_report, progress_model_text, straggler_json, straggler_line, watched_json, watched_text,
 };
 use tailspn::trace::ReadOptions;
+use tailspn::watch::Watch as _;
 
 use crate::cli::args::{PeerChoice, RuleChoice, WatchArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::{Terminal, may_write, reason, write_file};
 use crate::cli::plan::PlanText;
-use crate::cli::report_source::{Chunk, ReportSource, read_whole};
+use crate::cli::report_source::{Chunk, ReportSource, Rest, read_whole, unreadable};
 use crate::cli::trace::load;
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Bytes that tell whether a file holds reports.
 const SNIFFED: usize = 1 << 16;
@@ -112,10 +114,13 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
 /// The curves of a run: reports of progress, or a log that has curves.
 fn earlier_run(path: &Path, run: u32, terminal: &Terminal) -> Result<History, Failure> {
     if path.is_file()
-        && let bytes = read_whole(path)?
+        && let (bytes, rest) = read_whole(path)?
         && ProgressReader::is_meant(&String::from_utf8_lossy(&bytes[..bytes.len().min(SNIFFED)]))
     {
-        let history = History::from_reports(&bytes, run);
+        let mut history = History::from_reports(&bytes, run);
+        if let Rest::Damaged(how) = rest {
+            history.oddities.add(Oddity::CutFile, 0, &how);
+        }
         tell_oddities(&path.display().to_string(), &history.oddities, terminal);
         return Ok(history);
     }
@@ -136,39 +141,108 @@ fn tell_oddities(name: &str, oddities: &Oddities, terminal: &Terminal) {
 
 /// Watches until the reports end, nothing comes any more, or Ctrl-C.
 fn watch(path: &Path, model: Option<&Model>, args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let longest = usize::try_from(args.max_line).unwrap_or(usize::MAX);
-    let (mut source, mut feed) = (ReportSource::open(path)?, ProgressFeed::new(longest));
-    let (mut agent, mut oddities) = (Agent::new(model, settings(args)), Oddities::default());
+    let mut source = ReportSource::open(path)?;
+    let settings = settings(args);
+    let (mut agent, mut reports) = (Agent::new(model, settings), Incoming::new(args));
+    if source.is_complete(args.until_idle) {
+        let recording = record(&mut source, &mut reports, terminal)?;
+        for (line, record) in recording.replay(settings.forget_s).take_while(|_| !interrupted()) {
+            tell(agent.take(&record, line, &mut reports.oddities).as_slice(), args, terminal)?;
+        }
+    } else {
+        follow(&mut source, &mut reports, &mut agent, args, terminal)?;
+    }
+    close(path, agent, reports, args, terminal)
+}
+
+/// Reads all reports of a source that is complete.
+fn record(source: &mut ReportSource, reports: &mut Incoming, terminal: &Terminal) -> Result<Recording, Failure> {
+    let progress = Progress::new(terminal.shows_progress(), "lines");
+    let mut recording = Recording::default();
+    let mut take = |record: ProgressRecord<'_>, line: u64, _: &mut Oddities| recording.take(&record, line);
+    loop {
+        let chunk = match source.next()? {
+            Chunk::Idle => Chunk::End,
+            _ if interrupted() => Chunk::End,
+            chunk => chunk,
+        };
+        if reports.hear(chunk, &mut take) {
+            return Ok(recording);
+        }
+        progress.progress(reports.feed.lines(), 0);
+    }
+}
+
+/// Judges reports as they come.
+fn follow(
+    source: &mut ReportSource,
+    reports: &mut Incoming,
+    agent: &mut Agent<'_>,
+    args: &WatchArgs,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
     let mut heard = Instant::now();
     loop {
         let chunk = if interrupted() { Chunk::End } else { source.next()? };
+        let chunk = match chunk {
+            Chunk::Idle if args.until_idle.is_some_and(|most| heard.elapsed() >= most) => Chunk::End,
+            chunk => chunk,
+        };
+        let is_news = matches!(chunk, Chunk::Bytes(_));
         let mut flags = Vec::new();
         let mut take = |record: ProgressRecord<'_>, line: u64, oddities: &mut Oddities| {
             flags.extend(agent.take(&record, line, oddities));
         };
-        let ended = match chunk {
-            Chunk::Bytes(bytes) => {
-                feed.push(&bytes, &mut oddities, &mut take);
-                heard = Instant::now();
-                false
-            }
-            Chunk::Restarted => {
-                feed.restart();
-                oddities.add(Oddity::FileShrank, 0, "");
-                false
-            }
-            Chunk::Idle => args.until_idle.is_some_and(|most| heard.elapsed() >= most),
-            Chunk::End => true,
-        };
-        if ended {
-            feed.finish(&mut oddities, &mut take);
+        let ended = reports.hear(chunk, &mut take);
+        if is_news {
+            heard = Instant::now();
         }
         tell(&flags, args, terminal)?;
         if ended {
-            break;
+            return Ok(());
         }
     }
-    close(path, agent, oddities, &feed, args, terminal)
+}
+
+/// Reports while they are read.
+struct Incoming {
+    feed: ProgressFeed,
+    oddities: Oddities,
+    /// Why what came last cannot be read.
+    damage: Option<io::Error>,
+}
+
+impl Incoming {
+    fn new(args: &WatchArgs) -> Self {
+        let longest = usize::try_from(args.max_line).unwrap_or(usize::MAX);
+        Self { feed: ProgressFeed::new(longest), oddities: Oddities::default(), damage: None }
+    }
+
+    /// Hears what comes next; `take` gets each report. True at the end.
+    fn hear(&mut self, chunk: Chunk, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) -> bool {
+        let ended = match chunk {
+            Chunk::Bytes(bytes) => {
+                self.feed.push(&bytes, &mut self.oddities, take);
+                false
+            }
+            Chunk::Restarted => {
+                self.feed.restart();
+                self.oddities.add(Oddity::FileShrank, 0, "");
+                false
+            }
+            Chunk::Idle => false,
+            Chunk::End => true,
+            Chunk::Damaged(error) => {
+                self.oddities.add(Oddity::CutFile, self.feed.lines() + 1, &reason(&error));
+                self.damage = Some(error);
+                true
+            }
+        };
+        if ended {
+            self.feed.finish(&mut self.oddities, take);
+        }
+        ended
+    }
 }
 
 /// Tells flags at once.
@@ -188,11 +262,11 @@ fn internal(error: &dyn std::fmt::Display) -> Failure {
 fn close(
     path: &Path,
     mut agent: Agent<'_>,
-    mut oddities: Oddities,
-    feed: &ProgressFeed,
+    reports: Incoming,
     args: &WatchArgs,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
+    let Incoming { feed, mut oddities, damage } = reports;
     let running = agent.running();
     if !interrupted() {
         agent.finish(&mut oddities);
@@ -208,6 +282,9 @@ fn close(
     if interrupted() {
         terminal.tell(&format!("{running} tasks were still running"));
         return Ok(Exit::Interrupted);
+    }
+    if let Some(error) = damage.filter(|_| counts.reports == 0) {
+        return Err(unreadable(&name, &error));
     }
     if counts.reports == 0 && feed.lines() > 0 {
         let note = Note::problem(format!("`{name}` holds no report of progress"));

@@ -166,6 +166,8 @@ fn evidence(finding: &Finding) -> Vec<String> {
     let value = |number: f64, unit: &str| match unit {
         "s" if number >= 1.0 => format!("{number:.2} s"),
         "s" => format!("{} ms", milliseconds(number)),
+        "ms" if number >= 1e3 => format!("{:.2} s", 1e-3 * number),
+        "ms" => format!("{} ms", milliseconds(1e-3 * number)),
         _ => plain(number),
     };
     let line = |e: &crate::diagnose::finding::Evidence| {

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tailspn::diagnose::syscalls::{Fault, MadeRun};
 
 use crate::cli::{assert_shown, data, shown};
 use crate::shared::shared;
@@ -99,6 +100,9 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     starts(&["diagnose", TABLE], "4", "samples tell nothing about tasks");
     starts(&["diagnose", "Cargo.toml"], "4", "Cargo.toml");
     starts(&["diagnose", "no-such-file"], "7", "no-such-file");
+    // a profile is looked at also where there is no log of strace
+    starts(&["diagnose", LOG, "--profile", "no-such.json"], "7", "no-such.json");
+    starts(&["diagnose", LOG, "--profile", "Cargo.toml"], "3", "is no profile of system calls");
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("sa20");
     std::fs::write(&binary, b"\x96\xd5\x75\x21\0\0").unwrap();
@@ -140,6 +144,12 @@ fn progress_beside_a_log_tells_who_lags() {
     assert_eq!(found(&both, "long-tail"), skewed, "{both}");
     let straggler = both["findings"].as_array().unwrap().iter().find(|f| f["method"] == "long-tail").unwrap();
     assert!(straggler["subject"]["node"].is_string() && straggler["subject"]["stage"] == "1", "{straggler}");
+    // the rows of these files are sorted by task; `watch` puts them in the order of time
+    let watched = data(&["watch", &at("skew3/progress.tsv.gz"), "--model", &model, "--json"]);
+    let flags = watched.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut flagged: Vec<u64> = flags.filter_map(|flag| flag["task"].as_u64()).collect();
+    flagged.sort_unstable();
+    assert_eq!(flagged, [5, 14], "{watched}");
     let advice = both["advice"].as_array().unwrap().iter().find(|a| a["cause"] == "data-skew").unwrap();
     assert_eq!((&advice["remedy"], &advice["stragglers"]), (&"repartition".into(), &1.into()));
     let progress = at("skew5/progress.tsv.gz");
@@ -285,6 +295,88 @@ fn system_calls_tell_which_node_is_at_fault() {
     let text = shown(&["diagnose", LOG, &named]);
     assert!(text.starts_with("exit 0") && text.contains("logs of strace were not read"), "{text}");
     assert!(text.contains("--profile usual.json"), "{text}");
+}
+
+/// A log of strace with its times moved.
+fn moved(text: &str, by_s: f64) -> String {
+    let line = |line: &str| {
+        let (process, rest) = line.split_once(' ').unwrap();
+        let (time, rest) = rest.split_once(' ').unwrap();
+        format!("{process} {:.6} {rest}\n", time.parse::<f64>().unwrap() + by_s)
+    };
+    text.lines().map(line).collect()
+}
+
+/// Logs of strace of a run in which the disk of n2 is slow, at the time of the job, and others of another time.
+#[test]
+fn logs_of_strace_of_another_time_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let logs = |run: u32, fault| MadeRun { tasks: 40, run, fault, ..MadeRun::default() }.logs();
+    let mut learn = vec!["syscalls".to_owned(), "profile".to_owned(), "-o".to_owned(), path("usual.json")];
+    for run in 0..3 {
+        std::fs::create_dir(path(&format!("control{run}"))).unwrap();
+        for (node, text) in logs(run, None) {
+            std::fs::write(path(&format!("control{run}/{node}.strace")), text).unwrap();
+        }
+        learn.push(path(&format!("control{run}")));
+    }
+    data(&learn.iter().map(String::as_str).collect::<Vec<_>>());
+    for (node, text) in logs(8, Some((1, Fault::SlowDisk(20.0)))) {
+        let first: f64 = text.split(' ').nth(1).unwrap().parse().unwrap();
+        // the job began at 1795176000 and took 24 s
+        std::fs::write(path(&format!("{node}.strace")), moved(&text, 1_795_176_002.0 - first)).unwrap();
+        std::fs::write(path(&format!("{node}.late.strace")), moved(&text, 1_795_186_002.0 - first)).unwrap();
+    }
+    let profile = path("usual.json");
+    let run = |log: &[&str], names: [&str; 4]| {
+        let files = names.map(|name| path(&format!("{name}.strace")));
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        diagnosed(&[log, &files, &["--profile", &profile]].concat())
+    };
+    let method = "syscalls-improved";
+    let slow = vec![("n2".to_owned(), "disk".to_owned())];
+    let whole = run(&[LOG], ["n1", "n2", "n3", "n4"]);
+    assert_eq!(found(&whole, method), slow, "{whole}");
+    // one log of another time is left out, and the others are judged
+    let one = run(&[LOG], ["n1.late", "n2", "n3", "n4"]);
+    assert_eq!(found(&one, method), slow, "{one}");
+    let missing = one["missing"].to_string();
+    assert!(missing.contains("n1.late.strace: the calls begin after the log ends, by 99"), "{missing}");
+    assert!(!one["used"].to_string().contains("late"), "{one}");
+    // all of them: nothing is left to judge
+    let none = run(&[LOG], ["n1.late", "n2.late", "n3.late", "n4.late"]);
+    assert_eq!((found(&none, method), none["missing"].to_string().matches("another run").count()), (vec![], 4));
+    // without a job nobody knows which half is the right one
+    let mixed = run(&[], ["n1", "n2", "n3.late", "n4.late"]);
+    assert_eq!(found(&mixed, method), vec![]);
+    assert!(mixed["missing"].to_string().contains("system calls name no node: the log of n"), "{mixed}");
+    // a node alone is compared with the control runs, in a unit that shows them
+    let alone = diagnosed(&[&path("n2.strace"), "--profile", &profile]);
+    let finding = &alone["findings"][0];
+    assert_eq!((&finding["cause"], finding["evidence"].as_array().unwrap().len()), (&"disk".into(), 1), "{alone}");
+    let evidence = &finding["evidence"][0];
+    assert!(evidence["what"].as_str().unwrap().ends_with("against the control runs"), "{evidence}");
+    assert!(evidence["unit"] == "ms" && evidence["usual"].as_f64().unwrap() > 0.1, "{evidence}");
+}
+
+/// Totals of processor time say nothing: beside a job that is told, alone it is an error.
+#[test]
+fn calls_that_cannot_be_judged_do_not_end_the_diagnosis_of_a_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let calls = "1795176001.5 stat(\"/data/a\", 0) = 0 <0.001>\n";
+    let totals = "% time     seconds  usecs/call     calls    errors syscall\n 90.00    0.012000           1     12000           newfstatat\n";
+    let [control, cpu, usual] = [path("n1.strace"), path("n2.strace"), path("usual.json")];
+    std::fs::write(&control, calls).unwrap();
+    std::fs::write(&cpu, totals).unwrap();
+    data(&["syscalls", "profile", &control, "-o", &usual]);
+    let beside = diagnosed(&[LOG, &cpu, "--profile", &usual]);
+    let missing = beside["missing"].to_string();
+    assert!(missing.contains("totals of processor time") && missing.contains("strace -f -T -ttt"), "{missing}");
+    assert!(!beside["findings"].as_array().unwrap().is_empty(), "{beside}");
+    let alone = shown(&["diagnose", &cpu, "--profile", &usual]);
+    assert!(alone.starts_with("exit 5") && alone.contains("no node can be judged"), "{alone}");
 }
 
 #[test]

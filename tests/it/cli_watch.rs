@@ -120,6 +120,60 @@ fn counts_what_cannot_be_right() {
     assert_shown!(show(&output));
 }
 
+/// The rows of a text sorted by task.
+fn by_task(text: &str) -> String {
+    let (header, rows) = text.split_once('\n').unwrap();
+    let mut rows: Vec<&str> = rows.lines().collect();
+    rows.sort_by_key(|row| row.split('\t').nth(2).unwrap().parse::<u32>().unwrap());
+    format!("{header}\n{}\n", rows.join("\n"))
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A file that is complete is judged in the order of time, however its rows are sorted; a stream cannot be, and that is told.
+#[test]
+fn a_complete_file_is_replayed_in_the_order_of_time() {
+    let folder = learned();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+    let text = reports(70);
+    write("run.tsv", text.as_bytes());
+    write("sorted.tsv", by_task(&text).as_bytes());
+    write("sorted.tsv.gz", &packed(&by_task(&text)));
+    let run = |args: &[&str]| {
+        show(&tool(&[&["watch", "--model", "model.toml"], args].concat()).current_dir(folder.path()).output().unwrap())
+    };
+    let right = run(&["run.tsv", "--until-idle", "0"]);
+    assert!(right.contains("straggler map stage 1 task 3.0"), "{right}");
+    assert_eq!(run(&["sorted.tsv", "--until-idle", "0"]), right.replace("run.tsv", "sorted.tsv"));
+    assert_eq!(run(&["sorted.tsv.gz"]), right.replace("run.tsv", "sorted.tsv.gz"));
+    let stream = run(&["sorted.tsv", "--until-idle", "300ms"]);
+    assert!(stream.contains("much older than the latest one") && !right.contains("much older"), "{stream}");
+}
+
+/// What is whole of a file that was cut is used; where nothing is, it cannot be read.
+#[test]
+fn a_cut_compressed_file_is_read_up_to_its_cut() {
+    let folder = learned();
+    let whole = packed(&reports(70));
+    let write = |name: &str, length: usize| std::fs::write(folder.path().join(name), &whole[..length]).unwrap();
+    write("cut.tsv.gz", whole.len() * 19 / 20);
+    write("stub.tsv.gz", 12);
+    let run = |args: &[&str]| show(&tool(&[&["watch"], args].concat()).current_dir(folder.path()).output().unwrap());
+    let cut = run(&["cut.tsv.gz", "--model", "model.toml"]);
+    assert!(cut.starts_with("exit 0") && cut.contains("straggler map stage 1 task 3.0"), "{cut}");
+    assert!(cut.contains("the compressed file ends too early or is damaged; what was before is used"), "{cut}");
+    let learned = run(&["--learn", "cut.tsv.gz"]);
+    assert!(learned.starts_with("exit 0") && learned.contains("ends too early or is damaged"), "{learned}");
+    let stub = run(&["stub.tsv.gz"]);
+    assert!(stub.starts_with("exit 7") && stub.contains("cannot read `stub.tsv.gz`"), "{stub}");
+    let diagnosed = show(&tool(&["diagnose", "cut.tsv.gz"]).current_dir(folder.path()).output().unwrap());
+    assert!(diagnosed.starts_with("exit 0") && diagnosed.contains("ends too early or is damaged"), "{diagnosed}");
+}
+
 #[test]
 fn refuses_what_it_cannot_use() {
     for (args, exit) in [

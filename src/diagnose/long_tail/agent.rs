@@ -20,6 +20,10 @@ const REMEMBERED: usize = 4096;
 /// Reports come a little early or late; a sample is due when all but this share of the interval has passed.
 const JITTER: f64 = 0.02;
 
+/// Samples that a report may lag behind the latest one: half of a task's usual time, or half a minute. Beyond it the reports are not in
+/// the order of time.
+const MOST_BEHIND: f64 = 30.0;
+
 /// A task that is flagged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StragglerFlag {
@@ -183,6 +187,12 @@ impl<'m> Agent<'m> {
         Usual::new(group.profile.and_then(|profile| self.model?.profile.get(profile)))
     }
 
+    /// Whether a report lags so far behind the latest one that it is compared with tasks at another time than its own.
+    fn is_late(&self, group: Option<&Group>, time_s: f64) -> bool {
+        let usual_s = || group.and_then(|group| group.usual_s(self.usual(group))).unwrap_or(f64::INFINITY);
+        time_s < self.now_s && self.now_s - time_s > MOST_BEHIND * self.settings.interval(usual_s())
+    }
+
     fn begin(&mut self, key: Key, record: &ProgressRecord<'_>, line: u64, oddities: &mut Oddities) {
         if self.ended_set.contains_key(&key) {
             return oddities.add(Oddity::AfterEnd, line, "");
@@ -194,7 +204,11 @@ impl<'m> Agent<'m> {
         if self.positions.len() >= self.settings.most_tasks {
             return oddities.add(Oddity::TooManyTasks, line, "");
         }
+        let late = self.groups.get(key.0 as usize).is_some_and(|group| self.is_late(group.as_ref(), record.time_s));
         let Some(Some(group)) = self.groups.get_mut(key.0 as usize) else { return };
+        if late {
+            oddities.add(Oddity::OutOfOrder, line, "");
+        }
         self.positions.insert(key, group.live.len());
         group.live.push(LiveTask {
             task: record.task,
@@ -225,9 +239,8 @@ impl<'m> Agent<'m> {
         match group.live[position].state.follow(record) {
             Err(oddity) => oddities.add(oddity, line, ""),
             Ok((sample, told)) => {
-                if let Some(oddity) = told {
-                    oddities.add(oddity, line, "");
-                }
+                let late = self.is_late(Some(&group), record.time_s).then_some(Oddity::OutOfOrder);
+                told.into_iter().chain(late).for_each(|oddity| oddities.add(oddity, line, ""));
                 self.counts.reports += 1;
                 if sample.ended {
                     group.end(position, &sample, usual);
@@ -474,6 +487,23 @@ mod tests {
         agent.take(&report("a", 2, 2e12, 0.0), 0, &mut oddities);
         agent.take(&report("a", 3, 2e12, 0.0), 0, &mut oddities);
         assert_eq!((agent.running(), oddities.count(Oddity::TimeLeaps)), (1, 2));
+    }
+
+    /// Tasks one after the other that ran at the same time; with a model of a minute, 30 s is too far behind.
+    #[test]
+    fn reports_that_are_not_in_the_order_of_time_are_counted() {
+        let model = model();
+        for (lasted_s, late) in [(30_u32, 0), (31, 1), (50, 20)] {
+            let (mut agent, mut oddities) = (Agent::new(Some(&model), paper()), Oddities::default());
+            for task in 0..2 {
+                for second in 0..=lasted_s {
+                    let progress = f64::from(second) / 60.0;
+                    agent.take(&report("a", task, f64::from(second), progress), 0, &mut oddities);
+                }
+            }
+            assert_eq!(oddities.count(Oddity::OutOfOrder), late, "{lasted_s}");
+            assert_eq!(agent.counts().reports, u64::from(2 * (lasted_s + 1)), "they are used all the same");
+        }
     }
 
     #[test]

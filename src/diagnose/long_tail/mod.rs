@@ -15,6 +15,7 @@
 //! | reports as text, from a stream | [`ProgressFeed`] |
 //! | what reports say of one attempt, and what cannot be true | `task`, [`Oddity`] |
 //! | the online agent | [`Agent`]; the judgement of a sample: `group`; its settings: [`AgentSettings`] |
+//! | reports that are all there, in the order of time | [`Recording`] |
 //! | curves that can be learned from and replayed | [`History`] |
 //! | what an agent is worth | [`Score`], [`replay`], [`score`](score()) |
 //! | the experiment of the paper, simulated | [`experiment`] |
@@ -36,6 +37,7 @@ mod model;
 mod oddity;
 mod profile;
 mod record;
+mod recording;
 mod score;
 mod settings;
 mod task;
@@ -49,5 +51,6 @@ pub use model::{Learned, MODEL_VERSION, Model, ModelFault};
 pub use oddity::{Counted, Oddities, Oddity};
 pub use profile::{Candidate, FEWEST_TASKS, FittedProfile, Profile, ProfileError, fit_profile};
 pub use record::{LONGEST_LINE, ProgressFeed, ProgressReader, ProgressRecord};
+pub use recording::Recording;
 pub use score::{Score, TRUTH, replay, score, score_by_log};
 pub use settings::{AgentSettings, Boundary, PeerRule};

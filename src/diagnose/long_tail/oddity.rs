@@ -14,6 +14,8 @@ pub enum Oddity {
     BadLine,
     /// The last line has no end.
     CutLastLine,
+    /// A compressed file that ends too early or is damaged.
+    CutFile,
     /// A line longer than the limit.
     LongLine,
     /// A row before any header.
@@ -30,6 +32,8 @@ pub enum Oddity {
     TimeBackwards,
     /// A report with a time far after all others, which the next report did not confirm.
     TimeLeaps,
+    /// A report much older than the latest one of all.
+    OutOfOrder,
     /// More done than there is.
     AboveOne,
     /// Less done than before.
@@ -58,6 +62,7 @@ impl Oddity {
         match self {
             Self::BadLine => "neither a row of the table nor a JSON object; left out",
             Self::CutLastLine => "the last line is cut off; left out",
+            Self::CutFile => "the compressed file ends too early or is damaged; what was before is used",
             Self::LongLine => "a line longer than the limit; left out",
             Self::NoHeader => "a row before any header; left out",
             Self::UnknownColumn => "a column that is not known; ignored",
@@ -66,6 +71,9 @@ impl Oddity {
             Self::NothingToDo => "a total of 0; the report is left out",
             Self::TimeBackwards => "a time before an earlier report's; left out",
             Self::TimeLeaps => "a time far after all others; left out unless the next one is as late",
+            Self::OutOfOrder => {
+                "a report much older than the latest one; used, but tasks are misjudged unless reports come in the order of time"
+            }
             Self::AboveOne => "more done than there is; left out",
             Self::ProgressFell => "less done than before; left out",
             Self::TotalChanged => "a total that changed; the new one counts",

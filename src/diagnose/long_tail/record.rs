@@ -3,6 +3,7 @@
 //! Owns the columns and what each must hold. What a report means for its task is the business of `task`.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
@@ -71,7 +72,28 @@ impl Column {
             _ => Self::Unknown,
         }
     }
+
+    /// The names that it may have, for people.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Job => "job",
+            Self::Kind => "kind",
+            Self::Stage => "stage",
+            Self::Partition => "partition (or task)",
+            Self::Attempt => "attempt",
+            Self::TaskId => "task_id",
+            Self::Node => "node (or host)",
+            Self::Time => "t_ms",
+            Self::Done => "done",
+            Self::Total => "total",
+            Self::Progress => "progress",
+            Self::Unknown => "a column that is not known",
+        }
+    }
 }
+
+/// Why a row is no report, and the column that is to blame where it is one.
+type Fault = (Oddity, Option<Column>);
 
 /// Reads lines of reports.
 #[derive(Clone, Debug, Default)]
@@ -167,32 +189,33 @@ fn json_cells<'a>(line: &str, number: u64, oddities: &mut Oddities) -> Option<Ce
 /// The report that the cells make.
 fn record<'a>(mut cells: Cells<'a>, line: &str, number: u64, oddities: &mut Oddities) -> Option<ProgressRecord<'a>> {
     let cell = |column: Column| cells[column as usize].as_deref();
-    let fields = (|| {
+    let fields = || -> Result<_, Fault> {
+        let missing = (Oddity::MissingField, None);
+        let real =
+            |column: Column| cell(column).map(|text| parsed(text, column, |value: &f64| value.is_finite())).transpose();
         // the number of a task that has run in several attempts is its partition
-        let task = whole(cell(Column::Partition).or(cell(Column::TaskId)).ok_or(Oddity::MissingField)?)?;
-        let attempt = cell(Column::Attempt).map_or(Ok(0), whole)?;
-        let attempt = u32::try_from(attempt).map_err(|_| Oddity::BadNumber)?;
-        let time_s = real(cell(Column::Time).ok_or(Oddity::MissingField)?)? / 1e3;
-        let total = cell(Column::Total).map(real).transpose()?;
-        let done = cell(Column::Done).map(real).transpose()?;
-        let progress = match (cell(Column::Progress), done, total) {
-            (Some(progress), _, _) => real(progress)?,
-            (None, Some(done), Some(total)) if total > 0.0 => done / total,
-            (None, Some(_), Some(_)) => return Err(Oddity::NothingToDo),
-            _ => return Err(Oddity::MissingField),
+        let id = if cell(Column::Partition).is_some() { Column::Partition } else { Column::TaskId };
+        let task = parsed(cell(id).ok_or(missing)?, id, |_: &u64| true)?;
+        let attempt = cell(Column::Attempt).map_or(Ok(0), |text| parsed(text, Column::Attempt, |_: &u32| true))?;
+        let time_s = real(Column::Time)?.ok_or(missing)? / 1e3;
+        let (total, done) = (real(Column::Total)?, real(Column::Done)?);
+        let (progress, column) = match (real(Column::Progress)?, done, total) {
+            (Some(progress), _, _) => (progress, Column::Progress),
+            (None, Some(done), Some(total)) if total > 0.0 => (done / total, Column::Done),
+            (None, Some(_), Some(_)) => return Err((Oddity::NothingToDo, None)),
+            _ => return Err(missing),
         };
-        if progress > 1.0 {
-            return Err(Oddity::AboveOne);
+        match progress {
+            share if share > 1.0 => Err((Oddity::AboveOne, None)),
+            share if share < 0.0 => Err((Oddity::BadNumber, Some(column))),
+            _ => Ok((task, attempt, time_s, progress, total)),
         }
-        if progress < 0.0 {
-            return Err(Oddity::BadNumber);
-        }
-        Ok((task, attempt, time_s, progress, total))
-    })();
-    let (task, attempt, time_s, progress, total) = match fields {
+    };
+    let (task, attempt, time_s, progress, total) = match fields() {
         Ok(fields) => fields,
-        Err(oddity) => {
-            oddities.add(oddity, number, line);
+        Err((oddity, column)) => {
+            let blamed = column.map(|column| format!("{} is `{}`", column.text(), cell(column).unwrap_or_default()));
+            oddities.add(oddity, number, blamed.as_deref().unwrap_or(line));
             return None;
         }
     };
@@ -201,12 +224,9 @@ fn record<'a>(mut cells: Cells<'a>, line: &str, number: u64, oddities: &mut Oddi
     Some(ProgressRecord { job, kind, stage, task, attempt, node, time_s, progress, total })
 }
 
-fn whole(text: &str) -> Result<u64, Oddity> {
-    text.parse().map_err(|_| Oddity::BadNumber)
-}
-
-fn real(text: &str) -> Result<f64, Oddity> {
-    text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or(Oddity::BadNumber)
+/// The number in a column, if it can be one.
+fn parsed<T: FromStr>(text: &str, column: Column, can_be: impl Fn(&T) -> bool) -> Result<T, Fault> {
+    text.parse().ok().filter(can_be).ok_or((Oddity::BadNumber, Some(column)))
 }
 
 /// Cuts a stream of bytes into lines and reads them, whatever the pieces that it comes in.
@@ -367,6 +387,24 @@ mod tests {
             assert_eq!(found.len(), 2, "{row}");
             let counted: Vec<_> = oddities.list().map(|c| (c.kind, c.line, c.count)).collect();
             assert_eq!(counted, [(oddity, 4, 1)], "{row}");
+        }
+    }
+
+    /// A person who has ids such as `map_0001` must learn that these are the trouble.
+    #[test]
+    fn a_bad_number_is_told_with_its_column() {
+        for (row, told) in [
+            ("map\t1\ttask_01\t0\t35\t1500\t0\t700", "partition (or task) is `task_01`"),
+            ("map\t1\t\t0\tattempt_7\t1500\t0\t700", "task_id is `attempt_7`"),
+            ("map\t1\t3\t-1\t35\t1500\t0\t700", "attempt is `-1`"),
+            ("map\t1\t3\t0\t35\t12:00\t0\t700", "t_ms is `12:00`"),
+            ("map\t1\t3\t0\t35\t1500\t0\tinf", "total is `inf`"),
+            ("map\t1\t3\t0\t35\t1500\t-1\t700", "done is `-1`"),
+            ("{\"t_ms\":1,\"task\":\"a\",\"progress\":0}", "partition (or task) is `a`"),
+        ] {
+            let (_, oddities) = read(&format!("{TABLE}{row}\n"), 1000);
+            let counted = oddities.list().next().unwrap();
+            assert_eq!((counted.kind, counted.example.as_str()), (Oddity::BadNumber, told));
         }
     }
 

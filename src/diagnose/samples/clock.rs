@@ -77,6 +77,11 @@ pub(super) fn number(text: &str) -> Option<f64> {
     parsed.ok().filter(|number: &f64| number.is_finite())
 }
 
+/// Reads a number that a kernel may get wrong: `nan` and `inf` are not a number, and are counted where they are used.
+pub(super) fn number_or_nan(text: &str) -> Option<f64> {
+    number(text).or_else(|| text.parse::<f64>().is_ok().then_some(f64::NAN))
+}
+
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stamp {
@@ -182,5 +187,7 @@ mod tests {
     fn numbers_with_points_and_commas() {
         assert_eq!([number("1.5"), number("1,5"), number("1e3")], [Some(1.5), Some(1.5), Some(1000.0)]);
         assert_eq!([number("1,2.3"), number("nan"), number("-"), number("1,2,3")], [None; 4]);
+        assert_eq!([number_or_nan("1,5"), number_or_nan("-")], [Some(1.5), None]);
+        assert!(["nan", "-nan", "NaN", "inf"].iter().all(|text| number_or_nan(text).is_some_and(f64::is_nan)));
     }
 }

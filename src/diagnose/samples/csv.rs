@@ -80,6 +80,21 @@ mod tests {
     use super::*;
     use crate::diagnose::samples::series::Meter;
 
+    /// Rust's and sysstat's ways to write what is not a number.
+    #[test]
+    fn shares_that_are_not_a_number_are_counted() {
+        let text = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n\
+            vm;1;2026-11-20 09:22:53 UTC;-1;90.50;0.00;9.50;0.00;0.00;nan\n\
+            vm;1;2026-11-20 09:22:54 UTC;-1;90.50;0.00;9.50;-nan;0.00;5.00\n\
+            vm;1;2026-11-20 09:22:55 UTC;-1;nan;0.00;9.50;0.00;0.00;5.00\n";
+        let mut collector = Collector::default();
+        read(text, 0.0, &mut collector);
+        let counts: Vec<_> = collector.series.iter().map(|(key, s)| (key.2, s.len())).collect();
+        assert_eq!(counts, [(Meter::CpuUser, 2), (Meter::CpuBusy, 1)]);
+        let told: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line, w.count)).collect();
+        assert_eq!(told, [(SampleWarningKind::BadNumber, 2, 3)]);
+    }
+
     #[test]
     fn rows_of_several_sections_and_damage() {
         let text = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n\

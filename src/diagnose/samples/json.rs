@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::diagnose::samples::clock::{DAY, date, number, stamp, time_of_day};
+use crate::diagnose::samples::clock::{DAY, date, number_or_nan, stamp, time_of_day};
 use crate::diagnose::samples::collect::Collector;
 use crate::diagnose::samples::series::Meter;
 use crate::diagnose::samples::warning::SampleWarningKind;
@@ -24,10 +24,19 @@ pub(super) fn read(text: &str, utc_offset: f64, collector: &mut Collector) {
         let Some(open) = rest.find('[') else { break };
         rest = reports(&rest[open + 1..], &mut host, collector);
     }
-    let ended = rest.trim_end().ends_with('}') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-    if !found || !ended {
-        collector.line = 1 + newlines(text);
-        collector.warn(SampleWarningKind::CutFile, "");
+    let whole = serde_json::from_str::<serde::de::IgnoredAny>(text);
+    match whole {
+        Ok(_) if found && rest.trim_end().ends_with('}') => {}
+        // something that JSON does not have, such as a bare NaN
+        Err(error) if !error.is_eof() => {
+            collector.line = error.line() as u64;
+            let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or("");
+            collector.warn(SampleWarningKind::CutFile, line.trim());
+        }
+        _ => {
+            collector.line = 1 + newlines(text);
+            collector.warn(SampleWarningKind::CutFile, "");
+        }
     }
 }
 
@@ -130,7 +139,8 @@ impl Host {
             _ => {
                 let day = date(timestamp["date"].as_str()?)?.days as f64 * DAY;
                 let utc = timestamp["utc"] == 1 || timestamp["tz"] == "UTC";
-                (day + time_of_day(timestamp["time"].as_str()?)?, utc, field(timestamp, &["interval"]))
+                let interval = field(timestamp, &["interval"]).filter(|interval| interval.is_finite());
+                (day + time_of_day(timestamp["time"].as_str()?)?, utc, interval)
             }
         };
         let mut to = if utc { to } else { to - self.utc_offset };
@@ -154,7 +164,7 @@ fn field(row: &Value, names: &[&str]) -> Option<f64> {
     let found = names.iter().find_map(|name| row.get(name))?;
     match found {
         Value::Number(number) => number.as_f64(),
-        Value::String(text) => number(text),
+        Value::String(text) => number_or_nan(text),
         _ => None,
     }
 }
@@ -215,6 +225,18 @@ mod tests {
         assert_eq!(collector.rows, 3);
         let kinds: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line)).collect();
         assert_eq!(kinds, [(SampleWarningKind::CutFile, 7)]);
+    }
+
+    #[test]
+    fn what_is_not_json_is_told_with_its_line() {
+        let collector = collected(&WHOLE.replacen("25.0", "NaN", 1));
+        let told: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line, w.example.clone())).collect();
+        let line = r#""disk": [{"disk-device": "sda", "util-percent": NaN}],"#;
+        assert_eq!(told, [(SampleWarningKind::CutFile, 4, line.to_owned())]);
+        // a text that says so is a number that cannot be right, and all else is used
+        let collector = collected(&WHOLE.replacen("25.0", "\"nan\"", 1));
+        let told: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line, w.count)).collect();
+        assert_eq!((collector.rows, told), (3, vec![(SampleWarningKind::BadNumber, 2, 1)]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The columns of a section of mpstat, iostat, sar or `sadf -d`: which of them are read, under all names that versions gave them.
 
-use crate::diagnose::samples::clock::number;
+use crate::diagnose::samples::clock::number_or_nan;
 use crate::diagnose::samples::series::Meter;
 
 /// Bytes in what sysstat calls a kilobyte.
@@ -56,10 +56,11 @@ impl Section {
 
     fn value(&self, cells: &[&str], names: &[&str]) -> Option<f64> {
         let at = self.columns.iter().position(|column| names.contains(&column.as_str()))?;
-        number(cells.get(at)?)
+        number_or_nan(cells.get(at)?)
     }
 
-    /// What a row says, whose cells stand below the columns; none where a number that is needed is none.
+    /// What a row says, whose cells stand below the columns; none where a cell that is needed holds something else than a number. A `nan`
+    /// makes the value not a number, which the collector counts.
     pub(super) fn values(&self, cells: &[&str]) -> Option<Vec<(Meter, f64)>> {
         let value = |names: &[&str]| self.value(cells, names);
         match self.topic {

@@ -154,24 +154,32 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 struct Scored {
     node: String,
     level: f64,
-    against: f64,
-    /// How many times as many calls the others made.
-    fewer: f64,
+    /// The median of the others, where there are enough of them.
+    others: Option<Others>,
     /// The first factor of the score.
     slowness: f64,
     score: f64,
 }
 
+/// What the other nodes of the run have in the middle.
+#[derive(Clone, Copy, Debug)]
+struct Others {
+    level: f64,
+    /// How many times as many calls they made.
+    fewer: f64,
+}
+
 /// Scores of all nodes that have a level. With fewer than three nodes, a node is compared with what is usual.
 fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
     let score = |(at, own): (usize, &Level)| {
-        let others = || levels.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, level)| level);
-        let few = levels.len() < ENOUGH_NODES;
-        let middle = |value: fn(&Level) -> f64| median(others().map(value).collect()).filter(|_| !few);
-        let against = middle(|level| level.level).unwrap_or(usual);
-        let fewer = middle(|level| level.made).unwrap_or(own.made) / own.made;
-        let slowness = (own.level + usual) / (against + usual);
-        Scored { node: own.node.clone(), level: own.level, against, fewer, slowness, score: slowness * fewer }
+        let peers = || levels.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, level)| level);
+        let middle = |value: fn(&Level) -> f64| median(peers().map(value).collect());
+        let others =
+            || Some(Others { level: middle(|level| level.level)?, fewer: middle(|level| level.made)? / own.made });
+        let others = if levels.len() < ENOUGH_NODES { None } else { others() };
+        let slowness = (own.level + usual) / (others.map_or(usual, |others| others.level) + usual);
+        let score = slowness * others.map_or(1.0, |others| others.fewer);
+        Scored { node: own.node.clone(), level: own.level, others, slowness, score }
     };
     levels.iter().enumerate().map(score).collect()
 }
@@ -222,6 +230,9 @@ impl Judged {
 /// packet loss also have slow files now and then.
 pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> Answer {
     let method = Method::Improved;
+    if let Some(why) = run.apart() {
+        return Answer::silent(method, why);
+    }
     let view = View::of_run(run);
     let controls: Vec<View> = profile.runs_of(run.form).map(View::of_control).collect();
     if controls.is_empty() {
@@ -250,8 +261,6 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
 }
 
 fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
-    let what = judged.by.text();
-    let evidence = |what: String, usual: f64| Evidence { what, value: scored.level, usual, unit: "s".into() };
     Finding {
         method: Method::Improved.name().into(),
         subject: Subject::Node { node: scored.node.clone() },
@@ -261,15 +270,29 @@ fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
         score: scored.score,
         threshold: judged.threshold,
         confidence: if cause == Cause::Unknown { 0.0 } else { 1.0 - judged.threshold / scored.score },
-        evidence: vec![
-            evidence(format!("{what}, against the other nodes"), scored.against),
-            evidence(format!("{what}, against the control runs"), judged.usual),
-            Evidence {
-                what: "calls made, in times the other nodes' median".to_owned(),
-                value: 1.0 / scored.fewer,
-                usual: 1.0,
-                unit: "".into(),
-            },
-        ],
+        evidence: evidence(judged, scored),
     }
+}
+
+/// Levels below this are told in milliseconds, as what is usual nearly always is, in seconds.
+const MILLISECONDS_BELOW: f64 = 10.0;
+
+/// The level beside all that it was compared with.
+fn evidence(judged: &Judged, scored: &Scored) -> Vec<Evidence> {
+    let (scale, unit) = if scored.level < MILLISECONDS_BELOW { (1e3, "ms") } else { (1.0, "s") };
+    let level = |usual: f64, whose: &str| Evidence {
+        what: format!("{}, against the {whose}", judged.by.text()),
+        value: scale * scored.level,
+        usual: scale * usual,
+        unit: unit.into(),
+    };
+    let calls = |others: Others| Evidence {
+        what: "calls made, in times the other nodes' median".to_owned(),
+        value: 1.0 / others.fewer,
+        usual: 1.0,
+        unit: "".into(),
+    };
+    let others = scored.others.map(|others| level(others.level, "other nodes"));
+    let controls = level(judged.usual, "control runs");
+    [others, Some(controls), scored.others.map(calls)].into_iter().flatten().collect()
 }

@@ -55,7 +55,7 @@ pub use observed::{ClassCalls, Form, LineCounts, NodeCalls};
 pub use pairs::{Pair, Pairs};
 pub use profile::{ControlNode, ControlRun, Profile, Range};
 pub use read::{DataFolders, NodeLog, ReadSettings, is_strace, logs_at, read_log, read_log_bytes};
-pub use run::{Purpose, Run, read_run};
+pub use run::{Purpose, Run, read_nodes, read_run};
 pub use score::{Rates, Truth, Worth, best_without};
 pub use semantic::{SemanticSettings, semantic};
 pub use statistical::{Against, Difference, StatisticalSettings, statistical};

@@ -42,6 +42,21 @@ pub fn read_run(
     settings: &ReadSettings,
     watch: &dyn Watch,
 ) -> Result<Run, SyscallError> {
+    let (nodes, notes) = read_nodes(paths, purpose, settings, watch)?;
+    Run::of(name_of(paths), nodes, notes)
+}
+
+/// Reads the logs of a run's nodes, at least one, and notes which files were left out; [`Run::of`] puts them together.
+///
+/// # Errors
+///
+/// As [`read_run`], but for what only the logs together show.
+pub fn read_nodes(
+    paths: &[String],
+    purpose: Purpose<'_>,
+    settings: &ReadSettings,
+    watch: &dyn Watch,
+) -> Result<(Vec<NodeCalls>, Vec<String>), SyscallError> {
     let (mut nodes, mut notes): (Vec<NodeCalls>, Vec<String>) = (Vec::new(), Vec::new());
     for path in paths {
         let (logs, named) = logs_at(path)?;
@@ -55,14 +70,18 @@ pub fn read_run(
             }
         }
     }
-    let name = paths.first().map_or_else(String::new, |path| {
-        let path = path.trim_end_matches('/');
-        path.rsplit('/').next().unwrap_or(path).to_owned()
-    });
     if nodes.is_empty() {
         return Err(SyscallError::NoLog { places: format!("`{}`", paths.join("`, `")) });
     }
-    Run::of(name, nodes, notes)
+    Ok((nodes, notes))
+}
+
+/// What a run is called: the folder, or the first file.
+fn name_of(paths: &[String]) -> String {
+    paths.first().map_or_else(String::new, |path| {
+        let path = path.trim_end_matches('/');
+        path.rsplit('/').next().unwrap_or(path).to_owned()
+    })
 }
 
 fn read_for(
@@ -107,6 +126,11 @@ impl Run {
         notes.extend(nodes.iter().filter_map(not_waited));
         notes.extend(apart(&nodes));
         Ok(Self { name, nodes, form, notes })
+    }
+
+    /// Why the logs cannot be of one run: those of two nodes do not overlap in time. No method says anything of such nodes together.
+    pub fn apart(&self) -> Option<String> {
+        apart(&self.nodes)
     }
 
     /// A node by its name.

@@ -39,6 +39,9 @@ struct Scores {
 /// beyond the ranges.
 pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
     let method = Method::Semantic;
+    if let Some(why) = run.apart() {
+        return Answer::silent(method, why);
+    }
     if run.form != Form::Calls {
         return Answer::silent(method, "totals have no single invocations (-T -ttt does)");
     }

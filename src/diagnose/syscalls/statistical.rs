@@ -85,6 +85,9 @@ struct Hog<'r> {
 /// steps 1 and 2 find nothing, so does the diagnosis: there is no *max* to return.
 pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings) -> Answer {
     let method = Method::Statistical;
+    if let Some(why) = run.apart() {
+        return Answer::silent(method, why);
+    }
     if run.nodes.len() < 2 {
         return Answer::silent(method, "pairwise differences need two nodes");
     }

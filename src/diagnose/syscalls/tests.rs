@@ -173,13 +173,17 @@ fn often(nodes: Vec<Vec<Call<'static>>>) -> Vec<Vec<Call<'static>>> {
     nodes.into_iter().map(|calls| calls.repeat(20)).collect()
 }
 
-fn improved_answer(judged: Vec<Vec<Call<'static>>>) -> Answer {
+/// What is usual where calls are made often enough for means.
+fn often_profile() -> Profile {
     let often_control = |scale: f64| {
         let even = EVEN.map(|row| row.map(|time| time * scale));
         run(&[], &often(nodes([scale; 4], [scale; 4], even, [scale; 4])))
     };
-    let controls = [1.0, 1.1, 1.2].map(often_control);
-    improved(&run(&[], &judged), &profile(&controls), &ImprovedSettings::default())
+    profile(&[1.0, 1.1, 1.2].map(often_control))
+}
+
+fn improved_answer(judged: Vec<Vec<Call<'static>>>) -> Answer {
+    improved(&run(&[], &judged), &often_profile(), &ImprovedSettings::default())
 }
 
 #[test]
@@ -230,6 +234,10 @@ fn too_few_nodes_are_not_compared() {
     // something is slow, but at which end?
     assert_eq!((answer.cause, answer.nodes.len(), answer.findings[0].cause), (None, 0, Cause::Unknown));
     assert!(answer.silence.is_some());
+    // there are no other nodes to tell of
+    let evidence = &answer.findings[0].evidence;
+    assert_eq!((evidence.len(), &*evidence[0].unit), (1, "ms"), "{evidence:?}");
+    assert!(evidence[0].what.ends_with("against the control runs") && (evidence[0].value - 90.0).abs() < 0.01);
     assert!(statistical(&run(&[], &nodes), &profile(&controls()), &StatisticalSettings::default()).silence.is_some());
     assert!(semantic(&run(&[], &nodes), &SemanticSettings::default()).silence.is_some());
     let empty = profile(&[]);
@@ -274,6 +282,23 @@ fn nodes_that_do_not_fit_together_are_told() {
     assert!(matches!(twice, Err(SyscallError::TwoLogs { .. })));
     let untimed = Run::of("r".to_owned(), vec![read("n1", "stat(\"/data/a\", 0) = 0\n")], Vec::new());
     assert!(matches!(untimed, Err(SyscallError::NothingToJudge { .. })));
+}
+
+/// The node with a slow disk is named by all that can, until a log of another time stands beside it.
+#[test]
+fn logs_that_do_not_overlap_name_no_node() {
+    let slow = often(nodes([1.0, 9.0, 1.0, 1.0], [1.0, 9.0, 1.0, 1.0], EVEN, [1.0; 4]));
+    let profile = often_profile();
+    let invocations = ["n1", "n2", "n3", "n4"].map(|name| Invocations::Judge(profile.extremes_of(name).unwrap()));
+    let mut run = run(&invocations, &slow);
+    let say = |run: &Run| diagnose(run, &profile, &Method::ALL, &DiagnosisSettings::default());
+    assert!(say(&run).iter().all(|answer| answer.nodes == ["n2"]), "{:?}", say(&run));
+    run.nodes[3].span = run.nodes[3].span.map(|span| span.map(|time| time + 3600.0));
+    for answer in say(&run) {
+        assert!(answer.nodes.is_empty() && answer.findings.is_empty(), "{answer:?}");
+        let why = answer.silence.unwrap();
+        assert!(why.contains("before that of n4 begins: other runs, or clocks that disagree"), "{why}");
+    }
 }
 
 #[test]
