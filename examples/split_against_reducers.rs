@@ -14,7 +14,7 @@ use std::error::Error;
 
 use tailspn::compile::compile;
 use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
-use tailspn::sim::{Question, Unwatched};
+use tailspn::sim::Unwatched;
 use tailspn::sweep::{Batch, Model, Point, SweepPlan, path, points, run_base, run_points};
 
 const GRID: &str = r#"

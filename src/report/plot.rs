@@ -158,6 +158,30 @@ where
         .draw()
 }
 
+/// The axis below rows of bars, which have names of their own beside them: so many marks, what it shows, and the height of letters.
+pub(super) fn axis_of_rows(
+    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
+    marks: usize,
+    shows: &str,
+    letters: i32,
+) -> Result<(), DrawError> {
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(line(GREY.mix(0.25), 1))
+        .axis_style(line(BLACK.mix(0.7), 1))
+        .set_tick_mark_size(LabelAreaPosition::Bottom, px(5))
+        .set_tick_mark_size(LabelAreaPosition::Left, 0)
+        .x_labels(marks)
+        .y_labels(0)
+        .x_label_formatter(&|value| crate::report::number::plain(*value))
+        .x_desc(shows)
+        .axis_desc_style(font(15))
+        .label_style(font(letters))
+        .draw()
+}
+
 /// A picture of so many pixels on white, drawn on an area of [`FINE`] times as many dots in each direction.
 pub(super) fn fine_svg(
     (width, height): (u32, u32),

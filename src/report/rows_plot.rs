@@ -3,9 +3,8 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::report::number::plain;
 use crate::report::plot::{
-    self, Area, DrawError, Picture, PlotError, Width, can_be_axis, fine_svg, font, label, line, px, text_width,
+    self, Area, DrawError, Picture, PlotError, Width, can_be_axis, fine_svg, label, line, px, text_width,
 };
 
 /// Height of a row, and the room above and below all rows \[px\].
@@ -81,21 +80,7 @@ fn draw(area: &Area<'_>, axis: &str, rows: &[BarRow], width: Width) -> Result<()
         .x_label_area_size(px(46))
         .y_label_area_size(px(left))
         .build_cartesian_2d(from..to, 0.0..count)?;
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(line(plot::GREY.mix(0.25), 1))
-        .axis_style(line(BLACK.mix(0.7), 1))
-        .set_tick_mark_size(LabelAreaPosition::Bottom, px(5))
-        .set_tick_mark_size(LabelAreaPosition::Left, 0)
-        .x_labels(width.of(10, 6))
-        .y_labels(0)
-        .x_label_formatter(&|value| plain(*value))
-        .x_desc(axis)
-        .axis_desc_style(font(15))
-        .label_style(font(LETTERS))
-        .draw()?;
+    plot::axis_of_rows(&mut chart, width.of(10, 6), axis, LETTERS)?;
     for ((row, name), number) in rows.iter().zip(names).zip(0_u32..) {
         let middle = count - f64::from(number) - 0.5;
         let [low, high] = row.bar;

@@ -9,9 +9,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 use crate::diagnose::{Cause, Finding, Subject};
 use crate::report::diagnosis::cause_text;
 use crate::report::diagnosis_svg::cause_colour;
-use crate::report::number::plain;
 use crate::report::plot::{
-    self, Area, DrawError, Picture, PlotError, Width, can_be_axis, fine_svg, font, label, line, px, text_width,
+    self, Area, DrawError, Picture, PlotError, Width, can_be_axis, fine_svg, label, line, px, text_width,
 };
 
 /// Height of a lane and of a node's name, the room between rows, and above and below all of them \[px\].
@@ -107,21 +106,12 @@ impl Stragglers {
             .x_label_area_size(px(46))
             .y_label_area_size(px(left))
             .build_cartesian_2d(from..to, 0.0..1.0)?;
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(line(plot::GREY.mix(0.25), 1))
-            .axis_style(line(BLACK.mix(0.7), 1))
-            .set_tick_mark_size(LabelAreaPosition::Bottom, px(5))
-            .set_tick_mark_size(LabelAreaPosition::Left, 0)
-            .x_labels(width.of(10, 6))
-            .y_labels(0)
-            .x_label_formatter(&|value| plain(*value))
-            .x_desc(width.of("time since the start of the log [s]", "time [s]"))
-            .axis_desc_style(font(15))
-            .label_style(font(LETTERS))
-            .draw()?;
+        plot::axis_of_rows(
+            &mut chart,
+            width.of(10, 6),
+            width.of("time since the start of the log [s]", "time [s]"),
+            LETTERS,
+        )?;
         let (start, top) = chart.backend_coord(&(from, 1.0));
         let (end, _) = chart.backend_coord(&(to, 1.0));
         let mut node = None;

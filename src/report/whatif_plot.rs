@@ -48,21 +48,12 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
         .y_label_area_size(px(width.of(220, 120)))
         .build_cartesian_2d(0.0..1.05 * longest, 0.0..rows as f64)?
         .set_secondary_coord(0.0..1.05 * most, 0.0..rows as f64);
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(line(plot::GREY.mix(0.25), 1))
-        .axis_style(line(BLACK.mix(0.7), 1))
-        .set_tick_mark_size(LabelAreaPosition::Bottom, px(5))
-        .set_tick_mark_size(LabelAreaPosition::Left, 0)
-        .x_labels(width.of(11, 5))
-        .y_labels(0)
-        .x_label_formatter(&|time| plain(*time))
-        .x_desc(width.of("job time [s]: bar to the mean, marks at p95 and p99", "job time [s]: mean, p95, p99"))
-        .axis_desc_style(font(15))
-        .label_style(font(LETTERS))
-        .draw()?;
+    plot::axis_of_rows(
+        &mut chart,
+        width.of(11, 5),
+        width.of("job time [s]: bar to the mean, marks at p95 and p99", "job time [s]: mean, p95, p99"),
+        LETTERS,
+    )?;
     chart
         .configure_secondary_axes()
         .axis_style(line(BLACK.mix(0.7), 1))

@@ -181,8 +181,8 @@ fn changed(from: &Path, to: &Path, change: impl Fn(&mut Vec<String>)) {
 #[test]
 fn reports_and_log_of_a_run_are_matched() {
     let Some(folder) = labelled().map(|folder| folder.join("longtail-4node/skew3")) else { return };
-    let log = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let log = log.filter(|path| path.display().to_string().contains("/app-")).next().unwrap().display().to_string();
+    let mut log = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let log = log.find(|path| path.display().to_string().contains("/app-")).unwrap().display().to_string();
     let made = tempfile::tempdir().unwrap();
     let reports = made.path().join("reports.tsv");
     let with = |change: &dyn Fn(&mut Vec<String>)| {
@@ -194,7 +194,7 @@ fn reports_and_log_of_a_run_are_matched() {
         findings.map(|finding| ["from", "to"].map(|end| finding[end].as_f64().unwrap())).collect()
     };
     let right = with(&|_| {});
-    assert!(!spans(&right).is_empty() && right["warnings"].to_string() == "[]", "{right}");
+    assert!(!spans(&right).is_empty() && right["warnings"].as_array().unwrap().is_empty(), "{right}");
     for (shift, told) in [(8_000, "s ahead of that of the log"), (-10_000, "s behind that of the log")] {
         let shifted = with(&|columns| columns[5] = (columns[5].parse::<i64>().unwrap() + shift).to_string());
         let warnings = shifted["warnings"].to_string();
