@@ -75,7 +75,7 @@ pub struct Header {
     pub base: String,
 }
 
-/// The first line in which two texts differ, as each has it.
+/// The first line in which two texts differ, as each has it, in quotes.
 fn first_change(one: &str, other: &str) -> Option<[String; 2]> {
     let [mut one, mut other] = [one, other].map(str::lines);
     loop {
@@ -84,7 +84,8 @@ fn first_change(one: &str, other: &str) -> Option<[String; 2]> {
             (a, b) if a == b => {}
             (a, b) => {
                 // lines of a net may be long
-                return Some([a, b].map(|line| line.unwrap_or("").trim().chars().take(80).collect()));
+                let quoted = |line: &str| format!("`{}`", line.trim().chars().take(80).collect::<String>());
+                return Some([a, b].map(|line| line.map_or_else(|| "nothing".to_owned(), quoted)));
             }
         }
     }
@@ -111,7 +112,7 @@ impl Header {
         ];
         let (_, what, texts) = checks.into_iter().find(|(same, ..)| !same)?;
         let line = texts.and_then(|[own, other]| first_change(own, other));
-        Some(line.map_or_else(|| what.to_owned(), |[own, other]| format!("{what} (from `{other}` to `{own}`)")))
+        Some(line.map_or_else(|| what.to_owned(), |[own, other]| format!("{what} (from {other} to {own})")))
     }
 }
 
@@ -487,14 +488,20 @@ mod tests {
         Store::open(&path, header("p"), true).unwrap().close().unwrap();
         let told = |header, resume| Store::open(&path, header, resume).unwrap_err().to_string();
         assert!(told(header("p"), false).ends_with("holds a sweep already"));
-        assert!(told(header("q"), true).ends_with("the plan of the sweep (from `p` to `q`) has changed since"));
+        assert!(
+            told(header("q"), true)
+                .ends_with("the plan of the sweep (from `key = 'p'` to `key = 'q'`) has changed since")
+        );
         let other = |change: fn(&mut Header)| {
             let mut header = header("p");
             change(&mut header);
             told(header, true)
         };
         assert!(other(|h| h.seed = 2).contains("the seed has changed"));
-        assert!(other(|h| h.base = "x".into()).contains("the base that its points change has changed"));
+        assert!(
+            other(|h| h.base = "x".into())
+                .contains("the base that its points change (from nothing to `x`) has changed")
+        );
         assert!(other(|h| h.version = "0".into()).contains("the version of tailspn has changed"));
         assert!(other(|h| h.shard.of = 2).contains("the shard has changed"));
         std::fs::write(path.join("part-000009.jsonl"), "{\n").unwrap();
