@@ -17,6 +17,9 @@ const MANY_COLUMNS: usize = 4;
 /// Letters of a row's name from which on one column less is too many.
 const LONG_NAME: usize = 16;
 
+/// Letters up to which a word in a table is not broken.
+const LONGEST_WORD: usize = 16;
+
 /// Columns up to which a table is only as wide as it must be.
 const FEW_COLUMNS: usize = 3;
 
@@ -178,13 +181,21 @@ fn is_of_words(table: &Table, column: usize) -> bool {
     table.rows.iter().all(|row| matches!(row.get(column), Some(Cell::Text(_) | Cell::Empty) | None))
 }
 
+/// Whether no word of a cell has to be broken: paths and names of programs may be longer than any column.
+fn is_whole(cell: &Cell) -> bool {
+    match cell {
+        Cell::Text(text) => text.split_whitespace().all(|word| word.chars().count() <= LONGEST_WORD),
+        Cell::Number(_) | Cell::Empty => true,
+    }
+}
+
 /// A cell; on a phone its column's name stands beside it.
 fn cell_of(cell: &Cell, name: &str, first: bool, words: bool) -> Markup {
     html! {
         @match cell {
-            _ if first => th scope="row" { (content(cell)) },
+            _ if first => th.whole[is_whole(cell)] scope="row" { (content(cell)) },
             Cell::Empty => td data-name=(name) {},
-            _ => td.text[words] data-name=(name) { (content(cell)) },
+            _ => td.text[words].whole[is_whole(cell)] data-name=(name) { (content(cell)) },
         }
     }
 }
