@@ -2,7 +2,7 @@
 //
 // One invocation takes every 64th value of its workgroup's share; the workgroup then adds its 64 partial moments. Values
 // above `limit` are not there. Reads one column of the results; writes one partial per workgroup and counts of buckets.
-// Twins: src/estimate/moments.rs, src/estimate/histogram.rs. Mirror of the structs: src/sim/gpu/layout.rs.
+// Twins: crates/engine/src/estimate/moments.rs, crates/engine/src/estimate/histogram.rs. Mirror of the structs: crates/engine/src/sim/gpu/layout.rs.
 
 struct ReduceRun {
     limit: vec2<u32>,

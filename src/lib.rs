@@ -46,29 +46,18 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
-#![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
-pub mod cluster;
-pub mod compile;
-pub mod diagnose;
 pub mod error;
-pub mod estimate;
-pub mod fit;
-pub mod formats;
-pub mod mapreduce;
-pub mod net;
-pub mod optimize;
-pub mod plan_text;
-pub mod report;
-pub mod rng;
-pub mod semantics;
-pub mod sensitivity;
-pub mod sim;
-pub mod solve;
-pub mod stages;
-pub mod structure;
-pub mod sweep;
-pub mod trace;
-pub mod units;
-pub mod watch;
-pub mod whole_file;
+
+#[doc(inline)]
+pub use tailspn_engine::{compile, estimate, formats, net, rng, semantics, sim, watch, whole_file};
+#[doc(inline)]
+pub use tailspn_exact::{solve, structure};
+#[doc(inline)]
+pub use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan_text, stages, units};
+#[doc(inline)]
+pub use tailspn_logs::trace;
+#[doc(inline)]
+pub use tailspn_report::report;
+#[doc(inline)]
+pub use tailspn_studies::{optimize, sensitivity, sweep};

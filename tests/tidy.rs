@@ -1,5 +1,5 @@
-//! House rules that the compiler does not check: who may import whom, how long a file may be, and that every file says what
-//! it owns and every source it cites exists.
+//! House rules that the compiler does not check: how long a file may be, that every file says what it owns, that every source it
+//! cites exists, and that copies of a file are equal.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -7,71 +7,17 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Who may import whom: a module of `src` and the others that it may name, besides itself. Data flows one way, so that a
-/// stage can be understood, and split off, with what stands before it only:
-///
-/// ```text
-/// formats ──▶ net ──▶ compile ──▶ sim ──▶ report ──▶ cli
-/// ```
-///
-/// (An arrow points to the user.) `estimate` and `mapreduce` stand beside it: `estimate` knows numbers only, and `sim`
-/// stores its results in accumulators from there; `mapreduce` makes nets and evaluates formulas, it never simulates.
-/// `cluster` simulates tasks on nodes, without a net; what it measures of a detector is what a net of `mapreduce` is told.
-/// `trace` reads logs of jobs that ran, and knows no model; `stages` is the model of a stage graph, and `fit` makes it, plans of
-/// MapReduce jobs and jobs for `cluster` to replay from traces.
-/// `sweep` runs many points without knowing what they are about: whoever calls it makes their nets.
-/// `sensitivity` says at which points to ask and what their answers mean; `optimize` which point to look at next, and what was shown.
-/// Both ask nobody themselves.
-/// `error` gathers the errors of the stages. `cli` belongs to the binary and sees the public crate only.
-const MAY_IMPORT: [(&str, &[&str]); 27] = [
-    ("units", &[]),
-    ("plan_text", &[]),
-    ("rng", &[]),
-    ("net", &[]),
-    ("estimate", &[]),
-    ("formats", &["net", "whole_file"]),
-    ("compile", &["net"]),
-    ("semantics", &["compile", "net"]),
-    ("watch", &[]),
-    ("whole_file", &[]),
-    ("structure", &["semantics", "compile", "net"]),
-    ("sim", &["semantics", "compile", "net", "rng", "estimate", "watch"]),
-    ("solve", &["semantics", "compile", "net", "watch"]),
-    ("mapreduce", &["net", "units", "plan_text", "cluster", "estimate"]),
-    ("cluster", &["rng", "estimate", "plan_text"]),
-    ("trace", &["watch"]),
-    ("stages", &["net", "mapreduce", "estimate", "plan_text", "cluster"]),
-    ("fit", &["stages", "mapreduce", "trace", "estimate", "cluster"]),
-    ("diagnose", &["trace", "cluster", "rng", "estimate", "watch", "plan_text"]),
-    ("sensitivity", &["rng", "estimate"]),
-    ("optimize", &["sweep", "net", "estimate", "plan_text"]),
-    ("sweep", &["net", "compile", "sim", "rng", "estimate", "plan_text", "watch", "whole_file"]),
-    (
-        "report",
-        &[
-            "sim",
-            "structure",
-            "solve",
-            "compile",
-            "estimate",
-            "mapreduce",
-            "cluster",
-            "trace",
-            "stages",
-            "fit",
-            "diagnose",
-            "sweep",
-            "sensitivity",
-            "optimize",
-            "units",
-            "net",
-            "formats",
-        ],
-    ),
-    ("error", &["net", "compile", "formats", "sim", "trace"]),
-    ("cli", &[]),
-    ("lib", &[]),
-    ("main", &["cli"]),
+/// Folders with the code of the product.
+const CODE: [&str; 9] = [
+    "src",
+    "shaders/src",
+    "crates/watch/src",
+    "crates/engine/src",
+    "crates/exact/src",
+    "crates/logs/src",
+    "crates/jobs/src",
+    "crates/studies/src",
+    "crates/report/src",
 ];
 
 /// Most lines of a file, its tests not counted.
@@ -118,10 +64,15 @@ fn sources(folder: &str) -> Vec<Source> {
     }
     let source = |(file, text): (&PathBuf, String)| Source {
         path: file.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/"),
-        is_test: folder != "src" || test_only.iter().any(|test| file.starts_with(test)),
+        is_test: !folder.ends_with("src") || test_only.iter().any(|test| file.starts_with(test)),
         text,
     };
     files.iter().zip(texts).map(source).collect()
+}
+
+/// All code of the product.
+fn product() -> Vec<Source> {
+    CODE.into_iter().flat_map(sources).collect()
 }
 
 /// Where the modules lie that a file declares.
@@ -153,12 +104,6 @@ fn code(line: &str) -> &str {
     line.split("//").next().unwrap_or(line)
 }
 
-/// Modules of the crate that a line of code names.
-fn imports(line: &str) -> Vec<&str> {
-    let names = code(line).split("crate::").skip(1);
-    names.map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("")).collect()
-}
-
 /// Keys such as `Salmon2011` in square brackets in a comment, with or without a place in the source after them.
 fn citations(line: &str) -> Vec<&str> {
     let Some((_, comment)) = line.split_once("//") else { return Vec::new() };
@@ -177,41 +122,14 @@ fn is_citation(key: &str) -> bool {
         && (digits == 2 || digits == 4)
 }
 
-/// The module of `src` that a file belongs to: its folder there, or itself.
-fn module(path: &str) -> &str {
-    let inside = path.strip_prefix("src/").unwrap_or(path);
-    inside.split(['/', '.']).next().unwrap_or(inside)
-}
-
 fn assert_none(wrong: &[String]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn modules_import_only_what_the_table_allows() {
-    let mut wrong = Vec::new();
-    for source in sources("src").iter().filter(|source| !source.is_test) {
-        let own = module(&source.path);
-        let Some((_, allowed)) = MAY_IMPORT.iter().find(|(name, _)| *name == own) else {
-            wrong.push(format!("{}: `{own}` is not in the table of imports", source.path));
-            continue;
-        };
-        for (number, line) in (1..).zip(without_tests(&source.text)) {
-            for import in imports(line) {
-                // the root of the crate has macros and re-exports of its own
-                if import != own && !allowed.contains(&import) {
-                    wrong.push(format!("{}:{number}: `{own}` may not import `{import}`", source.path));
-                }
-            }
-        }
-    }
-    assert_none(&wrong);
-}
-
-#[test]
 fn imports_are_one_line_per_module_from_the_root() {
     let mut wrong = Vec::new();
-    for source in sources("src") {
+    for source in product() {
         let body = without_tests(&source.text).len();
         for (number, line) in (1..).zip(source.text.lines()) {
             if line.contains("crate::{") {
@@ -229,7 +147,7 @@ fn imports_are_one_line_per_module_from_the_root() {
 #[test]
 fn files_are_short_enough_to_read() {
     let mut wrong = Vec::new();
-    for source in sources("src").iter().filter(|source| !source.is_test) {
+    for source in product().iter().filter(|source| !source.is_test) {
         let lines = without_tests(&source.text).len();
         if lines > MOST_LINES {
             wrong.push(format!("{}: {lines} lines without tests, at most {MOST_LINES}", source.path));
@@ -241,7 +159,7 @@ fn files_are_short_enough_to_read() {
 #[test]
 fn every_file_begins_with_what_it_owns() {
     let mut wrong = Vec::new();
-    for folder in ["src", "tests", "examples", "benches"] {
+    for folder in CODE.into_iter().chain(["tests", "examples", "benches"]) {
         for source in sources(folder).iter().filter(|source| !source.text.starts_with("//! ")) {
             wrong.push(format!("{}: does not begin with `//!`", source.path));
         }
@@ -254,7 +172,7 @@ fn every_cited_source_is_in_the_references() {
     let references = fs::read_to_string(root().join("docs/references.md")).unwrap();
     let mut wrong = Vec::new();
     let mut cited = BTreeSet::new();
-    for source in sources("src") {
+    for source in product() {
         for (number, line) in (1..).zip(source.text.lines()) {
             for key in citations(line) {
                 cited.insert(key.to_owned());
@@ -271,8 +189,6 @@ fn every_cited_source_is_in_the_references() {
 /// The rules can fail: lines that break one are seen, and others are not.
 #[test]
 fn broken_rules_are_recognised() {
-    assert_eq!(imports("use crate::sim::run; // not crate::net"), ["sim"]);
-    assert_eq!(imports("    let x = crate::net::y(crate::compile::z());"), ["net", "compile"]);
     assert_eq!(
         citations(r"/// Source: \[Chan1983\], and [Law2015, 10.2.1], not [`Moments`] or [x1983]."),
         ["Chan1983", "Law2015"]
@@ -284,5 +200,27 @@ fn broken_rules_are_recognised() {
         modules_for_tests("#[cfg(test)]\nmod corpus;\nmod read;\n#[cfg(test)]\npub(crate) mod cases;"),
         ["corpus", "cases"]
     );
-    assert_eq!((module("src/sim/race/mod.rs"), module("src/units.rs")), ("sim", "units"));
+}
+
+/// A model that a crate embeds is the one in `models/`.
+#[test]
+fn embedded_models_equal_those_for_readers() {
+    let pairs = [
+        ("models/mapreduce/default-job.toml", "crates/jobs/models/default-job.toml"),
+        ("models/cluster/phan-c2.toml", "crates/jobs/models/phan-c2.toml"),
+        ("models/mapreduce/which-knob.toml", "crates/studies/models/which-knob.toml"),
+        ("models/mapreduce/deadline.toml", "crates/studies/models/deadline.toml"),
+    ];
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let wrong = pairs.iter().filter(|(shown, embedded)| read(shown) != read(embedded));
+    assert_none(&wrong.map(|(shown, embedded)| format!("{embedded} is not {shown}")).collect::<Vec<_>>());
+}
+
+/// Every crate of the workspace is checked.
+#[test]
+fn no_crate_is_forgotten() {
+    let crates = fs::read_dir(root().join("crates")).unwrap();
+    let folders = crates.map(|entry| format!("crates/{}/src", entry.unwrap().file_name().to_string_lossy()));
+    let missing: Vec<_> = folders.filter(|folder| !CODE.contains(&&folder[..])).collect();
+    assert_none(&missing);
 }

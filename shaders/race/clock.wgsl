@@ -1,5 +1,5 @@
 // The race in clock form: every timed transition draws its own delay; the first to run out fires.
-// Twin: src/sim/race/clock.rs.
+// Twin: crates/engine/src/sim/race/clock.rs.
 //
 // Rows of timed transitions: transition, kind, law (kind, a, b), servers, code of the rate or first of the scales, memory,
 // item of the crowd, room in it, words of one draw, scales. A clock that does not run is STOPPED; a block of clocks keeps
@@ -97,7 +97,7 @@ fn scaled_mean(mean: vec2<u32>, shift: i32) -> vec2<u32> {
     return double_round_half_away(double_scaled(mean, shift - 27 - TICK_EXPONENT));
 }
 
-// scale of an exponential delay with this rate: mantissa and shift, as src/sim/clock.rs has it
+// scale of an exponential delay with this rate: mantissa and shift, as crates/engine/src/sim/clock.rs has it
 fn exponential_scale(rate: vec2<u32>) -> vec2<u32> {
     let mean = double_quotient(DOUBLE_ONE, rate);
     // a subnormal mean is left to the CPU, as an infinite one is

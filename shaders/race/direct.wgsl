@@ -1,5 +1,5 @@
 // The race in direct form: the time to the next firing from the total rate, the transition by its share of it.
-// Twin: src/sim/race/direct.rs; the arithmetic is in shared/direct_law.wgsl.
+// Twin: crates/engine/src/sim/race/direct.rs; the arithmetic is in shared/direct_law.wgsl.
 // Rows of timed transitions: transition, kind, units of one server (2 words), servers, code of the rate.
 
 const SHARE_PLAIN = 0u;

@@ -1,4 +1,4 @@
-// The token game on a device: lanes that play one replication after the other. Twin: src/sim/race/game.rs.
+// The token game on a device: lanes that play one replication after the other. Twin: crates/engine/src/sim/race/game.rs.
 //
 // A lane keeps its replication in `state`, structure of arrays: item i of lane l is at [i * lanes + l]. What changes at
 // every firing is in private variables while a dispatch runs, and in state between dispatches. A dispatch takes every
@@ -9,7 +9,7 @@
 // SETTLE looks at one group of immediate transitions, LOOK at some timed ones, RACE chooses one to fire. A lane takes the
 // next replication that nobody has from `control`, so that lanes are busy until the last ones. Each costly thing (an
 // enabling test, a firing, an expression) stands in as few places as possible, because drivers copy what they call.
-// Mirror of the structs: src/sim/gpu/layout.rs. Items, rows and constants: src/sim/gpu/race_code.rs.
+// Mirror of the structs: crates/engine/src/sim/gpu/layout.rs. Items, rows and constants: crates/engine/src/sim/gpu/race_code.rs.
 
 struct RaceRun {
     key: vec2<u32>,

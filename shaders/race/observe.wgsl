@@ -1,4 +1,4 @@
-// What is observed on the way. Twin: src/sim/race/observe.rs.
+// What is observed on the way. Twin: crates/engine/src/sim/race/observe.rs.
 // Lists hang on the rows of transitions: groups of the question, counters that a firing may change, impulses of rewards
 // (reward, code).
 

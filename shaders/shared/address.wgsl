@@ -1,5 +1,5 @@
 // Which word belongs to whom.
-// Twin: src/rng/mod.rs (block, word, event_block)
+// Twin: crates/engine/src/rng/mod.rs (block, word, event_block)
 // A replication or a quad of four is a pair (low, high) of words; the purpose stands above the 60 bits of it.
 
 const PURPOSE_DELAY = 0u;

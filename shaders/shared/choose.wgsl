@@ -1,5 +1,5 @@
 // Which immediate transition fires: highest priority, then by weight.
-// Twin: src/semantics/choose.rs (pick)
+// Twin: crates/engine/src/semantics/choose.rs (pick)
 // A kernel that uses this defines `tables`, `fault` and `choice_word(group)`; enabled.wgsl comes before it.
 // Members of a group stand in the order of falling priority: transition, priority, weight, code of the weight.
 

@@ -1,6 +1,6 @@
 // Marking expressions: a stack machine over binary64 numbers.
-// Twin: src/compile/code.rs (eval, holds)
-// src/sim/gpu/code.rs writes programs in this form.
+// Twin: crates/engine/src/compile/code.rs (eval, holds)
+// crates/engine/src/sim/gpu/code.rs writes programs in this form.
 // Needs double.wgsl and of the kernel:
 //   codes: an array of words with all programs, each ended by CODE_END;
 //   fn tokens_of(counter: u32) -> u32: the tokens of a counter in the marking of this invocation.

@@ -1,5 +1,5 @@
 // Units of rates, delays and choices of the direct form.
-// Twin: src/sim/race/direct_law.rs (units, delay, selection)
+// Twin: crates/engine/src/sim/race/direct_law.rs (units, delay, selection)
 // Totals and units are pairs; a rate is a binary64 number. Needs double.wgsl, no globals.
 
 // units of a rate that is finite and not negative: rate * 2^exponent, rounded, at least 1 of a rate that is not 0

@@ -1,5 +1,5 @@
 // IEEE 754 binary64 arithmetic by 32-bit integers, rounded to nearest, ties to even.
-// Twin: src/sim/gpu/double.rs (double_negated, double_abs, double_is_nan, double_is_finite, double_is_zero, double_equal, double_less, double_less_or_equal, double_min, double_max, double_sum, double_difference, double_product, double_quotient, double_remainder, double_sqrt, double_floor, double_ceil, double_trunc, double_round_even, double_round_half_away, double_of_word, double_of_pair, pair_of_double, word_of_double, double_power_of_two, double_scaled)
+// Twin: crates/engine/src/sim/gpu/double.rs (double_negated, double_abs, double_is_nan, double_is_finite, double_is_zero, double_equal, double_less, double_less_or_equal, double_min, double_max, double_sum, double_difference, double_product, double_quotient, double_remainder, double_sqrt, double_floor, double_ceil, double_trunc, double_round_even, double_round_half_away, double_of_word, double_of_pair, pair_of_double, word_of_double, double_power_of_two, double_scaled)
 // A number is the pair (low, high) of words of its bits. Subnormal numbers, infinities and signed zeros are as in the
 // standard; a NaN may be any NaN. Needs a product file and pair.wgsl, no globals.
 // Loops: at most 75 iterations in a remainder, 55 in a root, none elsewhere.

@@ -1,8 +1,8 @@
 // When a transition is enabled, how often, and at which rate.
-// Twin: src/semantics/enabled.rs (is_enabled, static_enabled, dynamic_enabled, enabling_degree, served, rate, arc_weight)
+// Twin: crates/engine/src/semantics/enabled.rs (is_enabled, static_enabled, dynamic_enabled, enabling_degree, served, rate, arc_weight)
 //
 // A kernel that uses this defines `tokens_of(counter)`, `tables`, `fault()`, and the constants of the net that
-// src/sim/gpu/race_code.rs writes; rows of transitions are laid out there.
+// crates/engine/src/sim/gpu/race_code.rs writes; rows of transitions are laid out there.
 
 // weights of the arcs of one transition that depend on the marking
 var<private> arc_weights: array<u32, MOST_DYNAMIC>;

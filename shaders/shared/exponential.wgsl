@@ -1,5 +1,5 @@
 // -ln u of a word as Q5.27.
-// Twin: src/rng/exponential.rs (exponential)
+// Twin: crates/engine/src/rng/exponential.rs (exponential)
 
 fn exponential(word: u32) -> u32 {
     let zeros = countLeadingZeros(word);

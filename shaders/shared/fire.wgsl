@@ -1,5 +1,5 @@
 // What a firing does to the marking.
-// Twin: src/semantics/fire.rs (fire, fire_dynamic, add)
+// Twin: crates/engine/src/semantics/fire.rs (fire, fire_dynamic, add)
 // A kernel that uses this defines `tokens_of`, `set_tokens`, `tables`, `fault`; enabled.wgsl comes before it.
 
 // adds or takes tokens; a counter that would run over is a fault

@@ -1,6 +1,6 @@
 // Delays in ticks from random words.
-// Twin: src/sim/sampler/mod.rs (apply, share), src/sim/clock.rs (narrow)
-// Reads `tables`, an array of words that the kernel binds. src/sim/gpu/law.rs writes laws in this form.
+// Twin: crates/engine/src/sim/sampler/mod.rs (apply, share), crates/engine/src/sim/clock.rs (narrow)
+// Reads `tables`, an array of words that the kernel binds. crates/engine/src/sim/gpu/law.rs writes laws in this form.
 
 const EXPONENTIAL = 1u; // a: mantissa, b: shift
 const DETERMINISTIC = 2u; // a, b: ticks

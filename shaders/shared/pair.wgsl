@@ -1,5 +1,5 @@
 // 64-bit numbers as pairs (low, high) of words.
-// Twin: src/sim/gpu/pair.rs (plus, minus, less, least, latest, shifted_right, shifted_left, product, leading_zeros, reciprocal)
+// Twin: crates/engine/src/sim/gpu/pair.rs (plus, minus, less, least, latest, shifted_right, shifted_left, product, leading_zeros, reciprocal)
 
 const NEVER = vec2<u32>(0u, 0x80000000u);
 

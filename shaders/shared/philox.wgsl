@@ -1,5 +1,5 @@
 // Philox4x32-10, Salmon et al. 2011.
-// Twin: src/rng/philox.rs (philox4x32_10)
+// Twin: crates/engine/src/rng/philox.rs (philox4x32_10)
 
 const MULTIPLIER_0 = 0xD2511F53u;
 const MULTIPLIER_1 = 0xCD9E8D57u;

@@ -1,5 +1,5 @@
 // Products of 32-bit words by the device's 64-bit integers.
-// Twin: src/rng/philox.rs (wide_product), src/rng/exponential.rs (high_product)
+// Twin: crates/engine/src/rng/philox.rs (wide_product), crates/engine/src/rng/exponential.rs (high_product)
 
 // (high, low) half of a * b
 fn wide_product(a: u32, b: u32) -> vec2<u32> {

@@ -1,5 +1,5 @@
 // Products of 32-bit words without 64-bit integers.
-// Twin: src/rng/philox.rs (wide_product), src/rng/exponential.rs (high_product)
+// Twin: crates/engine/src/rng/philox.rs (wide_product), crates/engine/src/rng/exponential.rs (high_product)
 // product_int64.wgsl has the same functions for devices with 64-bit integers; both give the same bits.
 
 // (high, low) half of a * b

@@ -39,6 +39,7 @@ mod fit;
 mod fit_job;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
+mod job_grid;
 mod laws;
 mod long_tail;
 mod measure;

@@ -1,0 +1,47 @@
+//! Rows of different lengths in one flat array.
+
+/// Compressed rows: row `i` is a slice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Csr<T> {
+    offsets: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T> Csr<T> {
+    /// Rows from an iterator of rows.
+    pub fn from_rows<R: IntoIterator<Item = T>>(rows: impl IntoIterator<Item = R>) -> Self {
+        let mut csr = Self { offsets: vec![0], items: Vec::new() };
+        for row in rows {
+            csr.items.extend(row);
+            csr.offsets.push(u32::try_from(csr.items.len()).expect("a net has fewer than 2^32 arcs"));
+        }
+        csr
+    }
+
+    /// Rows from where each begins in `items`, and the end of the last.
+    pub fn from_parts(offsets: Vec<u32>, items: Vec<T>) -> Self {
+        debug_assert_eq!(offsets.last().map(|&end| end as usize), Some(items.len()));
+        Self { offsets, items }
+    }
+
+    /// Row `i`.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> &[T] {
+        &self.items[self.offsets[i] as usize..self.offsets[i + 1] as usize]
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// All items, row after row.
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// Where each row begins, and the end of the last.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+}

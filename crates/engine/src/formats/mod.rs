@@ -1,0 +1,220 @@
+//! Reading and writing nets: PIPE XML and PNML in, PIPE XML, Graphviz DOT and SVG out.
+//!
+//! [`read_file`] tells the dialects of PIPE and its relatives apart by what is in the file; [`pipe`] is the page about
+//! them. Writers return text and what it cannot say. Nothing is printed, and a file that exists is replaced only by a
+//! complete one.
+
+pub mod dot;
+pub mod pipe;
+pub mod svg;
+
+mod layout;
+pub mod svg_parts;
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use crate::formats::pipe::{Fault, ReadError, ReadNet, ReadOptions, ReadProblem, Spot, WriteOptions, WriteWarning};
+use crate::net::Net;
+use crate::whole_file;
+
+/// A format that nets are kept in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// XML of PIPE and its relatives; read and written.
+    Pipe,
+    /// PNML of ISO/IEC 15909-2; read only.
+    Pnml,
+    /// Graphviz DOT; written only.
+    Dot,
+    /// A picture; written only.
+    Svg,
+}
+
+/// How much of a file is looked at to tell its format.
+const SNIFFED: usize = 4096;
+
+impl Format {
+    /// The format of a file by its first bytes, or `None` where it is none of these.
+    pub fn sniff(bytes: &[u8]) -> Option<Self> {
+        let head = &bytes[..bytes.len().min(SNIFFED)];
+        let even = &head[..head.len() & !1];
+        let text = pipe::decode(even).ok()?;
+        let text = text.trim_start();
+        if text.contains("<pnml") || text.contains(":pnml") {
+            Some(if text.contains("pnml.org/version-2009") { Self::Pnml } else { Self::Pipe })
+        } else if text.contains("<svg") {
+            Some(Self::Svg)
+        } else if ["digraph", "graph", "strict"].iter().any(|word| text.starts_with(word)) {
+            Some(Self::Dot)
+        } else {
+            None
+        }
+    }
+
+    /// The format that a file name asks for: `.dot`, `.gv`, `.svg`, and PIPE XML for `.xml` and `.pnml`.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "xml" | "pnml" => Some(Self::Pipe),
+            "dot" | "gv" => Some(Self::Dot),
+            "svg" => Some(Self::Svg),
+            _ => None,
+        }
+    }
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadFileError {
+    /// The file cannot be opened or read.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is no net; every problem with its line and column.
+    #[error("`{}` is refused:\n{problems}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong in it.
+        problems: ReadError,
+    },
+}
+
+/// Why a file could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteFileError {
+    /// The folder or file cannot be written. What was there before is still there.
+    #[error("cannot write `{}`: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The format can only be read. Write PIPE XML instead.
+    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, DOT or SVG", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// The format.
+        format: Format,
+    },
+}
+
+/// Reads a net from a PIPE or PNML file.
+///
+/// # Errors
+///
+/// The file cannot be read, or is refused with everything that is wrong in it.
+pub fn read_file(path: &Path, options: &ReadOptions) -> Result<ReadNet, ReadFileError> {
+    let failed = |source| ReadFileError::Io { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    // one byte more than the limit shows that there is more
+    let most = u64::try_from(options.max_bytes).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(failed)?;
+    read_bytes(&bytes, options).map_err(|problems| ReadFileError::Refused { path: path.to_owned(), problems })
+}
+
+/// Reads a net from the bytes of a PIPE or PNML file.
+///
+/// # Errors
+///
+/// Everything that is wrong in the file; DOT and SVG files are refused, since they do not hold a whole net.
+pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
+    if let Some(format @ (Format::Dot | Format::Svg)) = Format::sniff(bytes) {
+        let found = format!("{format:?}").to_ascii_lowercase();
+        let spot = Spot { line: 1, column: 1, span: 0..0 };
+        return Err(ReadError { problems: vec![ReadProblem { spot, fault: Fault::WrongRoot { found } }], more: 0 });
+    }
+    pipe::read(bytes, options)
+}
+
+/// Writes a net; the file is complete or stays what it was.
+///
+/// # Errors
+///
+/// The file cannot be written, or its format is only read.
+pub fn write_file(
+    net: &Net,
+    path: &Path,
+    format: Format,
+    options: &WriteOptions,
+) -> Result<Vec<WriteWarning>, WriteFileError> {
+    let (text, warnings) = match format {
+        Format::Pipe => {
+            let written = pipe::write(net, options);
+            (written.xml, written.warnings)
+        }
+        Format::Dot => (dot::dot(net), Vec::new()),
+        Format::Svg => (svg::svg(net), Vec::new()),
+        Format::Pnml => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
+    };
+    whole_file::replace(path, text.as_bytes())
+        .map_err(|source| WriteFileError::Io { path: path.to_owned(), source })?;
+    Ok(warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::net::{NetBuilder, Timing};
+
+    fn a_net() -> Net {
+        let mut b = NetBuilder::new("a net");
+        let p = b.place("P", 1);
+        let t = b.transition("T", Timing::exponential(1.0));
+        b.input(p, t, 1.0);
+        b.build().unwrap()
+    }
+
+    #[test]
+    fn formats_are_told_by_content() {
+        let net = a_net();
+        let xml = pipe::write(&net, &WriteOptions::default()).xml;
+        assert_eq!(Format::sniff(xml.as_bytes()), Some(Format::Pipe));
+        assert_eq!(Format::sniff(dot::dot(&net).as_bytes()), Some(Format::Dot));
+        assert_eq!(Format::sniff(svg::svg(&net).as_bytes()), Some(Format::Svg));
+        let pnml = b"<pnml xmlns='http://www.pnml.org/version-2009/grammar/pnml'>";
+        assert_eq!(Format::sniff(pnml), Some(Format::Pnml));
+        assert_eq!(Format::sniff(b"\x89PNG\r\n"), None);
+        assert_eq!(Format::of_name(Path::new("a/b.GV")), Some(Format::Dot));
+    }
+
+    #[test]
+    fn files_are_replaced_as_a_whole_and_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("net.xml");
+        fs::write(&path, "old").unwrap();
+        write_file(&a_net(), &path, Format::Pipe, &WriteOptions::default()).unwrap();
+        assert_eq!(read_file(&path, &ReadOptions::default()).unwrap().net, a_net());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let absent = folder.path().join("absent/net.xml");
+        let error = write_file(&a_net(), &absent, Format::Pipe, &WriteOptions::default()).unwrap_err();
+        assert!(matches!(error, WriteFileError::Io { .. }));
+        let error = write_file(&a_net(), &path, Format::Pnml, &WriteOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("Pnml is only read"));
+        assert!(matches!(read_file(&absent, &ReadOptions::default()), Err(ReadFileError::Io { .. })));
+    }
+
+    #[test]
+    fn files_beyond_the_limit_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("net.xml");
+        fs::write(&path, "<pnml><net/></pnml>").unwrap();
+        let options = ReadOptions { max_bytes: 10, ..ReadOptions::default() };
+        let error = read_file(&path, &options).unwrap_err();
+        assert!(error.to_string().contains("more than the limit of 10"), "{error}");
+        let error = read_bytes(b"digraph {}", &ReadOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("`<dot>`, not `<pnml>`"));
+    }
+}

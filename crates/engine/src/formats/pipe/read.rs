@@ -1,0 +1,77 @@
+//! Reading PIPE XML, its relatives, and PNML 2009 place/transition nets.
+
+use crate::formats::pipe::assemble::Assembler;
+use crate::formats::pipe::collect::Collector;
+use crate::formats::pipe::dialect::Dialect;
+use crate::formats::pipe::encoding::decode_noting;
+use crate::formats::pipe::join::Joiner;
+use crate::formats::pipe::notes::Notes;
+use crate::formats::pipe::options::ReadOptions;
+use crate::formats::pipe::problem::{Fault, Oddity, ReadError, Warning};
+use crate::formats::pipe::xml::stream;
+use crate::net::Net;
+
+/// A net that was read, and what was odd about its file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReadNet {
+    /// The net.
+    pub net: Net,
+    /// What kind of program wrote the file.
+    pub dialect: Dialect,
+    /// Oddities, in the order of the file.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads a net from the bytes of a file.
+///
+/// ```
+/// use tailspn_engine::formats::pipe::{ReadOptions, read};
+///
+/// let xml = r#"<pnml><net>
+///     <place id="P0"><initialMarking><value>Default,3</value></initialMarking></place>
+///     <transition id="T0"><rate><value>2*#(P0)</value></rate><timed><value>true</value></timed></transition>
+///     <arc id="a" source="P0" target="T0"><inscription><value>1</value></inscription></arc>
+/// </net></pnml>"#;
+/// let read = read(xml.as_bytes(), &ReadOptions::default()).unwrap();
+/// assert_eq!(read.net.places()[0].initial, [3]);
+/// assert!(read.warnings.is_empty());
+/// ```
+///
+/// # Errors
+///
+/// Everything that is wrong with the file, each with line and column; XML that is not well-formed ends the search.
+pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
+    if bytes.len() > options.max_bytes {
+        let mut notes = Notes::new("");
+        notes.fault(0..0, Fault::TooLarge { bytes: bytes.len(), limit: options.max_bytes });
+        return Err(notes.into_error());
+    }
+    let (text, wrong_encoding) = decode_noting(bytes)?;
+    let mut notes = Notes::new(&text);
+    if wrong_encoding {
+        let at = text.char_indices().find(|(_, c)| !c.is_ascii()).map_or(0, |(i, _)| i);
+        notes.odd(at..at + 1, Oddity::Encoding, || {
+            "the text is not in the declared encoding, UTF-8; it is read as windows-1252".to_owned()
+        });
+    }
+    let mut collector = Collector::new(&mut notes, options);
+    let streamed = stream(&text, options, &mut |item| collector.visit(item));
+    let mut raw = collector.net;
+    if let Err((span, fault)) = streamed {
+        notes.fault(span, fault);
+        return Err(notes.into_error());
+    }
+    if raw.nets == 0 {
+        notes.fault(0..0, Fault::NoNet);
+    }
+    let dialect = raw.traces.dialect();
+    let mut assembler = Assembler::new(&raw, &mut notes, options);
+    assembler.nodes(&mut raw);
+    Joiner::new(&mut assembler).arcs(&raw);
+    let net = assembler.build();
+    match net {
+        Some(net) if !notes.refused() => Ok(ReadNet { net, dialect, warnings: notes.into_warnings() }),
+        _ => Err(notes.into_error()),
+    }
+}

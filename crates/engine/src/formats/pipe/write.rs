@@ -1,0 +1,454 @@
+//! Writing PIPE XML that PIPE 4.3.0, PIPE 5.0 and PIPECore 2.0 load, and that is read back here as the same net.
+//!
+//! What PIPE cannot say is written in a way that means the same to it, or comes closest; what it stands for is kept in
+//! `<?tailspn …?>` instructions. Every difference in meaning is a [`WriteWarning`].
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use crate::formats::layout;
+use crate::formats::pipe::complement;
+use crate::formats::pipe::erlang;
+use crate::formats::pipe::escape::{attribute, content, is_writable};
+use crate::formats::pipe::names::NameTable;
+use crate::formats::pipe::values::{Entry, class_list};
+use crate::net::expr::{Expr, Leaf};
+use crate::net::{Net, PartRef, Place, PlaceId, Point, StateGroup, TransitionId};
+
+/// For which PIPE a file is written. All of them load either; they differ in what the rest is kept in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// PIPE 4.3: state groups and tags as elements, commas in expressions as `@`.
+    #[default]
+    Pipe4,
+    /// PIPE 5.0 and PIPECore 2.0: state groups and tags as instructions, token counts with their class.
+    Pipe5,
+}
+
+/// Settings of writing PIPE XML.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteOptions {
+    /// For which PIPE. Default PIPE 4.3.
+    pub target: Target,
+    /// Whether Erlang delays become chains of exponential transitions, with new places and transitions. Else they
+    /// become one exponential of the same mean, from which the law is read back. Default false.
+    pub expand_erlang: bool,
+}
+
+/// What PIPE gets that is not the net's own meaning or look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Loss {
+    /// A delay that is not exponential becomes an exponential one of the same mean.
+    Law,
+    /// An Erlang delay becomes a chain of transitions.
+    Chain,
+    /// Several servers that PIPE cannot have.
+    Servers,
+    /// Several servers written as a rate that PIPE 5 cannot evaluate.
+    ServersPipe5,
+    /// An age memory.
+    Memory,
+    /// An inhibitor arc of weight above 1, which PIPE takes for 1.
+    Inhibitor,
+    /// A place and arcs that stand for an inhibitor arc of weight above 1.
+    Complement,
+    /// A test arc that becomes a pair of arcs.
+    TestArc,
+    /// Parallel arcs that become one.
+    ParallelArcs,
+    /// An expression that PIPE cannot evaluate.
+    Expression,
+    /// A rate parameter that is not constant.
+    Parameter,
+    /// A name that is replaced by the id.
+    Name,
+    /// A number beyond PIPE's range.
+    Range,
+    /// A character that XML cannot hold.
+    Character,
+    /// Elements that PIPE 5 counts as unexpected.
+    Unexpected,
+}
+
+/// One thing that PIPE does not get as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteWarning {
+    /// What kind of loss.
+    pub loss: Loss,
+    /// Which part of the net, where it is about one.
+    pub part: Option<PartRef>,
+    /// What PIPE gets instead, with the part's id.
+    pub message: String,
+}
+
+/// A net as text.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The file, in ASCII.
+    pub xml: String,
+    /// What PIPE does not get as it is.
+    pub warnings: Vec<WriteWarning>,
+}
+
+/// Writes a net as PIPE XML.
+///
+/// ```
+/// use tailspn_engine::formats::pipe::{ReadOptions, WriteOptions, read, write};
+/// use tailspn_engine::net::{Law, NetBuilder, Timing};
+///
+/// let mut b = NetBuilder::new("");
+/// let p = b.place("P0", 1);
+/// let t = b.transition("T0", Timing::general(Law::Deterministic { delay: 3.0 }));
+/// b.input(p, t, 1.0);
+/// let net = b.build().unwrap();
+/// let written = write(&net, &WriteOptions::default());
+/// assert_eq!(written.warnings.len(), 1); // PIPE gets an exponential delay of mean 3
+/// let back = read(written.xml.as_bytes(), &ReadOptions::default()).unwrap().net;
+/// assert_eq!(back.transitions(), net.transitions());
+/// ```
+pub fn write(net: &Net, options: &WriteOptions) -> Written {
+    let mut warnings = Vec::new();
+    let expanded = options.expand_erlang.then(|| erlang::expand(net, &mut warnings));
+    let net = expanded.as_ref().unwrap_or(net);
+    let mut writer = Writer::new(net, *options, warnings);
+    writer.all();
+    Written { xml: writer.xml, warnings: writer.warnings }
+}
+
+pub(super) struct Writer<'n> {
+    pub(super) net: &'n Net,
+    pub(super) options: WriteOptions,
+    pub(super) names: NameTable,
+    pub(super) xml: String,
+    pub(super) warnings: Vec<WriteWarning>,
+    /// Places of expressions whose own name PIPE 4.3 would look for.
+    named_in_expressions: HashSet<PlaceId>,
+    positions: layout::Layout,
+    /// Positions of the arcs of each transition.
+    pub(super) arcs_of: Vec<Vec<usize>>,
+    pub(super) arc_ids: HashSet<&'n str>,
+    /// Whether a list of classes reads back as it was written.
+    lists_classes: bool,
+    pub(super) class_ids: Vec<String>,
+    /// Ids that a place and a transition share.
+    pub(super) shared_ids: HashSet<&'n str>,
+    /// Elements so far that PIPE 5 does not expect.
+    pub(super) unexpected: usize,
+}
+
+impl<'n> Writer<'n> {
+    fn new(net: &'n Net, options: WriteOptions, warnings: Vec<WriteWarning>) -> Self {
+        let mut named_in_expressions = HashSet::new();
+        for_each_expression(net, &mut |expr| {
+            expr.for_each_leaf(&mut |leaf| {
+                if let Leaf::Tokens(place, _) | Leaf::Capacity(place) = leaf {
+                    named_in_expressions.insert(*place);
+                }
+            });
+        });
+        let positions = layout::Layout::of(net);
+        let names = NameTable::of_net(net);
+        let xml = String::with_capacity(600 * (net.places().len() + net.transitions().len() + net.arcs().len()));
+        let mut arcs_of = vec![Vec::new(); net.transitions().len()];
+        for (i, arc) in net.arcs().iter().enumerate() {
+            arcs_of[arc.transition.index()].push(i);
+        }
+        let places: HashSet<&str> = net.places().iter().map(|p| p.id.as_str()).collect();
+        let shared_ids = net.transitions().iter().map(|t| t.id.as_str()).filter(|id| places.contains(id)).collect();
+        Self {
+            net,
+            options,
+            names,
+            xml,
+            warnings,
+            named_in_expressions,
+            positions,
+            arcs_of,
+            arc_ids: net.arcs().iter().map(|arc| arc.id.as_str()).collect(),
+            lists_classes: lists_classes(net),
+            class_ids: net.classes().iter().map(|c| c.id.clone()).collect(),
+            shared_ids,
+            unexpected: 0,
+        }
+    }
+
+    fn all(&mut self) {
+        self.xml.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<pnml>\n");
+        self.xml.push_str("<net id=\"Net-One\" type=\"P/T net\">\n");
+        self.check_characters();
+        if !self.net.name().is_empty() {
+            self.instruction(&[("net-name", self.net.name().to_owned())]);
+            self.xml.push('\n');
+        }
+        self.classes();
+        self.annotations();
+        self.parameters();
+        for i in 0..self.net.places().len() {
+            self.place(PlaceId::from_index(i));
+        }
+        let complements = complement::of(self.net);
+        for place in &complements.places {
+            let text = Place {
+                id: place.id.clone(),
+                initial: vec![place.tokens],
+                position: Some(place.position),
+                ..Place::default()
+            };
+            self.place_element(&text, place.position, 0, ONLY_FOR_PIPE);
+        }
+        for i in 0..self.net.transitions().len() {
+            self.transition(TransitionId::from_index(i));
+        }
+        self.arcs(&complements);
+        self.state_groups();
+        self.check_unexpected();
+        self.xml.push_str("</net>\n</pnml>\n");
+    }
+
+    pub(super) fn layout(&self) -> &layout::Layout {
+        &self.positions
+    }
+
+    pub(super) fn warn(&mut self, loss: Loss, part: PartRef, message: String) {
+        self.warnings.push(WriteWarning { loss, part: Some(part), message });
+    }
+
+    /// Writes `<?tailspn key="value" …?>`.
+    pub(super) fn instruction(&mut self, pairs: &[(&str, String)]) {
+        if pairs.is_empty() {
+            return;
+        }
+        self.xml.push_str("<?tailspn");
+        for (key, value) in pairs {
+            let _ = write!(self.xml, " {key}=\"{}\"", attribute(value));
+        }
+        self.xml.push_str("?>");
+    }
+
+    fn check_characters(&mut self) {
+        let net = self.net;
+        let ids = net.places().iter().flat_map(|p| [&p.id, &p.name]);
+        let ids = ids.chain(net.transitions().iter().flat_map(|t| [&t.id, &t.name]));
+        let texts = ids.chain(net.arcs().iter().map(|a| &a.id)).chain(net.annotations().iter().map(|a| &a.text));
+        for text in texts.filter(|text| !is_writable(text)) {
+            let message = format!("{text:?} has characters that XML cannot hold; they are replaced");
+            self.warnings.push(WriteWarning { loss: Loss::Character, part: None, message });
+        }
+    }
+
+    fn classes(&mut self) {
+        for class in self.net.classes() {
+            let [red, green, blue] = class.colour;
+            let _ = writeln!(
+                self.xml,
+                "<token id=\"{}\" enabled=\"{}\" red=\"{red}\" green=\"{green}\" blue=\"{blue}\"/>",
+                attribute(&class.id),
+                class.enabled
+            );
+        }
+    }
+
+    fn annotations(&mut self) {
+        for annotation in self.net.annotations() {
+            let (at, size) = (annotation.position, annotation.size);
+            let _ = write!(
+                self.xml,
+                "<labels x=\"{:.0}\" y=\"{:.0}\" width=\"{:.0}\" height=\"{:.0}\" border=\"{}\"><text>{}</text>",
+                at.x,
+                at.y,
+                size.x,
+                size.y,
+                annotation.border,
+                content(&annotation.text)
+            );
+            if [at.x, at.y, size.x, size.y].iter().any(|v| v.fract() != 0.0) {
+                self.instruction(&[("position", point(at)), ("size", point(size))]);
+            }
+            self.xml.push_str("</labels>\n");
+        }
+    }
+
+    fn parameters(&mut self) {
+        for (i, parameter) in self.net.parameters().iter().enumerate() {
+            let id = crate::net::ParameterId::from_index(i);
+            let position = parameter.position.map(|p| ("position", point(p)));
+            match parameter.value.as_number() {
+                Some(value) => {
+                    let name = attribute(&parameter.name);
+                    let _ = write!(
+                        self.xml,
+                        "<definition defType=\"real\" expression=\"{value:?}\" id=\"{name}\" name=\"{name}\" type=\"text\""
+                    );
+                    if let Some(position) = position {
+                        self.xml.push('>');
+                        self.instruction(&[position]);
+                        self.xml.push_str("</definition>\n");
+                    } else {
+                        self.xml.push_str("/>\n");
+                    }
+                }
+                None => {
+                    let value = self.exact_text("value", "value-by-position", &parameter.value);
+                    let mut pairs = vec![("parameter", parameter.name.clone()), value];
+                    pairs.extend(position);
+                    self.instruction(&pairs);
+                    self.xml.push('\n');
+                    let message = format!(
+                        "rate parameter `{}` is not constant; PIPE gets its value written out where it is used",
+                        parameter.name
+                    );
+                    self.warn(Loss::Parameter, PartRef::Parameter(id), message);
+                }
+            }
+        }
+    }
+
+    fn place(&mut self, id: PlaceId) {
+        let place = self.net.place(id);
+        let mut pairs = Vec::new();
+        let mut shown = place.clone();
+        let replace =
+            self.options.target == Target::Pipe4 && !place.name.is_empty() && self.named_in_expressions.contains(&id);
+        if replace {
+            shown.name.clear();
+            let message = format!(
+                "place `{}` is shown by its id, not as `{}`: PIPE 4.3 looks for names and PIPE 5 for ids in rates",
+                place.id, place.name
+            );
+            self.warn(Loss::Name, PartRef::Place(id), message);
+        }
+        if replace || place.label().trim() != place.label() {
+            pairs.push(("name", place.name.clone()));
+        }
+        if place.position.is_none() {
+            pairs.push(("position", "none".to_owned()));
+        }
+        if !self.lists_classes {
+            let counts: Vec<_> = place.initial.iter().map(ToString::to_string).collect();
+            pairs.push(("marking-by-position", counts.join(" ")));
+        }
+        let capacity = place.capacity.unwrap_or(0);
+        let mut written = capacity;
+        if place.capacity == Some(0) || i32::try_from(capacity).is_err() {
+            written = 0;
+            pairs.push(("capacity", capacity.to_string()));
+            let message = format!("place `{}` has a capacity of {capacity}; PIPE gets none", place.id);
+            self.warn(Loss::Range, PartRef::Place(id), message);
+        }
+        if place.initial.iter().any(|n| i32::try_from(*n).is_err()) {
+            let message = format!("place `{}` has more tokens than PIPE can count", place.id);
+            self.warn(Loss::Range, PartRef::Place(id), message);
+        }
+        shown.capacity = Some(written);
+        let at = self.positions.place(id);
+        let start = self.xml.len();
+        self.instruction(&pairs);
+        let instruction = self.xml.split_off(start);
+        self.place_element(&shown, at, written, &instruction);
+    }
+
+    fn place_element(&mut self, place: &Place, at: Point, capacity: u32, instruction: &str) {
+        let id = attribute(&place.id);
+        let _ = writeln!(
+            self.xml,
+            "<place id=\"{id}\"><graphics><position x=\"{:?}\" y=\"{:?}\"/></graphics><name><value>{}</value>\
+             <graphics><offset x=\"{:?}\" y=\"{:?}\"/></graphics></name><initialMarking><value>{}</value><graphics>\
+             <offset x=\"0.0\" y=\"0.0\"/></graphics></initialMarking><capacity><value>{capacity}</value></capacity>\
+             {instruction}</place>",
+            at.x,
+            at.y,
+            content(place.label()),
+            place.label_offset.x,
+            place.label_offset.y,
+            content(&self.marking(&place.initial)),
+        );
+    }
+
+    /// Tokens of all classes, `Default` first as PIPE 4.3 needs it.
+    fn marking(&self, initial: &[u32]) -> String {
+        let classes = self.net.classes().iter().enumerate();
+        let mut entries: Vec<_> = classes.map(|(i, c)| (&c.id, initial.get(i).copied().unwrap_or(0))).collect();
+        entries.sort_by_key(|(id, _)| *id != "Default");
+        let entries: Vec<_> = entries.iter().map(|(id, tokens)| format!("{id},{tokens}")).collect();
+        entries.join(",")
+    }
+
+    fn state_groups(&mut self) {
+        let groups = self.net.state_groups();
+        let plain = |text: &String| text.trim() == text;
+        for group in groups {
+            if self.options.target == Target::Pipe5 || !plain(&group.name) || !group.conditions.iter().all(plain) {
+                self.group_instruction(group);
+                continue;
+            }
+            self.unexpected += 1;
+            let id = attribute(&group.id);
+            let _ = write!(self.xml, "<stategroup id=\"{id}\"><name><value>{}</value></name>", content(&group.name));
+            for condition in &group.conditions {
+                let condition = content(condition);
+                let _ = write!(self.xml, "<statecondition><value>{condition}</value></statecondition>");
+            }
+            self.xml.push_str("</stategroup>\n");
+        }
+    }
+
+    /// Warns of a file that PIPE 5 may refuse for its many elements that PIPE 5 does not expect.
+    fn check_unexpected(&mut self) {
+        if self.unexpected > MAX_UNEXPECTED {
+            let message = format!(
+                "{} state groups and tagged arcs: PIPE 5 may refuse a file with more than {MAX_UNEXPECTED}; write for \
+                 PIPE 5 to keep them out of its way",
+                self.unexpected
+            );
+            self.warnings.push(WriteWarning { loss: Loss::Unexpected, part: None, message });
+        }
+    }
+
+    fn group_instruction(&mut self, group: &StateGroup) {
+        let mut pairs = vec![("group", group.id.clone()), ("name", group.name.clone())];
+        let keys: Vec<_> = (0..group.conditions.len()).map(|i| format!("condition-{i}")).collect();
+        pairs.extend(keys.iter().zip(&group.conditions).map(|(key, text)| (key.as_str(), text.clone())));
+        self.instruction(&pairs);
+        self.xml.push('\n');
+    }
+}
+
+/// Marks an element that stands for something an instruction says better.
+pub(super) const ONLY_FOR_PIPE: &str = "<?tailspn only-for=\"PIPE\"?>";
+
+/// How many elements that it does not expect PIPE 5 tolerates.
+const MAX_UNEXPECTED: usize = 10;
+
+/// Whether a list of the classes of a net reads back as it was written.
+fn lists_classes(net: &Net) -> bool {
+    let ids: Vec<_> = net.classes().iter().map(|c| c.id.clone()).collect();
+    let list = ids.iter().map(|id| format!("{id},0")).collect::<Vec<_>>().join(",");
+    let entries = class_list(&list, &ids);
+    let same = |(entry, id): (&Entry, &String)| entry.class.as_ref().is_some_and(|c| list[c.clone()] == **id);
+    entries.len() == ids.len() && entries.iter().zip(&ids).all(same)
+}
+
+/// Two coordinates, as instructions hold them.
+pub(super) fn point(p: Point) -> String {
+    format!("{:?} {:?}", p.x, p.y)
+}
+
+/// Calls `visit` for every expression that PIPE evaluates.
+pub(super) fn for_each_expression(net: &Net, visit: &mut impl FnMut(&Expr)) {
+    use crate::net::{Delay, Timing};
+    for parameter in net.parameters() {
+        visit(&parameter.value);
+    }
+    for transition in net.transitions() {
+        match &transition.timing {
+            Timing::Immediate { weight: rate, .. } | Timing::Timed { delay: Delay::Exponential { rate }, .. } => {
+                visit(rate);
+            }
+            Timing::Timed { .. } => {}
+        }
+    }
+    for weight in net.arcs().iter().flat_map(|a| &a.weights) {
+        visit(&weight.weight);
+    }
+}

@@ -1,0 +1,24 @@
+//! Generalized stochastic Petri nets (GSPN): the net, its file formats, its compiled form and its simulation.
+//!
+//! ```text
+//! PIPE XML, PNML ──▶ formats ──▶ Net ──▶ compile ──▶ Program ──▶ sim ──▶ Samples ──▶ estimate
+//! ```
+//!
+//! Data flows one way: nothing on the left knows anything on the right. The crate `tailspn` re-exports all of this.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
+
+pub mod compile;
+pub mod estimate;
+#[cfg(feature = "xml")]
+pub mod formats;
+pub mod net;
+pub mod rng;
+pub mod semantics;
+pub mod sim;
+#[cfg(feature = "xml")]
+pub mod whole_file;
+
+pub use tailspn_watch as watch;

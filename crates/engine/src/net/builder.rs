@@ -1,0 +1,342 @@
+//! The only way to make a [`Net`]: parts go in, a net or all its problems come out.
+
+use std::collections::HashSet;
+
+use crate::net::expr::{self, Expr, ExprError, Names};
+use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
+use crate::net::parts::{
+    Annotation, Arc, ArcKind, ClassWeight, Parameter, Place, Point, StateGroup, Timing, TokenClass, Transition,
+};
+use crate::net::validate::BuildProblem;
+use crate::net::{NameIndex, Net};
+
+/// Puts a net together.
+///
+/// ```
+/// use tailspn_engine::net::{NetBuilder, Timing};
+///
+/// let mut b = NetBuilder::new("M/M/1/5");
+/// let queue = b.place("queue", 0);
+/// b.place_mut(queue).capacity = Some(5);
+/// let arrive = b.transition("arrive", Timing::exponential(2.0));
+/// let serve = b.transition("serve", Timing::exponential(3.0));
+/// b.output(arrive, queue, 1.0);
+/// b.input(queue, serve, 1.0);
+/// let net = b.build().unwrap();
+/// assert_eq!(net.places().len(), 1);
+/// ```
+#[derive(Clone, Debug)]
+pub struct NetBuilder {
+    name: String,
+    pub(super) classes: Vec<TokenClass>,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) places: Vec<Place>,
+    pub(super) transitions: Vec<Transition>,
+    pub(super) arcs: Vec<Arc>,
+    annotations: Vec<Annotation>,
+    state_groups: Vec<StateGroup>,
+    index: NameIndex,
+}
+
+impl NetBuilder {
+    /// An empty net with one token class, `Default`.
+    pub fn new(name: impl Into<String>) -> Self {
+        let mut builder = Self::without_classes(name);
+        builder.add_class(TokenClass::default_class());
+        builder
+    }
+
+    /// An empty net without any token class; at least one must be added before places are.
+    pub fn without_classes(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            classes: Vec::new(),
+            parameters: Vec::new(),
+            places: Vec::new(),
+            transitions: Vec::new(),
+            arcs: Vec::new(),
+            annotations: Vec::new(),
+            state_groups: Vec::new(),
+            index: NameIndex::default(),
+        }
+    }
+
+    pub(super) fn from_net(net: &Net) -> Self {
+        Self {
+            name: net.name.clone(),
+            classes: net.classes.clone(),
+            parameters: net.parameters.clone(),
+            places: net.places.clone(),
+            transitions: net.transitions.clone(),
+            arcs: net.arcs.clone(),
+            annotations: net.annotations.clone(),
+            state_groups: net.state_groups.clone(),
+            index: net.index.clone(),
+        }
+    }
+
+    /// Renames the net.
+    pub fn set_name(&mut self, name: impl Into<String>) {
+        self.name = name.into();
+    }
+
+    /// Adds a token class.
+    pub fn add_class(&mut self, class: TokenClass) -> ClassId {
+        let id = ClassId::from_index(self.classes.len());
+        self.index.classes.entry(class.id.clone()).or_insert(id);
+        self.classes.push(class);
+        id
+    }
+
+    /// Adds a rate parameter.
+    pub fn add_parameter(&mut self, parameter: Parameter) -> ParameterId {
+        let id = ParameterId::from_index(self.parameters.len());
+        self.index.parameters.entry(parameter.name.clone()).or_insert(id);
+        self.parameters.push(parameter);
+        id
+    }
+
+    /// Adds a rate parameter with a constant value.
+    pub fn parameter(&mut self, name: impl Into<String>, value: f64) -> ParameterId {
+        self.add_parameter(Parameter { name: name.into(), value: value.into(), position: None })
+    }
+
+    /// Adds a place.
+    pub fn add_place(&mut self, place: Place) -> PlaceId {
+        let id = PlaceId::from_index(self.places.len());
+        self.index.places.entry(place.id.clone()).or_insert(id);
+        self.places.push(place);
+        id
+    }
+
+    /// Adds a place with tokens of the first class.
+    pub fn place(&mut self, id: impl Into<String>, tokens: u32) -> PlaceId {
+        self.add_place(Place { id: id.into(), initial: vec![tokens], ..Place::default() })
+    }
+
+    /// Adds a transition.
+    pub fn add_transition(&mut self, transition: Transition) -> TransitionId {
+        let id = TransitionId::from_index(self.transitions.len());
+        self.index.transitions.entry(transition.id.clone()).or_insert(id);
+        self.transitions.push(transition);
+        id
+    }
+
+    /// Adds a transition that has nothing but an id and a timing.
+    pub fn transition(&mut self, id: impl Into<String>, timing: Timing) -> TransitionId {
+        self.add_transition(Transition {
+            id: id.into(),
+            name: String::new(),
+            timing,
+            position: None,
+            orientation: 0,
+            label_offset: Point::default(),
+            unused_priority: None,
+        })
+    }
+
+    /// Adds an arc and returns its position.
+    pub fn add_arc(&mut self, arc: Arc) -> usize {
+        self.arcs.push(arc);
+        self.arcs.len() - 1
+    }
+
+    /// Adds an arc with a weight of the first class, and an id in PIPE's style (`P0 to T0`).
+    pub fn arc(&mut self, kind: ArcKind, place: PlaceId, transition: TransitionId, weight: impl Into<Expr>) -> usize {
+        let p = self.places.get(place.index()).map_or("?", |p| p.id.as_str());
+        let t = self.transitions.get(transition.index()).map_or("?", |t| t.id.as_str());
+        let id = match kind {
+            ArcKind::Output => format!("{t} to {p}"),
+            ArcKind::Input => format!("{p} to {t}"),
+            ArcKind::Inhibitor => format!("{p} inhibits {t}"),
+            ArcKind::Test => format!("{p} read by {t}"),
+        };
+        let weights = vec![ClassWeight { class: ClassId::from_index(0), weight: weight.into() }];
+        self.add_arc(Arc { id, kind, place, transition, weights, path: Vec::new(), tagged: false })
+    }
+
+    /// Adds an arc that takes tokens.
+    pub fn input(&mut self, place: PlaceId, transition: TransitionId, weight: impl Into<Expr>) -> usize {
+        self.arc(ArcKind::Input, place, transition, weight)
+    }
+
+    /// Adds an arc that puts tokens.
+    pub fn output(&mut self, transition: TransitionId, place: PlaceId, weight: impl Into<Expr>) -> usize {
+        self.arc(ArcKind::Output, place, transition, weight)
+    }
+
+    /// Adds an arc that disables the transition when the place holds at least `weight` tokens.
+    pub fn inhibitor(&mut self, place: PlaceId, transition: TransitionId, weight: impl Into<Expr>) -> usize {
+        self.arc(ArcKind::Inhibitor, place, transition, weight)
+    }
+
+    /// Adds an arc that needs tokens but leaves them.
+    pub fn test(&mut self, place: PlaceId, transition: TransitionId, weight: impl Into<Expr>) -> usize {
+        self.arc(ArcKind::Test, place, transition, weight)
+    }
+
+    /// Adds a text to the drawing.
+    pub fn add_annotation(&mut self, annotation: Annotation) {
+        self.annotations.push(annotation);
+    }
+
+    /// Adds a state group.
+    pub fn add_state_group(&mut self, group: StateGroup) {
+        self.state_groups.push(group);
+    }
+
+    /// A place that was added, to be changed; its id must stay.
+    pub fn place_mut(&mut self, id: PlaceId) -> &mut Place {
+        &mut self.places[id.index()]
+    }
+
+    /// A transition that was added, to be changed; its id must stay.
+    pub fn transition_mut(&mut self, id: TransitionId) -> &mut Transition {
+        &mut self.transitions[id.index()]
+    }
+
+    /// An arc that was added, to be changed.
+    pub fn arc_mut(&mut self, position: usize) -> &mut Arc {
+        &mut self.arcs[position]
+    }
+
+    /// Takes arcs away, by their positions; those that stay move up.
+    pub fn remove_arcs(&mut self, positions: &[usize]) {
+        let removed: HashSet<usize> = positions.iter().copied().collect();
+        let mut position = 0;
+        self.arcs.retain(|_| {
+            position += 1;
+            !removed.contains(&(position - 1))
+        });
+    }
+
+    /// A rate parameter that was added, to be changed; its name must stay.
+    pub fn parameter_mut(&mut self, id: ParameterId) -> &mut Parameter {
+        &mut self.parameters[id.index()]
+    }
+
+    /// Looks up the parts that were added so far.
+    pub fn names(&self) -> &impl Names {
+        &self.index
+    }
+
+    /// Looks up a transition that was added so far.
+    pub fn find_transition(&self, id: &str) -> Option<TransitionId> {
+        self.index.transitions.get(id).copied()
+    }
+
+    /// Parses an expression over the parts that were added so far.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit the grammar or names nothing that was added, with its byte span.
+    pub fn expression(&self, text: &str) -> Result<Expr, ExprError> {
+        expr::resolve(&expr::parse(text)?, &self.index)
+    }
+
+    /// The net, or everything that is wrong with it.
+    ///
+    /// # Errors
+    ///
+    /// Every problem, in the order of the parts.
+    pub fn build(mut self) -> Result<Net, Vec<BuildProblem>> {
+        if self.classes.is_empty() {
+            self.add_class(TokenClass::default_class());
+        }
+        let problems = self.problems();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        self.make_canonical();
+        for (i, place) in self.places.iter().enumerate() {
+            if !place.name.is_empty() {
+                self.index.places.entry(place.name.clone()).or_insert(PlaceId::from_index(i));
+            }
+        }
+        for (i, transition) in self.transitions.iter().enumerate() {
+            if !transition.name.is_empty() {
+                self.index.transitions.entry(transition.name.clone()).or_insert(TransitionId::from_index(i));
+            }
+        }
+        Ok(Net {
+            name: self.name,
+            classes: self.classes,
+            parameters: self.parameters,
+            places: self.places,
+            transitions: self.transitions,
+            arcs: self.arcs,
+            annotations: self.annotations,
+            state_groups: self.state_groups,
+            index: self.index,
+        })
+    }
+
+    /// Gives equal nets one form: a count for every class, and no name that only repeats the id.
+    fn make_canonical(&mut self) {
+        for place in &mut self.places {
+            place.initial.resize(self.classes.len(), 0);
+            if place.name == place.id {
+                place.name.clear();
+            }
+        }
+        for transition in &mut self.transitions {
+            if transition.name == transition.id {
+                transition.name.clear();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::law::Law;
+
+    #[test]
+    fn reports_all_problems_at_once() {
+        let mut b = NetBuilder::new("broken");
+        let p = b.place("p", 3);
+        b.place_mut(p).capacity = Some(2);
+        b.place("p", 0);
+        let t = b.transition("t", Timing::exponential(-1.0));
+        b.transition("u", Timing::general(Law::Deterministic { delay: f64::NAN }));
+        b.input(p, t, 1.5);
+        b.output(t, PlaceId::from_index(9), 1.0);
+        let problems = b.build().unwrap_err();
+        let texts: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                "place `p` is defined twice",
+                "place `p` starts with 3 tokens, above its capacity of 2",
+                "the rate of transition `t` is -1; it must be finite and not negative",
+                "transition `u`: delay is NaN; it must be finite and at least 0",
+                "the weight of arc `p to t` is 1.5; it must be a whole number below 2^31",
+                "arc `t to ?` refers to a place that the net does not have",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_parameter_may_use_only_earlier_ones() {
+        let mut b = NetBuilder::new("");
+        b.parameter("a", 1.0);
+        let twice = b.expression("2 * a").unwrap();
+        b.add_parameter(Parameter { name: "b".into(), value: twice.clone(), position: None });
+        assert!(b.clone().build().is_ok());
+        b.parameter_mut(ParameterId::from_index(0)).value = twice;
+        assert!(matches!(b.build().unwrap_err()[..], [BuildProblem::ParameterOrder { .. }]));
+    }
+
+    #[test]
+    fn names_are_found_where_ids_are_not() {
+        let mut b = NetBuilder::new("");
+        let p = b.place("P0", 0);
+        b.place_mut(p).name = "waiting room".into();
+        let net = b.build().unwrap();
+        assert_eq!(net.find_place("waiting room"), Some(p));
+        let rate = net.expression("2*#(waiting room)").unwrap();
+        assert_eq!(net.expression_text(&rate), "2 * #(P0)");
+        assert_eq!(net.to_builder().build().unwrap(), net);
+    }
+}

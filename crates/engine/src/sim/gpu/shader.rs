@@ -1,0 +1,83 @@
+//! Joins the shared WGSL files with a kernel. naga checks all of them in tests, with no device.
+
+use crate::sim::gpu::race_code::RaceCode;
+use crate::sim::gpu::race_forms::Form;
+#[cfg(test)]
+use tailspn_shaders::tests;
+use tailspn_shaders::{kernel, shared};
+
+const PRODUCT_WORDS: &str = shared::PRODUCT_WORDS;
+const PRODUCT_INT64: &str = shared::PRODUCT_INT64;
+/// What every kernel needs: products, pairs, Philox, variates.
+const ARITHMETIC: [&str; 4] = [shared::PAIR, shared::PHILOX, shared::EXPONENTIAL, shared::ADDRESS];
+const LAW: &str = shared::LAW;
+const DIRECT_LAW: &str = shared::DIRECT_LAW;
+const DOUBLE: &str = shared::DOUBLE;
+const CODE: &str = shared::CODE;
+
+/// Invocations in one workgroup.
+pub(crate) const WORKGROUP: u32 = 64;
+
+fn join(int64: bool, parts: &[&str]) -> String {
+    let product = if int64 { PRODUCT_INT64 } else { PRODUCT_WORDS };
+    let mut all = vec![product];
+    all.extend(ARITHMETIC);
+    all.extend(parts);
+    all.join("\n").replace("WORKGROUP", &WORKGROUP.to_string())
+}
+
+/// Where the slots of a schedule are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slots {
+    /// So many, each invocation has its own.
+    Private(u32),
+    /// In a buffer.
+    Memory,
+}
+
+/// The schedule kernel.
+pub(crate) fn schedule(int64: bool, slots: Slots) -> String {
+    let access = match slots {
+        Slots::Private(count) => kernel::SLOTS_PRIVATE.replace("SLOT_COUNT", &count.max(1).to_string()),
+        Slots::Memory => kernel::SLOTS_MEMORY.to_owned(),
+    };
+    join(int64, &[LAW, &kernel::SCHEDULE.replace("//SLOTS", &access)])
+}
+
+/// The race kernel of a net.
+pub(crate) fn race(int64: bool, form: Form, code: &RaceCode) -> String {
+    let engine = match form {
+        Form::Direct => [DIRECT_LAW, kernel::RACE_DIRECT].join("\n"),
+        Form::Clock => kernel::RACE_CLOCK.to_owned(),
+    };
+    let stack = code.stack.to_string();
+    let doubles = if code.has_code {
+        [DOUBLE, CODE].join("\n").replace("CODE_STACK", &stack).replace("codes[", "tables[")
+    } else {
+        kernel::NO_CODE.to_owned()
+    };
+    let game = [shared::ENABLED, shared::FIRE, shared::CHOOSE, kernel::RACE_GAME, kernel::RACE_OBSERVE];
+    join(int64, &[code.constants.text(), &doubles, LAW, &game.join("\n"), &engine])
+}
+
+/// The reduction of a column.
+pub(crate) fn reduce(int64: bool) -> String {
+    join(int64, &[kernel::REDUCE])
+}
+
+/// The self-test.
+pub(crate) fn self_test(int64: bool) -> String {
+    join(int64, &[kernel::SELF_TEST])
+}
+
+/// Every function of binary64 numbers and of the direct form, for tests.
+#[cfg(test)]
+pub(crate) fn double_test(int64: bool) -> String {
+    join(int64, &[DOUBLE, DIRECT_LAW, tests::DOUBLE])
+}
+
+/// Marking expressions with at most `depth` numbers on the stack, for tests.
+#[cfg(test)]
+pub(crate) fn code_test(int64: bool, depth: u32) -> String {
+    join(int64, &[DOUBLE, CODE, tests::CODE]).replace("CODE_STACK", &depth.max(1).to_string())
+}

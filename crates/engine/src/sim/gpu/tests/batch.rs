@@ -1,0 +1,86 @@
+//! Many schedules at once on a device, and one after the other on the CPU.
+
+use std::sync::Arc;
+
+use crate::compile::{Program, SchedulePlan, Template, compile};
+use crate::net::Timing;
+use crate::sim::conformance::{integer_laws, job, straggling_tasks};
+use crate::sim::gpu::tests::devices;
+use crate::sim::gpu::{Card, Gpu};
+use crate::sim::{Question, Ready};
+
+/// Programs of one structure, with rates of their own and the schedule that they share.
+fn jobs() -> Vec<(Program, Option<Arc<SchedulePlan>>)> {
+    let template = Template::new(job(10, 3, 1.0, None)).unwrap();
+    let point = |i: u32| {
+        let faster = job(10, 3, 0.5 + 0.1 * f64::from(i), None);
+        let timings: Vec<_> =
+            faster.transitions().iter().map(|t| (faster.find_transition(&t.id).unwrap(), t.timing.clone())).collect();
+        let compiled = template.retimed(&timings).unwrap();
+        (compiled.program, compiled.schedule)
+    };
+    (0..23).map(point).collect()
+}
+
+fn check(
+    card: &mut Card,
+    programs: &[(Program, Option<Arc<SchedulePlan>>)],
+    question: &Question,
+    first: u64,
+    count: u64,
+) {
+    let ready = programs.iter().map(|(program, plan)| Ready::new(program, question, plan.as_deref(), 5).unwrap());
+    let all: Vec<Ready<'_>> = ready.collect();
+    let device = card.replicate(&all.iter().collect::<Vec<_>>(), first, count).unwrap();
+    assert_eq!(device.len(), all.len());
+    for (point, (ready, device)) in all.iter().zip(&device).enumerate() {
+        let cpu = ready.replicate(first, count).unwrap();
+        assert_eq!(cpu.passage_times, device.passage_times, "point {point}");
+        assert_eq!(cpu, *device, "point {point}");
+    }
+}
+
+/// Points that differ in their rates, side by side on a card.
+#[test]
+fn many_jobs_at_once_are_what_each_is_on_the_cpu() {
+    let programs = jobs();
+    for gpu in devices() {
+        let mut card = Card::of(&gpu).unwrap();
+        check(&mut card, &programs, &Question::default(), 0, 300);
+        // the same card again, from the middle of a quad on
+        check(&mut card, &programs[3..5], &Question::default(), 4097, 1001);
+    }
+}
+
+/// Choices with weights of each point's own, long programs in segments, few programs at a time.
+#[test]
+fn choices_and_segments_do_not_show() {
+    let program = straggling_tasks(40, &integer_laws());
+    let plan = Arc::new(crate::compile::plan_schedule(&program).unwrap());
+    let programs = vec![(program.clone(), Some(Arc::clone(&plan))), (program, Some(plan))];
+    let horizon = Question { horizon: Some(60.0), ..Question::default() };
+    for gpu in devices() {
+        let mut short = Arc::into_inner(gpu).unwrap();
+        short.loop_budget = 60;
+        short.facts.largest_binding = 1 << 17;
+        let mut card = Card::of(&Arc::new(short)).unwrap();
+        check(&mut card, &programs, &Question::default(), 1, 501);
+        check(&mut card, &programs, &horizon, 1, 501);
+    }
+}
+
+/// What is no schedule, or not of one shape, runs one after the other.
+#[test]
+fn other_nets_run_alone() {
+    let mut programs = jobs();
+    programs.truncate(2);
+    let net = job(5, 2, 1.0, Some(2));
+    programs.push((compile(&net).unwrap(), None));
+    let mut slower = net.to_builder();
+    let shuffle = net.find_transition("shuffle").unwrap();
+    slower.transition_mut(shuffle).timing = Timing::exponential(0.001);
+    programs.push((compile(&slower.build().unwrap()).unwrap(), None));
+    let gpu: Arc<Gpu> = devices().remove(0);
+    let mut card = Card::of(&gpu).unwrap();
+    check(&mut card, &programs, &Question::default(), 0, 40);
+}

@@ -1,0 +1,14 @@
+//! Exact answers about generalized stochastic Petri nets: all markings, Markov chains, passage times, and what the structure
+//! of a net proves without looking at markings. The crate `tailspn` re-exports all of this.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
+
+pub mod solve;
+pub mod structure;
+
+#[cfg(test)]
+pub(crate) use tailspn_engine::sim;
+pub(crate) use tailspn_engine::{compile, net, semantics};
+pub(crate) use tailspn_watch as watch;

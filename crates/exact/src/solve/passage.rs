@@ -1,0 +1,575 @@
+//! The law of the time at which a chain first comes to a set of states.
+//!
+//! Moments by systems of linear equations over the states before, the distribution by uniformisation of the chain that stops
+//! there \[Stewart1994\]. The chances of having arrived after 0, 1, … jumps are kept, so that further times and quantiles
+//! cost no further pass.
+
+use crate::solve::absorb::{AbsorbError, Kind, Split, TransientPart};
+use crate::solve::chain::{Chain, OUTSIDE};
+use crate::solve::linear::{LinearOutcome, LinearSettings};
+use crate::solve::poisson::PoissonWindow;
+use crate::solve::transient::{ROUNDING_OF_A_JUMP, TransientSettings, Uniformised};
+
+/// Settings of a passage time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PassageSettings {
+    /// Of the distribution.
+    pub transient: TransientSettings,
+    /// Of probability and moments.
+    pub linear: LinearSettings,
+}
+
+/// Why a question about a passage time has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PassageError {
+    /// The chain or its equations.
+    #[error(transparent)]
+    Absorb(#[from] AbsorbError),
+    /// The target may never be reached, so its mean time is infinite. Ask for the mean of the runs that reach it.
+    #[error("the target is reached with probability {probability} only, so the mean time is infinite")]
+    InfiniteMean {
+        /// Probability of ever reaching it.
+        probability: f64,
+    },
+    /// The quantile is beyond the probability of ever getting there.
+    #[error("there is no quantile of probability {asked}: the target is reached with probability {probability}")]
+    NoQuantile {
+        /// Probability asked for.
+        asked: f64,
+        /// Probability of ever reaching the target.
+        probability: f64,
+    },
+    /// A time is negative, infinite or not a number.
+    #[error("time {time} s; it must be finite and not negative")]
+    Time {
+        /// The time.
+        time: f64,
+    },
+    /// The fastest rate happens too often until then. Ask for moments, for shorter times, or simulate.
+    #[error(
+        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates lie far apart; ask for moments, \
+         for shorter times, or simulate"
+    )]
+    TooManyJumps {
+        /// Jumps needed, about.
+        needed: f64,
+        /// The time \[s\].
+        time: f64,
+        /// Most jumps allowed.
+        limit: u64,
+    },
+}
+
+/// Mean and variance of a passage time, of the runs that arrive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PassageMoments {
+    /// Mean \[s\].
+    pub mean: f64,
+    /// Variance \[s²\].
+    pub variance: f64,
+    /// How the equations were solved.
+    pub outcome: LinearOutcome,
+}
+
+/// The law of a passage time. What was computed once is kept.
+#[derive(Clone, Debug)]
+pub struct Passage<'a> {
+    chain: &'a Chain,
+    settings: PassageSettings,
+    /// States before the target from which it can be reached.
+    states: Vec<u32>,
+    /// Initial probability of each, and rate into the target.
+    start: Vec<f64>,
+    into: Vec<f64>,
+    probability: f64,
+    certain: bool,
+    walk: Walk,
+}
+
+/// The chain that stops at the target, jump after jump.
+#[derive(Clone, Debug)]
+struct Walk {
+    jumps: Uniformised,
+    now: Vec<f64>,
+    next: Vec<f64>,
+    /// Per number of jumps: probability of having arrived, and of still being under way with hope.
+    arrived: Vec<f64>,
+    under_way: Vec<f64>,
+    /// Per number of jumps: probability of arriving with the next one.
+    arrives: Vec<f64>,
+    /// Nobody is under way any more.
+    over: bool,
+}
+
+/// The law of the time until `chain` is first in one of the states of `targets` (one truth value for each state).
+///
+/// A start in a target counts as time 0. Whether the target is certain is decided by the graph, not by numbers.
+///
+/// # Errors
+///
+/// [`PassageError::Absorb`].
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_engine::compile::Csr;
+/// use tailspn_exact::solve::{Chain, PassageSettings, passage};
+///
+/// // two stages of 1 s each: Erlang
+/// let rates = Csr::from_rows([vec![(1, 1.0)], vec![(2, 1.0)], vec![]]);
+/// let chain = Chain { rates, initial: vec![(0, 1.0)] };
+/// let mut time = passage(&chain, &[false, false, true], &PassageSettings::default()).unwrap();
+/// assert!((time.moments().unwrap().mean - 2.0).abs() < 1e-12);
+/// assert!((time.cdf(2.0).unwrap() - (1.0 - 3.0 * f64::exp(-2.0))).abs() < 1e-12);
+/// assert!((time.quantile(0.5).unwrap() - 1.678_346_990_016_661).abs() < 1e-9);
+/// ```
+pub fn passage<'a>(
+    chain: &'a Chain,
+    targets: &[bool],
+    settings: &PassageSettings,
+) -> Result<Passage<'a>, PassageError> {
+    let split = Split::of(chain, targets)?;
+    let before = |&(state, kind): &(u32, &Kind)| *kind == Kind::Transient && split.hopeful[state as usize];
+    let states: Vec<u32> = (0..).zip(&split.kind).filter(before).map(|(state, _)| state).collect();
+    let mut number = vec![OUTSIDE; chain.states()];
+    for (i, &state) in (0..).zip(&states) {
+        number[state as usize] = i;
+    }
+    let (rates, _) = chain.restricted(&states, &number);
+    let exit: Vec<f64> = states.iter().map(|&state| chain.exit_rate(state as usize)).collect();
+    let into: Vec<f64> = states
+        .iter()
+        .map(|&state| {
+            let row = chain.rates.row(state as usize).iter();
+            row.filter(|(to, _)| targets[*to as usize]).map(|&(_, rate)| rate).sum()
+        })
+        .collect();
+    let initial = chain.initial_vector();
+    let start: Vec<f64> = states.iter().map(|&state| initial[state as usize]).collect();
+    let at_once: f64 = (0..chain.states()).filter(|&state| targets[state]).map(|state| initial[state]).sum();
+    let walk = Walk {
+        jumps: Uniformised::of(&rates, &exit),
+        next: vec![0.0; start.len()],
+        under_way: vec![start.iter().sum()],
+        arrived: vec![at_once],
+        arrives: Vec::new(),
+        over: states.is_empty(),
+        now: start.clone(),
+    };
+    let certain = split.is_certain();
+    let mut passage = Passage { chain, settings: *settings, states, start, into, probability: 1.0, certain, walk };
+    if !certain {
+        passage.probability = at_once;
+        if !passage.states.is_empty() {
+            let (times, _) = passage.part()?.left(&passage.start).map_err(AbsorbError::Linear)?;
+            let arrives: f64 = times.iter().zip(&passage.into).map(|(time, rate)| time * rate).sum();
+            passage.probability = (at_once + arrives).min(1.0);
+        }
+    }
+    Ok(passage)
+}
+
+impl Passage<'_> {
+    /// Probability of ever reaching the target; exactly 1 where nothing else is possible.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// Mean and variance. Exact up to the residual that is reported with them; the variance is a sum of non-negative
+    /// terms, nothing cancels.
+    ///
+    /// ```text
+    /// (D − R) m = 1,   (D − R) v = 1/d + Σ_j r_ij (m_j − m_i + 1/d)²
+    /// ```
+    ///
+    /// (the law of total variance for one step, derived in docs/solve.md)
+    ///
+    /// # Errors
+    ///
+    /// [`PassageError::InfiniteMean`] where the target is not certain; [`PassageError::Absorb`].
+    pub fn moments(&self) -> Result<PassageMoments, PassageError> {
+        if !self.certain {
+            return Err(PassageError::InfiniteMean { probability: self.probability });
+        }
+        let part = self.part()?;
+        let (mean_from, outcome) = part.right(&vec![1.0; self.states.len()]).map_err(AbsorbError::Linear)?;
+        // where a step leads on to the mean m_j, or to the target, for which nothing is left
+        let spread = |i: usize| {
+            let after_step = mean_from[i] - 1.0 / part.exit(i);
+            let ahead =
+                part.rates.row(i).iter().map(|&(to, rate)| rate * (mean_from[to as usize] - after_step).powi(2));
+            1.0 / part.exit(i) + ahead.sum::<f64>() + self.into[i] * after_step * after_step
+        };
+        let spread: Vec<f64> = (0..self.states.len()).map(spread).collect();
+        let (variance_from, second) = part.right(&spread).map_err(AbsorbError::Linear)?;
+        let sum = |values: &[f64]| self.start.iter().zip(values).map(|(p, v)| p * v).sum::<f64>();
+        let mean = sum(&mean_from);
+        let between: f64 = self.start.iter().zip(&mean_from).map(|(p, m)| p * (m - mean).powi(2)).sum();
+        let variance = sum(&variance_from) + between + self.walk.arrived[0] * mean * mean;
+        Ok(PassageMoments { mean, variance, outcome: outcome.and(second) })
+    }
+
+    /// Mean and variance of the time of those runs that reach the target. Exact up to the reported residual; the
+    /// variance is a difference, and loses digits where it is small beside the squared mean.
+    ///
+    /// # Errors
+    ///
+    /// [`PassageError::NoQuantile`] where no run reaches it; [`PassageError::Absorb`].
+    pub fn moments_if_reached(&self) -> Result<PassageMoments, PassageError> {
+        if self.certain {
+            return self.moments();
+        }
+        let (raw, outcome) = self.raw_moments(2)?;
+        let mean = raw[0];
+        Ok(PassageMoments { mean, variance: (raw[1] - mean * mean).max(0.0), outcome })
+    }
+
+    /// The moments E\[T\], E\[T²\], … up to `highest` of the runs that reach the target, each from the one before by one system of
+    /// equations.
+    ///
+    /// # Errors
+    ///
+    /// [`PassageError::NoQuantile`] where no run reaches it; [`PassageError::Absorb`].
+    pub fn raw_moments(&self, highest: u32) -> Result<(Vec<f64>, LinearOutcome), PassageError> {
+        if self.probability == 0.0 {
+            return Err(PassageError::NoQuantile { asked: 0.0, probability: 0.0 });
+        }
+        let part = self.part()?;
+        // the chance of arriving from each state
+        let (mut values, mut outcome) = part.right(&self.into).map_err(AbsorbError::Linear)?;
+        let mut moments = Vec::new();
+        for k in 1..=highest {
+            values.iter_mut().for_each(|v| *v *= f64::from(k));
+            let (next, own) = part.right(&values).map_err(AbsorbError::Linear)?;
+            outcome = outcome.and(own);
+            moments.push(self.start.iter().zip(&next).map(|(p, v)| p * v).sum::<f64>() / self.probability);
+            values = next;
+        }
+        Ok((moments, outcome))
+    }
+
+    /// Probability that the target has been reached at `time` \[s\]. Exact up to [`error`](Self::error).
+    ///
+    /// # Errors
+    ///
+    /// [`PassageError::Time`], [`PassageError::TooManyJumps`].
+    pub fn cdf(&mut self, time: f64) -> Result<f64, PassageError> {
+        let window = self.window(time)?;
+        Ok(if self.certain {
+            let still = window.average(&self.walk.under_way);
+            if still < 0.5 { 1.0 - still } else { window.average(&self.walk.arrived) }
+        } else {
+            window.average(&self.walk.arrived).min(self.probability)
+        })
+    }
+
+    /// Density of the time at `time` \[1/s\]: the rate at which the target is reached then, but for starts in it. Exact up to the error
+    /// of the distribution times the largest rate of leaving a state.
+    ///
+    /// # Errors
+    ///
+    /// As [`cdf`](Self::cdf).
+    pub fn density(&mut self, time: f64) -> Result<f64, PassageError> {
+        let window = self.window(time)?;
+        self.walk.go_to(window.last() as u64 + 1, &self.into, &self.settings.transient);
+        Ok(window.average(&self.walk.arrives) * self.walk.jumps.rate)
+    }
+
+    /// Probability that the target has not been reached at `time` \[s\]. Exact up to [`error`](Self::error); where the target
+    /// is certain, small values keep their digits down to that.
+    ///
+    /// # Errors
+    ///
+    /// As [`cdf`](Self::cdf).
+    pub fn survival(&mut self, time: f64) -> Result<f64, PassageError> {
+        if self.certain {
+            let window = self.window(time)?;
+            return Ok(window.average(&self.walk.under_way));
+        }
+        Ok(1.0 - self.cdf(time)?)
+    }
+
+    /// The least time \[s\] at which the target has been reached with probability `p`, between 0 and 1.
+    ///
+    /// Bracketed in the distribution to a relative 1e-12; the error is that of the distribution over its density there.
+    ///
+    /// # Errors
+    ///
+    /// [`PassageError::NoQuantile`] where `p` is no probability between 0 and 1 that is reached;
+    /// [`PassageError::TooManyJumps`].
+    pub fn quantile(&mut self, p: f64) -> Result<f64, PassageError> {
+        if !(p > 0.0 && p < 1.0) || p >= self.probability {
+            return Err(PassageError::NoQuantile { asked: p, probability: self.probability });
+        }
+        if p <= self.walk.arrived[0] {
+            return Ok(0.0);
+        }
+        let (mut low, mut high) = (0.0, 1.0 / self.walk.jumps.rate);
+        let mut below = self.walk.arrived[0] - p;
+        let mut above = self.cdf(high)? - p;
+        while above < 0.0 {
+            (low, below) = (high, above);
+            high *= 1.5;
+            above = self.cdf(high)? - p;
+        }
+        for step in 0..200 {
+            if high - low <= 1e-12 * high {
+                break;
+            }
+            let secant = low - below * (high - low) / (above - below);
+            let inside = secant > low && secant < high && step % 4 != 3;
+            let t = if inside { secant } else { f64::midpoint(low, high) };
+            let value = self.cdf(t)? - p;
+            if value.abs() < 1e-15 {
+                return Ok(t);
+            }
+            if value < 0.0 {
+                (low, below) = (t, value);
+                above *= 0.5;
+            } else {
+                (high, above) = (t, value);
+                below *= 0.5;
+            }
+        }
+        Ok(high)
+    }
+
+    /// Bound of the absolute error of the probabilities given so far: what is left out, and rounding.
+    pub fn error(&self) -> f64 {
+        self.settings.transient.error + self.jumps() as f64 * ROUNDING_OF_A_JUMP
+    }
+
+    /// Jumps of the uniformised chain so far.
+    pub fn jumps(&self) -> u64 {
+        self.walk.arrived.len() as u64 - 1
+    }
+
+    fn part(&self) -> Result<TransientPart, PassageError> {
+        let part = TransientPart::new(self.chain, self.states.clone(), self.settings.linear);
+        Ok(part.map_err(AbsorbError::Linear)?)
+    }
+
+    /// The Poisson window of a time, the jumps for it done.
+    fn window(&mut self, time: f64) -> Result<PoissonWindow, PassageError> {
+        if !(time.is_finite() && time >= 0.0) {
+            return Err(PassageError::Time { time });
+        }
+        let (settings, needed) = (self.settings.transient, self.walk.jumps.rate * time);
+        let too_many = PassageError::TooManyJumps { needed, time, limit: settings.jumps };
+        if self.walk.jumps.is_hopeless(needed, &settings) && !self.walk.over {
+            return Err(too_many);
+        }
+        if needed > settings.jumps as f64 {
+            self.walk.go_to(settings.jumps, &self.into, &settings);
+            // where all are there or lost long before, any later number of jumps says the same
+            let first = self.walk.arrived.len();
+            return if self.walk.over { Ok(PoissonWindow { first, weights: vec![1.0] }) } else { Err(too_many) };
+        }
+        let window = PoissonWindow::new(needed, 0.5 * settings.error);
+        self.walk.go_to((window.last() as u64).min(settings.jumps), &self.into, &settings);
+        if !self.walk.over && self.walk.arrived.len() <= window.last() {
+            return Err(too_many);
+        }
+        Ok(window)
+    }
+}
+
+impl Walk {
+    /// Jumps until there have been `last`, or nobody is under way any more.
+    fn go_to(&mut self, last: u64, into: &[f64], settings: &TransientSettings) {
+        while !self.over && (self.arrived.len() as u64) <= last {
+            let arrives = self.now.iter().zip(into).map(|(p, rate)| p * rate).sum::<f64>() / self.jumps.rate;
+            self.arrives.push(arrives);
+            self.arrived.push(self.arrived[self.arrived.len() - 1] + arrives);
+            self.jumps.jump(&self.now, &mut self.next);
+            std::mem::swap(&mut self.now, &mut self.next);
+            let under_way: f64 = self.now.iter().sum();
+            self.under_way.push(under_way);
+            self.over = under_way < 1e-4 * settings.error;
+            if self.over {
+                self.arrives.push(0.0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::chain::tests::{birth_death, chain_of, random_chain};
+    use approx::assert_relative_eq;
+
+    fn time_to<'a>(chain: &'a Chain, targets: &[u32]) -> Passage<'a> {
+        let is_target: Vec<bool> = (0..chain.states()).map(|s| targets.contains(&(s as u32))).collect();
+        passage(chain, &is_target, &PassageSettings::default()).unwrap()
+    }
+
+    fn stages(rates: &[f64]) -> Chain {
+        let steps: Vec<_> = (0..).zip(rates).map(|(i, &rate)| (i, i + 1, rate)).collect();
+        chain_of(rates.len() + 1, &steps)
+    }
+
+    #[test]
+    fn erlang_has_its_closed_form() {
+        let chain = stages(&[2.0; 5]);
+        let mut time = time_to(&chain, &[5]);
+        let moments = time.moments().unwrap();
+        assert_relative_eq!(moments.mean, 2.5, max_relative = 1e-14);
+        assert_relative_eq!(moments.variance, 1.25, max_relative = 1e-14);
+        assert_eq!(moments.outcome.method, crate::solve::LinearMethod::Substitution);
+        for t in [0.0, 0.1, 1.0, 2.5, 7.0, 30.0] {
+            let x: f64 = 2.0 * t;
+            let survival: f64 = (0..5).map(|n| (-x).exp() * x.powi(n) / [1.0, 1.0, 2.0, 6.0, 24.0][n as usize]).sum();
+            assert!((time.cdf(t).unwrap() - (1.0 - survival)).abs() < 1e-12, "{t}");
+            assert!((time.survival(t).unwrap() - survival).abs() < 1e-12, "{t}");
+            let density = 2.0 * (-x).exp() * x.powi(4) / 24.0;
+            assert!((time.density(t).unwrap() - density).abs() < 1e-12, "{t}");
+        }
+        // one stage begins at its rate
+        assert_relative_eq!(time_to(&stages(&[3.0]), &[1]).density(0.0).unwrap(), 3.0, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn stages_of_different_rates_have_their_closed_form() {
+        // rates 1, 3, 10: survival as a sum of three exponentials
+        let chain = stages(&[1.0, 3.0, 10.0]);
+        let mut time = time_to(&chain, &[3]);
+        let rates = [1.0_f64, 3.0, 10.0];
+        for t in [0.3, 1.0, 4.0, 12.0] {
+            let weight =
+                |i: usize| (0..3).filter(|&j| j != i).map(|j| rates[j] / (rates[j] - rates[i])).product::<f64>();
+            let survival: f64 = (0..3).map(|i| weight(i) * (-rates[i] * t).exp()).sum();
+            assert!((time.survival(t).unwrap() - survival).abs() < 1e-12, "{t}");
+        }
+        let at = time.quantile(0.9).unwrap();
+        assert!((time.cdf(at).unwrap() - 0.9).abs() < 1e-12);
+        assert!(time.cdf(at * (1.0 - 1e-9)).unwrap() < 0.9);
+    }
+
+    /// The last of n exponential tasks: a pure death chain with rates nμ, …, 2μ, μ.
+    #[test]
+    fn the_last_of_many_takes_the_harmonic_number() {
+        let n = 200;
+        let mu = 0.25;
+        let rates: Vec<f64> = (1..=n).rev().map(|k| f64::from(k) * mu).collect();
+        let chain = stages(&rates);
+        let mut time = time_to(&chain, &[n]);
+        let harmonic: f64 = (1..=n).map(|k| 1.0 / f64::from(k)).sum();
+        let squares: f64 = (1..=n).map(|k| 1.0 / f64::from(k * k)).sum();
+        let moments = time.moments().unwrap();
+        assert_relative_eq!(moments.mean, harmonic / mu, max_relative = 1e-13);
+        assert_relative_eq!(moments.variance, squares / (mu * mu), max_relative = 1e-13);
+        for p in [0.01, 0.5, 0.9, 0.999] {
+            // F(t) = (1 - e^-μt)^n
+            let exact = -(-f64::powf(p, 1.0 / f64::from(n))).ln_1p() / mu;
+            assert_relative_eq!(time.quantile(p).unwrap(), exact, max_relative = 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_queue_empties_in_its_mean_busy_period() {
+        // from 1 to 0 in M/M/1/K: the sum of ρ^i / μ for i < K
+        let (birth, death, last) = (1.0_f64, 1.5, 12);
+        let chain = Chain { initial: vec![(1, 1.0)], ..birth_death(last, birth, death) };
+        let time = time_to(&chain, &[0]);
+        let exact: f64 = (0..last as i32).map(|i| (birth / death).powi(i) / death).sum();
+        let moments = time.moments().unwrap();
+        assert_relative_eq!(moments.mean, exact, max_relative = 1e-13);
+        let (raw, _) = time.raw_moments(3).unwrap();
+        assert_relative_eq!(raw[0], exact, max_relative = 1e-13);
+        assert_relative_eq!(raw[1] - raw[0] * raw[0], moments.variance, max_relative = 1e-11);
+        assert!(raw[2] > raw[0] * raw[1]);
+    }
+
+    #[test]
+    fn a_target_that_may_be_missed_says_so() {
+        // 0 -> 1 with 3/s, 0 -> 2 with 1/s; both absorb
+        let chain = chain_of(3, &[(0, 1, 3.0), (0, 2, 1.0)]);
+        let mut time = time_to(&chain, &[1]);
+        assert_relative_eq!(time.probability(), 0.75, max_relative = 1e-15);
+        assert!(matches!(time.moments(), Err(PassageError::InfiniteMean { .. })));
+        let reached = time.moments_if_reached().unwrap();
+        assert_relative_eq!(reached.mean, 0.25, max_relative = 1e-14);
+        assert_relative_eq!(reached.variance, 0.0625, max_relative = 1e-13);
+        assert!((time.cdf(0.2).unwrap() - 0.75 * (1.0 - f64::exp(-0.8))).abs() < 1e-12);
+        assert!((time.cdf(1e7).unwrap() - 0.75).abs() < 1e-12);
+        assert!(matches!(time.quantile(0.8), Err(PassageError::NoQuantile { .. })));
+        assert_relative_eq!(time.quantile(0.375).unwrap(), 2.0_f64.ln() / 4.0, max_relative = 1e-9);
+    }
+
+    #[test]
+    fn what_is_never_or_at_once_reached() {
+        let chain = chain_of(3, &[(0, 1, 1.0), (1, 0, 1.0), (2, 0, 1.0)]);
+        let mut never = time_to(&chain, &[2]);
+        assert_eq!((never.probability(), never.cdf(5.0).unwrap()), (0.0, 0.0));
+        assert!(matches!(never.moments_if_reached(), Err(PassageError::NoQuantile { .. })));
+        let mut at_once = time_to(&chain, &[0]);
+        assert_eq!((at_once.probability(), at_once.cdf(0.0).unwrap()), (1.0, 1.0));
+        assert_eq!((at_once.moments().unwrap().mean, at_once.quantile(0.5).unwrap()), (0.0, 0.0));
+        let half = Chain { initial: vec![(0, 0.5), (1, 0.5)], ..chain };
+        let mut time = time_to(&half, &[1]);
+        assert_eq!((time.cdf(0.0).unwrap(), time.quantile(0.4).unwrap()), (0.5, 0.0));
+        let moments = time.moments().unwrap();
+        assert_relative_eq!(moments.mean, 0.5, max_relative = 1e-15);
+        // E[T²] = 1/2 · 2, less 1/4
+        assert_relative_eq!(moments.variance, 0.75, max_relative = 1e-15);
+    }
+
+    #[test]
+    fn all_methods_agree_on_random_chains() {
+        for seed in 0..5 {
+            let chain = random_chain(60, 4, 3.0, seed);
+            let is_target: Vec<bool> = (0..60).map(|s| s == 59 || s == 30).collect();
+            let by = |method| {
+                let linear = LinearSettings { method, ..LinearSettings::default() };
+                let settings = PassageSettings { linear, ..PassageSettings::default() };
+                passage(&chain, &is_target, &settings).unwrap().moments().unwrap()
+            };
+            let exact = by(crate::solve::LinearMethod::Elimination);
+            assert!(exact.outcome.residual < 1e-13);
+            for method in [crate::solve::LinearMethod::GaussSeidel, crate::solve::LinearMethod::SparseLu] {
+                let other = by(method);
+                assert_relative_eq!(other.mean, exact.mean, max_relative = 1e-10);
+                assert_relative_eq!(other.variance, exact.variance, max_relative = 1e-10);
+            }
+            // the mean is the integral of the survival function
+            let mut time = passage(&chain, &is_target, &PassageSettings::default()).unwrap();
+            let end = time.quantile(1.0 - 1e-9).unwrap();
+            let step = end / 20_000.0;
+            let middle = |i: i32| time.survival((f64::from(i) + 0.5) * step).unwrap() * step;
+            assert_relative_eq!((0..20_000).map(middle).sum::<f64>(), exact.mean, max_relative = 1e-4);
+        }
+    }
+
+    #[test]
+    fn distributions_are_monotone_probabilities() {
+        for seed in 0..10 {
+            let chain = random_chain(20, 2, 2.0, seed);
+            let mut time = time_to(&chain, &[13]);
+            let mut before = 0.0;
+            for i in 0..200 {
+                let p = time.cdf(f64::from(i) * 0.3).unwrap();
+                assert!((0.0..=1.0).contains(&p) && p >= before - 1e-13, "{seed} {i}: {p} after {before}");
+                before = p;
+            }
+        }
+    }
+
+    #[test]
+    fn stiff_chains_have_moments_and_say_when_the_distribution_is_too_far() {
+        // a fast back and forth, and a rare way out
+        let chain = chain_of(3, &[(0, 1, 1e9), (1, 0, 1e9), (1, 2, 1e-9)]);
+        let mut time = time_to(&chain, &[2]);
+        assert_relative_eq!(time.moments().unwrap().mean, 2e9, max_relative = 1e-12);
+        assert!(matches!(time.cdf(1e9), Err(PassageError::TooManyJumps { .. })));
+        assert!(matches!(time.cdf(f64::NAN), Err(PassageError::Time { .. })));
+    }
+
+    #[test]
+    fn wrong_targets_are_refused() {
+        let chain = birth_death(3, 1.0, 1.0);
+        let error = passage(&chain, &[true], &PassageSettings::default()).unwrap_err();
+        assert_eq!(error.to_string(), "1 targets for 4 states; there must be one truth value for each state");
+    }
+}

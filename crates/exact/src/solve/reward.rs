@@ -1,0 +1,93 @@
+//! Expected rewards: a rate of reward per state, at a time, up to a time, in the long run, or until a target.
+//!
+//! A reward for each firing of a transition (an impulse) is expected as often as the transition fires: give it as the rate
+//! reward `rate of the transition × impulse` in each state, with all of the rate that leads through vanishing markings to
+//! whatever state, the state itself included. Means are the same; this module gives means only.
+
+use crate::solve::absorb::{AbsorbError, absorption};
+use crate::solve::chain::Chain;
+use crate::solve::linear::LinearSettings;
+use crate::solve::poisson::PoissonWindow;
+use crate::solve::transient::{TransientError, TransientSettings, Uniformised, share, too_many, walk, windows};
+
+/// Expected rewards at times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RewardAt {
+    /// Per time and reward: the expected rate of reward then \[reward\].
+    pub now: Vec<Vec<f64>>,
+    /// Per time and reward: the expected reward gathered until then \[reward · s\].
+    pub gathered: Vec<Vec<f64>>,
+    /// Bound of the error of `now`, relative to the largest absolute value of the reward; that of `gathered` is this
+    /// times the time.
+    pub error: f64,
+    /// Jumps of the uniformised chain.
+    pub jumps: u64,
+}
+
+/// The expected value of a reward per state under these probabilities. Exact up to their error.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(tailspn_exact::solve::expected(&[0.25, 0.75], &[0.0, 4.0]), 3.0);
+/// ```
+pub fn expected(probabilities: &[f64], reward: &[f64]) -> f64 {
+    probabilities.iter().zip(reward).filter(|(p, _)| **p > 0.0).map(|(p, r)| p * r).sum()
+}
+
+/// Expected rewards at each of `times` \[s\] and gathered until then, by uniformisation \[Jensen1953\].
+///
+/// As exact as [`transient`](crate::solve::transient()), in memory for two distributions only, however many times there are.
+///
+/// # Errors
+///
+/// All variants of [`TransientError`].
+pub fn rewards_at(
+    chain: &Chain,
+    rewards: &[Vec<f64>],
+    times: &[f64],
+    settings: &TransientSettings,
+) -> Result<RewardAt, TransientError> {
+    if chain.states() == 0 {
+        return Err(TransientError::Empty);
+    }
+    chain.check()?;
+    let bad = |reward: &Vec<f64>| reward.len() != chain.states() || !reward.iter().all(|r| r.is_finite());
+    if let Some(reward) = rewards.iter().position(bad) {
+        return Err(TransientError::Reward { reward });
+    }
+    let jumps = Uniformised::of(&chain.rates, &chain.exit_rates());
+    let windows = windows(&jumps, times, settings)?;
+    let above: Vec<Vec<f64>> = windows.iter().map(PoissonWindow::above).collect();
+    let mut now = vec![vec![0.0; rewards.len()]; times.len()];
+    let mut gathered = now.clone();
+    let mut used = vec![(0.0, 0.0); times.len()];
+    let done = walk(&jumps, &chain.initial_vector(), &windows, settings, |n, v, ends| {
+        let values: Vec<f64> = rewards.iter().map(|reward| expected(v, reward)).collect();
+        for (i, window) in windows.iter().enumerate() {
+            let (weight, stay) = share(window, &above[i], jumps.rate, times[i], n, ends, &mut used[i]);
+            for (r, value) in values.iter().enumerate() {
+                now[i][r] += weight * value;
+                gathered[i][r] += stay * value;
+            }
+        }
+    });
+    let Some(done) = done else { return Err(too_many(jumps.rate, times, settings)) };
+    Ok(RewardAt { now, gathered, error: done.error, jumps: done.jumps })
+}
+
+/// The expected reward gathered before the chain first comes to a state of `targets` \[reward · s\]; infinite where it may
+/// stay for ever in states with a reward. Exact up to the linear equations, see [`absorption`].
+///
+/// # Errors
+///
+/// All variants of [`AbsorbError`].
+pub fn accumulated_until(
+    chain: &Chain,
+    targets: &[bool],
+    reward: &[f64],
+    settings: &LinearSettings,
+) -> Result<f64, AbsorbError> {
+    let times = absorption(chain, targets, settings)?.times;
+    Ok(times.iter().zip(reward).filter(|(time, r)| **time > 0.0 && **r != 0.0).map(|(time, r)| time * r).sum())
+}

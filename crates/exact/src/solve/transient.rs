@@ -1,0 +1,388 @@
+//! Probabilities at given times, and expected times in each state until then, by uniformisation.
+//!
+//! ```text
+//! p(t) = Σ_n Poisson(n; qt) v_n,   v_{n+1} = v_n (I + Q/q),   ∫₀ᵗ p = 1/q Σ_n P(more than n jumps) v_n
+//! ```
+//!
+//! with `q` the largest rate of leaving a state \[Jensen1953\] \[Stewart1994\]. All terms are non-negative: nothing
+//! cancels. One pass over `n` serves all times.
+
+use crate::compile::Csr;
+use crate::solve::chain::{Chain, ChainProblem, Incoming};
+use crate::solve::poisson::PoissonWindow;
+
+/// Settings of transient probabilities and of distributions of passage times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TransientSettings {
+    /// Probability that is left out, at most. Default 1e-12.
+    pub error: f64,
+    /// Most jumps of the uniformised chain. Default 20,000,000.
+    pub jumps: u64,
+}
+
+impl Default for TransientSettings {
+    fn default() -> Self {
+        Self { error: 1e-12, jumps: 20_000_000 }
+    }
+}
+
+/// Why there are no transient probabilities.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransientError {
+    /// There is no state at all.
+    #[error("the chain has no state")]
+    Empty,
+    /// It is no Markov chain.
+    #[error(transparent)]
+    Chain(#[from] ChainProblem),
+    /// A time is negative, infinite or not a number.
+    #[error("time {time} s; it must be finite and not negative")]
+    Time {
+        /// The time.
+        time: f64,
+    },
+    /// A reward is not a finite number, or there is not one for each state.
+    #[error("reward {reward} is not one finite number for each state")]
+    Reward {
+        /// Position of the reward.
+        reward: usize,
+    },
+    /// The fastest rate happens too often until the time asked for. Ask for the steady state, for shorter times, or simulate.
+    #[error(
+        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates lie far apart; ask for the steady \
+         state, for shorter times, or simulate"
+    )]
+    TooManyJumps {
+        /// Jumps needed, about.
+        needed: f64,
+        /// The time \[s\].
+        time: f64,
+        /// Most jumps allowed.
+        limit: u64,
+    },
+}
+
+/// Probabilities at given times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transient {
+    /// The times, as they were given \[s\].
+    pub times: Vec<f64>,
+    /// Per time and state: the probability. They sum to 1.
+    pub probabilities: Vec<Vec<f64>>,
+    /// Per time and state: expected time there until then \[s\]. They sum to the time.
+    pub stays: Vec<Vec<f64>>,
+    /// Bound of the sum of absolute errors of the probabilities at any of the times: what is left out, and rounding.
+    /// That of the stays is this times the time.
+    pub error: f64,
+    /// Jumps of the uniformised chain.
+    pub jumps: u64,
+    /// Whether the chain stopped changing (within the bound) before the last time.
+    pub settled: bool,
+}
+
+/// A chain in which a jump happens at every tick of one Poisson process; some jumps lead back to where they start.
+#[derive(Clone, Debug)]
+pub(crate) struct Uniformised {
+    incoming: Incoming,
+    /// Probability of staying, per state.
+    stay: Vec<f64>,
+    /// Ticks per second.
+    pub(crate) rate: f64,
+}
+
+impl Uniformised {
+    /// The jump chain of these rates; `exit` holds what leaves each state, to the inside and elsewhere.
+    pub(crate) fn of(rates: &Csr<(u32, f64)>, exit: &[f64]) -> Self {
+        let rate = exit.iter().copied().fold(0.0, f64::max);
+        let stay = exit.iter().map(|e| if rate > 0.0 { 1.0 - e / rate } else { 1.0 }).collect();
+        Self { incoming: Incoming::of(rates), stay, rate }
+    }
+
+    /// Whether `needed` jumps are more than allowed, with no prospect of settling before in reasonable time.
+    pub(crate) fn is_hopeless(&self, needed: f64, settings: &TransientSettings) -> bool {
+        let allowed = settings.jumps as f64;
+        needed > allowed && (needed > MOST_JUMPS || allowed * self.incoming.count() as f64 > WORK_TO_SETTLE)
+    }
+
+    /// One jump: the probabilities after it. Returns the sum of absolute changes.
+    pub(crate) fn jump(&self, before: &[f64], after: &mut [f64]) -> f64 {
+        let mut change = 0.0;
+        let per_tick = 1.0 / self.rate;
+        for (state, new) in after.iter_mut().enumerate() {
+            *new = before[state] * self.stay[state] + self.incoming.flow_into(state, before) * per_tick;
+            change += (*new - before[state]).abs();
+        }
+        change
+    }
+}
+
+/// Most jumps for which weights are made.
+const MOST_JUMPS: f64 = 1e9;
+
+/// Multiplications that may be spent on the chance that a chain settles before the jumps are used up: a minute.
+const WORK_TO_SETTLE: f64 = 3e10;
+
+/// Rounding of one jump, relative to the probabilities: a few operations for each.
+pub(crate) const ROUNDING_OF_A_JUMP: f64 = 4.0 * f64::EPSILON;
+
+/// What the walk over the jumps of a uniformised chain ended with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walk {
+    pub(crate) jumps: u64,
+    pub(crate) settled: bool,
+    pub(crate) error: f64,
+}
+
+/// Walks from `start` over jumps 0, 1, … until `windows` need no more; `visit` gets the number of the jump, the
+/// probabilities, and whether they stand for all later jumps too.
+///
+/// Settling is bounded: a jump never makes two distributions differ more, so after a change of `d` the ones `m` jumps
+/// later differ by at most `m d`.
+pub(crate) fn walk(
+    chain: &Uniformised,
+    start: &[f64],
+    windows: &[PoissonWindow],
+    settings: &TransientSettings,
+    mut visit: impl FnMut(usize, &[f64], bool),
+) -> Option<Walk> {
+    let last = windows.iter().map(PoissonWindow::last).max().unwrap_or(0);
+    let (mut now, mut next) = (start.to_vec(), vec![0.0; start.len()]);
+    let mut n = 0;
+    loop {
+        let change = if n < last { chain.jump(&now, &mut next) } else { 0.0 };
+        let left = (last - n) as f64;
+        let settled = n < last && change * left <= 0.5 * settings.error;
+        visit(n, &now, settled || n == last);
+        if settled || n == last {
+            let error = settings.error + n as f64 * ROUNDING_OF_A_JUMP;
+            return Some(Walk { jumps: n as u64, settled, error });
+        }
+        if n as u64 >= settings.jumps {
+            return None;
+        }
+        std::mem::swap(&mut now, &mut next);
+        n += 1;
+    }
+}
+
+/// The windows of these times, half of the error being theirs.
+pub(crate) fn windows(
+    chain: &Uniformised,
+    times: &[f64],
+    settings: &TransientSettings,
+) -> Result<Vec<PoissonWindow>, TransientError> {
+    if let Some(&time) = times.iter().find(|t| !(t.is_finite() && **t >= 0.0)) {
+        return Err(TransientError::Time { time });
+    }
+    let rate = chain.rate;
+    if times.iter().any(|t| chain.is_hopeless(rate * t, settings)) {
+        return Err(too_many(rate, times, settings));
+    }
+    Ok(times.iter().map(|t| PoissonWindow::new(rate * t, 0.25 * settings.error)).collect())
+}
+
+/// Probabilities of the states, and expected times in them, at each of `times` \[s\].
+///
+/// Exact up to `error`, which bounds what is left out and the rounding of the jumps. The work is the number of jumps,
+/// the largest rate times the longest time, times the number of rates; where the probabilities stop changing before that,
+/// it ends there, by a bound and not by an estimate. Sources: \[Jensen1953\], \[FoxGlynn1988\].
+///
+/// # Errors
+///
+/// All variants of [`TransientError`].
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_engine::compile::Csr;
+/// use tailspn_exact::solve::{Chain, TransientSettings, transient};
+///
+/// // up and down again, both at 1/s: P(down at t) = (1 - e^-2t)/2
+/// let rates = Csr::from_rows([vec![(1, 1.0)], vec![(0, 1.0)]]);
+/// let chain = Chain { rates, initial: vec![(0, 1.0)] };
+/// let at = transient(&chain, &[0.5], &TransientSettings::default()).unwrap();
+/// assert!((at.probabilities[0][1] - (1.0 - f64::exp(-1.0)) / 2.0).abs() < 1e-12);
+/// ```
+pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings) -> Result<Transient, TransientError> {
+    if chain.states() == 0 {
+        return Err(TransientError::Empty);
+    }
+    chain.check()?;
+    let jumps = Uniformised::of(&chain.rates, &chain.exit_rates());
+    let windows = windows(&jumps, times, settings)?;
+    let above: Vec<Vec<f64>> = windows.iter().map(PoissonWindow::above).collect();
+    let mut probabilities = vec![vec![0.0; chain.states()]; times.len()];
+    let mut stays = probabilities.clone();
+    let mut used = vec![(0.0, 0.0); times.len()];
+    let done = walk(&jumps, &chain.initial_vector(), &windows, settings, |n, v, ends| {
+        for (i, window) in windows.iter().enumerate() {
+            let share = share(window, &above[i], jumps.rate, times[i], n, ends, &mut used[i]);
+            add(&mut probabilities[i], share.0, v);
+            add(&mut stays[i], share.1, v);
+        }
+    });
+    let Some(done) = done else { return Err(too_many(jumps.rate, times, settings)) };
+    Ok(Transient {
+        times: times.to_vec(),
+        probabilities,
+        stays,
+        error: done.error,
+        jumps: done.jumps,
+        settled: done.settled,
+    })
+}
+
+/// What the distribution after `n` jumps counts for at a time: as a probability, and as a stay \[s\]. Where it stands for all
+/// later ones too, it gets all that is left; `used` sums up.
+pub(crate) fn share(
+    window: &PoissonWindow,
+    above: &[f64],
+    rate: f64,
+    time: f64,
+    n: usize,
+    ends: bool,
+    used: &mut (f64, f64),
+) -> (f64, f64) {
+    if ends {
+        return ((1.0 - used.0).max(0.0), (time - used.1).max(0.0));
+    }
+    let more = match n.checked_sub(window.first) {
+        None => 1.0,
+        Some(i) => above.get(i).copied().unwrap_or(0.0),
+    };
+    let share = (window.weight(n), if rate > 0.0 { more / rate } else { 0.0 });
+    used.0 += share.0;
+    used.1 += share.1;
+    share
+}
+
+/// The error of a walk that was too long.
+pub(crate) fn too_many(rate: f64, times: &[f64], settings: &TransientSettings) -> TransientError {
+    let time = times.iter().copied().fold(0.0, f64::max);
+    TransientError::TooManyJumps { needed: rate * time, time, limit: settings.jumps }
+}
+
+fn add(sum: &mut [f64], share: f64, v: &[f64]) {
+    if share > 0.0 {
+        sum.iter_mut().zip(v).for_each(|(s, v)| *s += share * v);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::chain::tests::{birth_death, chain_of, random_chain};
+    use crate::solve::{LinearSettings, expected, rewards_at, steady_state};
+
+    fn at(chain: &Chain, times: &[f64]) -> Transient {
+        transient(chain, times, &TransientSettings::default()).unwrap()
+    }
+
+    #[test]
+    fn two_states_have_their_closed_form() {
+        let (down, up) = (0.3, 1.7);
+        let chain = chain_of(2, &[(0, 1, down), (1, 0, up)]);
+        let times = [0.0, 1e-6, 0.5, 3.0, 100.0, 1e6];
+        let result = at(&chain, &times);
+        for (i, &t) in times.iter().enumerate() {
+            let decay = f64::exp(-(down + up) * t);
+            let exact = down / (down + up) * (1.0 - decay);
+            assert!((result.probabilities[i][1] - exact).abs() < 2e-12, "{t}");
+            let stay = down / (down + up) * (t - (1.0 - decay) / (down + up));
+            assert!((result.stays[i][1] - stay).abs() < 2e-12 * t.max(1.0), "{t}");
+            assert!((result.stays[i].iter().sum::<f64>() - t).abs() < 2e-12 * t.max(1.0));
+        }
+        assert!(result.settled && result.jumps < 1_000, "{}", result.jumps);
+    }
+
+    /// Against the spectral formula of M/M/1/K \[Stewart1994\], here for K = 1 with births and deaths alike and for the
+    /// mean of an infinite-server queue, which is Poisson at all times.
+    #[test]
+    fn an_infinite_server_queue_is_poisson() {
+        let (arrival, service, last) = (3.0, 0.5, 60_u32);
+        let up = (0..last).map(|i| (i, i + 1, arrival));
+        let down = (1..=last).map(|i| (i, i - 1, service * f64::from(i)));
+        let chain = chain_of(last as usize + 1, &up.chain(down).collect::<Vec<_>>());
+        let times = [0.25, 1.0, 4.0, 20.0];
+        let result = at(&chain, &times);
+        for (i, &t) in times.iter().enumerate() {
+            let mean = arrival / service * (1.0 - f64::exp(-service * t));
+            let mut exact = f64::exp(-mean);
+            for n in 0..30 {
+                assert!((result.probabilities[i][n] - exact).abs() < 1e-12, "{t} {n}");
+                exact *= mean / (n + 1) as f64;
+            }
+        }
+    }
+
+    #[test]
+    fn long_times_end_in_the_steady_state() {
+        for seed in 0..5 {
+            let chain = random_chain(30, 3, 2.0, seed);
+            let steady = steady_state(&chain, &LinearSettings::default()).unwrap();
+            let result = at(&chain, &[1e4]);
+            for (a, b) in result.probabilities[0].iter().zip(&steady.probabilities) {
+                assert!((a - b).abs() < 1e-10, "{a} {b}");
+            }
+            assert!(result.probabilities[0].iter().all(|p| *p >= 0.0));
+            assert!((result.probabilities[0].iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn seven_digits_of_jumps_lose_nothing() {
+        // 0 → 1 with 1e6/s and back as fast, out of 1 with 0.2/s: after 10 s e^(-0.1·10) are left, to order 1e-7
+        let chain = chain_of(3, &[(0, 1, 1e6), (1, 0, 1e6), (1, 2, 0.2)]);
+        let settings = TransientSettings::default();
+        let result = transient(&chain, &[5.0, 10.0], &settings).unwrap();
+        // exactly: the sum of two exponentials with the roots of x² + (2a + c) x + a c
+        let (a, c) = (1e6_f64, 0.2_f64);
+        let half = a + c / 2.0;
+        let root = (half * half - a * c).sqrt();
+        let slow = a * c / (half + root);
+        let fast = half + root;
+        for (i, t) in [5.0, 10.0].into_iter().enumerate() {
+            let left = (fast * f64::exp(-slow * t) - slow * f64::exp(-fast * t)) / (fast - slow);
+            let got = 1.0 - result.probabilities[i][2];
+            assert!((got - left).abs() < 1e-9, "{t}: {got} {left}");
+            assert!((got - left).abs() < result.error, "{t}: {got} {left} {}", result.error);
+        }
+        assert!(result.jumps > 9_900_000);
+    }
+
+    #[test]
+    fn rewards_are_those_of_the_probabilities() {
+        let chain = birth_death(8, 1.0, 1.3);
+        let queue: Vec<f64> = (0..9).map(f64::from).collect();
+        let full: Vec<f64> = (0..9).map(|s| f64::from(u8::from(s == 8))).collect();
+        let times = [0.0, 2.0, 50.0];
+        let whole = at(&chain, &times);
+        let rewards =
+            rewards_at(&chain, &[queue.clone(), full.clone()], &times, &TransientSettings::default()).unwrap();
+        for i in 0..3 {
+            for (r, reward) in [&queue, &full].into_iter().enumerate() {
+                assert!((rewards.now[i][r] - expected(&whole.probabilities[i], reward)).abs() < 1e-13);
+                assert!((rewards.gathered[i][r] - expected(&whole.stays[i], reward)).abs() < 1e-11);
+            }
+        }
+        let short = rewards_at(&chain, &[vec![1.0]], &times, &TransientSettings::default());
+        assert_eq!(short, Err(TransientError::Reward { reward: 0 }));
+    }
+
+    #[test]
+    fn an_absorbing_chain_and_bad_times() {
+        let still = Chain { rates: Csr::from_rows([vec![]]), initial: vec![(0, 1.0)] };
+        let result = at(&still, &[0.0, 1e300]);
+        assert_eq!(result.probabilities, [[1.0], [1.0]]);
+        assert_eq!(result.stays, [[0.0], [1e300]]);
+        let error = |time| transient(&still, &[time], &TransientSettings::default()).unwrap_err();
+        assert_eq!(error(-1.0), TransientError::Time { time: -1.0 });
+        assert!(matches!(error(f64::NAN), TransientError::Time { .. }));
+        let chain = birth_death(2, 1e9, 1.0);
+        assert!(matches!(
+            transient(&chain, &[1e9], &TransientSettings::default()),
+            Err(TransientError::TooManyJumps { .. })
+        ));
+    }
+}

@@ -1,0 +1,337 @@
+//! Which samples belong to which node of a log, and what they say of a while in the log's own time.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::diagnose::causes::feature::Feature;
+use crate::diagnose::samples::{Meter, Over, Samples, Series};
+use crate::trace::{Clock, JobTrace};
+
+/// What stands for the use of a node's processors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CpuShare {
+    /// All time that is neither idle nor waiting for a disk. Where tasks keep a node nearly busy, what they compete with shows in what
+    /// is left, not in the user share, of which the system's part is taken away at random.
+    #[default]
+    Busy,
+    /// Time in user mode, as in equation 1 of the paper.
+    User,
+}
+
+/// Where the samples of a node are. What is left out is found by itself.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NodeSource {
+    /// The host, as its samples call it. Default: the one with the node's name.
+    pub host: Option<String>,
+    /// Its processors: `all`, or their numbers. Default `all`.
+    pub cpu: Vec<String>,
+    /// Its disks; the busiest counts. Default: all but loop devices, memory disks and device mappers.
+    pub disk: Vec<String>,
+    /// Its network interfaces; their bytes are added. Default: all but `lo` and virtual ones.
+    pub network: Vec<String>,
+    /// Seconds to add to the samples' times to get those of the log. Default 0.
+    pub clock_offset_s: f64,
+}
+
+/// Where the samples of all nodes are.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeMap {
+    /// By the node's name in the log.
+    #[serde(default)]
+    pub node: BTreeMap<String, NodeSource>,
+}
+
+/// A node map that cannot be read: what TOML says, and where in the text, as bytes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct NodeMapError {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub span: Option<std::ops::Range<usize>>,
+}
+
+impl NodeMap {
+    /// Reads a map: a table `[node."NAME"]` for each node, with the keys of [`NodeSource`].
+    ///
+    /// # Errors
+    ///
+    /// [`NodeMapError`] where the text is not TOML or has keys or values that a map has not.
+    ///
+    /// ```
+    /// # use tailspn_jobs::diagnose::causes::NodeMap;
+    /// let map = NodeMap::parse("[node.\"10.0.0.1\"]\nhost = \"a\"\ndisk = [\"sda\"]\n").unwrap();
+    /// assert_eq!(map.node["10.0.0.1"].disk, ["sda"]);
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, NodeMapError> {
+        let map: Self = toml::from_str(text)
+            .map_err(|error| NodeMapError { message: error.message().to_owned(), span: error.span() })?;
+        let bad = map.node.iter().find(|(_, source)| !source.clock_offset_s.is_finite());
+        match bad {
+            Some((name, _)) => {
+                Err(NodeMapError { message: format!("`clock_offset_s` of `{name}` is no number"), span: None })
+            }
+            None => Ok(map),
+        }
+    }
+}
+
+/// What samples say of one node, in seconds since the start of the log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeMeters {
+    /// Series of its processors; their mean counts.
+    pub cpu: Vec<Series>,
+    /// Series of its disks; the busiest counts.
+    pub disk: Vec<Series>,
+    /// Series of bytes received and sent by its interfaces; their sum counts.
+    pub network: Vec<Series>,
+    /// Seconds to add to a time of the log to get that of the samples.
+    pub shift: f64,
+}
+
+impl NodeMeters {
+    /// What a resource of the node was between two times of the log; none where samples do not tell.
+    ///
+    /// The processors' share (equation 1 of \[Zhou2018\], with [`CpuShare`]), the disk's (equation 2), and bytes a second
+    /// (equation 3); each sample counts by how much of it lies in the while, so that short tasks have a value as well.
+    pub fn over(&self, resource: Feature, from: f64, to: f64) -> Option<Over> {
+        let (from, to) = (from + self.shift, to + self.shift);
+        if to <= from {
+            return None;
+        }
+        let each = |series: &[Series]| -> Vec<Over> { series.iter().filter_map(|s| s.over(from, to)).collect() };
+        let covered = |found: &[Over]| found.iter().map(|over| over.covered).reduce(f64::min);
+        match resource {
+            Feature::Cpu => {
+                let found = each(&self.cpu);
+                let mean = found.iter().map(|over| over.mean).sum::<f64>() / found.len() as f64;
+                Some(Over { mean, covered: covered(&found)? })
+            }
+            Feature::Disk => each(&self.disk).into_iter().max_by(|a, b| a.mean.total_cmp(&b.mean)),
+            Feature::Network => {
+                let found = each(&self.network);
+                Some(Over { mean: found.iter().map(|over| over.mean).sum(), covered: covered(&found)? })
+            }
+            _ => None,
+        }
+    }
+
+    /// From when to when there are samples of a resource, in seconds since the start of the log.
+    pub fn span(&self) -> Option<(f64, f64)> {
+        let all = self.cpu.iter().chain(&self.disk).chain(&self.network);
+        let (from, to) = all.filter_map(Series::span).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+        Some((from - self.shift, to - self.shift))
+    }
+
+    /// The most bytes that its interfaces transferred in a second, each at its best.
+    pub(super) fn network_peak(&self) -> f64 {
+        let peak = |series: &Series| series.samples.iter().map(|sample| sample.value).fold(0.0, f64::max);
+        self.network.iter().map(peak).sum()
+    }
+
+    /// Whether there are no samples at all.
+    pub fn is_empty(&self) -> bool {
+        self.cpu.is_empty() && self.disk.is_empty() && self.network.is_empty()
+    }
+}
+
+/// A node without samples, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmapped {
+    /// Its name in the log; empty for what concerns the map as a whole.
+    pub node: String,
+    /// What is missing.
+    pub reason: String,
+}
+
+/// Finds the samples of each node of a log, in the order of [`JobTrace::nodes`], and says of which there are none.
+pub fn meters_of(
+    trace: &JobTrace,
+    samples: &Samples,
+    map: &NodeMap,
+    cpu: CpuShare,
+) -> (Vec<NodeMeters>, Vec<Unmapped>) {
+    let mut unmapped = Vec::new();
+    if trace.clock != Clock::Unix {
+        let reason = "the log does not tell the time of day, so that no samples can be laid beside it".to_owned();
+        return (vec![NodeMeters::default(); trace.nodes.len()], vec![Unmapped { node: String::new(), reason }]);
+    }
+    for name in map.node.keys().filter(|name| trace.nodes.iter().all(|node| node.name != **name)) {
+        unmapped.push(Unmapped { node: name.clone(), reason: "the map has this node, but the log has not".to_owned() });
+    }
+    let origin = trace.origin_us as f64 / 1e6;
+    let meters = trace.nodes.iter().map(|node| {
+        let given = map.node.get(&node.name);
+        let source = given.cloned().unwrap_or_default();
+        let mut missing = |reason: String| unmapped.push(Unmapped { node: node.name.clone(), reason });
+        let host = match host_of(&node.name, given, samples, trace.nodes.len()) {
+            Ok(host) => host,
+            Err(reason) => {
+                missing(reason);
+                return NodeMeters::default();
+            }
+        };
+        let found = NodeMeters {
+            cpu: processors(samples, host, &source, cpu),
+            disk: chosen(samples, host, &[Meter::DiskBusy], &source.disk, is_whole_disk),
+            network: chosen(samples, host, &[Meter::Received, Meter::Sent], &source.network, is_real_interface),
+            shift: origin - source.clock_offset_s,
+        };
+        for (what, series, wanted) in [
+            ("processors", &found.cpu, &source.cpu),
+            ("disk", &found.disk, &source.disk),
+            ("network", &found.network, &source.network),
+        ] {
+            if series.is_empty() {
+                let named = if wanted.is_empty() { String::new() } else { format!(" called {}", wanted.join(", ")) };
+                missing(format!("no samples of its {what}{named} on host `{host}`"));
+            }
+        }
+        found
+    });
+    let meters = meters.collect();
+    (meters, unmapped)
+}
+
+/// The host whose samples are those of a node: as given, else by name, else the only one there is for the only node.
+fn host_of<'s>(node: &str, given: Option<&NodeSource>, samples: &'s Samples, nodes: usize) -> Result<&'s str, String> {
+    let hosts = samples.hosts();
+    let listed = if hosts.is_empty() { "none".to_owned() } else { format!("`{}`", hosts.join("`, `")) };
+    if let Some(host) = given.and_then(|source| source.host.as_deref()) {
+        let found = hosts.iter().find(|name| **name == host);
+        return found.copied().ok_or_else(|| format!("no samples of host `{host}`; there are {listed}"));
+    }
+    let short = |name: &str| {
+        if is_address(name) { name.to_owned() } else { name.split('.').next().unwrap_or(name).to_lowercase() }
+    };
+    let by = |same: &dyn Fn(&str) -> bool| {
+        let mut found = hosts.iter().filter(|host| same(host));
+        found.next().copied().filter(|_| found.next().is_none())
+    };
+    if let Some(host) = by(&|host| host == node).or_else(|| by(&|host| short(host) == short(node))) {
+        return Ok(host);
+    }
+    match hosts.as_slice() {
+        [only] if nodes == 1 => Ok(only),
+        // the devices of a host that holds several nodes are told apart by the map alone
+        [only] if given.is_some() => Ok(only),
+        _ => {
+            Err(format!("no samples of a host with this name; there are {listed}; say with --node-map whose they are"))
+        }
+    }
+}
+
+fn is_address(name: &str) -> bool {
+    name.parse::<std::net::IpAddr>().is_ok()
+}
+
+/// Whether a disk is one of its own, not a part or a picture of another.
+fn is_whole_disk(device: &str) -> bool {
+    !["loop", "ram", "zram", "sr", "dm-", "md"].iter().any(|start| device.starts_with(start))
+}
+
+/// Whether an interface leads out of the host.
+fn is_real_interface(device: &str) -> bool {
+    const VIRTUAL: [&str; 10] = ["lo", "veth", "docker", "br-", "virbr", "ifb", "tun", "tap", "cni", "flannel"];
+    !VIRTUAL.iter().any(|start| device.starts_with(start))
+}
+
+fn processors(samples: &Samples, host: &str, source: &NodeSource, cpu: CpuShare) -> Vec<Series> {
+    let wanted = if source.cpu.is_empty() { vec!["all".to_owned()] } else { source.cpu.clone() };
+    let of = |meter| -> Vec<Series> {
+        samples.of(host, meter).filter(|series| wanted.contains(&series.device)).cloned().collect()
+    };
+    match cpu {
+        CpuShare::User => of(Meter::CpuUser),
+        CpuShare::Busy => of(Meter::CpuBusy),
+    }
+}
+
+/// The series of the wanted devices; without any, of those that count by default, and where there is none of these, of all.
+fn chosen(
+    samples: &Samples,
+    host: &str,
+    meters: &[Meter],
+    wanted: &[String],
+    counts: impl Fn(&str) -> bool,
+) -> Vec<Series> {
+    let all: Vec<&Series> = meters.iter().flat_map(|&meter| samples.of(host, meter)).collect();
+    // truth and tables name disks with and without their folder
+    let is_wanted = |device: &str| wanted.iter().any(|name| name.trim_start_matches("/dev/") == device);
+    let of = |pick: &dyn Fn(&str) -> bool| -> Vec<Series> {
+        all.iter().filter(|series| pick(&series.device)).map(|&series| series.clone()).collect()
+    };
+    if !wanted.is_empty() {
+        return of(&is_wanted);
+    }
+    let found = of(&counts);
+    if found.is_empty() { of(&|_| true) } else { found }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::samples::Sample;
+
+    fn series(host: &str, device: &str, meter: Meter, value: f64) -> Series {
+        let samples = vec![Sample { from: 0.0, to: 10.0, value }];
+        Series { host: host.into(), device: device.into(), meter, samples }
+    }
+
+    #[test]
+    fn hosts_are_found_by_name_by_short_name_and_by_the_map() {
+        let samples = Samples {
+            series: vec![series("n1.a.org", "all", Meter::CpuBusy, 0.1), series("n2", "all", Meter::CpuBusy, 0.1)],
+            ..Samples::default()
+        };
+        let host = |node: &str, given: Option<&str>| {
+            let source = NodeSource { host: given.map(str::to_owned), ..NodeSource::default() };
+            host_of(node, given.map(|_| &source), &samples, 2).map(str::to_owned)
+        };
+        assert_eq!(host("n2", None).as_deref(), Ok("n2"));
+        assert_eq!(host("N1", None).as_deref(), Ok("n1.a.org"));
+        assert_eq!(host("10.0.0.1", Some("n2")).as_deref(), Ok("n2"));
+        assert!(host("10.0.0.1", None).unwrap_err().contains("--node-map"));
+        assert!(host("n1", Some("n3")).unwrap_err().contains("`n1.a.org`, `n2`"));
+    }
+
+    #[test]
+    fn the_busiest_disk_counts_and_interfaces_add_up() {
+        let node = NodeMeters {
+            cpu: vec![series("a", "0", Meter::CpuBusy, 0.2), series("a", "1", Meter::CpuBusy, 0.6)],
+            disk: vec![series("a", "sda", Meter::DiskBusy, 0.3), series("a", "sdb", Meter::DiskBusy, 0.7)],
+            network: vec![series("a", "eth0", Meter::Received, 5.0), series("a", "eth0", Meter::Sent, 7.0)],
+            shift: 1.0,
+        };
+        let mean = |resource| node.over(resource, 0.0, 2.0).map(|over| over.mean);
+        assert_eq!(
+            [mean(Feature::Cpu), mean(Feature::Disk), mean(Feature::Network)],
+            [Some(0.4), Some(0.7), Some(12.0)]
+        );
+        assert_eq!(node.over(Feature::Cpu, 8.0, 10.0).unwrap().covered, 0.5);
+        assert_eq!(node.over(Feature::Cpu, 9.5, 10.0), None);
+        assert_eq!(node.span(), Some((-1.0, 9.0)));
+    }
+
+    #[test]
+    fn devices_that_are_pictures_of_others_do_not_count() {
+        let samples = Samples {
+            series: vec![
+                series("a", "loop0", Meter::DiskBusy, 0.9),
+                series("a", "nvme0n1", Meter::DiskBusy, 0.1),
+                series("a", "lo", Meter::Received, 1.0),
+            ],
+            ..Samples::default()
+        };
+        let names = |meter, wanted: &[String], counts: fn(&str) -> bool| -> Vec<String> {
+            chosen(&samples, "a", &[meter], wanted, counts).into_iter().map(|series| series.device).collect()
+        };
+        assert_eq!(names(Meter::DiskBusy, &[], is_whole_disk), ["nvme0n1"]);
+        assert_eq!(names(Meter::DiskBusy, &["/dev/loop0".to_owned()], is_whole_disk), ["loop0"]);
+        // there is nothing better
+        assert_eq!(names(Meter::Received, &[], is_real_interface), ["lo"]);
+    }
+}

@@ -1,0 +1,137 @@
+//! A series of samples, and what it was over a while.
+
+use crate::diagnose::samples::read::SampleFile;
+use crate::diagnose::samples::warning::SampleWarning;
+
+/// What a series measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Meter {
+    /// Share of the processor's time in user mode, 0 to 1.
+    CpuUser,
+    /// Share of the processor's time that was neither idle nor waiting for a disk, 0 to 1.
+    CpuBusy,
+    /// Share of the time in which the disk had requests, 0 to 1 (`%util`).
+    DiskBusy,
+    /// Bytes received in a second.
+    Received,
+    /// Bytes sent in a second.
+    Sent,
+}
+
+impl Meter {
+    /// All meters, in the order of this type.
+    pub const ALL: [Self; 5] = [Self::CpuUser, Self::CpuBusy, Self::DiskBusy, Self::Received, Self::Sent];
+
+    /// What it measures, for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::CpuUser => "user share of the processor",
+            Self::CpuBusy => "busy share of the processor",
+            Self::DiskBusy => "busy share of the disk",
+            Self::Received => "bytes received",
+            Self::Sent => "bytes sent",
+        }
+    }
+}
+
+/// A mean over a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Where the stretch begins, in seconds since 1970.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// The mean, in the meter's unit.
+    pub value: f64,
+}
+
+/// The samples of one meter of one device of one host, in order, without overlaps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The host, as the sampler calls it; empty where it does not say.
+    pub host: String,
+    /// The processor (`all` or its number), disk or network interface.
+    pub device: String,
+    /// What is measured.
+    pub meter: Meter,
+    /// The samples.
+    pub samples: Vec<Sample>,
+}
+
+/// What a series was over a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Over {
+    /// The mean over the part that samples cover.
+    pub mean: f64,
+    /// The share of the while that samples cover, above 0, at most 1.
+    pub covered: f64,
+}
+
+impl Series {
+    /// The mean between two times, each sample weighted by how much of it lies there; none where no sample does.
+    ///
+    /// Exact for what was sampled: a task shorter than the interval gets the mean of the interval that it lies in.
+    ///
+    /// ```
+    /// # use tailspn_jobs::diagnose::samples::{Meter, Sample, Series};
+    /// let sample = |from: f64, value| Sample { from, to: from + 1.0, value };
+    /// let samples = vec![sample(0.0, 0.2), sample(1.0, 0.8)];
+    /// let series = Series { host: "a".into(), device: "all".into(), meter: Meter::CpuUser, samples };
+    /// assert_eq!(series.over(0.5, 2.0).unwrap().mean, (0.5 * 0.2 + 0.8) / 1.5);
+    /// assert_eq!(series.over(1.5, 3.5).unwrap().covered, 0.25);
+    /// assert_eq!(series.over(2.0, 3.0), None);
+    /// ```
+    pub fn over(&self, from: f64, to: f64) -> Option<Over> {
+        let first = self.samples.partition_point(|sample| sample.to <= from);
+        let (mut sum, mut seen) = (0.0, 0.0);
+        for sample in self.samples[first..].iter().take_while(|sample| sample.from < to) {
+            let overlap = sample.to.min(to) - sample.from.max(from);
+            if overlap > 0.0 {
+                sum += overlap * sample.value;
+                seen += overlap;
+            }
+        }
+        (seen > 0.0).then(|| Over { mean: sum / seen, covered: (seen / (to - from)).min(1.0) })
+    }
+
+    /// From where to where there are samples.
+    pub fn span(&self) -> Option<(f64, f64)> {
+        Some((self.samples.first()?.from, self.samples.last()?.to))
+    }
+}
+
+/// All that samplers recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// What was read.
+    pub files: Vec<SampleFile>,
+    /// In the order of host, device and meter.
+    pub series: Vec<Series>,
+    /// What is odd.
+    pub warnings: Vec<SampleWarning>,
+}
+
+impl Samples {
+    /// The hosts, in order.
+    pub fn hosts(&self) -> Vec<&str> {
+        let mut hosts: Vec<&str> = self.series.iter().map(|series| series.host.as_str()).collect();
+        hosts.dedup();
+        hosts
+    }
+
+    /// The series of a meter on a host, in the order of devices.
+    pub fn of<'s>(&'s self, host: &'s str, meter: Meter) -> impl Iterator<Item = &'s Series> {
+        self.series.iter().filter(move |series| series.host == host && series.meter == meter)
+    }
+
+    /// The number of samples.
+    pub fn count(&self) -> usize {
+        self.series.iter().map(|series| series.samples.len()).sum()
+    }
+
+    /// From where to where there are samples of any kind.
+    pub fn span(&self) -> Option<(f64, f64)> {
+        let spans = self.series.iter().filter_map(Series::span);
+        spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+}

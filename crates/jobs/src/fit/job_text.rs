@@ -1,0 +1,123 @@
+//! A fitted job plan as TOML text: the commented default plan with the fitted values in place, and where each is from.
+//!
+//! Owns no keys: they are those of [`Plan::example_toml`], so that a new key of a plan is in the text by itself.
+
+use crate::fit::test_job::{FittedJob, FittedValue};
+use crate::mapreduce::Plan;
+
+impl FittedJob {
+    /// The plan as text that [`Plan::from_toml`] reads back, with the notes on top.
+    ///
+    /// # Errors
+    ///
+    /// What TOML cannot express, which no sound plan holds.
+    pub fn plan_text(&self) -> Result<String, toml::ser::Error> {
+        let own = toml::Value::try_from(&self.plan)?;
+        let default = toml::Value::try_from(Plan::default())?;
+        let mut text = format!("# {}: the plan of {}, fitted to its run of {:.3} s.\n", self.log, self.id, self.job_s);
+        for note in &self.notes {
+            text += &format!("# * {note}\n");
+        }
+        text += "#\n";
+        let mut section = String::new();
+        for line in Plan::example_toml().lines() {
+            if line.starts_with('[') {
+                section = line.split('#').next().unwrap_or("").trim().trim_matches(['[', ']']).to_owned();
+            }
+            text += &self.line(line, &section, &own, &default);
+            text.push('\n');
+        }
+        Ok(text)
+    }
+
+    /// A line of the default plan with this plan's value.
+    fn line(&self, line: &str, section: &str, own: &toml::Value, default: &toml::Value) -> String {
+        let Some((key, rest)) = line.split_once(" = ").filter(|(key, _)| !key.starts_with('#')) else {
+            return line.to_owned();
+        };
+        let path = format!("{section}.{key}");
+        let Some(value) = at(own, &path) else { return line.to_owned() };
+        let meaning = rest.find("# ").map_or("", |from| rest[from + 2..].trim());
+        let comment = match self.values.iter().find(|value| value.key == path) {
+            Some(value) => said(meaning, value),
+            None if path == "job.name" => String::new(),
+            None if at(default, &path) != Some(value) => "see the notes above".to_owned(),
+            None if SECTIONS.contains(&section) => {
+                format!("{meaning}{}default", if meaning.is_empty() { "" } else { "; " })
+            }
+            None => meaning.to_owned(),
+        };
+        let start = format!("{key} = {value}");
+        if comment.is_empty() { start } else { format!("{start:<38} # {comment}") }
+    }
+}
+
+/// Sections whose values a log could tell.
+const SECTIONS: [&str; 5] = ["job", "profile", "hadoop", "cluster", "cluster.node"];
+
+/// What the comment of a fitted value says: its meaning, its interval, where it is from.
+fn said(meaning: &str, value: &FittedValue) -> String {
+    let meaning = meaning.split([';', '[']).next().unwrap_or(meaning).trim();
+    let interval = value.interval.map(|(low, high)| format!("{} to {}; ", short(low), short(high))).unwrap_or_default();
+    let between = if meaning.is_empty() { "" } else { ": " };
+    format!("{meaning}{between}{interval}{}", value.from)
+}
+
+/// A number with four digits that count.
+pub fn short(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let digits = 3 - value.abs().log10().floor() as i32;
+    format!("{value:.*}", usize::try_from(digits).unwrap_or(0).min(12))
+}
+
+/// The value at a path; of a list the first.
+fn at<'v>(value: &'v toml::Value, path: &str) -> Option<&'v toml::Value> {
+    path.split('.').try_fold(value, |value, key| {
+        let value = value.get(key)?;
+        Some(value.as_array().and_then(|list| list.first()).unwrap_or(value))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapreduce::PhaseLaw;
+
+    fn job(plan: Plan, values: Vec<FittedValue>) -> FittedJob {
+        let notes = vec!["a note".to_owned()];
+        FittedJob { log: "l".into(), id: "job_1".into(), plan, values, notes, job_s: 12.5, level: 0.95 }
+    }
+
+    #[test]
+    fn the_text_reads_back_as_the_plan() {
+        let mut plan = Plan::default();
+        plan.job.name = "word \"count\" # 1".into();
+        plan.job.input_mb = 1.0 / 3.0;
+        plan.job.gpu_block_mb = 0.1;
+        plan.job.split_mb = 0.1;
+        plan.cluster.node[0].count = 7;
+        plan.cluster.node[0].network_mb_per_s = 90.25;
+        plan.model.law.to_gpu = PhaseLaw::Lognormal { cv: 0.25 };
+        plan.model.slots = true;
+        let value = FittedValue {
+            key: "cluster.node.network_mb_per_s",
+            value: 90.25,
+            interval: Some((88.123_456, 92.0)),
+            from: "bytes over time".into(),
+        };
+        let text = job(plan.clone(), vec![value]).plan_text().unwrap();
+        assert_eq!(Plan::from_toml(&text).unwrap(), plan);
+        let line = |key: &str| text.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
+        assert!(line("network_mb_per_s").ends_with("# 88.12 to 92.00; bytes over time"), "{}", line("network"));
+        assert!(line("disk_read_mb_per_s").ends_with("# HR; default"));
+        assert!(line("slots = true").contains("see the notes"));
+        assert!(text.starts_with("# l: the plan of job_1, fitted to its run of 12.500 s.\n# * a note\n"));
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([0.0, 12_345.6, 1.234_56, 0.001_234_56].map(short), ["0", "12346", "1.235", "0.001235"]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Models from logs: the stage graph of a Spark job from one or more logs of it, the plan of a MapReduce job from its test job.
+//!
+//! ```text
+//! JobTrace ──▶ ObservedRun (stages, tasks in the order of their slots) ─┐
+//! JobTrace ──▶ ObservedRun                                              ├──▶ fit ──▶ FittedStages ──▶ StagePlan
+//! JobTrace ──▶ ObservedRun                                             ─┘
+//!
+//! JobTrace ──▶ ObservedJob ─┬──▶ fit_job ──▶ FittedJob ──▶ mapreduce::Plan
+//! *_conf.xml ──▶ HadoopConf ┘
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | what a log says of one run of the job | [`observe()`] |
+//! | a line through positive times, unmoved by a few wild ones | `line` |
+//! | cold tasks, warm tasks and the way between | `task_time` |
+//! | numbers of tasks and amounts of data at other inputs | `scaling` |
+//! | which law the times follow around their means | `law` |
+//! | runs against each other, and all together | [`stages`] |
+//! | what a log says of a MapReduce job | [`observed_job`] |
+//! | the settings of a MapReduce job | [`hadoop_conf`] |
+//! | a job that ran as one that can run again under other policies | [`replay`](mod@replay), `replay_times` |
+//! | counters and times as symbols of SPN-GC; the plan as text | [`test_job`], `job_text` |
+//!
+//! Everything is deterministic; nothing is simulated. What a log cannot tell is assumed and said in the plan's notes.
+
+pub mod hadoop_conf;
+mod job_text;
+mod law;
+mod line;
+pub mod observe;
+pub mod observed_job;
+pub mod replay;
+mod replay_policies;
+mod replay_times;
+mod scaling;
+pub mod stages;
+mod task_time;
+pub mod test_job;
+
+pub use hadoop_conf::{ConfError, HadoopConf};
+pub use job_text::short;
+pub use law::LawScore;
+pub use observe::{FitError, ObservedRun, ObservedStage, ObservedTask, observe};
+pub use observed_job::{ObservedJob, is_mapreduce, observe_job};
+pub use replay::{Replay, ReplayNode, ReplayStage, replay};
+pub use replay_policies::usual_policies;
+pub use stages::{FittedRun, FittedStage, FittedStages, fit_stages};
+pub use test_job::{FittedJob, FittedValue, fit_job};

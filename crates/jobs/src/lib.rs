@@ -1,0 +1,19 @@
+//! Data-parallel jobs: plans, the nets and formulas that predict their times, fits to logs, straggler simulation and diagnosis.
+//!
+//! The crate `tailspn` re-exports all of this.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
+
+pub mod cluster;
+pub mod diagnose;
+pub mod fit;
+pub mod mapreduce;
+pub mod plan_text;
+pub mod stages;
+pub mod units;
+
+pub(crate) use tailspn_engine::{estimate, net, rng};
+pub(crate) use tailspn_logs::trace;
+pub(crate) use tailspn_watch as watch;

@@ -1,0 +1,549 @@
+//! The net of a job: nine phases from left to right, one row per task.
+//!
+//! Owns the places, transitions, ids and positions of SPN-GC \[PESARO15, Sec. II.A\]. The mean times come from
+//! `task_times`; nothing is computed about the net here.
+//!
+//! ```text
+//!                 map task j = 1..M                                                reduce task r = 1..R
+//! start ─load─▶ splitj ─readj─▶ fetchedj ─toGpuj─▶ onGpuj ─gpuj─▶ computedj ─toHostj─▶ onHostj ─spillj─▶
+//!               spilled ═M═shuffle─▶ shuffledr ─merger─▶ mergedr ─reducer─▶ doner
+//! ```
+//!
+//! Places 5M + 3R + 2, transitions 5M + 2R + 2 \[PESARO15, Eq. 1, 2\], all single server. The only dead marking has
+//! one token on every `doner`: the job is complete. Ids are letters and digits, as PIPE's expressions want them.
+//!
+//! With slots, a task waits on `waitingMapj` (`waitingReducer`) until the immediate transition `startMapj`
+//! (`startReducer`) gives it a token of `mapSlots` (`reduceSlots`), which `spillj` (`reducer`) gives back: places
+//! 6M + 4R + 4, transitions 6M + 3R + 2. Where workers differ, each kind of worker has slots of its own, `mapSlots1` and
+//! `reduceSlots1` for the first of the plan, and a task takes one of the kind that it was placed on: places
+//! 6M + 4R + 2 and one for each kind with map tasks and for each with reduce tasks. The start is a transition of its own because a timed `readj` that
+//! took the slot itself would take it when it *ends*, and all tasks would read at once. Waiting tasks start in
+//! random order; a slot belongs to all workers of its kind, not to one of them.
+//!
+//! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the
+//! exact solvers know it, unlike a deterministic delay of 0.
+
+use std::collections::HashMap;
+
+use crate::mapreduce::augmented::{AttemptParts, AugmentError};
+use crate::mapreduce::params::Plan;
+use crate::mapreduce::phase::Phase;
+use crate::mapreduce::plan_check::PlanProblem;
+use crate::mapreduce::retime::timing_of;
+use crate::mapreduce::slots::{Slots, slots_of};
+use crate::mapreduce::speculation::speculate;
+use crate::mapreduce::straggler::{WhichTasks, straggle};
+use crate::mapreduce::task_chain::TaskChain;
+use crate::mapreduce::task_times::JobPhases;
+use crate::net::{BuildProblem, Net, NetBuilder, PlaceId, Point, Timing, TransitionId};
+
+/// The net of a job, and which of its parts are which.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobNet {
+    /// The net.
+    pub net: Net,
+    /// The transitions of each phase.
+    pub phases: PhaseMap,
+    /// The places that all hold a token when the job is complete, one per reduce task, in task order.
+    pub done: Vec<PlaceId>,
+    /// The map tasks, then the reduce tasks, as `straggle` and `speculate` want them.
+    pub tasks: Vec<TaskChain>,
+    /// The parts of each task's attempts, where the plan has stragglers or speculation; else empty.
+    pub attempts: Vec<AttemptParts>,
+}
+
+/// The transitions of each of the nine phases, in task order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PhaseMap {
+    of_phase: [Vec<TransitionId>; 9],
+}
+
+impl PhaseMap {
+    /// The transitions of one phase: one for load and shuffle, else one per task in task order.
+    pub fn transitions(&self, phase: Phase) -> &[TransitionId] {
+        &self.of_phase[phase.index()]
+    }
+
+    /// The phases, 1 to 9, with their transitions.
+    pub fn iter(&self) -> impl Iterator<Item = (Phase, &[TransitionId])> {
+        Phase::ALL.into_iter().map(|phase| (phase, self.transitions(phase)))
+    }
+}
+
+/// Why a plan has no net. Nothing was made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobNetError {
+    /// The plan has bad values. Correct them.
+    #[error("the plan has {} bad values, first {}", .0.len(), .0[0])]
+    Plan(
+        /// All of them, at least one.
+        Vec<PlanProblem>,
+    ),
+    /// There is no map task or no reduce task; there must be one of each.
+    #[error("{maps} map tasks and {reduces} reduce tasks; there must be at least one of each")]
+    NoTask {
+        /// Map tasks.
+        maps: usize,
+        /// Reduce tasks.
+        reduces: usize,
+    },
+    /// A mean time is negative, infinite or not a number. Take the times from `phase_times`.
+    #[error("phase `{phase}` lasts {mean_s} s on average; it must be finite and not negative")]
+    BadTime {
+        /// The phase.
+        phase: Phase,
+        /// Its mean \[s\].
+        mean_s: f64,
+    },
+    /// Tasks wait for slots, and one of them was placed on no kind of worker, or on one without slots. Take the placement
+    /// from `phase_times` of the same plan.
+    #[error("a task runs on a kind of worker that has no slot for it")]
+    NoSlot,
+    /// The plan's stragglers or copies do not fit the net.
+    #[error(transparent)]
+    Augment(#[from] AugmentError),
+    /// A mean time and the shape of its law make a number that is too large or too small.
+    #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
+    Parts(
+        /// All of them, at least one.
+        Vec<BuildProblem>,
+    ),
+}
+
+/// Distance of neighbouring columns of the drawing, and of neighbouring rows \[pixels\].
+const STEP: Point = Point { x: 90.0, y: 60.0 };
+
+/// First column and row of the drawing \[pixels\].
+const CORNER: Point = Point { x: 60.0, y: 60.0 };
+
+/// Rows among which the parts that exist once are centred, so that they are in sight when the net is opened.
+const ROWS_IN_SIGHT: usize = 10;
+
+/// Priority of all immediate transitions; none of them competes with one of another kind.
+pub(super) const PRIORITY: u32 = 1;
+
+/// The net of `plan`'s job with the mean times `phases`.
+///
+/// The structure is the paper's, see the module; delays have the shapes of `model.law` with those means. Exact
+/// translation: no approximation is added. Source: \[PESARO15, Sec. II.A\]; slots and shapes are ours.
+///
+/// # Errors
+///
+/// All variants of [`JobNetError`].
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_jobs::mapreduce::{Plan, job_net, phase_times};
+///
+/// let plan = Plan::from_toml("[job]\ninput_mb = 192\nreduces = 2").unwrap();
+/// let job = job_net(&plan, &phase_times(&plan, &mut || 0.5).unwrap()).unwrap();
+/// assert_eq!((job.net.places().len(), job.net.transitions().len()), (23, 21)); // Fig. 4 of the paper
+/// ```
+pub fn job_net(plan: &Plan, phases: &JobPhases) -> Result<JobNet, JobNetError> {
+    let problems = plan.problems();
+    if !problems.is_empty() {
+        return Err(JobNetError::Plan(problems));
+    }
+    let (maps, reduces) = (phases.maps_s.len(), phases.reduces_s.len());
+    if maps == 0 || reduces == 0 {
+        return Err(JobNetError::NoTask { maps, reduces });
+    }
+    for phase in Phase::ALL {
+        if let Some(mean_s) = phases.means_of(phase).find(|mean| !(mean.is_finite() && *mean >= 0.0)) {
+            return Err(JobNetError::BadTime { phase, mean_s });
+        }
+    }
+    let job = Draft::new(plan, slots_of(plan, phases)?).finish(phases)?;
+    if plan.stragglers.is_none() && plan.speculation.is_none() { Ok(job) } else { augmented(plan, job) }
+}
+
+/// The job with the plan's stragglers and copies.
+fn augmented(plan: &Plan, mut job: JobNet) -> Result<JobNet, JobNetError> {
+    let maps = job.phases.transitions(Phase::Read).len();
+    let stragglers = plan.stragglers_or_none();
+    let tasks = match stragglers.tasks {
+        WhichTasks::All => &job.tasks[..],
+        WhichTasks::Maps => &job.tasks[..maps],
+        WhichTasks::Reduces => &job.tasks[maps..],
+    };
+    // a task whose phases all have mean 0 cannot be slow
+    let takes_time = |task: &&TaskChain| task.stages.iter().any(|&stage| !job.net.transition(stage).is_immediate());
+    let tasks: Vec<TaskChain> = tasks.iter().filter(takes_time).cloned().collect();
+    let made = match &plan.speculation {
+        Some(speculation) => speculate(&job.net, &tasks, &stragglers, speculation)?,
+        None => straggle(&job.net, &tasks, &stragglers)?,
+    };
+    let of_phase = &mut job.phases.of_phase;
+    let numbered = of_phase.iter().enumerate().flat_map(|(phase, all)| all.iter().map(move |&stage| (stage, phase)));
+    let phase_of: HashMap<TransitionId, usize> = numbered.collect();
+    for (new, stage) in &made.stages {
+        if let Some(&phase) = phase_of.get(stage) {
+            of_phase[phase].push(*new);
+        }
+    }
+    (job.net, job.attempts) = (made.net, made.tasks);
+    Ok(job)
+}
+
+/// A net in the making.
+struct Draft<'a> {
+    plan: &'a Plan,
+    /// Slots of map tasks and of reduce tasks.
+    slots: Option<[Slots; 2]>,
+    net: NetBuilder,
+    phases: PhaseMap,
+    tasks: Vec<TaskChain>,
+    /// Column that the next part goes to.
+    column: f64,
+}
+
+/// A kind of task: its phases, how its places are called, and what makes it wait.
+struct TaskKind<'a> {
+    phases: &'a [Phase],
+    /// Name of the place before each phase.
+    places: &'a [&'a str],
+    /// Names of the place and the transition of a task that waits for a slot.
+    wait: [&'a str; 2],
+    /// Name of a task, without its number.
+    name: &'a str,
+    /// Place of the slots of each task, if there are slots.
+    slots: Vec<PlaceId>,
+}
+
+const MAP_PLACES: [&str; 5] = ["split", "fetched", "onGpu", "computed", "onHost"];
+const REDUCE_PLACES: [&str; 2] = ["shuffled", "merged"];
+
+impl<'a> Draft<'a> {
+    fn new(plan: &'a Plan, slots: Option<[Slots; 2]>) -> Self {
+        let net = NetBuilder::new(plan.job.name.clone());
+        Self { plan, slots, net, phases: PhaseMap::default(), tasks: Vec::new(), column: 0.0 }
+    }
+
+    fn finish(mut self, phases: &JobPhases) -> Result<JobNet, JobNetError> {
+        let (maps, reduces) = (phases.maps_s.len(), phases.reduces_s.len());
+        let start = self.place("start".into(), 1, middle(maps));
+        self.column += 1.0;
+        let load = self.phase(Phase::Load, String::new(), phases.load_s, middle(maps));
+        self.net.input(start, load, 1.0);
+        self.column += 1.0;
+        let kind = TaskKind {
+            phases: &Phase::OF_MAP,
+            places: &MAP_PLACES,
+            wait: ["waitingMap", "startMap"],
+            name: "Map",
+            slots: self.slots(0, &phases.map_nodes),
+        };
+        let first = self.column;
+        let last: Vec<_> = (0..maps).map(|j| self.task(&kind, load, j, &phases.maps_s[j], first)).collect();
+        let spilled = self.place("spilled".into(), 0, middle(maps));
+        for spill in last {
+            self.net.output(spill, spilled, 1.0);
+        }
+        self.column += 1.0;
+        let shuffle = self.phase(Phase::Shuffle, String::new(), phases.shuffle_s, middle(maps));
+        self.net.input(spilled, shuffle, maps as f64);
+        self.column += 1.0;
+        let kind = TaskKind {
+            phases: &Phase::OF_REDUCE,
+            places: &REDUCE_PLACES,
+            wait: ["waitingReduce", "startReduce"],
+            name: "Reduce",
+            slots: self.slots(1, &phases.reduce_nodes),
+        };
+        let first = self.column;
+        let done = (0..reduces).map(|r| {
+            let reduce = self.task(&kind, shuffle, r, &phases.reduces_s[r], first);
+            let done = self.place(format!("done{}", r + 1), 0, r as f64);
+            self.net.output(reduce, done, 1.0);
+            done
+        });
+        let done = done.collect();
+        let net = self.net.build().map_err(JobNetError::Parts)?;
+        Ok(JobNet { net, phases: self.phases, done, tasks: self.tasks, attempts: Vec::new() })
+    }
+
+    /// The place of the slots of each task, of maps (0) or reduces (1), if the plan has slots. The pools lie above the tasks.
+    fn slots(&mut self, of: usize, kinds: &[usize]) -> Vec<PlaceId> {
+        let Some(slots) = self.slots.as_ref().map(|slots| slots[of].clone()) else { return Vec::new() };
+        self.column += 1.0;
+        let pools: Vec<PlaceId> =
+            slots.pools.iter().enumerate().map(|(i, (id, n))| self.place(id.clone(), *n, -1.0 - i as f64)).collect();
+        self.column -= 1.0;
+        kinds.iter().filter_map(|kind| slots.pool(*kind)).map(|pool| pools[pool]).collect()
+    }
+
+    /// Task number `task` (from 0), begun by the transition `from`; returns the transition of its last phase.
+    fn task(
+        &mut self,
+        kind: &TaskKind<'_>,
+        from: TransitionId,
+        task: usize,
+        means_s: &[f64],
+        column: f64,
+    ) -> TransitionId {
+        let (number, row) = ((task + 1).to_string(), task as f64);
+        self.column = column;
+        let mut before = from;
+        let slots = kind.slots.get(task).copied();
+        if let Some(slots) = slots {
+            let waiting = self.place(format!("{}{number}", kind.wait[0]), 0, row);
+            self.net.output(before, waiting, 1.0);
+            self.column += 1.0;
+            before = self.transition(format!("{}{number}", kind.wait[1]), Timing::immediate(1.0, PRIORITY), row);
+            self.net.input(waiting, before, 1.0);
+            self.net.input(slots, before, 1.0);
+            self.column += 1.0;
+        }
+        let mut start = None;
+        let mut stages = Vec::with_capacity(kind.phases.len());
+        for ((phase, place), mean_s) in kind.phases.iter().zip(kind.places).zip(means_s) {
+            let place = self.place(format!("{place}{number}"), 0, row);
+            start = start.or(Some(place));
+            self.net.output(before, place, 1.0);
+            self.column += 1.0;
+            before = self.phase(*phase, number.clone(), *mean_s, row);
+            self.net.input(place, before, 1.0);
+            self.column += 1.0;
+            stages.push(before);
+        }
+        if let Some(slots) = slots {
+            self.net.output(before, slots, 1.0);
+        }
+        if let Some(start) = start {
+            self.tasks.push(TaskChain { name: format!("{}{number}", kind.name), start, stages, slots });
+        }
+        before
+    }
+
+    /// The transition of one phase of one task (`number` is empty for the phases of the whole job).
+    fn phase(&mut self, phase: Phase, number: String, mean_s: f64, row: f64) -> TransitionId {
+        let timing = timing_of(self.plan, phase, mean_s);
+        let id = self.transition(transition_name(phase).to_owned() + &number, timing, row);
+        self.phases.of_phase[phase.index()].push(id);
+        id
+    }
+
+    fn place(&mut self, id: String, tokens: u32, row: f64) -> PlaceId {
+        let position = self.position(row);
+        let place = self.net.place(id, tokens);
+        self.net.place_mut(place).position = Some(position);
+        place
+    }
+
+    fn transition(&mut self, id: String, timing: Timing, row: f64) -> TransitionId {
+        let position = self.position(row);
+        let transition = self.net.transition(id, timing);
+        self.net.transition_mut(transition).position = Some(position);
+        transition
+    }
+
+    /// Where a part of the current column goes; the rows below 0 are those of the slots.
+    fn position(&self, row: f64) -> Point {
+        let above = self.slots.iter().flatten().map(|slots| slots.pools.len()).max().unwrap_or(0) as f64;
+        Point { x: CORNER.x + STEP.x * self.column, y: CORNER.y + STEP.y * (row + above) }
+    }
+}
+
+/// Row of a part that exists once, beside `tasks` rows of tasks.
+fn middle(tasks: usize) -> f64 {
+    (tasks.min(ROWS_IN_SIGHT) - 1) as f64 / 2.0
+}
+
+/// Id of the phase's transitions, without the task's number: letters only.
+fn transition_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::ToGpu => "toGpu",
+        Phase::ToHost => "toHost",
+        other => other.name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapreduce::phase_law::PhaseLaw;
+    use crate::mapreduce::task_times::phase_times;
+    use crate::net::{ArcKind, Delay, Law};
+    use std::collections::BTreeSet;
+
+    fn plan(maps: u64, reduces: u64) -> Plan {
+        let text = format!("[phases]\nmaps = {maps}\nreduces = {reduces}\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]");
+        Plan::from_toml(&text).unwrap()
+    }
+
+    fn made(plan: &Plan) -> JobNet {
+        job_net(plan, &phase_times(plan, &mut || 0.5).unwrap()).unwrap()
+    }
+
+    /// Tokens that the arcs of `net` take from and put to places for one firing of `t`, as (place id, change).
+    fn changes(net: &Net, t: &str) -> BTreeSet<(String, i64)> {
+        let t = net.find_transition(t).unwrap();
+        let of_t = net.arcs().iter().filter(|a| a.transition == t);
+        let change = of_t.map(|a| {
+            let weight = a.weights[0].weight.as_number().unwrap() as i64;
+            let sign = if a.kind == ArcKind::Output { 1 } else { -1 };
+            (net.place(a.place).id.clone(), sign * weight)
+        });
+        change.collect()
+    }
+
+    fn expected<const N: usize>(changes: [(&str, i64); N]) -> BTreeSet<(String, i64)> {
+        changes.into_iter().map(|(place, change)| (place.to_owned(), change)).collect()
+    }
+
+    #[test]
+    fn counts_are_those_of_equations_1_and_2() {
+        for (m, r) in [(1, 1), (3, 2), (7, 1), (2, 9), (160, 40)] {
+            let net = made(&plan(m, r)).net;
+            let counts = (net.places().len() as u64, net.transitions().len() as u64);
+            assert_eq!(counts, (5 * m + 3 * r + 2, 5 * m + 2 * r + 2));
+            assert!(net.transitions().iter().all(|t| !t.is_immediate()));
+            // load 1 + M, phases 2..6 2 each, shuffle 1 + R, phases 8 and 9 2 each
+            assert_eq!(net.arcs().len() as u64, (1 + m) + 10 * m + (1 + r) + 4 * r);
+        }
+    }
+
+    #[test]
+    fn each_transition_moves_the_tokens_of_the_paper() {
+        let net = made(&plan(3, 2)).net;
+        assert_eq!(changes(&net, "load"), expected([("start", -1), ("split1", 1), ("split2", 1), ("split3", 1)]));
+        assert_eq!(changes(&net, "read2"), expected([("split2", -1), ("fetched2", 1)]));
+        assert_eq!(changes(&net, "toGpu2"), expected([("fetched2", -1), ("onGpu2", 1)]));
+        assert_eq!(changes(&net, "gpu2"), expected([("onGpu2", -1), ("computed2", 1)]));
+        assert_eq!(changes(&net, "toHost2"), expected([("computed2", -1), ("onHost2", 1)]));
+        assert_eq!(changes(&net, "spill2"), expected([("onHost2", -1), ("spilled", 1)]));
+        assert_eq!(changes(&net, "shuffle"), expected([("spilled", -3), ("shuffled1", 1), ("shuffled2", 1)]));
+        assert_eq!(changes(&net, "merge1"), expected([("shuffled1", -1), ("merged1", 1)]));
+        assert_eq!(changes(&net, "reduce1"), expected([("merged1", -1), ("done1", 1)]));
+    }
+
+    #[test]
+    fn shuffle_takes_all_maps_in_one_arc() {
+        let net = made(&plan(160, 40)).net;
+        let shuffle = net.find_transition("shuffle").unwrap();
+        let inputs: Vec<_> =
+            net.arcs().iter().filter(|a| a.transition == shuffle && a.kind == ArcKind::Input).collect();
+        assert_eq!(inputs.len(), 1);
+        assert_eq!(inputs[0].weights[0].weight.as_number(), Some(160.0));
+    }
+
+    #[test]
+    fn firing_all_once_leaves_only_done_places_marked() {
+        for slots in [false, true] {
+            let mut plan = plan(4, 3);
+            plan.model.slots = slots;
+            let job = made(&plan);
+            let mut tokens: Vec<i64> = job.net.places().iter().map(|p| i64::from(p.initial[0])).collect();
+            for arc in job.net.arcs() {
+                let weight = arc.weights[0].weight.as_number().unwrap() as i64;
+                tokens[arc.place.index()] += if arc.kind == ArcKind::Output { weight } else { -weight };
+            }
+            for (place, left) in job.net.places().iter().zip(tokens) {
+                let expected = match place.id.as_str() {
+                    "mapSlots" => 16,
+                    "reduceSlots" => 8,
+                    id => i64::from(id.starts_with("done")),
+                };
+                assert_eq!(left, expected, "{}", place.id);
+            }
+        }
+    }
+
+    #[test]
+    fn slots_add_a_start_to_each_task_and_two_places() {
+        let mut plan = plan(3, 2);
+        plan.model.slots = true;
+        let job = made(&plan);
+        let counts = (job.net.places().len(), job.net.transitions().len());
+        assert_eq!(counts, (6 * 3 + 4 * 2 + 4, 6 * 3 + 3 * 2 + 2));
+        let start = expected([("waitingMap1", -1), ("mapSlots", -1), ("split1", 1)]);
+        assert_eq!(changes(&job.net, "startMap1"), start);
+        assert_eq!(changes(&job.net, "spill1"), expected([("onHost1", -1), ("spilled", 1), ("mapSlots", 1)]));
+        let start = expected([("waitingReduce2", -1), ("reduceSlots", -1), ("shuffled2", 1)]);
+        assert_eq!(changes(&job.net, "startReduce2"), start);
+        assert_eq!(changes(&job.net, "reduce2"), expected([("merged2", -1), ("done2", 1), ("reduceSlots", 1)]));
+        let slots = job.net.find_place("mapSlots").unwrap();
+        assert_eq!(job.net.place(slots).initial, [16]);
+        assert_eq!(job.net.transitions().iter().filter(|t| t.is_immediate()).count(), 5);
+    }
+
+    #[test]
+    fn phase_map_names_the_transitions_in_task_order() {
+        let job = made(&plan(3, 2));
+        let names: Vec<String> = job
+            .phases
+            .iter()
+            .map(|(_, of)| of.iter().map(|t| job.net.transition(*t).id.as_str()).collect::<Vec<_>>().join(" "))
+            .collect();
+        let expected = [
+            "load",
+            "read1 read2 read3",
+            "toGpu1 toGpu2 toGpu3",
+            "gpu1 gpu2 gpu3",
+            "toHost1 toHost2 toHost3",
+            "spill1 spill2 spill3",
+            "shuffle",
+            "merge1 merge2",
+            "reduce1 reduce2",
+        ];
+        assert_eq!(names, expected);
+        let done: Vec<&str> = job.done.iter().map(|p| job.net.place(*p).id.as_str()).collect();
+        assert_eq!(done, ["done1", "done2"]);
+    }
+
+    #[test]
+    fn ids_suit_expressions_of_pipe() {
+        let mut plan = plan(2, 2);
+        plan.model.slots = true;
+        let net = made(&plan).net;
+        let fine = |id: &str| {
+            id.starts_with(|c: char| c.is_ascii_alphabetic()) && id.chars().all(|c| c.is_ascii_alphanumeric())
+        };
+        assert!(net.places().iter().all(|p| fine(&p.id)) && net.transitions().iter().all(|t| fine(&t.id)));
+        assert!(net.places().iter().all(|p| net.expression(&format!("#({})", p.id)).is_ok()));
+    }
+
+    #[test]
+    fn phases_lie_in_columns_from_left_to_right_and_no_two_parts_coincide() {
+        for slots in [false, true] {
+            let mut plan = plan(4, 2);
+            plan.model.slots = slots;
+            let job = made(&plan);
+            let x = |t: &TransitionId| job.net.transition(*t).position.unwrap().x;
+            let columns: Vec<f64> = job.phases.iter().map(|(_, of)| x(&of[0])).collect();
+            assert!(columns.is_sorted_by(|a, b| a < b));
+            assert!(job.phases.iter().all(|(_, of)| of.iter().all(|t| x(t).to_bits() == x(&of[0]).to_bits())));
+            let parts =
+                job.net.places().iter().map(|p| p.position).chain(job.net.transitions().iter().map(|t| t.position));
+            let seen: BTreeSet<(u64, u64)> = parts.flatten().map(|p| (p.x.to_bits(), p.y.to_bits())).collect();
+            assert_eq!(seen.len(), job.net.places().len() + job.net.transitions().len());
+        }
+    }
+
+    #[test]
+    fn rates_and_laws_are_those_of_the_plan() {
+        let mut plan = plan(1, 1);
+        plan.model.law.read = PhaseLaw::Erlang(4);
+        plan.phases.as_mut().unwrap().means_s[4] = 0.0; // phase 5
+        let net = made(&plan).net;
+        let timing = |id: &str| net.transition(net.find_transition(id).unwrap()).timing.clone();
+        assert_eq!(timing("gpu1"), Timing::exponential(1.0 / 8.0));
+        let Timing::Timed { delay, .. } = timing("read1") else { panic!("phase 2 is timed") };
+        assert_eq!(delay, Delay::General(Law::Erlang { stages: 4, mean: 1.0 }));
+        assert_eq!(timing("toHost1"), Timing::immediate(1.0, 1));
+    }
+
+    #[test]
+    fn bad_times_and_plans_are_errors() {
+        let mut plan = plan(2, 1);
+        let mut phases = phase_times(&plan, &mut || 0.5).unwrap();
+        phases.maps_s[1][2] = -1.0;
+        assert_eq!(job_net(&plan, &phases), Err(JobNetError::BadTime { phase: Phase::Gpu, mean_s: -1.0 }));
+        phases.maps_s.clear();
+        assert_eq!(job_net(&plan, &phases), Err(JobNetError::NoTask { maps: 0, reduces: 1 }));
+        plan.job.reduces = 0;
+        assert!(matches!(job_net(&plan, &phases), Err(JobNetError::Plan(_))));
+    }
+}

@@ -1,0 +1,508 @@
+//! The plan of a job, as a person writes it in TOML: the settings of every formula, with the paper's defaults.
+//!
+//! Owns the plan's sections and how text becomes a plan. What is a sound plan is in `plan_check`; what the
+//! numbers mean for the phases is in `spn_gc`. Defaults marked \[paper\] are of \[PESARO15, Tables I, II\],
+//! the others are ours; `models/mapreduce/default-job.toml` tells which is which.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mapreduce::phase::Phase;
+use crate::mapreduce::phase_law::PhaseLaw;
+use crate::mapreduce::plan_check::{PlanFault, both_profile_and_phases};
+use crate::mapreduce::speculation::Speculation;
+use crate::mapreduce::straggler::Stragglers;
+use crate::plan_text;
+
+/// A job, the profile of its test job, Hadoop's settings, the cluster and how to model them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// The job to estimate.
+    pub job: Job,
+    /// What its small test job showed.
+    pub profile: Profile,
+    /// Settings of Hadoop.
+    pub hadoop: Hadoop,
+    /// The machines.
+    pub cluster: Cluster,
+    /// How the job is modelled.
+    pub model: Model,
+    /// The phase means themselves, instead of `profile`. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phases: Option<GivenPhases>,
+    /// Slow nodes that tasks may draw. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stragglers: Option<Stragglers>,
+    /// Copies of tasks. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speculation: Option<Speculation>,
+}
+
+/// The job to estimate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Job {
+    /// Name, for reports and nets. Default `default-job`.
+    pub name: String,
+    /// D_input, input of the whole job \[MB\], > 0. Default 10240.
+    pub input_mb: f64,
+    /// D_split, input of one map task \[MB\], > 0. Default 64 \[paper\].
+    pub split_mb: f64,
+    /// D_block, input of one GPU call \[MB\], > 0 and at most `split_mb`. Default 16.
+    pub gpu_block_mb: f64,
+    /// R, reduce tasks, 1 to 1,000,000. Default 40.
+    pub reduces: u64,
+}
+
+impl Default for Job {
+    fn default() -> Self {
+        Self { name: "default-job".into(), input_mb: 10_240.0, split_mb: 64.0, gpu_block_mb: 16.0, reduces: 40 }
+    }
+}
+
+/// Measurements of a small test job of the same program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Profile {
+    /// D_test, its input \[MB\], > 0. Default 256.
+    pub input_mb: f64,
+    /// M_test, its map tasks, >= 1. Default 4 \[paper\].
+    pub maps: u64,
+    /// D_map, data after its map function \[MB\], >= 0. Default 160.
+    pub map_data_mb: f64,
+    /// D_mapoutput, data that its reducers fetch \[MB\], >= 0. Default 160.
+    pub map_output_mb: f64,
+    /// Whether `map_output_mb` is of one map task, as \[PESARO15, Eq. 13\] is printed. Default false.
+    pub map_output_per_task: bool,
+    /// D_red, data after its reduce function \[MB\], >= 0. Default 20.
+    pub reduce_output_mb: f64,
+    /// Map records that it spilled, >= 0. Default 1,000,000.
+    pub spilled_records: u64,
+    /// T_load, loading the program and splitting the input \[s\], >= 0. Default 3.
+    pub load_s: f64,
+    /// T_upload, copying the input to HDFS \[s\], >= 0. Default 0: it is there already.
+    pub upload_s: f64,
+    /// T_m, map function of one task on the CPU \[s\], >= 0. Default 5.
+    pub map_cpu_s: f64,
+    /// T_m_gpu, GPU time for all of `input_mb` \[s\], >= 0. Default 64.
+    pub map_gpu_s: f64,
+    /// T_r, reduce function for all of the map output \[s\], >= 0. Default 8.
+    pub reduce_cpu_s: f64,
+    /// CPU_test, speed of its machine in the unit of the nodes' `cpu_speed`, > 0. Default 1.
+    pub cpu_speed: f64,
+    /// GPU_test, speed of its GPU in the unit of the nodes' `gpu_speed`, > 0. Default 1.
+    pub gpu_speed: f64,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            input_mb: 256.0,
+            maps: 4,
+            map_data_mb: 160.0,
+            map_output_mb: 160.0,
+            map_output_per_task: false,
+            reduce_output_mb: 20.0,
+            spilled_records: 1_000_000,
+            load_s: 3.0,
+            upload_s: 0.0,
+            map_cpu_s: 5.0,
+            map_gpu_s: 64.0,
+            reduce_cpu_s: 8.0,
+            cpu_speed: 1.0,
+            gpu_speed: 1.0,
+        }
+    }
+}
+
+/// Settings of Hadoop 1.2.1; "percent" are shares between 0 and 1, as there. All defaults are \[paper\].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hadoop {
+    /// `sort.mb`, buffer that a map sorts in \[MB\], > 0. Default 100.
+    pub sort_mb: f64,
+    /// `sort.spill.percent`, share of the buffer at which it is spilled, above 0 to 1. Default 0.8.
+    pub sort_spill_percent: f64,
+    /// `sort.record.percent`, share of the buffer that holds metadata, between 0 and 1. Default 0.05.
+    pub sort_record_percent: f64,
+    /// `sort.factor`, spills merged at a time, >= 2. Default 10.
+    pub sort_factor: u64,
+    /// Heap of a reduce task \[MB\], > 0. Default 1024.
+    pub reduce_heap_mb: f64,
+    /// Copies that a reduce task fetches at a time, >= 1. Default 5. No equation uses it.
+    pub parallel_copies: u64,
+    /// `shuffle.buffer.percent`, share of the heap that buffers map output, above 0 to 1. Default 0.7.
+    pub shuffle_buffer_percent: f64,
+    /// `shuffle.merge.percent`, share of that buffer at which it is merged to disk, above 0 to 1. Default 0.66.
+    pub shuffle_merge_percent: f64,
+}
+
+impl Default for Hadoop {
+    fn default() -> Self {
+        Self {
+            sort_mb: 100.0,
+            sort_spill_percent: 0.8,
+            sort_record_percent: 0.05,
+            sort_factor: 10,
+            reduce_heap_mb: 1_024.0,
+            parallel_copies: 5,
+            shuffle_buffer_percent: 0.7,
+            shuffle_merge_percent: 0.66,
+        }
+    }
+}
+
+/// The machines that run tasks and hold data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cluster {
+    /// Copies of each HDFS block, >= 1. Default 3.
+    pub replicas: u64,
+    /// Kinds of worker, at least one. Default: 4 equal workers.
+    pub node: Vec<Node>,
+}
+
+impl Default for Cluster {
+    fn default() -> Self {
+        Self { replicas: 3, node: vec![Node { count: 4, ..Node::default() }] }
+    }
+}
+
+/// A kind of worker. The defaults are a server of 2012 with a hard disk, gigabit Ethernet and a PCIe 2.0 GPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Node {
+    /// Name, for reports. Default `worker`.
+    pub name: String,
+    /// Workers of this kind, 1 to 100,000 over all kinds. Default 1.
+    pub count: u64,
+    /// HR, disk read rate \[MB/s\], > 0. Default 110.
+    pub disk_read_mb_per_s: f64,
+    /// HW, disk write rate \[MB/s\], > 0. Default 95.
+    pub disk_write_mb_per_s: f64,
+    /// MR, host memory read rate \[MB/s\], > 0. Default 6000.
+    pub memory_read_mb_per_s: f64,
+    /// MW, host memory write rate \[MB/s\], > 0. Default 5000.
+    pub memory_write_mb_per_s: f64,
+    /// GR, rate of reading GPU memory \[MB/s\], > 0. Default 5200.
+    pub gpu_read_mb_per_s: f64,
+    /// GW, rate of writing GPU memory \[MB/s\], > 0. Default 5600.
+    pub gpu_write_mb_per_s: f64,
+    /// Network rate \[MB/s\], > 0. Default 112.
+    pub network_mb_per_s: f64,
+    /// CPU_i, speed in the unit of `profile.cpu_speed`, > 0. Default 1.
+    pub cpu_speed: f64,
+    /// GPU_i, speed in the unit of `profile.gpu_speed`, > 0. Default 1.
+    pub gpu_speed: f64,
+    /// Map tasks at a time on one worker, >= 0. Default 4 \[paper\].
+    pub map_slots: u64,
+    /// Reduce tasks at a time on one worker, >= 0. Default 2.
+    pub reduce_slots: u64,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self {
+            name: "worker".into(),
+            count: 1,
+            disk_read_mb_per_s: 110.0,
+            disk_write_mb_per_s: 95.0,
+            memory_read_mb_per_s: 6_000.0,
+            memory_write_mb_per_s: 5_000.0,
+            gpu_read_mb_per_s: 5_200.0,
+            gpu_write_mb_per_s: 5_600.0,
+            network_mb_per_s: 112.0,
+            cpu_speed: 1.0,
+            gpu_speed: 1.0,
+            map_slots: 4,
+            reduce_slots: 2,
+        }
+    }
+}
+
+/// How the job is modelled.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Model {
+    /// Whether tasks wait for a free slot. Default false: all run at once, as in the paper.
+    pub slots: bool,
+    /// Whether the GPU term of \[PESARO15, Eq. 14\] counts. Default false.
+    pub reduce_on_gpu: bool,
+    /// How much of a map's input is on its own disk. Default `mean`.
+    pub locality: Locality,
+    /// Seed of the drawn locality and of simulations. Default 0.
+    pub seed: u64,
+    /// Shape of each phase's delay. Default all exponential.
+    pub law: PhaseLaws,
+}
+
+/// Where the input of a map task is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Locality {
+    /// Every map has the mean share on its own disk: replicas over workers.
+    #[default]
+    Mean,
+    /// Each map has all or nothing on its own disk, at random with that mean.
+    Drawn,
+}
+
+/// Shape of each phase's delay. Default all exponential.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PhaseLaws {
+    /// Phase 1.
+    pub load: PhaseLaw,
+    /// Phase 2.
+    pub read: PhaseLaw,
+    /// Phase 3.
+    pub to_gpu: PhaseLaw,
+    /// Phase 4.
+    pub gpu: PhaseLaw,
+    /// Phase 5.
+    pub to_host: PhaseLaw,
+    /// Phase 6.
+    pub spill: PhaseLaw,
+    /// Phase 7.
+    pub shuffle: PhaseLaw,
+    /// Phase 8.
+    pub merge: PhaseLaw,
+    /// Phase 9.
+    pub reduce: PhaseLaw,
+}
+
+impl PhaseLaws {
+    /// The shape of one phase.
+    pub fn get(&self, phase: Phase) -> &PhaseLaw {
+        match phase {
+            Phase::Load => &self.load,
+            Phase::Read => &self.read,
+            Phase::ToGpu => &self.to_gpu,
+            Phase::Gpu => &self.gpu,
+            Phase::ToHost => &self.to_host,
+            Phase::Spill => &self.spill,
+            Phase::Shuffle => &self.shuffle,
+            Phase::Merge => &self.merge,
+            Phase::Reduce => &self.reduce,
+        }
+    }
+}
+
+/// Phase means given directly, the same for every task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenPhases {
+    /// Means of phases 1 to 9 \[s\], each >= 0; 0 skips the phase.
+    pub means_s: [f64; 9],
+    /// M instead of `job.input_mb / job.split_mb`, 1 to 1,000,000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maps: Option<u64>,
+    /// R instead of `job.reduces`, 1 to 1,000,000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduces: Option<u64>,
+}
+
+/// Why a text is no plan.
+pub type PlanError = plan_text::PlanError<PlanFault>;
+
+/// What the TOML reader says; of a law that lacks its parameters, how to write it.
+fn message(error: &toml::de::Error, text: &str) -> String {
+    let said = error.message();
+    let word = error.span().and_then(|span| text.get(span)).map_or("", |word| word.trim_matches(['"', '\'']));
+    match PhaseLaw::written(word) {
+        Some(written) if !said.starts_with("unknown") => format!("`{word}` needs parameters, such as {written}"),
+        _ => said.to_owned(),
+    }
+}
+
+impl Plan {
+    /// Reads a plan from TOML; keys left out keep their defaults.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::Text`] for what is not a plan's text, [`PlanError::Values`] with every bad value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let plan = tailspn_jobs::mapreduce::Plan::from_toml("[job]\ninput_mb = 640").unwrap();
+    /// assert_eq!((plan.maps(), plan.reduces()), (10, 40));
+    /// ```
+    pub fn from_toml(text: &str) -> Result<Self, PlanError> {
+        plan_text::read(
+            text,
+            |error| message(error, text),
+            |plan: &Self, table| {
+                let mut problems = plan.problems();
+                if plan.phases.is_some() && table.contains_key("profile") {
+                    problems.push(both_profile_and_phases());
+                }
+                problems
+            },
+        )
+    }
+
+    /// The default plan as commented TOML text.
+    pub fn example_toml() -> &'static str {
+        include_str!("../../models/default-job.toml")
+    }
+
+    /// Its stragglers; with a share of 0 where there are none.
+    pub fn stragglers_or_none(&self) -> Stragglers {
+        self.stragglers.clone().unwrap_or(Stragglers { share: 0.0, ..Stragglers::default() })
+    }
+
+    /// M, the number of map tasks \[PESARO15, Eq. 5\], or what `phases.maps` says. Exact for a plan without problems.
+    pub fn maps(&self) -> u64 {
+        let given = self.phases.as_ref().and_then(|phases| phases.maps);
+        given.unwrap_or_else(|| crate::mapreduce::spn_gc::map_tasks(&self.job))
+    }
+
+    /// R, the number of reduce tasks: `job.reduces`, or what `phases.reduces` says. Exact.
+    pub fn reduces(&self) -> u64 {
+        self.phases.as_ref().and_then(|phases| phases.reduces).unwrap_or(self.job.reduces)
+    }
+
+    /// Workers over all kinds. Exact.
+    pub fn workers(&self) -> u64 {
+        self.cluster.node.iter().map(|node| node.count).fold(0, u64::saturating_add)
+    }
+
+    /// Map slots over all workers. Exact.
+    pub fn map_slots(&self) -> u64 {
+        self.cluster.node.iter().fold(0, |sum, n| sum.saturating_add(n.count.saturating_mul(n.map_slots)))
+    }
+
+    /// Reduce slots over all workers. Exact.
+    pub fn reduce_slots(&self) -> u64 {
+        self.cluster.node.iter().fold(0, |sum, n| sum.saturating_add(n.count.saturating_mul(n.reduce_slots)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapreduce::plan_check::PlanProblem;
+
+    fn problems(text: &str) -> Vec<PlanProblem> {
+        match Plan::from_toml(text) {
+            Err(PlanError::Values(problems)) => problems,
+            other => panic!("expected problems, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn example_text_is_the_default_plan() {
+        assert_eq!(Plan::from_toml(Plan::example_toml()).unwrap(), Plan::default());
+        assert_eq!(Plan::from_toml("").unwrap(), Plan::default());
+    }
+
+    #[test]
+    fn example_text_states_every_key() {
+        let text = Plan::example_toml();
+        let written = toml::to_string(&Plan::default()).unwrap();
+        let missing = |line: &&str| line.contains('=') && !text.contains(line.split('=').next().unwrap_or_default());
+        assert_eq!(written.lines().filter(missing).collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn example_text_states_the_defaults_of_stragglers_and_speculation() {
+        let text = Plan::example_toml();
+        let sections = &text[text.find("# [stragglers]").unwrap()..];
+        let text: Vec<_> = sections.lines().map(|line| line.trim_start_matches("# ").trim_start_matches('#')).collect();
+        let plan = Plan::from_toml(&text.join("\n")).unwrap();
+        let law = Some(PhaseLaw::Exponential);
+        assert_eq!(plan.stragglers, Some(Stragglers { law, ..Stragglers::default() }));
+        let (undetected, slow_copies) = (Some(2.0), Some(0.1));
+        assert_eq!(plan.speculation, Some(Speculation { undetected, slow_copies, ..Speculation::default() }));
+    }
+
+    #[test]
+    fn stragglers_are_read_and_bad_ones_are_pointed_at() {
+        let text = "[stragglers]\nfactor = [[0.7, 2.0], [0.3, 5.0]]\ntasks = \"maps\"\n[speculation]\nslots = { reserved = 3 }";
+        let plan = Plan::from_toml(text).unwrap();
+        assert_eq!(plan.stragglers.as_ref().unwrap().mean_factor(), 0.7 * 2.0 + 0.3 * 5.0);
+        assert_eq!(Plan::from_toml(&toml::to_string(&plan).unwrap()).unwrap(), plan);
+        let text = "[stragglers]\nshare = 0.5\n[speculation]\nprecision = 0.2\nlatency = 9";
+        let found = problems(text);
+        assert_eq!((found.len(), found[0].key.as_str()), (1, "speculation.recall"));
+        let text = "[stragglers]\nshare = 0.1\n[speculation]\nlatency = 9.0";
+        let found = problems(text);
+        assert_eq!((found[0].key.as_str(), &text[found[0].span.clone().unwrap()]), ("speculation.latency", "9.0"));
+        let told = found[0].to_string();
+        assert!(told.contains("a straggler that takes 3 usual times cannot be flagged at 9 of them"), "{told}");
+    }
+
+    #[test]
+    fn default_plan_has_160_maps_and_40_reduces() {
+        let plan = Plan::default();
+        assert_eq!((plan.maps(), plan.reduces(), plan.workers()), (160, 40, 4));
+        assert_eq!((plan.map_slots(), plan.reduce_slots()), (16, 8));
+    }
+
+    #[test]
+    fn written_plan_reads_back_the_same() {
+        let mut plan = Plan::default();
+        plan.model.locality = Locality::Drawn;
+        plan.model.law.read = PhaseLaw::Erlang(4);
+        plan.model.law.gpu = PhaseLaw::Lognormal { cv: 0.5 };
+        plan.model.law.merge = PhaseLaw::Empirical { samples: vec![1.0, 2.5] };
+        plan.cluster.node.push(Node { gpu_speed: 2.0, ..Node::default() });
+        assert_eq!(Plan::from_toml(&toml::to_string(&plan).unwrap()).unwrap(), plan);
+        let given = GivenPhases { means_s: [1.0; 9], maps: Some(3), reduces: None };
+        let text = "[phases]\nmeans_s = [1, 1, 1, 1, 1, 1, 1, 1, 1]\nmaps = 3";
+        assert_eq!(Plan::from_toml(text).unwrap().phases, Some(given));
+    }
+
+    #[test]
+    fn laws_are_written_as_the_guide_says() {
+        let text =
+            "[model.law]\nread = { erlang = 4 }\ngpu = \"deterministic\"\nspill = { hyperexponential = { cv = 2 } }";
+        let law = Plan::from_toml(text).unwrap().model.law;
+        assert_eq!((law.read, law.gpu), (PhaseLaw::Erlang(4), PhaseLaw::Deterministic));
+        assert_eq!(law.spill, PhaseLaw::Hyperexponential { cv: 2.0 });
+    }
+
+    #[test]
+    fn a_law_without_its_parameters_is_told_how_it_is_written() {
+        let kinds = ["erlang", "hyperexponential", "lognormal", "weibull", "pareto", "uniform", "empirical"];
+        for kind in kinds {
+            let text = format!("[model.law]\ngpu = \"{kind}\"");
+            let Err(PlanError::Text { message, span }) = Plan::from_toml(&text) else { panic!("{kind} passed") };
+            let written = PhaseLaw::written(kind).unwrap();
+            assert_eq!(message, format!("`{kind}` needs parameters, such as {written}"));
+            assert_eq!(&text[span.unwrap()], format!("\"{kind}\""));
+            let law = Plan::from_toml(&format!("[model.law]\ngpu = {written}")).unwrap().model.law.gpu;
+            assert_eq!(law.kind(), kind);
+        }
+    }
+
+    #[test]
+    fn unknown_key_is_pointed_at() {
+        let text = "[job]\ninput_gb = 3";
+        let Err(PlanError::Text { message, span }) = Plan::from_toml(text) else { panic!("an unknown key passed") };
+        assert!(message.contains("unknown field `input_gb`"), "{message}");
+        assert_eq!(&text[span.unwrap()], "input_gb");
+    }
+
+    #[test]
+    fn every_bad_value_is_reported_with_its_place() {
+        let text = "[job]\nsplit_mb = 0\nreduces = 0\n[[cluster.node]]\n[[cluster.node]]\ngpu_speed = -1.0\n\
+                    [model.law]\nread = { erlang = 0 }";
+        let found: Vec<_> = problems(text).into_iter().map(|p| (p.key, p.span.map(|s| &text[s]))).collect();
+        let expected = [
+            ("job.split_mb", "0"),
+            ("job.reduces", "0"),
+            ("cluster.node[1].gpu_speed", "-1.0"),
+            ("model.law.read", "{ erlang = 0 }"),
+        ];
+        assert_eq!(found, expected.map(|(key, at)| (key.to_owned(), Some(at))));
+    }
+
+    #[test]
+    fn profile_beside_given_means_is_a_contradiction() {
+        let text = "[profile]\nmaps = 2\n[phases]\nmeans_s = [1, 1, 1, 1, 1, 1, 1, 1, 1]";
+        let found = problems(text);
+        assert_eq!((found.len(), found[0].key.as_str()), (1, "phases"));
+    }
+}

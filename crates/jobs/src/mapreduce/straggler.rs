@@ -1,0 +1,209 @@
+//! Stragglers in a net: with some probability a task draws a slow node, and every stage of it takes longer.
+//!
+//! Owns what a slow node is, and the nets with stragglers about which nobody does anything; `speculation` adds copies.
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use crate::mapreduce::attempts::{Copies, weave};
+use crate::mapreduce::augmented::{AugmentError, Augmented, CopySlots};
+use crate::mapreduce::fate::Fate;
+use crate::mapreduce::phase_law::PhaseLaw;
+use crate::mapreduce::task_chain::TaskChain;
+use crate::net::Net;
+use crate::plan_text::short;
+
+/// How often a task is slow, and by how much.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stragglers {
+    /// α, probability that a task draws a slow node, 0 to 1. Default 0.1.
+    pub share: f64,
+    /// How many times its usual time a task takes there. Default 3.
+    pub factor: Factors,
+    /// Shape of the delays there; the mean of a stage is the factor times its usual mean. Default that of the stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub law: Option<PhaseLaw>,
+    /// Which tasks of a job. Default all.
+    pub tasks: WhichTasks,
+}
+
+impl Default for Stragglers {
+    fn default() -> Self {
+        Self { share: 0.1, factor: Factors::One(3.0), law: None, tasks: WhichTasks::All }
+    }
+}
+
+/// How many times its usual time a task takes on a slow node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Factors {
+    /// Always so many, at least 1.
+    One(f64),
+    /// With the first number as probability, so many as the second says; the probabilities sum to 1.
+    Several(Vec<[f64; 2]>),
+}
+
+/// Tasks of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhichTasks {
+    /// Map and reduce tasks.
+    #[default]
+    All,
+    /// Map tasks only.
+    Maps,
+    /// Reduce tasks only.
+    Reduces,
+}
+
+/// A setting of stragglers or of speculation that cannot be right.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingProblem {
+    /// A number is out of its range.
+    #[error("{what} is {}; it must be {needs}", short(*value))]
+    Range {
+        /// Which one.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it must be.
+        needs: &'static str,
+    },
+    /// There are not as many tasks as precision, recall and fake positives ask for.
+    #[error(transparent)]
+    Fates(#[from] crate::cluster::first_order::FirstOrderError),
+    /// More stragglers flagged too late than are missed or than false positives.
+    #[error("a share of {fake} flagged too late is more than recall {recall} and precision {precision} leave")]
+    Fake {
+        /// The share.
+        fake: f64,
+        /// Recall.
+        recall: f64,
+        /// Precision.
+        precision: f64,
+    },
+    /// A straggler would be flagged after it has ended.
+    #[error("a straggler that takes {factor} usual times cannot be flagged at {at} of them")]
+    AfterTheEnd {
+        /// When it is flagged, in usual times.
+        at: f64,
+        /// When it ends, in usual times.
+        factor: f64,
+    },
+}
+
+/// A value with a range, as a problem or none.
+pub(super) fn range(fine: bool, what: &'static str, value: f64, needs: &'static str) -> Option<SettingProblem> {
+    (!fine).then_some(SettingProblem::Range { what, value, needs })
+}
+
+/// Largest factor: beyond it, clocks lose their digits.
+const LARGEST_FACTOR: f64 = 1e6;
+
+/// By how much the probabilities of the factors may miss 1.
+const ROUNDING: f64 = 1e-9;
+
+impl Stragglers {
+    /// The first setting that cannot be right, with its key; none for sound settings.
+    pub fn problem(&self) -> Option<(&'static str, SettingProblem)> {
+        let share = (0.0..=1.0).contains(&self.share);
+        if let Some(problem) = range(share, "the share of stragglers", self.share, "between 0 and 1") {
+            return Some(("share", problem));
+        }
+        let mut sum = 0.0;
+        for [probability, factor] in self.factors() {
+            let fine = (1.0..=LARGEST_FACTOR).contains(&factor);
+            let odd = range(fine, "a factor", factor, "from 1 to 1e6").or_else(|| {
+                range((0.0..=1.0).contains(&probability), "a factor's probability", probability, "between 0 and 1")
+            });
+            if let Some(problem) = odd {
+                return Some(("factor", problem));
+            }
+            sum += probability;
+        }
+        let fine = (sum - 1.0_f64).abs() <= ROUNDING;
+        if let Some(problem) = range(fine, "the sum of the factors' probabilities", sum, "1") {
+            return Some(("factor", problem));
+        }
+        let bad = self.law.as_ref().and_then(PhaseLaw::problem)?;
+        Some(("law", SettingProblem::Range { what: bad.what, value: bad.value, needs: bad.needs }))
+    }
+
+    /// Probability and factor of each kind of slow node.
+    pub(super) fn factors(&self) -> Vec<[f64; 2]> {
+        match &self.factor {
+            Factors::One(factor) => vec![[1.0, *factor]],
+            Factors::Several(all) => all.clone(),
+        }
+    }
+
+    /// The mean factor of a straggler.
+    pub fn mean_factor(&self) -> f64 {
+        self.factors().iter().map(|[probability, factor]| probability * factor).sum()
+    }
+
+    /// A fate for each kind of slow node, `probability` shared among them; `at` says when a task of a factor is flagged.
+    pub(super) fn slow(&self, name: &str, probability: f64, at: impl Fn(f64) -> Option<f64>) -> Vec<Fate<'_>> {
+        let factors = self.factors();
+        let several = factors.len() > 1;
+        let fate = |(number, [share, factor]): (usize, [f64; 2])| Fate {
+            name: if several { format!("{name}{}", number + 1) } else { name.to_owned() },
+            probability: probability * share,
+            factor,
+            law: self.law.as_ref(),
+            flagged_at: at(factor),
+        };
+        factors.into_iter().enumerate().map(fate).filter(|fate| fate.probability > 0.0).collect()
+    }
+
+    /// What an attempt may draw with probability `slow` of a slow node: the usual, called `usual`, and each kind of slow
+    /// node, called after `name`.
+    pub(super) fn draws(&self, usual: &str, name: &str, slow: f64, at: Option<f64>) -> Vec<Fate<'_>> {
+        let mut draws = vec![usual_fate(usual, 1.0 - slow, at)];
+        draws.extend(self.slow(name, slow, |_| at));
+        draws.retain(|fate| fate.probability > 0.0);
+        draws
+    }
+}
+
+/// A task on a node like all others.
+pub(super) fn usual_fate(name: &str, probability: f64, flagged_at: Option<f64>) -> Fate<'static> {
+    Fate { name: name.to_owned(), probability, factor: 1.0, law: None, flagged_at }
+}
+
+/// The net in which each of the chains draws a slow node with probability α, before its first stage.
+///
+/// An immediate choice with weights 1 − α and α (one weight for each factor) leads to the task's own stages or to a
+/// second row of them, whose delays are that many times longer. The choice takes no time and the net has no race that it
+/// had not before, so that a schedule stays one. Exact: nothing is approximated. With α = 0 the net is the same, with
+/// α = 1 and one factor its delays are.
+///
+/// # Errors
+///
+/// [`AugmentError::Chains`], [`AugmentError::Settings`], [`AugmentError::Parts`].
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_jobs::mapreduce::{Stragglers, TaskChain, straggle};
+/// use tailspn_engine::net::{NetBuilder, Timing};
+///
+/// let mut net = NetBuilder::new("one task");
+/// let (start, done) = (net.place("start", 1), net.place("done", 0));
+/// let run = net.transition("run", Timing::exponential(0.1));
+/// net.input(start, run, 1.0);
+/// net.output(run, done, 1.0);
+/// let net = net.build().unwrap();
+/// let task = TaskChain { name: "A".into(), start, stages: vec![run], slots: None };
+/// let slow = straggle(&net, &[task], &Stragglers::default()).unwrap().net;
+/// assert_eq!((slow.places().len(), slow.transitions().len()), (2 + 2, 1 + 3));
+/// ```
+pub fn straggle(net: &Net, chains: &[TaskChain], stragglers: &Stragglers) -> Result<Augmented, AugmentError> {
+    if let Some((_, problem)) = stragglers.problem() {
+        return Err(problem.into());
+    }
+    let nobody = Copies { kinds: Vec::new(), slots: CopySlots::Idle };
+    weave(net, chains, &stragglers.draws("usual", "slow", stragglers.share, None), &nobody)
+}

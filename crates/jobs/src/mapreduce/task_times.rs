@@ -1,0 +1,352 @@
+//! The mean time of each phase of each task of a job: the formulas of `spn_gc` on the nodes of the cluster.
+//!
+//! Owns the placement of tasks on workers and the drawn locality. No net and no distribution.
+
+use crate::mapreduce::params::{Locality, Node, Plan};
+use crate::mapreduce::phase::Phase;
+use crate::mapreduce::phase_law::PhaseLaw;
+use crate::mapreduce::plan_check::PlanProblem;
+use crate::mapreduce::spn_gc;
+
+/// Mean time of each phase of each task. The tasks are in task order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobPhases {
+    /// Phase 1 \[s\], >= 0.
+    pub load_s: f64,
+    /// Phases 2 to 6 of each map task \[s\], >= 0. One entry per map task, at least one.
+    pub maps_s: Vec<[f64; 5]>,
+    /// Phase 7 \[s\], >= 0.
+    pub shuffle_s: f64,
+    /// Phases 8 and 9 of each reduce task \[s\], >= 0. One entry per reduce task, at least one.
+    pub reduces_s: Vec<[f64; 2]>,
+    /// Kind of worker of each map task: index into `cluster.node`.
+    pub map_nodes: Vec<usize>,
+    /// Kind of worker of each reduce task: index into `cluster.node`.
+    pub reduce_nodes: Vec<usize>,
+    /// What was bent to make the formulas work.
+    pub warnings: Vec<PhaseWarning>,
+}
+
+/// An oddity of a plan that the formulas can live with.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PhaseWarning {
+    /// The records' metadata outweigh the map's data, so D_data would be negative; it is 0. Check
+    /// `profile.spilled_records` and `profile.map_data_mb`.
+    #[error(
+        "the metadata of spilled records ({metadata_mb} MB a map) outweigh the map's data ({map_data_mb} MB); \
+         their difference counts as 0"
+    )]
+    MetadataAboveData {
+        /// D_meta \[MB\].
+        metadata_mb: f64,
+        /// Data of one map \[MB\].
+        map_data_mb: f64,
+    },
+    /// More copies of each block than workers to hold them. All input counts as local. Check `cluster.replicas`.
+    #[error("{replicas} replicas on {workers} workers: every worker has all blocks, so all input counts as local")]
+    ReplicasAboveWorkers {
+        /// `cluster.replicas`.
+        replicas: u64,
+        /// Workers of all kinds.
+        workers: u64,
+    },
+    /// The law of a phase has no variance, hence neither has the job time. Quantiles and their intervals stay valid.
+    #[error(
+        "phase `{phase}` has a Pareto law of shape {shape}, 2 or less, and so no variance: \
+         intervals of means and standard deviations are not valid, those of quantiles are"
+    )]
+    NoVariance {
+        /// The phase.
+        phase: Phase,
+        /// The law's shape.
+        shape: f64,
+    },
+}
+
+/// Why a plan has no phase times. Nothing was computed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PhaseTimesError {
+    /// The plan has bad values. Correct them.
+    #[error("the plan has {} bad values, first {}", .0.len(), .0[0])]
+    Plan(
+        /// All of them, at least one.
+        Vec<PlanProblem>,
+    ),
+    /// A phase's mean is too large for a number: sizes and rates are too far apart.
+    #[error("the mean time of phase `{phase}` is not finite; sizes and rates are too far apart")]
+    NotFinite {
+        /// The phase.
+        phase: Phase,
+    },
+}
+
+/// The kind of worker (index into `cluster.node`) that each of `tasks` tasks runs on.
+///
+/// Round robin over the workers, weighted by their slots: one task for each worker that has a slot left,
+/// again and again until all slots have one, then from the start. Ours; the paper does not say.
+fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64) -> Vec<usize> {
+    let mut free: Vec<(usize, u64)> = Vec::new();
+    for (kind, node) in nodes.iter().enumerate() {
+        free.extend((0..node.count).map(|_| (kind, slots(node))));
+    }
+    let mut placed = Vec::with_capacity(tasks);
+    let mut round = 0;
+    while placed.len() < tasks {
+        free.retain(|(_, slots)| *slots > round);
+        if free.is_empty() {
+            break;
+        }
+        placed.extend(free.iter().map(|(kind, _)| *kind).take(tasks - placed.len()));
+        round += 1;
+    }
+    let all_slots = placed.len();
+    while placed.len() < tasks && all_slots > 0 {
+        placed.push(placed[placed.len() - all_slots]);
+    }
+    placed
+}
+
+/// The mean time of each phase of each task of `plan`.
+///
+/// Each task's means come from the rates of its node. The one shuffle of the job takes as long as that of its
+/// slowest reducer's node, with the mean local share of all maps: ours, since \[PESARO15, Eq. 12\] has one node.
+/// `uniform` gives numbers in `[0, 1)`; it is called once per map, in task order, and only if
+/// `model.locality` is `drawn`: then the map's input is local if the number is below the local share.
+/// Exact evaluation of the formulas in [`spn_gc`].
+///
+/// # Errors
+///
+/// [`PhaseTimesError::Plan`] for a plan with problems, [`PhaseTimesError::NotFinite`].
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_jobs::mapreduce::{Plan, phase_times};
+///
+/// let phases = phase_times(&Plan::default(), &mut || 0.5).unwrap();
+/// assert_eq!((phases.maps_s.len(), phases.reduces_s.len()), (160, 40));
+/// ```
+pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobPhases, PhaseTimesError> {
+    let problems = plan.problems();
+    if !problems.is_empty() {
+        return Err(PhaseTimesError::Plan(problems));
+    }
+    let nodes = &plan.cluster.node;
+    let (maps, reduces) = (count(plan.maps()), count(plan.reduces()));
+    let map_nodes = placement(nodes, maps, |node| node.map_slots);
+    let reduce_nodes = placement(nodes, reduces, |node| node.reduce_slots);
+    if let Some(given) = &plan.phases {
+        let [load_s, a, b, c, d, e, shuffle_s, f, g] = given.means_s;
+        let (maps_s, reduces_s) = (vec![[a, b, c, d, e]; maps], vec![[f, g]; reduces]);
+        let mut phases =
+            JobPhases { load_s, maps_s, shuffle_s, reduces_s, map_nodes, reduce_nodes, warnings: Vec::new() };
+        phases.warn_of_laws(plan);
+        return Ok(phases);
+    }
+    let mean_share = spn_gc::local_share(plan);
+    let shares: Vec<f64> = match plan.model.locality {
+        Locality::Mean => vec![mean_share; maps],
+        Locality::Drawn => (0..maps).map(|_| f64::from(u8::from(uniform() < mean_share))).collect(),
+    };
+    let maps_s = map_nodes.iter().zip(&shares).map(|(kind, a)| map_means(plan, &nodes[*kind], *a)).collect();
+    let shuffle_share = shares.iter().sum::<f64>() / maps as f64;
+    let shuffle = |kind: &usize| spn_gc::shuffle_s(plan, &nodes[*kind], shuffle_share);
+    let reduce = |kind: &usize| [spn_gc::merge_s(plan, &nodes[*kind]), spn_gc::reduce_s(plan, &nodes[*kind])];
+    let mut phases = JobPhases {
+        load_s: spn_gc::load_s(plan),
+        maps_s,
+        shuffle_s: reduce_nodes.iter().map(shuffle).fold(0.0, f64::max),
+        reduces_s: reduce_nodes.iter().map(reduce).collect(),
+        map_nodes,
+        reduce_nodes,
+        warnings: warnings(plan),
+    };
+    phases.warn_of_laws(plan);
+    phases.not_finite().map_or(Ok(phases), |phase| Err(PhaseTimesError::NotFinite { phase }))
+}
+
+/// Means of phases 2 to 6 of a map task on `node`, of whose input the share `a` is local.
+fn map_means(plan: &Plan, node: &Node, a: f64) -> [f64; 5] {
+    [
+        spn_gc::read_s(plan, node, a),
+        spn_gc::to_gpu_s(plan, node),
+        spn_gc::gpu_s(plan, node),
+        spn_gc::to_host_s(plan, node),
+        spn_gc::spill_s(plan, node),
+    ]
+}
+
+fn count(tasks: u64) -> usize {
+    usize::try_from(tasks).expect("a checked plan has at most a million tasks of a kind")
+}
+
+fn warnings(plan: &Plan) -> Vec<PhaseWarning> {
+    let sizes = spn_gc::spill_sizes(plan);
+    let mut warnings = Vec::new();
+    if sizes.raw_data_mb < 0.0 {
+        warnings.push(PhaseWarning::MetadataAboveData {
+            metadata_mb: sizes.metadata_mb,
+            map_data_mb: sizes.metadata_mb + sizes.raw_data_mb,
+        });
+    }
+    let (replicas, workers) = (plan.cluster.replicas, plan.workers());
+    if replicas > workers {
+        warnings.push(PhaseWarning::ReplicasAboveWorkers { replicas, workers });
+    }
+    warnings
+}
+
+impl JobPhases {
+    /// The first phase, in phase order, with a mean that is not finite.
+    fn not_finite(&self) -> Option<Phase> {
+        Phase::ALL.into_iter().find(|phase| self.means_of(*phase).any(|mean| !mean.is_finite()))
+    }
+
+    /// Warns of each phase that takes time and whose law has no variance.
+    fn warn_of_laws(&mut self, plan: &Plan) {
+        for phase in Phase::ALL {
+            if let PhaseLaw::Pareto { shape } = *plan.model.law.get(phase)
+                && shape <= 2.0
+                && self.means_of(phase).any(|mean| mean > 0.0)
+            {
+                self.warnings.push(PhaseWarning::NoVariance { phase, shape });
+            }
+        }
+    }
+
+    /// The means of one phase over its tasks \[s\], in task order; one number for phases 1 and 7. Exact.
+    pub fn means_of(&self, phase: Phase) -> Box<dyn Iterator<Item = f64> + '_> {
+        match phase {
+            Phase::Load => Box::new(std::iter::once(self.load_s)),
+            Phase::Shuffle => Box::new(std::iter::once(self.shuffle_s)),
+            Phase::Merge | Phase::Reduce => {
+                let at = phase.index() - Phase::Merge.index();
+                Box::new(self.reduces_s.iter().map(move |means| means[at]))
+            }
+            _ => {
+                let at = phase.index() - Phase::Read.index();
+                Box::new(self.maps_s.iter().map(move |means| means[at]))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn times(plan: &Plan) -> JobPhases {
+        phase_times(plan, &mut || panic!("a draw that nobody asked for")).unwrap()
+    }
+
+    fn two_kinds() -> Plan {
+        let mut plan = Plan::default();
+        let fast = Node { gpu_speed: 2.0, map_slots: 2, reduce_slots: 1, ..Node::default() };
+        plan.cluster.node =
+            vec![fast, Node { network_mb_per_s: 56.0, map_slots: 1, reduce_slots: 1, ..Node::default() }];
+        plan.cluster.node[1].count = 2;
+        plan
+    }
+
+    #[test]
+    fn placement_is_round_robin_weighted_by_slots() {
+        // workers 0 1 1 with 2, 1, 1 slots: 0 1 1 | 0, and again
+        let plan = two_kinds();
+        let placed = placement(&plan.cluster.node, 10, |node| node.map_slots);
+        assert_eq!(placed, [0, 1, 1, 0, 0, 1, 1, 0, 0, 1]);
+        assert_eq!(placement(&plan.cluster.node, 2, |node| node.reduce_slots), [0, 1]);
+        assert_eq!(placement(&plan.cluster.node, 0, |node| node.map_slots), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn workers_without_slots_get_no_task() {
+        let mut plan = two_kinds();
+        plan.cluster.node[0].map_slots = 0;
+        assert!(times(&plan).map_nodes.iter().all(|kind| *kind == 1));
+    }
+
+    #[test]
+    fn each_task_has_the_means_of_its_node() {
+        let plan = two_kinds();
+        let phases = times(&plan);
+        let gpu: Vec<f64> = phases.means_of(Phase::Gpu).take(3).collect();
+        // GPU time of a block: 16/256·64 = 4 s on the slow node, 2 s on the fast one, plus 16/5200 s
+        let copy = 16.0 / 5_200.0;
+        for (got, expected) in gpu.iter().zip([2.0 + copy, 4.0 + copy, 4.0 + copy]) {
+            assert_relative_eq!(*got, expected, max_relative = 1e-12);
+        }
+        let slowest = spn_gc::shuffle_s(&plan, &plan.cluster.node[1], 1.0);
+        assert_relative_eq!(phases.shuffle_s, slowest, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn drawn_locality_asks_once_per_map() {
+        let mut plan = Plan::default();
+        plan.model.locality = Locality::Drawn;
+        let mut calls = 0;
+        let phases = phase_times(&plan, &mut || {
+            calls += 1;
+            if calls % 4 == 0 { 0.75 } else { 0.749 }
+        })
+        .unwrap();
+        assert_eq!(calls, 160);
+        let remote = spn_gc::read_s(&plan, &plan.cluster.node[0], 0.0);
+        let read: Vec<f64> = phases.means_of(Phase::Read).collect();
+        assert!(read[..3].iter().all(|t| t.abs() < 1e-300));
+        assert_relative_eq!(read[3], remote, max_relative = 1e-12);
+        // three of four maps are local, as in the mean, so the shuffle is the same
+        plan.model.locality = Locality::Mean;
+        assert_relative_eq!(phases.shuffle_s, times(&plan).shuffle_s, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn given_means_hold_for_every_task() {
+        let text = "[phases]\nmaps = 2\nreduces = 3\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]";
+        let phases = times(&Plan::from_toml(text).unwrap());
+        assert_eq!(phases.maps_s, [[2.0, 3.0, 4.0, 5.0, 6.0]; 2]);
+        assert_eq!(phases.reduces_s, [[8.0, 9.0]; 3]);
+        assert_eq!((phases.load_s, phases.shuffle_s), (1.0, 7.0));
+    }
+
+    #[test]
+    fn metadata_above_data_is_a_warning() {
+        let mut plan = Plan::default();
+        assert_eq!(times(&plan).warnings, []);
+        plan.profile.map_data_mb = 8.0;
+        assert_eq!(times(&plan).warnings.len(), 1);
+        assert!(times(&plan).warnings[0].to_string().contains("outweigh the map's data (2 MB)"));
+    }
+
+    #[test]
+    fn replicas_that_no_worker_can_hold_are_a_warning() {
+        let mut plan = Plan::default();
+        plan.cluster.replicas = 4;
+        assert_eq!(times(&plan).warnings, []);
+        plan.cluster.replicas = 5;
+        assert_eq!(times(&plan).warnings, [PhaseWarning::ReplicasAboveWorkers { replicas: 5, workers: 4 }]);
+    }
+
+    #[test]
+    fn laws_without_variance_are_a_warning_where_their_phase_takes_time() {
+        let mut plan = Plan::from_toml("[phases]\nmaps = 2\nmeans_s = [1, 0, 3, 4, 5, 6, 7, 8, 9]").unwrap();
+        plan.model.law.read = PhaseLaw::Pareto { shape: 1.5 };
+        plan.model.law.gpu = PhaseLaw::Pareto { shape: 2.0 };
+        plan.model.law.merge = PhaseLaw::Pareto { shape: 2.1 };
+        let expected = [PhaseWarning::NoVariance { phase: Phase::Gpu, shape: 2.0 }];
+        assert_eq!(times(&plan).warnings, expected);
+        plan.phases = None;
+        assert!(times(&plan).warnings.contains(&expected[0]));
+    }
+
+    #[test]
+    fn overflow_and_bad_plans_are_errors() {
+        let mut plan = Plan::default();
+        plan.cluster.node[0].disk_write_mb_per_s = 1e-308;
+        assert_eq!(phase_times(&plan, &mut || 0.0), Err(PhaseTimesError::NotFinite { phase: Phase::Read }));
+        plan.cluster.node[0].disk_write_mb_per_s = 0.0;
+        assert!(matches!(phase_times(&plan, &mut || 0.0), Err(PhaseTimesError::Plan(list)) if list.len() == 1));
+    }
+}

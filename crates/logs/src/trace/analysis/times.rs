@@ -1,0 +1,88 @@
+//! How long the tasks of a stage take.
+
+use crate::trace::attempt::Attempt;
+
+/// Order statistics of the times of attempts that succeeded \[s\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
+    /// How many there are.
+    pub count: u64,
+    /// The shortest.
+    pub min: f64,
+    /// A quarter is at most this long.
+    pub p25: f64,
+    /// Half is at most this long.
+    pub median: f64,
+    /// Three quarters are at most this long.
+    pub p75: f64,
+    /// 95 % are at most this long.
+    pub p95: f64,
+    /// The longest.
+    pub max: f64,
+    /// All of them together.
+    pub total: f64,
+}
+
+impl Times {
+    /// Of these times, in any order; none without any.
+    pub fn of(mut times: Vec<f64>) -> Option<Self> {
+        times.sort_unstable_by(f64::total_cmp);
+        let (&min, &max) = (times.first()?, times.last()?);
+        let at = |p| quantile(&times, p).unwrap_or(min);
+        Some(Self {
+            count: times.len() as u64,
+            min,
+            p25: at(0.25),
+            median: at(0.5),
+            p75: at(0.75),
+            p95: at(0.95),
+            max,
+            total: times.iter().sum(),
+        })
+    }
+
+    /// The mean \[s\].
+    pub fn mean(&self) -> f64 {
+        self.total / self.count as f64
+    }
+}
+
+/// The `p` quantile of sorted numbers, with a straight line between neighbours; none without any.
+///
+/// Source: \[Hyndman1996\], definition 7, which most tools use.
+///
+/// ```
+/// # use tailspn_logs::trace::analysis::quantile;
+/// assert_eq!(quantile(&[1.0, 2.0, 4.0, 8.0], 0.5), Some(3.0));
+/// assert_eq!(quantile(&[1.0, 2.0, 4.0, 8.0], 0.75), Some(5.0));
+/// assert_eq!(quantile(&[], 0.5), None);
+/// ```
+pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let at = p.clamp(0.0, 1.0) * last as f64;
+    let below = at.floor();
+    let low = sorted[(below as usize).min(last)];
+    let high = sorted[(at.ceil() as usize).min(last)];
+    Some(low + (at - below) * (high - low))
+}
+
+/// The times of the attempts that succeeded; none where none did.
+pub fn times_of(attempts: &[Attempt]) -> Option<Times> {
+    let done = attempts.iter().filter(|attempt| attempt.succeeded());
+    Times::of(done.filter_map(Attempt::duration).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_statistics_by_hand() {
+        let times = Times::of(vec![5.0, 1.0, 2.0, 4.0, 3.0]).unwrap();
+        assert_eq!((times.min, times.p25, times.median, times.p75, times.max), (1.0, 2.0, 3.0, 4.0, 5.0));
+        assert!((times.p95 - 4.8).abs() < 1e-12 && (times.mean() - 3.0).abs() < 1e-12);
+        assert_eq!(Times::of(Vec::new()), None);
+        let one = Times::of(vec![7.0]).unwrap();
+        assert_eq!((one.min, one.p95, one.max, one.count), (7.0, 7.0, 7.0, 1));
+    }
+}

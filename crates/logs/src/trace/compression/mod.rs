@@ -1,0 +1,95 @@
+//! Undoes what compressed a log, told by its first bytes: gzip, zstd, and the three framings of Spark that no other tool
+//! writes. A file may be compressed more than once, such as a zstd log in a gzip attachment.
+
+mod java;
+mod zstd;
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use snap::read::FrameDecoder as SnappyFrames;
+
+use crate::trace::compression::java::{JavaBlocks, Lz4Block, Lzf, Snappy};
+use crate::trace::compression::zstd::ZstdFrames;
+
+/// How often a file may be compressed.
+const MOST_LAYERS: usize = 4;
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 18;
+
+/// A compression that is not undone, and what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Name of the compression.
+    pub what: &'static str,
+    /// What to do instead.
+    pub help: &'static str,
+}
+
+/// Text, or why there is none.
+#[allow(missing_debug_implementations, reason = "a stream has no useful debug form")]
+pub enum Plain<'r> {
+    /// The decompressed stream.
+    Text(Box<dyn BufRead + 'r>),
+    /// A compression that is not supported.
+    Refused(Refused),
+}
+
+/// Undoes all compressions of a stream.
+///
+/// # Errors
+///
+/// Where the first bytes cannot be read.
+pub fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
+    let mut reader: Box<dyn BufRead + 'r> = Box::new(BufReader::with_capacity(CHUNK, source));
+    for _ in 0..MOST_LAYERS {
+        let (head, rest) = peek(reader)?;
+        reader = Box::new(io::Cursor::new(head.clone()).chain(rest));
+        reader = match head.as_slice() {
+            [0x1f, 0x8b, ..] => buffered(MultiGzDecoder::new(reader)),
+            // frames, and the skippable frames that may stand before them
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => buffered(ZstdFrames::new(reader)),
+            b if b.starts_with(b"LZ4Block") => buffered(JavaBlocks::new(reader, Lz4Block)),
+            b if b.starts_with(b"\x82SNAPPY\0") => buffered(JavaBlocks::new(reader, Snappy::default())),
+            b if b.starts_with(b"\xff\x06\0\0sNaPpY") => buffered(SnappyFrames::new(reader)),
+            [b'Z', b'V', 0 | 1, ..] => buffered(JavaBlocks::new(reader, Lzf)),
+            _ => return Ok(refused(&head).map_or(Plain::Text(reader), Plain::Refused)),
+        };
+    }
+    Ok(Plain::Refused(Refused { what: "compressed many times over", help: "unpack it first" }))
+}
+
+/// Bytes that tell how a stream is compressed.
+const MAGIC: usize = 10;
+
+/// The first bytes of a stream, and what comes after them. Damage in them is the beginning of plain text.
+fn peek<'r>(mut reader: Box<dyn BufRead + 'r>) -> io::Result<(Vec<u8>, Box<dyn BufRead + 'r>)> {
+    let mut head = Vec::with_capacity(MAGIC);
+    reader.by_ref().take(MAGIC as u64).read_to_end(&mut head)?;
+    Ok((head, reader))
+}
+
+fn buffered<'r>(reader: impl Read + 'r) -> Box<dyn BufRead + 'r> {
+    Box::new(BufReader::with_capacity(CHUNK, reader))
+}
+
+/// Forms that are known but not read.
+fn refused(head: &[u8]) -> Option<Refused> {
+    let known: [(&[u8], &str, &str); 8] = [
+        (b"PK\x03\x04", "a zip archive", "unpack it and give the log inside"),
+        (b"\x04\x22\x4d\x18", "an lz4 frame file, which Spark does not write", "unpack it with `lz4 -d`"),
+        (b"BZh", "compressed with bzip2", "unpack it with `bunzip2`"),
+        (b"\xfd7zXZ\0", "compressed with xz", "unpack it with `unxz`"),
+        (b"Obj\x01", "an Avro container", "convert it to JSON with `avro-tools tojson`"),
+        (b"PAR1", "a Parquet file", "tables in Parquet are not read; write them as CSV"),
+        (b"\x7fELF", "a program", "give the log of a job"),
+        (b"SQLite for", "a database", "give the log of a job"),
+    ];
+    let (_, what, help) = known.into_iter().find(|(magic, ..)| head.starts_with(magic))?;
+    Some(Refused { what, help })
+}
+
+/// Damage in a compressed stream.
+fn damaged(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}

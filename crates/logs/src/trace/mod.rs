@@ -1,0 +1,57 @@
+//! Logs of jobs that really ran, read into one common [`JobTrace`].
+//!
+//! ```text
+//! file, folder ──▶ input ──▶ compression ──▶ sniff ──▶ a reader ──▶ Builder ──▶ JobTrace ──▶ analysis ──▶ report
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | which files make a log, lines with their numbers | `input` |
+//! | what compressed it | `compression/` |
+//! | which format it has | `sniff` |
+//! | Spark event logs | `spark/` |
+//! | Hadoop job histories (Avro-JSON, text of 0.20 and 1.x), Rumen | `hadoop/` |
+//! | the cluster traces of Google (2011) and Alibaba (2017, 2018) | `google`, `alibaba` |
+//! | what a trace consists of | `job_trace`, `attempt`, [`Metric`] |
+//! | what is odd about a log | [`Warning`] |
+//! | stragglers, copies, waves, bounds | [`analysis`] |
+//!
+//! # Guarantees
+//!
+//! * Formats are told by content, never by name. What a reader does not know it ignores; what is wrong it counts, with the
+//!   first place. Nothing is repaired in silence: a time that cannot be right is *unknown* in the trace.
+//! * A log is read line by line. The memory is that of the trace: about 120 bytes an attempt, and
+//!   [`ReadOptions::most_attempts`] is the limit.
+//! * Times are whole microseconds since the start of the first application; all times of the log are converted here, once.
+//! * The same log gives the same trace: attempts are in the order of stage, task and launch.
+//!
+//! Formats, versions and traps are described in docs/logs.md.
+
+mod alibaba;
+pub mod analysis;
+mod attempt;
+mod builder;
+pub mod compression;
+mod error;
+mod google;
+mod hadoop;
+mod input;
+mod job_trace;
+mod loose;
+mod metric;
+mod read;
+mod sniff;
+mod spark;
+mod warning;
+
+pub use attempt::{Attempt, Locality, Outcome};
+pub use error::TraceError;
+pub use job_trace::{
+    Application, ApplicationId, Clock, Executor, ExecutorId, Job, JobTrace, Moment, Node, NodeId, Reading, Stage,
+    StageId, StageKind,
+};
+pub use metric::{Metric, MetricUnit};
+pub use read::{ReadOptions, is_log, read, read_bytes};
+pub use sniff::Format;
+pub use warning::tell;
+pub use warning::{Spot, Warning, WarningKind};

@@ -1,0 +1,13 @@
+//! Results as text, JSON, CSV, pages and pictures. The crate `tailspn` re-exports all of this.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
+
+pub mod report;
+
+pub(crate) use tailspn_engine::{compile, estimate, formats, net, sim};
+pub(crate) use tailspn_exact::{solve, structure};
+pub(crate) use tailspn_jobs::{cluster, diagnose, fit, mapreduce, stages, units};
+pub(crate) use tailspn_logs::trace;
+pub(crate) use tailspn_studies::{optimize, sensitivity, sweep};

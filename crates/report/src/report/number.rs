@@ -1,0 +1,125 @@
+//! Numbers as text: as many digits as the interval deserves, counts with separators, durations in a fitting unit.
+
+use std::time::Duration;
+
+/// Significant digits of an interval's half width, which decide those of the value.
+const ERROR_DIGITS: i32 = 2;
+/// Significant digits of a number without an interval.
+const PLAIN_DIGITS: i32 = 5;
+/// From this size on numbers are written with an exponent.
+const LARGE: f64 = 1e9;
+/// Below this size numbers are written with an exponent.
+const SMALL: f64 = 1e-4;
+
+/// `value` with two significant digits of `half_width`, or five of its own without one.
+///
+/// ```
+/// # use tailspn_report::report::within;
+/// assert_eq!(within(96.7463, Some(0.691)), "96.75");
+/// assert_eq!(within(12_345.678, Some(250.0)), "12346");
+/// assert_eq!(within(0.5, None), "0.50000");
+/// ```
+pub fn within(value: f64, half_width: Option<f64>) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() { "?".to_owned() } else { format!("{value}") };
+    }
+    let size = value.abs();
+    let magnitude = |x: f64| x.log10().floor() as i32;
+    let error = half_width.filter(|half| half.is_finite() && *half > 0.0);
+    if size >= LARGE || (size > 0.0 && size < SMALL && error.is_none_or(|half| half < SMALL)) {
+        let digits =
+            error.map_or(PLAIN_DIGITS - 1, |half| (magnitude(size) - magnitude(half) + ERROR_DIGITS - 1).max(0));
+        let digits = usize::try_from(digits.min(15)).unwrap_or(0);
+        return format!("{value:.digits$e}");
+    }
+    let decimals = match error {
+        Some(half) => ERROR_DIGITS - 1 - magnitude(half),
+        None if size == 0.0 => 0,
+        None => PLAIN_DIGITS - 1 - magnitude(size),
+    };
+    let decimals = usize::try_from(decimals.clamp(0, 9)).unwrap_or(0);
+    format!("{value:.decimals$}")
+}
+
+/// `value` as a person would write it: the shortest text of five significant digits.
+///
+/// ```
+/// # use tailspn_report::report::plain;
+/// assert_eq!(plain(0.1 + 0.2), "0.3");
+/// assert_eq!(plain(1234567.0), "1234600");
+/// ```
+pub fn plain(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let digits = usize::try_from(PLAIN_DIGITS - 1).unwrap_or(0);
+    let rounded: f64 = format!("{value:.digits$e}").parse().unwrap_or(value);
+    let size = rounded.abs();
+    if (SMALL..LARGE).contains(&size) { format!("{rounded}") } else { format!("{rounded:e}") }
+}
+
+/// A count with commas between groups of three digits.
+///
+/// ```
+/// # use tailspn_report::report::count;
+/// assert_eq!(count(1_234_567), "1,234,567");
+/// ```
+pub fn count(number: u128) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A wall time with three significant digits in a fitting unit.
+///
+/// ```
+/// # use tailspn_report::report::duration;
+/// # use std::time::Duration;
+/// assert_eq!(duration(Duration::from_micros(12_345)), "12.3 ms");
+/// assert_eq!(duration(Duration::from_secs(75)), "75.0 s");
+/// ```
+pub fn duration(wall: Duration) -> String {
+    let seconds = wall.as_secs_f64();
+    let (value, unit) = match seconds {
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s if s < 600.0 => (s, "s"),
+        s => (s / 60.0, "min"),
+    };
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// A count and its noun, in the plural where there are not one: `1 firing`, `2,000 firings`.
+pub fn counted(number: impl Into<u128>, noun: &str) -> String {
+    let number = number.into();
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_follow_the_interval() {
+        assert_eq!(within(3.0, Some(0.0)), "3.0000");
+        assert_eq!(within(0.0, None), "0");
+        assert_eq!(within(1.5e12, Some(2.0e9)), "1.5000e12");
+        assert_eq!(within(1e-7, Some(1e-9)), "1.000e-7");
+        assert_eq!(within(1e-7, Some(0.1)), "0.00");
+        assert_eq!(within(f64::NAN, None), "?");
+    }
+
+    #[test]
+    fn plain_numbers_are_short() {
+        assert_eq!(plain(96.0), "96");
+        assert_eq!(plain(1e-7), "1e-7");
+        assert_eq!(plain(-0.25), "-0.25");
+    }
+}

@@ -1,0 +1,408 @@
+//! The plan of a sweep, as a person writes it in TOML: what is asked, and the axes along which it varies.
+//!
+//! Owns the plan's keys, their defaults and their checks. Which points follow is the business of [`design`](crate::sweep::design);
+//! what a key of an axis means is known only to whoever makes the points' models.
+
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+use crate::plan_text::{self, Checker, ValueFault};
+use crate::sweep::constraint::{self, Constraint, ConstraintFault};
+use crate::sweep::sobol;
+
+/// A sweep: a base, and what varies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SweepPlan {
+    /// What is asked of each point, and how often.
+    pub sweep: Settings,
+    /// What varies; at least one.
+    pub axis: Vec<Axis>,
+}
+
+/// What is asked of each point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// File of the job plan that the points change, beside the sweep's plan. Default: the default job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// File of the net whose rate parameters the points change, instead of a job. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub net: Option<String>,
+    /// Goal of the net: an expression that is not 0 there. Default: the dead marking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// How points are made from the axes. Default `grid`.
+    pub design: Design,
+    /// What every point must satisfy: expressions over keys. Points that break one are left out. Default none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
+    /// Points of a Latin hypercube or a Sobol sequence, >= 2. Default 64.
+    pub points: u64,
+    /// Replications of each point, 2 to 100,000,000; with `relative_error`, the most; with a budget, the fewest. Default 2,000.
+    pub replications: u64,
+    /// Half width of the mean's interval over the mean at which a point has enough replications, in (0, 1). Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relative_error: Option<f64>,
+    /// Replications of all points together: once each has `replications`, the rest goes where the interval is widest. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_replications: Option<u64>,
+    /// Wall time of each run \[s\], spent likewise. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_time_s: Option<f64>,
+    /// Seed of the whole experiment, the same for every point. Default 0.
+    pub seed: u64,
+    /// Points that the sweep may have. Default 100,000.
+    pub most_points: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            base: None,
+            net: None,
+            until: None,
+            design: Design::Grid,
+            constraints: Vec::new(),
+            points: 64,
+            replications: 2_000,
+            relative_error: None,
+            budget_replications: None,
+            budget_time_s: None,
+            seed: 0,
+            most_points: 100_000,
+        }
+    }
+}
+
+/// How points are made from axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Design {
+    /// All combinations.
+    #[default]
+    Grid,
+    /// One axis at a time; all others stay as in the base.
+    Each,
+    /// Point i has value i of every axis.
+    List,
+    /// A Latin hypercube: each axis is cut into as many parts as there are points, and each part is met once.
+    Latin,
+    /// A Sobol sequence, shifted by the seed: even over all axes together.
+    Sobol,
+}
+
+impl Design {
+    /// Its name in plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Each => "each",
+            Self::List => "list",
+            Self::Latin => "latin",
+            Self::Sobol => "sobol",
+        }
+    }
+}
+
+/// How values lie between two ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Equal differences.
+    #[default]
+    Linear,
+    /// Equal ratios.
+    Log,
+}
+
+/// One thing that varies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Axis {
+    /// What it is: the path of a key in a job's plan, such as `cluster.node[0].count`, or a net's rate parameter.
+    pub key: String,
+    /// What it is called in results. Default: the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its values; else they lie between `from` and `to`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<Value>>,
+    /// First value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<f64>,
+    /// Last value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<f64>,
+    /// How many values there are, both ends among them, >= 2. Default 5. A Latin hypercube or a Sobol sequence takes any value
+    /// between the ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// How they lie between the ends. Default `linear`.
+    pub scale: Scale,
+    /// Whether values between the ends are rounded to whole numbers. Default false.
+    pub whole: bool,
+}
+
+impl Axis {
+    /// What it is called in results.
+    pub fn title(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.key)
+    }
+}
+
+/// What can be wrong with a plan of a sweep.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SweepFault {
+    /// A number out of its range.
+    #[error(transparent)]
+    Value(#[from] ValueFault),
+    /// An axis without a key.
+    #[error("an axis needs a key, such as \"job.reduces\"")]
+    NoKey,
+    /// A key that another axis has too.
+    #[error("another axis varies `{key}` too")]
+    SameKey {
+        /// The key.
+        key: String,
+    },
+    /// An axis without values.
+    #[error("an axis needs `values`, or `from` and `to`")]
+    NoValues,
+    /// Values and ends at once.
+    #[error("`values` leave no room for `from`, `to`, `steps`, `scale` and `whole`")]
+    ValuesAndEnds,
+    /// A list whose axes do not fit together.
+    #[error("{got} values, but {wanted} on the first axis; a list takes value i of every axis for point i")]
+    Uneven {
+        /// Values of this axis.
+        got: u64,
+        /// Values of the first axis.
+        wanted: u64,
+    },
+    /// A constraint that is none.
+    #[error("{0}")]
+    Constraint(ConstraintFault),
+    /// Keys that exclude each other, or one that needs another.
+    #[error("{0}")]
+    Keys(&'static str),
+}
+
+/// Why a text is no plan of a sweep.
+pub type PlanError = plan_text::PlanError<SweepFault>;
+/// A value of a plan that cannot be right.
+pub type PlanProblem = plan_text::PlanProblem<SweepFault>;
+
+/// Most replications of a point: the single times are kept for its differences.
+const MOST_REPLICATIONS: u64 = 100_000_000;
+/// Most axes.
+const MOST_AXES: u64 = sobol::MOST_AXES as u64;
+/// Longest budget of time \[s\].
+const LONGEST: f64 = 1e7;
+/// Points of a sweep, whatever it allows itself: they are held in memory.
+const MOST_POINTS: u64 = 10_000_000;
+/// Most values of an axis.
+const MOST_STEPS: u64 = 1_000_000;
+/// Values between two ends, where nothing is said.
+pub(in crate::sweep) const STEPS: u64 = 5;
+
+impl SweepPlan {
+    /// Reads a plan from TOML; keys left out keep their defaults.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::Text`](plan_text::PlanError::Text) for what is not a plan's text,
+    /// [`PlanError::Values`](plan_text::PlanError::Values) with every bad value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tailspn_studies::sweep::{SweepPlan, points};
+    /// let plan = SweepPlan::from_toml("[[axis]]\nkey = \"job.reduces\"\nvalues = [10, 20]").unwrap();
+    /// assert_eq!(points(&plan).len(), 3); // the base, and two more
+    /// ```
+    pub fn from_toml(text: &str) -> Result<Self, PlanError> {
+        let read = plan_text::read(text, |error| error.message().to_owned(), |plan: &Self, _| plan.problems());
+        read.map_err(|error| match error {
+            PlanError::Values(problems) => PlanError::Values(problems.into_iter().map(|p| narrowed(p, text)).collect()),
+            other => other,
+        })
+    }
+
+    /// A commented plan that shows every key.
+    pub fn example_toml() -> &'static str {
+        include_str!("../../models/which-knob.toml")
+    }
+
+    /// Everything that is wrong with the values; empty for a sound plan.
+    pub fn problems(&self) -> Vec<PlanProblem> {
+        let mut to = Checker::new();
+        self.check_settings(&mut to);
+        to.section = String::new();
+        to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
+        for (i, axis) in self.axis.iter().enumerate() {
+            to.section = format!("axis[{i}]");
+            axis.check(&mut to);
+            if self.axis[..i].iter().any(|other| other.key == axis.key) {
+                to.add("key", SweepFault::SameKey { key: axis.key.clone() });
+            }
+        }
+        if to.problems.is_empty() {
+            self.check_points(&mut to);
+        }
+        to.problems
+    }
+
+    fn check_settings(&self, to: &mut Checker<SweepFault>) {
+        let settings = &self.sweep;
+        to.section = "sweep".into();
+        to.count("points", settings.points, "points", 2, MOST_POINTS);
+        to.count("replications", settings.replications, "replications", 2, MOST_REPLICATIONS);
+        if let Some(error) = settings.relative_error {
+            to.range("relative_error", error, error > 0.0 && error < 1.0, "a share between 0 and 1");
+        }
+        if let Some(time) = settings.budget_time_s {
+            to.range(
+                "budget_time_s",
+                time,
+                time > 0.0 && time <= LONGEST,
+                "a number of seconds above 0, at most 10 million",
+            );
+        }
+        for (i, text) in settings.constraints.iter().enumerate() {
+            if let Err(fault) = Constraint::parse(text) {
+                to.add(&format!("constraints[{i}]"), SweepFault::Constraint(fault));
+            }
+        }
+        if settings.base.is_some() && settings.net.is_some() {
+            to.add("net", SweepFault::Keys("a sweep is about a job (`base`) or about a net (`net`), not about both"));
+        }
+        if settings.until.is_some() && settings.net.is_none() {
+            to.add("until", SweepFault::Keys("`until` is about a net (`net`); the goal of a job is its end"));
+        }
+    }
+
+    /// Whether the axes make points, and not too many.
+    fn check_points(&self, to: &mut Checker<SweepFault>) {
+        if self.sweep.design == Design::List {
+            let wanted = self.axis[0].count();
+            for (i, axis) in self.axis.iter().enumerate() {
+                let got = axis.count();
+                if got != wanted {
+                    to.section = format!("axis[{i}]");
+                    to.add("", SweepFault::Uneven { got, wanted });
+                }
+            }
+        }
+        to.section = "sweep".into();
+        to.count("most_points", self.count(), "points", 1, self.sweep.most_points.min(MOST_POINTS));
+    }
+
+    /// Number of points besides the base.
+    pub fn count(&self) -> u64 {
+        let counts = self.axis.iter().map(Axis::count);
+        match self.sweep.design {
+            Design::Grid => counts.fold(1, u64::saturating_mul),
+            Design::Each => counts.fold(0, u64::saturating_add),
+            Design::List => counts.min().unwrap_or(0),
+            Design::Latin | Design::Sobol => self.sweep.points,
+        }
+    }
+}
+
+/// A problem of a constraint, where it stands within it.
+fn narrowed(problem: PlanProblem, text: &str) -> PlanProblem {
+    let SweepFault::Constraint(fault) = &problem.fault else { return problem };
+    let number = problem.key.rsplit_once('[').and_then(|(_, index)| index.strip_suffix(']')?.parse().ok());
+    let span = number.and_then(|number| constraint::place(text, number, fault.span())).or(problem.span);
+    PlanProblem { span, ..problem }
+}
+
+impl Axis {
+    /// Number of its values.
+    fn count(&self) -> u64 {
+        self.levels().len() as u64
+    }
+
+    fn check(&self, to: &mut Checker<SweepFault>) {
+        if self.key.trim().is_empty() {
+            to.add("key", SweepFault::NoKey);
+        }
+        let ends = self.from.is_some() || self.to.is_some();
+        let finer = ends || self.steps.is_some() || self.scale != Scale::Linear || self.whole;
+        match &self.values {
+            Some(_) if finer => to.add("values", SweepFault::ValuesAndEnds),
+            Some(values) => to.count("values", values.len() as u64, "values", 1, MOST_STEPS),
+            None => self.check_ends(to),
+        }
+    }
+
+    fn check_ends(&self, to: &mut Checker<SweepFault>) {
+        let (Some(from), Some(end)) = (self.from, self.to) else { return to.add("", SweepFault::NoValues) };
+        to.count("steps", self.steps.unwrap_or(STEPS), "steps", 2, MOST_STEPS);
+        for (key, value) in [("from", from), ("to", end)] {
+            match self.scale {
+                Scale::Linear => to.range(key, value, value.is_finite(), "a finite number"),
+                Scale::Log => to.range(
+                    key,
+                    value,
+                    value.is_finite() && value > 0.0,
+                    "a finite number above 0, which a log scale needs",
+                ),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        match SweepPlan::from_toml(text) {
+            Err(PlanError::Values(problems)) => problems
+                .iter()
+                .map(|p| format!("{} @ {}", p, p.span.clone().map_or("?", |span| &text[span]).replace('\n', " ")))
+                .collect(),
+            other => panic!("expected problems, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_example_is_a_sound_plan() {
+        let plan = SweepPlan::from_toml(SweepPlan::example_toml()).unwrap();
+        assert_eq!(plan.sweep.design, Design::Each);
+        assert!(plan.count() >= 8);
+    }
+
+    #[test]
+    fn all_problems_are_told_where_they_stand() {
+        let text = "[sweep]\nreplications = 1\nuntil = 'x'\nconstraints = ['a < 1', 'a <']\n[[axis]]\nkey = 'a'\nvalues = []\n\
+                    [[axis]]\nkey = 'a'\nfrom = 0.0\nto = 2.0\nscale = 'log'\n";
+        assert_eq!(
+            told(text),
+            [
+                "`sweep.replications`: 1 replications; there must be 2 to 100000000 @ 1",
+                "`sweep.constraints[1]`: expected a number, a name, `#(place)` or `(` @ ",
+                "`sweep.until`: `until` is about a net (`net`); the goal of a job is its end @ 'x'",
+                "`axis[0].values`: 0 values; there must be 1 to 1000000 @ []",
+                "`axis[1].from`: 0 is not a finite number above 0, which a log scale needs @ 0.0",
+                "`axis[1].key`: another axis varies `a` too @ 'a'",
+            ]
+        );
+    }
+
+    #[test]
+    fn too_many_points_and_uneven_lists_are_refused() {
+        let many =
+            "[sweep]\nmost_points = 5\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
+        assert_eq!(told(many), ["`sweep.most_points`: 6 points; there must be 1 to 5 @ 5"]);
+        let list =
+            "[sweep]\ndesign = 'list'\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
+        assert!(told(list)[0].starts_with("`axis[1]`: 2 values, but 3 on the first axis"), "{:?}", told(list));
+        assert!(told("[sweep]\nseed = 1")[0].starts_with("`axis`: 0 axes; there must be 1 to 64"));
+        assert!(told("[[axis]]\nkey = 'a'\n")[0].starts_with("`axis[0]`: an axis needs `values`, or `from` and `to`"));
+    }
+}
