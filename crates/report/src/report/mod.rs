@@ -65,6 +65,8 @@ mod passage;
 mod passage_text;
 mod picture;
 mod plot;
+#[cfg(feature = "png")]
+mod png;
 mod quantity;
 mod read;
 mod rows_plot;
@@ -125,6 +127,8 @@ pub use page::{Shown, page, pictures};
 pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
 pub use plot::{Picture, PlotError, Width};
+#[cfg(feature = "png")]
+pub use png::{PngError, png};
 pub use quantity::Quantity;
 pub use read::{Found, ReadError, read_json};
 pub use sensitivity::{KnobEffect, SensitivityReport, SensitivityRow, sensitivity_csv, sensitivity_text};
