@@ -202,18 +202,48 @@ fn broken_rules_are_recognised() {
     );
 }
 
-/// A model that a crate embeds is the one in `models/`.
+/// Paths from the repository's root that stand in backticks in a text.
+fn quoted_paths(text: &str) -> Vec<&str> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    let starts =
+        ["src/", "crates/", "shaders/", "replications/", "examples/", "models/", "tests/", "docs/", "benches/"];
+    quoted
+        .filter(|path| starts.iter().any(|start| path.starts_with(start)) && !path.contains(['<', '*', ' ']))
+        .collect()
+}
+
 #[test]
-fn embedded_models_equal_those_for_readers() {
-    let pairs = [
+fn every_path_in_the_docs_exists() {
+    let folders = ["", "docs", "docs/replications", "examples", "models"].map(|folder| root().join(folder));
+    let mut wrong = Vec::new();
+    for entry in folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "md") || path.ends_with("CHANGELOG.md") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let missing = quoted_paths(&text).into_iter().filter(|quoted| !root().join(quoted).exists());
+        wrong.extend(missing.map(|quoted| format!("{}: there is no `{quoted}`", path.display())));
+    }
+    assert_none(&wrong);
+}
+
+/// A model that a crate embeds is the one in `models/`, and each crate has its own copy of the licences.
+#[test]
+fn copies_of_files_are_equal() {
+    let licences = ["LICENSE-APACHE", "LICENSE-MIT"]
+        .into_iter()
+        .flat_map(|licence| CODE.iter().map(move |code| (licence.to_owned(), code.replacen("src", licence, 1))));
+    let models = [
         ("models/mapreduce/default-job.toml", "crates/jobs/models/default-job.toml"),
         ("models/cluster/phan-c2.toml", "crates/jobs/models/phan-c2.toml"),
         ("models/mapreduce/which-knob.toml", "crates/studies/models/which-knob.toml"),
         ("models/mapreduce/deadline.toml", "crates/studies/models/deadline.toml"),
     ];
+    let models = models.map(|(shown, embedded)| (shown.to_owned(), embedded.to_owned()));
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
-    let wrong = pairs.iter().filter(|(shown, embedded)| read(shown) != read(embedded));
-    assert_none(&wrong.map(|(shown, embedded)| format!("{embedded} is not {shown}")).collect::<Vec<_>>());
+    let wrong = licences.chain(models).filter(|(original, copy)| read(original) != read(copy));
+    assert_none(&wrong.map(|(original, copy)| format!("{copy} is not {original}")).collect::<Vec<_>>());
 }
 
 /// Every crate of the workspace is checked.

@@ -22,3 +22,7 @@ pub mod sim;
 pub mod whole_file;
 
 pub use tailspn_watch as watch;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -9,3 +9,7 @@
 pub mod trace;
 
 pub(crate) use tailspn_watch as watch;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -8,7 +8,7 @@ use crate::formats::pipe::{Oddity, ReadError, ReadNet, ReadOptions, read};
 
 /// The folder with PIPE nets, beside the checkout or where `TAILSPN_SHARED` says.
 pub(super) fn shared_nets() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
     let nets = shared.join("data/pipe-nets");
     if nets.is_dir() {

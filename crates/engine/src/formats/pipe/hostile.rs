@@ -8,7 +8,7 @@ use proptest::sample::Index;
 
 use crate::formats::pipe::{Fault, ReadError, ReadOptions, Target, WriteOptions, read, write};
 
-const SAMPLE: &str = include_str!("../../../../../tests/data/pipe/everything.xml");
+const SAMPLE: &str = include_str!("everything.xml");
 
 fn refusal(bytes: &[u8]) -> ReadError {
     read(bytes, &ReadOptions::default()).unwrap_err()
