@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use tailspn::diagnose::syscalls::{Invocations, MadeRun, ReadSettings, read_log_bytes};
+use tailspn::diagnose::syscalls::{Invocations, ReadSettings, read_log_bytes};
 use tailspn::watch::Unwatched;
+use tailspn_replications::system_calls::MadeRun;
 
 /// Tasks of the log, about 700 bytes of text each.
 const TASKS: usize = 10_000;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders with the code of the product.
-const CODE: [&str; 9] = [
+const CODE: [&str; 10] = [
     "src",
     "shaders/src",
     "crates/watch/src",
@@ -18,6 +18,7 @@ const CODE: [&str; 9] = [
     "crates/jobs/src",
     "crates/studies/src",
     "crates/report/src",
+    "replications/src",
 ];
 
 /// Most lines of a file, its tests not counted.
@@ -159,7 +160,9 @@ fn files_are_short_enough_to_read() {
 #[test]
 fn every_file_begins_with_what_it_owns() {
     let mut wrong = Vec::new();
-    for folder in CODE.into_iter().chain(["tests", "examples", "benches"]) {
+    for folder in
+        CODE.into_iter().chain(["tests", "examples", "benches", "replications/tests", "replications/examples"])
+    {
         for source in sources(folder).iter().filter(|source| !source.text.starts_with("//! ")) {
             wrong.push(format!("{}: does not begin with `//!`", source.path));
         }
@@ -231,9 +234,10 @@ fn every_path_in_the_docs_exists() {
 /// A model that a crate embeds is the one in `models/`, and each crate has its own copy of the licences.
 #[test]
 fn copies_of_files_are_equal() {
-    let licences = ["LICENSE-APACHE", "LICENSE-MIT"]
-        .into_iter()
-        .flat_map(|licence| CODE.iter().map(move |code| (licence.to_owned(), code.replacen("src", licence, 1))));
+    let published = CODE.iter().filter(|code| !code.starts_with("replications"));
+    let licences = published.flat_map(|code| {
+        ["LICENSE-APACHE", "LICENSE-MIT"].map(|licence| (licence.to_owned(), code.replacen("src", licence, 1)))
+    });
     let models = [
         ("models/mapreduce/default-job.toml", "crates/jobs/models/default-job.toml"),
         ("models/cluster/phan-c2.toml", "crates/jobs/models/phan-c2.toml"),

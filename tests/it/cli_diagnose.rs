@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tailspn::diagnose::syscalls::{Fault, MadeRun};
+use tailspn_replications::system_calls::{Fault, MadeRun};
 
 use crate::cli::{assert_shown, data, shown};
 use crate::shared::shared;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use tailspn::diagnose::syscalls::{Fault, MadeRun};
+use tailspn_replications::system_calls::{Fault, MadeRun};
 
 use crate::cli::{assert_shown, show, shown, tool};
 

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::cli::{assert_shown, data, show, shown, tool};
+use crate::shared::shared;
 
 const HEADER: &str = "kind\tstage\tpartition\tattempt\tnode\tt_ms\tdone\ttotal\n";
 
@@ -219,7 +220,8 @@ fn ctrl_c_ends_it_cleanly() {
 
 #[test]
 fn learns_from_the_progress_of_hadoop_s_histories() {
-    let Some(history) = crate::long_tail::hadoop_history() else { return };
+    let Some(logs) = shared("data/logs") else { return };
+    let history = logs.join("hadoop-jhist/apache-hadoop-2.6-trunk/job_1329348432655_0001-10.jhist");
     let text = data(&["watch", "--learn", history.to_str().unwrap()]);
     assert!(text.contains("progress of") && text.contains("map"), "{text}");
 }

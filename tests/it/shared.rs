@@ -5,8 +5,13 @@ use std::path::{Path, PathBuf};
 /// A folder of the shared data, beside the checkout or where `TAILSPN_SHARED` says; none where it is absent, which is an error where
 /// `TAILSPN_REQUIRE_SHARED` is set.
 pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let found = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from).join(folder);
+    // the crate's folder is the checkout or a folder of it
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1).map(|folder| folder.join("shared"));
+    let found = match std::env::var_os("TAILSPN_SHARED") {
+        Some(shared) => PathBuf::from(shared),
+        None => beside().find(|shared| shared.is_dir()).unwrap_or_else(|| PathBuf::from("../shared")),
+    };
+    let found = found.join(folder);
     if found.is_dir() {
         return Some(found);
     }

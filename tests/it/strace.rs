@@ -11,7 +11,7 @@ use tailspn::watch::Unwatched;
 use crate::shared::shared;
 
 /// The folder with logs of others and with labelled runs.
-pub(crate) fn logs() -> Option<PathBuf> {
+fn logs() -> Option<PathBuf> {
     shared("data/logs")
 }
 

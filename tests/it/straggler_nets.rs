@@ -173,7 +173,7 @@ fn one_exponential_task_has_the_closed_form() {
 fn fixed_times_give_the_first_order_formulas() {
     let shares = [0.60, 0.625, 0.16, 0.053];
     let mut rows = 0;
-    for (alpha, table) in shares.into_iter().zip(tailspn::cluster::phan::TABLE_6) {
+    for (alpha, table) in shares.into_iter().zip(tailspn_replications::straggler_metrics::TABLE_6) {
         for [p, r, dl, _, ut] in table {
             let quality = DetectorQuality {
                 stragglers: alpha,

@@ -22,7 +22,6 @@
 //! | a job whose tasks are known: one that ran, or one of planned stages | [`KnownJob`] |
 //! | many replications of many policies, side by side, and what follows | [`Experiment`], [`compare()`], [`Advice`] |
 //! | variants of policies | [`Sweep`] |
-//! | the experiments of the paper, and its numbers | [`phan`] |
 //! | the progress of all tasks of a run over time | [`record_progress`] |
 //!
 //! Guarantees: the same seed gives the same numbers on any number of threads; all policies see the same work of each
@@ -54,7 +53,6 @@ pub mod energy;
 pub mod first_order;
 pub mod formulas;
 pub mod metrics;
-pub mod phan;
 pub mod truth;
 
 pub use advice::Advice;

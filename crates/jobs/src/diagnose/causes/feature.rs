@@ -122,7 +122,7 @@ impl Feature {
     }
 
     /// Its position among [`RESOURCES`].
-    pub(super) fn resource(self) -> Option<usize> {
+    pub fn resource(self) -> Option<usize> {
         RESOURCES.iter().position(|&resource| resource == self)
     }
 }

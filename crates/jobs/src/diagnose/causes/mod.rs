@@ -1,10 +1,9 @@
 //! Why single tasks were slow, by comparing each straggler with its peers \[Zhou2018\]: features from the log of the job and from the
-//! samples of its node, a rule for each kind of feature, and the Pearson correlation that the method is compared with.
+//! samples of its node, and a rule for each kind of feature.
 //!
 //! ```text
 //! JobTrace ──▶ TaskRecord ─┐
-//! Samples ──▶ NodeMeters ──┴▶ Pool ──▶ Rules, Pearson ──▶ RootCause ──▶ Finding, Advice
-//! generator ─▶ both, with the truth ──────────▶ Confusion, RocPoint
+//! Samples ──▶ NodeMeters ──┴▶ Pool ──▶ Rules ──▶ RootCause ──▶ Finding, Advice
 //! ```
 //!
 //! | question | file |
@@ -12,11 +11,9 @@
 //! | which features there are, of which kind, for which cause | [`Feature`] |
 //! | which samples belong to which node, and by which clock | `nodes`, `clocks` |
 //! | the features of all tasks of a stage | [`Pool`] |
-//! | when a feature is a cause | [`Rules`] (equations 5 to 7), [`PearsonRules`] (equation 8) |
-//! | how good a method is | [`Confusion`] (equation 9), [`RocPoint`], [`area_under`] |
+//! | when a feature is a cause | [`Rules`] (equations 5 to 7) |
 //! | what is said of a log | [`root_causes`] |
 //! | what to do about it | [`advice()`] |
-//! | jobs with anomalies whose truth is known | [`generator`] |
 //!
 //! # Guarantees
 //!
@@ -29,23 +26,16 @@ mod advice;
 mod clocks;
 mod feature;
 mod findings;
-pub mod generator;
 mod nodes;
-mod pearson;
 mod pool;
 mod records;
-mod roc;
 mod rules;
-mod score;
 
 pub use advice::{Advice, Remedy, advice};
 pub use clocks::{ClockHint, clock_hint};
 pub use feature::{Category, FEATURES, Feature, RESOURCES};
 pub use findings::{RootCauses, StageSummary, root_causes, stage_name};
 pub use nodes::{CpuShare, NodeMap, NodeMapError, NodeMeters, NodeSource, Unmapped, meters_of};
-pub use pearson::{PearsonRules, correlation, is_pearson_cause};
 pub use pool::{Pool, PoolOptions, PoolTask, Surroundings};
 pub use records::{TaskRecord, records_of};
-pub use roc::{RocPoint, area_under, hull};
 pub use rules::{Edge, RootCause, Rules, Sign, TimeRule, judge};
-pub use score::{Confusion, Truth, TruthWindow, score_resources};

@@ -18,7 +18,6 @@
 //! | reports that are all there, in the order of time | [`Recording`] |
 //! | curves that can be learned from and replayed | [`History`] |
 //! | what an agent is worth | [`Score`], [`replay`], [`score`](score()) |
-//! | the experiment of the paper, simulated | [`experiment`] |
 //! | findings for a diagnosis | [`find`](find()) |
 //!
 //! Source: \[Garraghan2015\]; what of it could be reproduced, and where and why not: docs/replications/long-tail.md.
@@ -28,7 +27,6 @@
 
 mod agent;
 mod curve;
-pub mod experiment;
 mod find;
 mod group;
 mod history;

@@ -16,8 +16,6 @@
 //! | what is usual | [`Profile`] |
 //! | the diagnoses as printed | [`statistical()`], [`semantic()`] |
 //! | a better one | [`improved()`] |
-//! | how good they are where the truth is known | [`Worth`], [`Rates`] |
-//! | runs made up, with faults | [`MadeRun`] |
 //!
 //! Guarantees: a log is read line by line, and the memory is that of the sums, of the calls that are open, and of different
 //! invocations where they are learnt ([`ReadSettings::most_invocations`]). Times are summed in whole nanoseconds. Nothing is left out in silence:
@@ -29,13 +27,11 @@ mod error;
 mod improved;
 mod invocation;
 mod line;
-mod made;
 mod observed;
 mod pairs;
 mod profile;
 mod read;
 mod run;
-mod score;
 mod semantic;
 mod statistical;
 mod stream;
@@ -50,13 +46,11 @@ pub use class::CallClass;
 pub use error::SyscallError;
 pub use improved::{ImprovedSettings, improved};
 pub use invocation::{Extremes, Judged, Matching, Outside, Sides};
-pub use made::{Dealing, Fault, MadeRun};
 pub use observed::{ClassCalls, Form, LineCounts, NodeCalls};
 pub use pairs::{Pair, Pairs};
 pub use profile::{ControlNode, ControlRun, Profile, Range};
 pub use read::{DataFolders, NodeLog, ReadSettings, is_strace, logs_at, read_log, read_log_bytes};
 pub use run::{Purpose, Run, read_nodes, read_run};
-pub use score::{Rates, Truth, Worth, best_without};
 pub use semantic::{SemanticSettings, semantic};
 pub use statistical::{Against, Difference, StatisticalSettings, statistical};
 pub use stream::Invocations;

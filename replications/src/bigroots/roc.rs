@@ -1,6 +1,6 @@
 //! Receiver operating characteristics: which rates of true and false positives a method reaches as its thresholds move.
 
-use crate::diagnose::causes::score::Confusion;
+use crate::bigroots::score::Confusion;
 
 /// What a method reaches with some thresholds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +48,7 @@ pub fn hull(points: &[RocPoint]) -> Vec<RocPoint> {
 /// The area under the hull of the points: 0.5 for a method that knows nothing, 1 for one that is always right.
 ///
 /// ```
-/// # use tailspn_jobs::diagnose::causes::{RocPoint, area_under};
+/// # use tailspn_replications::bigroots::{RocPoint, area_under};
 /// assert_eq!(area_under(&[]), 0.5);
 /// let point = RocPoint { false_positives: 0.0, true_positives: 0.5 };
 /// assert_eq!(area_under(&[point]), 0.75);

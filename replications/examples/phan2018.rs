@@ -12,15 +12,14 @@ use std::error::Error;
 
 use tailspn::cluster::metrics::{Metric, Tally};
 use tailspn::cluster::truth::share_of_stragglers;
-use tailspn::cluster::{
-    Experiment, Outcome, Plan, PolicyPlan, PolicyRuns, Replications, SlotShare, homogeneous_times, phan,
-};
+use tailspn::cluster::{Experiment, Outcome, Plan, PolicyPlan, PolicyRuns, Replications, SlotShare, homogeneous_times};
 use tailspn::report::{Align, Table};
+use tailspn_replications::straggler_metrics;
 
 const REPLICATIONS: u64 = 100;
 
 fn runs(scenario: usize, policies: Vec<PolicyPlan>) -> Result<Vec<PolicyRuns>, Box<dyn Error>> {
-    let plan = phan::scenario(scenario, policies);
+    let plan = straggler_metrics::scenario(scenario, policies);
     let settings = Replications { count: REPLICATIONS, seed: 1, threads: None };
     Ok(Experiment::new(&plan, settings)?.run(&mut |_| true)?)
 }
@@ -43,7 +42,7 @@ fn table_5() -> Result<(), Box<dyn Error>> {
     let mut times = homogeneous_times(&Plan::default(), 1)?;
     times.truncate(320);
     println!("table 5: share of maps above 1.2 times their X-quantile, 10 homogeneous runs (ours / paper / distance)");
-    for [quantile, paper] in phan::TABLE_5 {
+    for [quantile, paper] in straggler_metrics::TABLE_5 {
         let ours = share_of_stragglers(&mut times, quantile, 1.2)?;
         println!(
             "  X {quantile:<4}  {:.2} % / {:.2} % / {:.2} %",
@@ -59,8 +58,8 @@ fn table_6() -> Result<(), Box<dyn Error>> {
     let mut rows = table(&["precision", "recall", "latency", "fake", "undetected"]);
     let metrics =
         [Metric::Precision, Metric::Recall, Metric::DetectionLatency, Metric::FakePositives, Metric::UndetectedTime];
-    for (scenario, paper) in phan::TABLE_6.iter().enumerate() {
-        for (run, paper) in runs(scenario, phan::watching(20.0))?.iter().zip(paper) {
+    for (scenario, paper) in straggler_metrics::TABLE_6.iter().enumerate() {
+        for (run, paper) in runs(scenario, straggler_metrics::watching(20.0))?.iter().zip(paper) {
             let name = format!("C{} {}", scenario + 1, run.policy.title());
             rows.push(std::iter::once(name).chain(cells(run, &metrics, paper)));
         }
@@ -72,7 +71,7 @@ fn table_6() -> Result<(), Box<dyn Error>> {
 fn figure_3() -> Result<(), Box<dyn Error>> {
     println!("figure 3: fake positives of Default by lag, C2 (the paper: 0.14 at 60 s, small at 20 s)");
     for lag_s in [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0] {
-        let found = runs(1, phan::watching(lag_s))?;
+        let found = runs(1, straggler_metrics::watching(lag_s))?;
         let mut tally = Tally::default();
         found[0].outcomes.iter().for_each(|outcome| tally.merge(&outcome.maps));
         println!("  {lag_s:>4} s  {:.3}", tally.metric(Metric::FakePositives).unwrap_or(0.0));
@@ -89,8 +88,8 @@ fn table_7_and_figures() -> Result<(), Box<dyn Error>> {
     let mut rows = table(&["precision", "recall", "latency", "undetected"]);
     let mut figures = table(&["time (fig. 4)", "energy (fig. 5)", "copies (fig. 6)", "successful"]);
     let mut base = None;
-    for (slots, paper) in phan::RESERVATIONS.into_iter().zip(phan::TABLE_7) {
-        for (run, paper) in runs(1, phan::reserving(slots))?.iter().zip(&paper) {
+    for (slots, paper) in straggler_metrics::RESERVATIONS.into_iter().zip(straggler_metrics::TABLE_7) {
+        for (run, paper) in runs(1, straggler_metrics::reserving(slots))?.iter().zip(&paper) {
             let x = match slots {
                 SlotShare::Tasks(share) => format!("{}", 100.0 * share),
                 SlotShare::Shared => "Shared".to_owned(),

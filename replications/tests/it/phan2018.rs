@@ -1,12 +1,13 @@
 //! The experiments of Phan et al. 2018 in the cluster simulator: what orders there must be. Each test says which change broke it.
 
 use tailspn::cluster::metrics::{Metric, Tally};
-use tailspn::cluster::{Experiment, Plan, PolicyPlan, PolicyRuns, Replications, SlotShare, phan};
+use tailspn::cluster::{Experiment, Plan, PolicyPlan, PolicyRuns, Replications, SlotShare};
+use tailspn_replications::straggler_metrics;
 
 const REPLICATIONS: u64 = 60;
 
 fn runs(scenario: usize, policies: Vec<PolicyPlan>) -> Vec<PolicyRuns> {
-    let plan: Plan = phan::scenario(scenario, policies);
+    let plan: Plan = straggler_metrics::scenario(scenario, policies);
     let settings = Replications { count: REPLICATIONS, seed: 1, threads: None };
     Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap()
 }
@@ -31,7 +32,7 @@ fn mean(run: &PolicyRuns, value: impl Fn(&tailspn::cluster::Outcome) -> f64) -> 
 fn table_6_orders_precision_recall_and_latency() {
     let mut precision_of_default = f64::INFINITY;
     for scenario in 0..4 {
-        let found = runs(scenario, phan::watching(20.0));
+        let found = runs(scenario, straggler_metrics::watching(20.0));
         let [d, h, l] = three(&found, Metric::Precision);
         assert!(h > l && l > d, "C{}: precision {d} {h} {l}", scenario + 1);
         // in C1 and C2 the share of slow nodes is the same, and so is about the precision
@@ -50,8 +51,9 @@ fn table_6_orders_precision_recall_and_latency() {
 /// Fails where copies may not take reserved slots.
 #[test]
 fn table_7_orders_precision_and_reserved_slots_cut_the_latency() {
-    let all: Vec<_> = phan::RESERVATIONS.iter().map(|slots| runs(1, phan::reserving(*slots))).collect();
-    for (found, slots) in all.iter().zip(phan::RESERVATIONS) {
+    let all: Vec<_> =
+        straggler_metrics::RESERVATIONS.iter().map(|slots| runs(1, straggler_metrics::reserving(*slots))).collect();
+    for (found, slots) in all.iter().zip(straggler_metrics::RESERVATIONS) {
         let [d, h, l] = three(found, Metric::Precision);
         assert!(h > l && l > d, "{slots:?}: precision {d} {h} {l}");
         let share = if let SlotShare::Tasks(share) = slots { share } else { 1.0 };
@@ -85,6 +87,6 @@ fn table_7_orders_precision_and_reserved_slots_cut_the_latency() {
 /// Fails where the remaining time is not compared with the usual time.
 #[test]
 fn figure_3_a_late_start_makes_fake_positives() {
-    let fake = |lag_s| three(&runs(1, phan::watching(lag_s)), Metric::FakePositives)[0];
+    let fake = |lag_s| three(&runs(1, straggler_metrics::watching(lag_s)), Metric::FakePositives)[0];
     assert!(fake(20.0) < 0.01 && fake(60.0) > 0.03 && fake(50.0) > 0.1);
 }

@@ -1,7 +1,7 @@
 //! The method that BigRoots is compared with: a feature that correlates with the duration, and is large.
 
-use crate::diagnose::causes::feature::Feature;
-use crate::diagnose::causes::pool::Pool;
+use tailspn::diagnose::causes::Feature;
+use tailspn::diagnose::causes::Pool;
 
 /// The two thresholds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,9 +47,9 @@ pub fn is_pearson_cause(pool: &Pool, task: usize, feature: Feature, rho: Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::causes::feature::FEATURES;
-    use crate::diagnose::causes::pool::PoolOptions;
-    use crate::diagnose::causes::records::TaskRecord;
+    use tailspn::diagnose::causes::FEATURES;
+    use tailspn::diagnose::causes::PoolOptions;
+    use tailspn::diagnose::causes::TaskRecord;
 
     /// Durations 1 to 4 s and amounts 2, 1, 4, 3: Σ dx dy = 3, Σ dx² = Σ dy² = 5.
     #[test]

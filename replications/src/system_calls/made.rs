@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use rand_core::Rng as _;
 
-use crate::rng::Philox;
+use tailspn::rng::Philox;
 
 /// What is wrong with a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -243,4 +243,58 @@ fn text(at: usize, mut node: Node) -> String {
         let _ = writeln!(text, "{line}");
         text
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailspn::diagnose::syscalls::{Buckets, CallClass, Invocations, ReadSettings, read_log_bytes};
+    use tailspn::watch::Unwatched;
+
+    #[test]
+    fn retransmissions_follow_the_steps_of_tcp() {
+        let loss = 0.2;
+        let (mut over, mut all) = ([0_u64; 3], 0_u64);
+        for run in 0..30 {
+            let made = MadeRun { tasks: 100, fault: Some((0, Fault::PacketLoss(loss))), run, ..MadeRun::default() };
+            for (node, text) in made.logs() {
+                let calls = read_log_bytes(
+                    &node,
+                    &node,
+                    text.as_bytes(),
+                    Invocations::Ignore,
+                    &ReadSettings::default(),
+                    &Unwatched,
+                )
+                .unwrap();
+                let histogram = &calls.class(CallClass::Connect).histogram;
+                let from = |seconds: f64| {
+                    let first = bucket_from(&Buckets::default(), seconds);
+                    (first..histogram.0.len()).map(|bucket| histogram.count(bucket)).sum::<u64>()
+                };
+                // connections of the faulty node to the other three, and of those to it
+                all += calls
+                    .peers
+                    .iter()
+                    .filter(|(to, _)| (node == "n1") != (to.as_str() == "10.0.0.1"))
+                    .map(|(_, t)| t.calls)
+                    .sum::<u64>();
+                for (count, seconds) in over.iter_mut().zip([0.5, 2.0, 4.0]) {
+                    *count += from(seconds);
+                }
+            }
+        }
+        let again = 1.0 - (1.0_f64 - loss).powi(2);
+        for (at, count) in over.into_iter().enumerate() {
+            let expected = again.powi(i32::try_from(at).unwrap() + 1);
+            let error = (expected * (1.0 - expected) / all as f64).sqrt();
+            let share = count as f64 / all as f64;
+            assert!((share - expected).abs() < 5.0 * error, "step {at}: {share} of {all}, not {expected}");
+        }
+    }
+
+    /// The first interval that begins at or above a time.
+    fn bucket_from(buckets: &Buckets, seconds: f64) -> usize {
+        (0..).find(|bucket| buckets.end(*bucket) >= seconds).unwrap() + 1
+    }
 }

@@ -1,13 +1,13 @@
 //! One job: streams of tasks and hogs share the resources of nodes, from event to event.
 
-use crate::diagnose::causes::feature::{FEATURES, Feature, RESOURCES};
-use crate::diagnose::causes::generator::plan::{GeneratorPlan, Hog};
-use crate::diagnose::causes::nodes::NodeMeters;
-use crate::diagnose::causes::records::TaskRecord;
-use crate::diagnose::causes::score::{Truth, TruthWindow};
-use crate::diagnose::samples::{Meter, Sample, Series};
-use crate::estimate::normal_quantile;
-use crate::rng::{Address, Purpose, split};
+use crate::bigroots::plan::{GeneratorPlan, Hog};
+use crate::bigroots::score::{Truth, TruthWindow};
+use tailspn::diagnose::causes::NodeMeters;
+use tailspn::diagnose::causes::TaskRecord;
+use tailspn::diagnose::causes::{FEATURES, Feature, RESOURCES};
+use tailspn::diagnose::samples::{Meter, Sample, Series};
+use tailspn::estimate::normal_quantile;
+use tailspn::rng::{Address, Purpose, split};
 
 /// Bytes of a megabyte.
 const MB: f64 = 1e6;
@@ -397,7 +397,7 @@ fn bursts(plan: &GeneratorPlan, draw: &Draw, series: u32, seconds: usize) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::causes::generator::plan::Anomaly;
+    use crate::bigroots::plan::Anomaly;
 
     #[test]
     fn capacity_is_shared_alike_up_to_what_each_can_take() {

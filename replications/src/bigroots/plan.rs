@@ -1,7 +1,7 @@
 //! What is generated: a cluster like that of the paper, a stage of tasks, and hogs.
 
-use crate::diagnose::causes::feature::Feature;
-use crate::diagnose::causes::generator::simulate::Draw;
+use crate::bigroots::simulate::Draw;
+use tailspn::diagnose::causes::Feature;
 
 /// A program that takes a resource of a node away for a while: several processes that want it all the time.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 
-use crate::diagnose::causes::feature::RESOURCES;
-use crate::diagnose::causes::generator::plan::GeneratorPlan;
-use crate::diagnose::causes::generator::simulate::generate;
-use crate::diagnose::causes::pearson::{PearsonRules, correlation, is_pearson_cause};
-use crate::diagnose::causes::pool::{Pool, PoolOptions};
-use crate::diagnose::causes::roc::{RocPoint, area_under};
-use crate::diagnose::causes::rules::{Edge, Rules, judge};
-use crate::diagnose::causes::score::{Confusion, Truth, score_resources};
+use crate::bigroots::pearson::{PearsonRules, correlation, is_pearson_cause};
+use crate::bigroots::plan::GeneratorPlan;
+use crate::bigroots::roc::{RocPoint, area_under};
+use crate::bigroots::score::{Confusion, Truth, score_resources};
+use crate::bigroots::simulate::generate;
+use tailspn::diagnose::causes::RESOURCES;
+use tailspn::diagnose::causes::{Edge, Rules, judge};
+use tailspn::diagnose::causes::{Pool, PoolOptions};
 
 /// Generates the jobs of seeds 0 to `jobs` - 1 and computes the features of their stages; the same on any number of threads.
 pub fn pools(plan: &GeneratorPlan, jobs: u64, options: &PoolOptions) -> Vec<(Pool, Truth)> {

@@ -2,9 +2,9 @@
 //!
 //! What the paper leaves open, and how it is filled here, is told in docs/replications/straggler-metrics.md.
 
-use crate::cluster::detect::{ByScore, DetectorPlan, Hierarchical, Late};
-use crate::cluster::formulas::LateForm;
-use crate::cluster::plan::{NodeGroup, Plan, PolicyPlan, SlotShare, Watching};
+use tailspn::cluster::detect::{ByScore, DetectorPlan, Hierarchical, Late};
+use tailspn::cluster::formulas::LateForm;
+use tailspn::cluster::{NodeGroup, Plan, PolicyPlan, SlotShare, Watching};
 
 /// Nodes with 1, 2, 3 and 4 active cores in scenarios C1 to C4, of 20. \[Phan2018, 5.4\]
 pub const SCENARIOS: [[u32; 4]; 4] = [[7, 7, 1, 5], [5, 5, 5, 5], [2, 2, 1, 15], [1, 1, 0, 18]];
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// The orderings that the paper's own tables show, and that the simulator is held to in tests/it/phan2018.rs.
+    /// The orderings that the paper's own tables show, and that the simulator is held to in replications/tests/it/phan2018.rs.
     #[test]
     fn orderings_hold_in_the_tables_themselves() {
         let rows = TABLE_6.map(|rows| rows.map(|r| [r[0], r[1], r[4]])).into_iter();

@@ -3,7 +3,6 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use tailspn::diagnose::long_tail::experiment::{earlier_runs, paper_plan, recorded_run, score_runs};
 use tailspn::diagnose::long_tail::{
     AgentSettings, Boundary, Centre, History, METHOD, Model, PeerRule, RULES, Score, Share, StragglerRule, find,
     identify, identify_batch, replay, score_by_log,
@@ -13,6 +12,7 @@ use tailspn::estimate::wilson;
 use tailspn::trace::analysis::{Usual, stragglers};
 use tailspn::trace::{Attempt, JobTrace, ReadOptions, read};
 use tailspn::watch::Unwatched;
+use tailspn_replications::long_tail::{earlier_runs, paper_plan, recorded_run, score_runs};
 
 use crate::shared::shared;
 
@@ -22,7 +22,7 @@ fn logs() -> Option<PathBuf> {
 }
 
 /// A job history with curves of progress.
-pub(crate) fn hadoop_history() -> Option<PathBuf> {
+fn hadoop_history() -> Option<PathBuf> {
     Some(logs()?.join("hadoop-jhist/apache-hadoop-2.6-trunk/job_1329348432655_0001-10.jhist"))
 }
 

@@ -6,13 +6,13 @@ use std::path::Path;
 use serde_json::Value;
 use tailspn::diagnose::Cause;
 use tailspn::diagnose::syscalls::{
-    Answer, Buckets, CallClass, DataFolders, Dealing, DiagnosisSettings, Extremes, Fault, Form, ImprovedSettings,
-    Invocations, MadeRun, Matching, Method, Profile, Purpose, Rates, ReadSettings, Run, SyscallError, Truth, Worth,
-    best_without, diagnose, improved, read_log_bytes, read_run,
+    Answer, Buckets, CallClass, DataFolders, DiagnosisSettings, Extremes, Form, ImprovedSettings, Invocations,
+    Matching, Method, Profile, Purpose, ReadSettings, Run, SyscallError, diagnose, improved, read_log_bytes, read_run,
 };
 use tailspn::watch::Unwatched;
+use tailspn_replications::system_calls::{Dealing, Fault, MadeRun, Rates, Truth, Worth, best_without};
 
-use crate::strace::logs;
+use crate::shared::shared;
 
 /// A labelled run, read as if it were to be learnt from.
 struct Labelled {
@@ -47,7 +47,7 @@ impl Labelled {
 
 /// The labelled runs that can be judged, and how many cannot.
 fn all_labelled() -> Option<(Vec<Labelled>, usize)> {
-    let folder = logs()?.join("labelled/strace-minimr");
+    let folder = shared("data/logs/labelled/strace-minimr")?;
     let mut folders: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();
     let all: Vec<Labelled> = folders.iter().filter(|path| path.is_dir()).map(|path| Labelled::read(path)).collect();

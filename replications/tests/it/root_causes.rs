@@ -3,17 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tailspn::diagnose::causes::generator::{
-    Anomaly, GeneratorPlan, Thresholds, curves, decisions, edge_effect, generate, pools, table_iv,
-};
 use tailspn::diagnose::causes::{
-    Confusion, CpuShare, Edge, Feature, NodeMap, NodeMeters, PearsonRules, Pool, PoolOptions, RESOURCES, RootCauses,
-    Rules, Truth, TruthWindow, clock_hint, correlation, is_pearson_cause, judge, meters_of, records_of, root_causes,
+    CpuShare, Edge, Feature, NodeMap, NodeMeters, Pool, PoolOptions, RESOURCES, RootCauses, Rules, clock_hint, judge,
+    meters_of, records_of, root_causes,
 };
 use tailspn::diagnose::samples::{SampleOptions, Series, is_readable, read_samples};
 use tailspn::diagnose::{Cause, Subject};
 use tailspn::trace::{JobTrace, ReadOptions, is_log, read};
 use tailspn::watch::Unwatched;
+use tailspn_replications::bigroots::{
+    Anomaly, Confusion, GeneratorPlan, PearsonRules, Thresholds, Truth, TruthWindow, correlation, curves, decisions,
+    edge_effect, generate, is_pearson_cause, pools, table_iv,
+};
 
 use crate::shared::shared;
 

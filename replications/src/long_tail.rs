@@ -2,14 +2,14 @@
 //!
 //! Owns the setting and how it is replayed. What the paper does not tell is chosen here, and said in docs/replications/long-tail.md.
 
-use crate::cluster::detect::Category;
-use crate::cluster::{
+use tailspn::cluster::detect::Category;
+use tailspn::cluster::{
     ClusterPlan, ExperimentError, HotKeys, JobPlan, NodeGroup, Noise, Plan, Slowdown, record_progress,
 };
-use crate::diagnose::long_tail::history::History;
-use crate::diagnose::long_tail::model::Model;
-use crate::diagnose::long_tail::score::{Score, replay, score};
-use crate::diagnose::long_tail::settings::AgentSettings;
+use tailspn::diagnose::long_tail::AgentSettings;
+use tailspn::diagnose::long_tail::History;
+use tailspn::diagnose::long_tail::Model;
+use tailspn::diagnose::long_tail::{Score, replay, score};
 
 /// Jobs of the experiment.
 const JOBS: u32 = 40;

@@ -1,11 +1,9 @@
 //! How good answers are where the truth is known, counted as the paper counts \[Khadke2012, 6.1\], and how a setting is chosen without
 //! looking at the run that it is scored on.
 
-use serde::Serialize;
-
-use crate::diagnose::finding::Cause;
-use crate::diagnose::syscalls::answer::Answer;
-use crate::estimate::{Interval, ProportionError, wilson};
+use tailspn::diagnose::Cause;
+use tailspn::diagnose::syscalls::Answer;
+use tailspn::estimate::{Interval, ProportionError, wilson};
 
 /// Largest output node set that counts as a success.
 const MOST_NODES: usize = 3;
@@ -20,7 +18,7 @@ pub struct Truth {
 }
 
 /// What an answer is worth. Neither of both: a fault was not found, a set was too large, or nothing was rightly said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worth {
     /// The faulty node is in a set of at most three, with the right cause.
     pub success: bool,
@@ -43,7 +41,7 @@ impl Worth {
 }
 
 /// Rates over several runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Runs.
     pub runs: u64,
@@ -99,4 +97,41 @@ pub fn best_without(worths: &[Vec<Worth>], left_out: Option<usize>) -> Option<us
     let most = points.iter().max()?;
     let best: Vec<usize> = points.iter().enumerate().filter(|(_, p)| *p == most).map(|(at, _)| at).collect();
     best.get(best.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tailspn::diagnose::syscalls::Method;
+
+    #[test]
+    fn answers_are_worth_what_the_paper_says() {
+        let truth = Truth { node: Some("n2".to_owned()), cause: Cause::Disk };
+        let answer = |nodes, cause| {
+            let method = Method::Statistical;
+            Answer { method, cause, nodes, findings: Vec::new(), silence: None }
+        };
+        let worth = |cause, nodes: &[&str]| {
+            let nodes = nodes.iter().map(|node| (*node).to_owned()).collect();
+            let worth = Worth::of(&answer(nodes, cause), &truth);
+            (worth.success, worth.false_positive)
+        };
+        assert_eq!(worth(Some(Cause::Disk), &["n2"]), (true, false));
+        assert_eq!(worth(Some(Cause::Disk), &["n1", "n3", "n2"]), (true, false));
+        assert_eq!(worth(Some(Cause::Disk), &["n1", "n3", "n4", "n2"]), (false, false));
+        assert_eq!(worth(Some(Cause::Network), &["n2"]), (false, true));
+        assert_eq!(worth(Some(Cause::Disk), &["n1"]), (false, true));
+        assert_eq!(worth(None, &[]), (false, false));
+        let [good, bad] =
+            [(true, false), (false, true)].map(|(success, false_positive)| Worth { success, false_positive });
+        let rates: Rates = [good, good, bad, Worth::default()].into_iter().collect();
+        assert_eq!((rates.runs, rates.successes, rates.false_positives), (4, 2, 1));
+        // the second setting is best for the runs but the first; of equals, the middle one is taken
+        let worths = [vec![good, bad, bad], vec![bad, good, good], vec![good, bad, good]];
+        assert_eq!(
+            (best_without(&worths, Some(0)), best_without(&worths, Some(1)), best_without(&[], None)),
+            (Some(1), Some(2), None)
+        );
+        assert_eq!(best_without(&[vec![good; 2], vec![good; 2], vec![good; 2]], None), Some(1));
+    }
 }

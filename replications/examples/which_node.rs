@@ -3,11 +3,12 @@
 
 use tailspn::diagnose::Cause;
 use tailspn::diagnose::syscalls::{
-    Buckets, DataFolders, DiagnosisSettings, Fault, Invocations, MadeRun, Matching, Method, Profile, ReadSettings, Run,
-    SyscallError, diagnose, read_log_bytes,
+    Buckets, DataFolders, DiagnosisSettings, Invocations, Matching, Method, Profile, ReadSettings, Run, SyscallError,
+    diagnose, read_log_bytes,
 };
 use tailspn::report::{Look, MostRows, syscalls_report, syscalls_text};
 use tailspn::watch::Unwatched;
+use tailspn_replications::system_calls::{Fault, MadeRun};
 
 /// Makes the logs of a run up and reads them, to learn from or to be judged.
 fn run(name: &str, made: MadeRun, profile: Option<&Profile>) -> Result<Run, SyscallError> {

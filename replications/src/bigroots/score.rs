@@ -1,7 +1,7 @@
 //! How good a method is where the truth is known.
 
-use crate::diagnose::causes::feature::{Feature, RESOURCES};
-use crate::diagnose::causes::pool::Pool;
+use tailspn::diagnose::causes::Pool;
+use tailspn::diagnose::causes::{Feature, RESOURCES};
 
 /// Counts of a method's decisions, each about one feature of one straggler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Confusion {
     /// \[Zhou2018, Eq. 9\].
     ///
     /// ```
-    /// # use tailspn_jobs::diagnose::causes::Confusion;
+    /// # use tailspn_replications::bigroots::Confusion;
     /// let table_v = Confusion { true_positives: 43, true_negatives: 282, false_positives: 1, false_negatives: 28 };
     /// let percent = |share: Option<f64>| (share.unwrap() * 10_000.0).round() / 100.0;
     /// assert_eq!(percent(table_v.false_positive_rate()), 0.35);
