@@ -38,7 +38,7 @@ fn net(orders: [[usize; 2]; 2]) -> Result<Net, Box<dyn Error>> {
 }
 
 fn structure(orders: [[usize; 2]; 2]) -> Result<Structure, Box<dyn Error>> {
-    let program = compile(&net(orders)?).map_err(tailspn::error::Error::from)?;
+    let program = compile(&net(orders)?)?;
     Ok(analyse(&program, Wanted::default(), &Limits::default(), &|| false))
 }
 

@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let judge = |candidate: &Candidate, error: f64| -> Result<_, Box<dyn Error>> {
         let (plan_of_job, exact) = job(candidate)?;
         let net = job_net(&plan_of_job, &phase_times(&plan_of_job, &mut || 0.5)?)?.net;
-        let program = compile(&net).map_err(tailspn::error::Error::from)?;
+        let program = compile(&net)?;
         let judge = Judge {
             measure: plan.measure(),
             deadline_s,

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     plan.job.input_mb = 1_920.0;
     let phases = phase_times(&plan, &mut || 0.5)?;
     let job = job_net(&plan, &phases)?;
-    let program = compile(&job.net).map_err(tailspn::error::Error::from)?;
+    let program = compile(&job.net)?;
     let law = JobTime::of_plan(&plan, &phases)?;
 
     let question = Question::default();

@@ -16,8 +16,8 @@ const LARGER: &[u8] = include_bytes!("../tests/data/trace/sort-64mb.spark.gz");
 
 fn job_times(plan: &StagePlan) -> Result<JobTimes, Box<dyn std::error::Error>> {
     let job = PlannedJob::of(plan);
-    let net = stage_net(&job).map_err(tailspn::error::Error::from)?.net;
-    let program = compile(&net).map_err(tailspn::error::Error::from)?;
+    let net = stage_net(&job)?.net;
+    let program = compile(&net)?;
     let ensemble = Ensemble { replications: 2_000, seed: 7, ..Ensemble::default() };
     let samples = run(&program, &Question::default(), &ensemble, &Unwatched)?.samples;
     let factor = RunFactor::new(&plan.run, job.error());

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let plan = Plan::default();
     let job = job_net(&plan, &phase_times(&plan, &mut || 0.5)?)?;
-    let program = compile(&job.net).map_err(tailspn::error::Error::from)?;
+    let program = compile(&job.net)?;
     let question = Question::default();
 
     let on_cpu = Ensemble { replications: 50_000, seed: 1, keep: true, backend: Backend::Cpu, ..Ensemble::default() };

@@ -38,8 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         takes.into_iter().for_each(|place| _ = b.input(place, t, 1.0));
         puts.into_iter().for_each(|place| _ = b.output(t, place, 1.0));
     }
-    let net = b.build().map_err(tailspn::error::Error::from)?;
-    let program = compile(&net).map_err(tailspn::error::Error::from)?;
+    let net = b.build()?;
+    let program = compile(&net)?;
     let found = analyse(&program, Wanted::default(), &Limits::default(), &|| false);
 
     let flows = found.place_semiflows.as_ref().ok_or("invariants were asked for")?;

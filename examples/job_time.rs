@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         plan.job.input_mb = input_mb;
         let phases = phase_times(&plan, &mut || 0.5)?;
         let net = job_net(&plan, &phases)?.net;
-        let program = compile(&net).map_err(tailspn::error::Error::from)?;
+        let program = compile(&net)?;
 
         let ensemble = Ensemble { replications: 20_000, seed: 1, ..Ensemble::default() };
         let found = run(&program, &Question::default(), &ensemble, &Unwatched)?;

@@ -22,8 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let serve = b.transition("serve", Timing::exponential(3.0));
     b.output(arrive, queue, 1.0);
     b.input(queue, serve, 1.0);
-    let net = b.build().map_err(tailspn::error::Error::from)?;
-    let program = compile(&net).map_err(tailspn::error::Error::from)?;
+    let net = b.build()?;
+    let program = compile(&net)?;
 
     // the goal ends the play, so that the states are finitely many although the net is unbounded
     let goal = lower(&net, &net.expression(&format!("#(queue) >= {ROOM}"))?);

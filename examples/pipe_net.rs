@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for warning in &read.warnings {
         eprintln!("{warning}");
     }
-    let program = compile(&read.net).map_err(tailspn::error::Error::from)?;
+    let program = compile(&read.net)?;
 
     // the default question: how long until nothing can fire any more?
     let question = Question::default();

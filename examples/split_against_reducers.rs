@@ -38,7 +38,7 @@ fn job_at(sweep: &SweepPlan, point: &Point) -> Result<Plan, Box<dyn Error>> {
 fn model(sweep: &SweepPlan, point: &Point) -> Result<Model, Box<dyn Error>> {
     let plan = job_at(sweep, point)?;
     let net = job_net(&plan, &phase_times(&plan, &mut || 0.5)?)?.net;
-    let program = compile(&net).map_err(tailspn::error::Error::from)?;
+    let program = compile(&net)?;
     Ok(Model::new(program))
 }
 

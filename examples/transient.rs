@@ -23,8 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     b.output(fail, broken, 1.0);
     b.input(broken, repair, 1.0);
     b.output(repair, works, 1.0);
-    let net = b.build().map_err(tailspn::error::Error::from)?;
-    let program = compile(&net).map_err(tailspn::error::Error::from)?;
+    let net = b.build()?;
+    let program = compile(&net)?;
 
     let space = explore(&program, None, &Limits::default(), &Unwatched)?;
     let times = [0.0, 1.0, 2.0, 5.0, 24.0].map(|hours| hours * HOUR);

@@ -27,8 +27,8 @@ fn program(room: Option<u32>) -> Result<Program, Box<dyn Error>> {
     b.output(produce, ready, 1.0);
     b.output(produce, buffer, 1.0);
     b.input(buffer, consume, 1.0);
-    let net = b.build().map_err(tailspn::error::Error::from)?;
-    Ok(compile(&net).map_err(tailspn::error::Error::from)?)
+    let net = b.build()?;
+    Ok(compile(&net)?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

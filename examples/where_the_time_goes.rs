@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Plan::default();
     let phases = phase_times(&plan, &mut || 0.5)?;
     let job = job_net(&plan, &phases)?;
-    let program = compile(&job.net).map_err(tailspn::error::Error::from)?;
+    let program = compile(&job.net)?;
     let schedule = plan_schedule(&program).map_err(|obstacles| format!("{obstacles:?}"))?;
     let number = |id: &tailspn::net::TransitionId| u32::try_from(id.index());
     let groups: Vec<Group> = job

@@ -31,7 +31,7 @@ fn job(phase: Phase, factor: f64) -> Result<(Program, [f64; 2]), Box<dyn Error>>
     }
     let law = JobTime::of_plan(&plan, &phases)?;
     let p95 = law.quantile(Probability::new(0.95).ok_or("no probability")?)?;
-    let program = compile(&job_net(&plan, &phases)?.net).map_err(tailspn::error::Error::from)?;
+    let program = compile(&job_net(&plan, &phases)?.net)?;
     Ok((program, [law.mean().get(), p95.get()]))
 }
 

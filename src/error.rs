@@ -1,51 +1,204 @@
 //! One error for programs that go through several stages with `?`.
+//!
+//! Owns the list of every error type of the workspace; a test compares the list with the source.
 
-use crate::compile::CompileError;
-use crate::formats::pipe::ReadError;
-use crate::net::BuildProblem;
-use crate::net::expr::ExprError;
-use crate::sim::RunError;
-use crate::trace::TraceError;
+use std::error::Error as StdError;
+use std::fmt;
 
-/// An error of any stage. Each stage has an error of its own, which says more; this one is for `main` functions.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// A file that is no net.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// Parts that do not make a net.
-    #[error("{}", joined(.0))]
-    Build(Vec<BuildProblem>),
-    /// An expression that does not fit the net.
-    #[error(transparent)]
-    Expression(#[from] ExprError),
-    /// A net that cannot be compiled.
-    #[error("{}", joined(.0))]
-    Compile(Vec<CompileError>),
-    /// A simulation that could not be run.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// A log that could not be read.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// A file that could not be read or written.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
+use crate::Problems;
 
-impl From<Vec<BuildProblem>> for Error {
-    fn from(problems: Vec<BuildProblem>) -> Self {
-        Self::Build(problems)
+/// An error of any stage of the library.
+///
+/// Every error type of the library converts into this one with `?`. It displays what that error says, and
+/// [`downcast_ref`](Self::downcast_ref) gives the error back. Its `Debug` form is its message too, so that a `main` that
+/// returns it prints a sentence:
+///
+/// ```
+/// use tailspn::net::{NetBuilder, Timing};
+///
+/// fn net() -> Result<tailspn::net::Net, tailspn::Error> {
+///     let mut builder = NetBuilder::new("broken");
+///     builder.transition("repair", Timing::exponential(-1.0));
+///     Ok(builder.build()?)
+/// }
+/// let error = net().unwrap_err();
+/// assert_eq!(error.to_string(), "the rate of transition `repair` is -1; it must be finite and not negative");
+/// assert!(error.is::<tailspn::net::BuildError>());
+/// ```
+pub struct Error(Box<dyn StdError + Send + Sync>);
+
+impl Error {
+    /// Wraps an error of another library or of the caller.
+    pub fn new(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+
+    /// Whether the error is of type `E`.
+    pub fn is<E: StdError + 'static>(&self) -> bool {
+        self.0.is::<E>()
+    }
+
+    /// The error as type `E`; `None` if it is of another type.
+    pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
     }
 }
 
-impl From<Vec<CompileError>> for Error {
-    fn from(errors: Vec<CompileError>) -> Self {
-        Self::Compile(errors)
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
-fn joined<T: ToString>(problems: &[T]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source()
+    }
+}
+
+/// Conversions from error types into [`Error`].
+macro_rules! converts {
+    ($($(#[$attribute:meta])* $error:ty),* $(,)?) => {$(
+        $(#[$attribute])*
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::new(error)
+            }
+        }
+    )*};
+}
+
+converts![
+    std::io::Error,
+    // engine
+    crate::compile::CompileProblem,
+    crate::compile::ScheduleObstacle,
+    crate::estimate::BatchError,
+    crate::estimate::CompareError,
+    crate::estimate::EstimateError,
+    crate::estimate::ProportionError,
+    crate::formats::ReadFileError,
+    crate::formats::WriteFileError,
+    crate::formats::pipe::Fault,
+    crate::formats::pipe::ReadError,
+    crate::net::BuildProblem,
+    crate::net::LawProblem,
+    crate::net::expr::ExprError,
+    crate::semantics::Fault,
+    crate::sim::DirectObstacle,
+    crate::sim::RunError,
+    crate::sim::ScoreError,
+    crate::sim::ShiftError,
+    crate::sim::SteadyError,
+    #[cfg(feature = "gpu")]
+    crate::sim::gpu::GpuError,
+    // exact
+    crate::solve::AbsorbError,
+    crate::solve::ChainProblem,
+    crate::solve::CoverabilityError,
+    crate::solve::DrawError,
+    crate::solve::ExploreError,
+    crate::solve::GridError,
+    crate::solve::Incomplete,
+    crate::solve::LinearError,
+    crate::solve::PassageError,
+    crate::solve::PhaseObstacle,
+    crate::solve::ReplayError,
+    crate::solve::SeriesParallelError,
+    crate::solve::SteadyError,
+    crate::solve::TransientError,
+    crate::solve::Unbounded,
+    crate::structure::Cut,
+    // logs
+    crate::trace::TraceError,
+    // jobs
+    crate::cluster::ExperimentError,
+    crate::cluster::PlanFault,
+    crate::cluster::RunFault,
+    crate::cluster::first_order::FirstOrderError,
+    crate::diagnose::causes::NodeMapError,
+    crate::diagnose::long_tail::ModelFault,
+    crate::diagnose::long_tail::ProfileError,
+    crate::diagnose::samples::SampleError,
+    crate::diagnose::syscalls::SyscallError,
+    crate::fit::ConfError,
+    crate::fit::FitError,
+    crate::mapreduce::AugmentError,
+    crate::mapreduce::ChainProblem,
+    crate::mapreduce::chain::FixedBesideRandom,
+    crate::mapreduce::net::JobNetError,
+    crate::mapreduce::analytic::JobTimeError,
+    crate::mapreduce::phase_law::PhaseLawProblem,
+    crate::mapreduce::task_times::PhaseTimesError,
+    crate::mapreduce::task_times::PhaseWarning,
+    crate::mapreduce::plan_check::PlanFault,
+    crate::mapreduce::analytic::QuantileError,
+    crate::mapreduce::SettingProblem,
+    crate::plan_text::ValueFault,
+    crate::stages::StageFault,
+    // studies
+    crate::optimize::CostError,
+    crate::optimize::OptimizeFault,
+    crate::sensitivity::SensitivityError,
+    crate::sweep::ConstraintFault,
+    crate::sweep::MergeError,
+    crate::sweep::path::PathError,
+    crate::sweep::StoreError,
+    crate::sweep::SweepFault,
+    // report
+    crate::report::CsvError,
+    crate::report::JsonError,
+    crate::report::PlotError,
+    crate::report::ReadError,
+];
+
+/// The same for types with a parameter.
+macro_rules! converts_all {
+    ($($error:ident<$parameter:ident> in $path:path: $bound:path),* $(,)?) => {$(
+        impl<$parameter: $bound + fmt::Debug + Send + Sync + 'static> From<$path> for Error {
+            fn from(error: $path) -> Self {
+                Self::new(error)
+            }
+        }
+    )*};
+}
+
+converts_all![
+    Problems<P> in Problems<P>: fmt::Display,
+    PlanError<F> in crate::plan_text::PlanError<F>: fmt::Display,
+    PlanProblem<F> in crate::plan_text::PlanProblem<F>: fmt::Display,
+    BatchError<E> in crate::sweep::BatchError<E>: StdError,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{BuildError, BuildProblem};
+
+    #[test]
+    fn the_error_crosses_threads_and_other_error_types() {
+        fn fails() -> Result<(), Error> {
+            Err(std::io::Error::other("no disk"))?
+        }
+        fn boxed() -> Result<(), Box<dyn StdError + Send + Sync>> {
+            Ok(fails()?)
+        }
+        assert_eq!(boxed().unwrap_err().to_string(), "no disk");
+        assert_eq!(format!("{:?}", fails().unwrap_err()), "no disk");
+        assert!(fails().unwrap_err().downcast_ref::<std::io::Error>().is_some());
+    }
+
+    #[test]
+    fn several_problems_are_one_error_that_lists_them() {
+        let empty = |kind| BuildProblem::EmptyId { kind, part: crate::net::PartRef::Arc(0) };
+        let error = Error::from(Problems::check(vec![empty("place"), empty("transition")]).unwrap_err());
+        assert_eq!(error.to_string(), "a place has an empty id; a transition has an empty id");
+        assert_eq!(error.downcast_ref::<BuildError>().unwrap().len(), 2);
+    }
 }

@@ -32,7 +32,7 @@
 //! // exact: the mean of the larger of two exponentials, 2 s * (1 + 1/2)
 //! let mean = run.samples.passage.mean_estimate(0.95).unwrap().scaled(run.samples.clock.tick());
 //! assert!((mean.value - 3.0).abs() < 5.0 * mean.half_width);
-//! # Ok::<(), tailspn::error::Error>(())
+//! # Ok::<(), tailspn::Error>(())
 //! ```
 //!
 //! # Guarantees
@@ -47,10 +47,11 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
-pub mod error;
+mod error;
 
+pub use error::Error;
 #[doc(inline)]
-pub use tailspn_engine::{compile, estimate, formats, net, rng, semantics, sim, watch, whole_file};
+pub use tailspn_engine::{Problems, compile, estimate, formats, net, rng, semantics, sim, watch, whole_file};
 #[doc(inline)]
 pub use tailspn_exact::{solve, structure};
 #[doc(inline)]

@@ -258,3 +258,47 @@ fn no_crate_is_forgotten() {
     let missing: Vec<_> = folders.filter(|folder| !CODE.contains(&&folder[..])).collect();
     assert_none(&missing);
 }
+
+/// The name of a type that a line declares, in public.
+fn declared_type(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("pub enum ").or_else(|| line.strip_prefix("pub struct "))?;
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+}
+
+/// The public types of a file that are errors, by derive or by hand.
+fn error_types(source: &Source) -> Vec<String> {
+    let lines = without_tests(&source.text);
+    let mut found = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        if line.contains("derive(") && line.contains("thiserror::Error") {
+            found.extend(lines[number..].iter().find_map(|line| {
+                let declared = line.starts_with("pub") && (line.contains(" enum ") || line.contains(" struct "));
+                declared.then(|| declared_type(line).unwrap_or_default().to_owned())
+            }));
+        }
+        if let Some((head, name)) = line.split_once("Error for ")
+            && head.starts_with("impl")
+        {
+            found.push(name.split([' ', '<']).next().unwrap_or(name).to_owned());
+        }
+    }
+    found.retain(|name| !name.is_empty());
+    found
+}
+
+#[test]
+fn every_public_error_converts_into_the_error_of_the_facade() {
+    let facade = "src/error.rs";
+    let libraries = product().into_iter().filter(|source| !source.path.starts_with("src/") && !source.is_test);
+    let mut declared: Vec<_> = libraries.flat_map(|source| error_types(&source)).collect();
+    let text = fs::read_to_string(root().join(facade)).unwrap();
+    let lists = text.split("converts").flat_map(|part| part.split("];").next());
+    let entries = lists.flat_map(str::lines).filter_map(|line| line.strip_prefix("    ")?.strip_suffix(','));
+    let paths = entries.map(|entry| entry.split_once(" in ").map_or(entry, |(_, path)| path));
+    let last = |path: &str| path.split('<').next().and_then(|path| path.rsplit("::").next()).map(str::to_owned);
+    let mut listed: Vec<_> = paths.filter(|path| !path.starts_with("std::")).filter_map(last).collect();
+    declared.sort();
+    listed.sort();
+    assert!(declared.len() > 60, "{declared:?}");
+    assert_eq!(listed, declared, "the list in {facade} (left) and the errors of the crates (right)");
+}

@@ -6,7 +6,7 @@ use tailspn::net::Law;
 use tailspn::optimize::Measure;
 use tailspn::report::{KnobEffect, SensitivityReport};
 use tailspn::sensitivity::{Effect, likelihood_ratio_mean, one_at_a_time, pathwise_mean, pathwise_quantile};
-use tailspn::sim::{Ensemble, PathSlopes, Schedule, ScoreError, Shift, Watch as _, is_scored, scores};
+use tailspn::sim::{Ensemble, PathSlopes, Schedule, ScoreError, Shift, UnfitError, Watch as _, is_scored, scores};
 use tailspn::sweep::{Axis, Model, Point};
 use toml::{Table, Value};
 
@@ -53,7 +53,8 @@ pub(crate) fn find(asked: &Asked, args: &SensitivityArgs, terminal: &Terminal) -
     let run = Run { base: &base, args, seed: asked.plan.sweep.seed, watch: &watch };
     // a path's slope knows nothing of the spread between whole runs
     let usual = base.spread.is_none() || args.measure == Measure::Mean;
-    match schedule_of(&base).and_then(|plan| if usual { Ok(plan) } else { Err(vec!["whole runs differ".to_owned()]) }) {
+    match schedule_of(&base).and_then(|plan| if usual { Ok(plan) } else { Err("whole runs differ".to_owned().into()) })
+    {
         Ok(schedule) => run.by_perturbation(&schedule, knobs),
         // scores need a net of exponential delays with few firings, which a job that is no schedule hardly is
         Err(_) if asked.is_plan => run.by_differences(asked, knobs),
@@ -62,9 +63,8 @@ pub(crate) fn find(asked: &Asked, args: &SensitivityArgs, terminal: &Terminal) -
 }
 
 /// How the schedule engine would run it, or why it cannot.
-fn schedule_of(base: &Model) -> Result<SchedulePlan, Vec<String>> {
-    let told = |obstacles: Vec<_>| obstacles.iter().map(ToString::to_string).collect::<Vec<String>>();
-    let plan = plan_schedule(&base.program).map_err(told)?;
+fn schedule_of(base: &Model) -> Result<SchedulePlan, UnfitError> {
+    let plan = plan_schedule(&base.program).map_err(|obstacles| obstacles.map(|o| o.to_string()))?;
     let clock = tailspn::sim::Clock::choose(&base.program, None);
     Schedule::new(&base.program, &plan, &base.question, clock, 0, false)?;
     Ok(plan)

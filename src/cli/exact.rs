@@ -5,7 +5,7 @@ use std::fmt::Display;
 use tailspn::compile::{Code, Program};
 use tailspn::net::{Delay, Net, Timing};
 use tailspn::report::{Hidden, count, counted};
-use tailspn::solve::{ExploreError, Incomplete, Limits, PhaseObstacle, StateSpace, expand_phases, explore};
+use tailspn::solve::{ExploreError, Incomplete, Limits, PhaseError, StateSpace, expand_phases, explore};
 
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
@@ -14,7 +14,7 @@ use crate::cli::output::Terminal;
 use crate::cli::watch::Progress;
 
 /// The net with its Erlang and hyperexponential delays as phases, and what that adds.
-pub(super) fn with_phases(net: &Net) -> Result<(Net, Hidden), Vec<PhaseObstacle>> {
+pub(super) fn with_phases(net: &Net) -> Result<(Net, Hidden), PhaseError> {
     let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
     if !net.transitions().iter().any(|transition| is_general(&transition.timing)) {
         return Ok((net.clone(), Hidden::default()));

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use tailspn::compile::{CompileError, Program, compile};
+use tailspn::compile::{Program, compile};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
 use tailspn::formats::read_bytes as read_net_bytes;
 use tailspn::net::{Net, ParameterId};
@@ -145,7 +145,7 @@ fn unknown_parameter(net: &Net, name: &str) -> Note {
 
 /// Compiles a net.
 pub(crate) fn compile_net(net: &Net) -> Result<Program, Failure> {
-    compile(net).map_err(|errors: Vec<CompileError>| Failure {
+    compile(net).map_err(|errors| Failure {
         exit: Exit::Model,
         notes: errors.iter().take(MOST_PROBLEMS).map(|error| Note::problem(error.to_string())).collect(),
     })

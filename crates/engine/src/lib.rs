@@ -15,12 +15,14 @@ pub mod estimate;
 #[cfg(feature = "xml")]
 pub mod formats;
 pub mod net;
+mod problems;
 pub mod rng;
 pub mod semantics;
 pub mod sim;
 #[cfg(feature = "xml")]
 pub mod whole_file;
 
+pub use problems::Problems;
 pub use tailspn_watch as watch;
 
 #[cfg(doctest)]

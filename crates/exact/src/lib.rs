@@ -10,5 +10,5 @@ pub mod structure;
 
 #[cfg(test)]
 pub(crate) use tailspn_engine::sim;
-pub(crate) use tailspn_engine::{compile, net, semantics};
+pub(crate) use tailspn_engine::{Problems, compile, net, semantics};
 pub(crate) use tailspn_watch as watch;

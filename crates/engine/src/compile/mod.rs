@@ -16,17 +16,21 @@ pub use code::{Code, Op, lower};
 pub use csr::Csr;
 pub(crate) use influence::{exponent_of, integer_weights};
 pub use program::{Change, DynamicArc, Firing, Program, Room, Term, Value};
-pub use schedule::{ChoiceStep, Fold, Put, ScheduleObstacle, SchedulePlan, Step, plan_schedule};
+pub use schedule::{ChoiceStep, Fold, Put, ScheduleError, ScheduleObstacle, SchedulePlan, Step, plan_schedule};
 pub use template::{Compiled, Template};
 
 use std::collections::BTreeMap;
 
+use crate::Problems;
 use crate::net::{ArcKind, Delay, Expr, Net, Timing, TransitionId};
+
+/// Every number of a net that is impossible.
+pub type CompileError = Problems<CompileProblem>;
 
 /// Why a net cannot be compiled. The messages use the net's own ids.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CompileError {
+pub enum CompileProblem {
     /// A rate or weight that is constant, but negative or not finite once parameters are put in.
     #[error(
         "the {what} of transition `{transition}` is {value:e}; it must be finite and not negative, and a rate 0 or at least 1e-307"
@@ -58,7 +62,7 @@ pub enum CompileError {
 /// # Errors
 ///
 /// Every rate, weight or arc weight that comes out impossible once parameters are put in.
-pub fn compile(net: &Net) -> Result<Program, Vec<CompileError>> {
+pub fn compile(net: &Net) -> Result<Program, CompileError> {
     let mut errors = Vec::new();
     let arcs = sort_arcs(net, &mut errors);
     let firing: Vec<Firing> = net
@@ -67,9 +71,7 @@ pub fn compile(net: &Net) -> Result<Program, Vec<CompileError>> {
         .enumerate()
         .map(|(i, t)| lower_timing(net, TransitionId::from_index(i), &t.timing, &mut errors))
         .collect();
-    if !errors.is_empty() {
-        return Err(errors);
-    }
+    Problems::check(errors)?;
     let classes = net.classes().len();
     let initial: Vec<u32> =
         net.places().iter().flat_map(|p| (0..classes).map(|c| p.initial.get(c).copied().unwrap_or(0))).collect();
@@ -174,7 +176,7 @@ fn rooms(arcs: &TransitionArcs, changes: &[Change], capacity: &[Option<u32>], cl
 /// Largest constant arc weight, so that sums of a few stay in 32 bits.
 const MAX_ARC_WEIGHT: f64 = 2_147_483_647.0;
 
-fn sort_arcs(net: &Net, errors: &mut Vec<CompileError>) -> Vec<TransitionArcs> {
+fn sort_arcs(net: &Net, errors: &mut Vec<CompileProblem>) -> Vec<TransitionArcs> {
     let mut sorted = vec![TransitionArcs::default(); net.transitions().len()];
     for (position, arc) in net.arcs().iter().enumerate() {
         let row = &mut sorted[arc.transition.index()];
@@ -187,7 +189,7 @@ fn sort_arcs(net: &Net, errors: &mut Vec<CompileError>) -> Vec<TransitionArcs> {
                 Some(value) => {
                     let whole = value.round();
                     if !(0.0..=MAX_ARC_WEIGHT).contains(&whole) {
-                        errors.push(CompileError::BadArcWeight { arc: arc.id.clone(), position, value });
+                        errors.push(CompileProblem::BadArcWeight { arc: arc.id.clone(), position, value });
                         continue;
                     }
                     row.add(arc.kind, counter, whole as u32);
@@ -220,7 +222,7 @@ impl TransitionArcs {
     }
 }
 
-fn lower_timing(net: &Net, id: TransitionId, timing: &Timing, errors: &mut Vec<CompileError>) -> Firing {
+fn lower_timing(net: &Net, id: TransitionId, timing: &Timing, errors: &mut Vec<CompileProblem>) -> Firing {
     let mut value = |what, expr: &Expr| {
         let code = lower(net, expr);
         match code.as_constant() {
@@ -230,7 +232,7 @@ fn lower_timing(net: &Net, id: TransitionId, timing: &Timing, errors: &mut Vec<C
                 let endless = what == "rate" && value > 0.0 && (1.0 / value).is_infinite();
                 if !value.is_finite() || value < 0.0 || endless {
                     let transition = net.transition(id).id.clone();
-                    errors.push(CompileError::BadConstant { what, transition, id, value });
+                    errors.push(CompileProblem::BadConstant { what, transition, id, value });
                 }
                 Value::Constant(value)
             }

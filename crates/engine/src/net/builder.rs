@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use crate::Problems;
 use crate::net::expr::{self, Expr, ExprError, Names};
 use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
 use crate::net::parts::{
     Annotation, Arc, ArcKind, ClassWeight, Parameter, Place, Point, StateGroup, Timing, TokenClass, Transition,
 };
-use crate::net::validate::BuildProblem;
+use crate::net::validate::BuildError;
 use crate::net::{NameIndex, Net};
 
 /// Puts a net together.
@@ -239,14 +240,11 @@ impl NetBuilder {
     /// # Errors
     ///
     /// Every problem, in the order of the parts.
-    pub fn build(mut self) -> Result<Net, Vec<BuildProblem>> {
+    pub fn build(mut self) -> Result<Net, BuildError> {
         if self.classes.is_empty() {
             self.add_class(TokenClass::default_class());
         }
-        let problems = self.problems();
-        if !problems.is_empty() {
-            return Err(problems);
-        }
+        Problems::check(self.problems())?;
         self.make_canonical();
         for (i, place) in self.places.iter().enumerate() {
             if !place.name.is_empty() {
@@ -291,6 +289,7 @@ impl NetBuilder {
 mod tests {
     use super::*;
     use crate::net::law::Law;
+    use crate::net::validate::BuildProblem;
 
     #[test]
     fn reports_all_problems_at_once() {

@@ -22,7 +22,7 @@ pub use parts::{
     Annotation, Arc, ArcKind, ClassWeight, Delay, Memory, Parameter, PathPoint, Place, Point, Servers, StateGroup,
     Timing, TokenClass, Transition,
 };
-pub use validate::{BuildProblem, PartRef};
+pub use validate::{BuildError, BuildProblem, PartRef};
 
 use expr::{ExprError, Leaf, Names};
 use std::collections::HashMap;

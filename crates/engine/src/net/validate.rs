@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use crate::Problems;
 use crate::net::builder::NetBuilder;
 use crate::net::expr::{Expr, Leaf};
 use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
@@ -19,6 +20,9 @@ pub enum PartRef {
     Transition(TransitionId),
     Arc(usize),
 }
+
+/// Everything that is wrong with the parts of a net.
+pub type BuildError = Problems<BuildProblem>;
 
 /// Why the parts do not make a net.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -6,7 +6,7 @@ use crate::compile::{Program, ScheduleObstacle, SchedulePlan, plan_schedule};
 use crate::sim::Engine;
 use crate::sim::race::{ClockForm, DirectForm, DirectLaw, DirectObstacle, LockstepForm, Setup};
 use crate::sim::run::RunError;
-use crate::sim::schedule::Schedule;
+use crate::sim::schedule::{Schedule, UnfitError};
 
 /// Which engine runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +108,8 @@ impl Kind {
                     schedule.map_or_else(|| plan_schedule(program).map(Cow::Owned), |plan| Ok(Cow::Borrowed(plan)));
                 let plan = planned
                     .map_err(|obstacles| obstacles.iter().map(ScheduleObstacle::to_string).collect::<Vec<_>>())?;
-                Ok(Box::new(Schedule::new(program, &plan, question, clock, seed, setup.keep_times)?))
+                let schedule = Schedule::new(program, &plan, question, clock, seed, setup.keep_times);
+                Ok(Box::new(schedule.map_err(UnfitError::into_vec)?))
             }
             Self::Lockstep => Ok(Box::new(LockstepForm::new(setup)?)),
             Self::Direct => {

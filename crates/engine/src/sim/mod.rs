@@ -53,7 +53,7 @@ pub use ready::Ready;
 pub use run::{Ensemble, Provenance, Run, RunError, run};
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
-pub use schedule::{CriticalPath, GroupShare, PathSlopes, Schedule};
+pub use schedule::{CriticalPath, GroupShare, PathSlopes, Schedule, UnfitError};
 pub use score::{ScoreError, Scores, is_scored, scores};
 pub use shift::{Shift, ShiftError};
 pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};

@@ -56,7 +56,7 @@ pub use export::{write_matrix_market, write_prism_labels, write_prism_states, wr
 pub use grid::{Bounded, CompletionTime, GridError, GridSettings};
 pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
 pub use passage::{Passage, PassageError, PassageMoments, PassageSettings, passage};
-pub use phases::{Expanded, PhaseObstacle, expand_phases};
+pub use phases::{Expanded, PhaseError, PhaseObstacle, expand_phases};
 pub use reach::{Limits, explore};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
 pub use series_parallel::{SeriesParallelError, completion_time, is_series_parallel};

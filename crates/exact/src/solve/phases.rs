@@ -14,6 +14,7 @@
 //!
 //! The law of all that can be seen is that of the net, exactly (phases after Cox \[Cox1955\]).
 
+use crate::Problems;
 use crate::net::expr::{BinaryOp, Function, Leaf};
 use crate::net::{
     ArcKind, BuildProblem, ClassId, Delay, Expr, Law, Memory, Net, NetBuilder, Place, PlaceId, Servers, Timing,
@@ -31,6 +32,9 @@ pub struct Expanded {
     /// Transitions between phases, or that draw or drop one: their firings are not firings of the original.
     pub hidden_transitions: Vec<TransitionId>,
 }
+
+/// Every delay of a net that has no phases.
+pub type PhaseError = Problems<PhaseObstacle>;
 
 /// Why a delay has no phases here. The advice is in the message.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -89,7 +93,7 @@ fn advice(law: &str) -> &'static str {
 /// # Errors
 ///
 /// Every delay that has no phases, in the order of the net.
-pub fn expand_phases(net: &Net) -> Result<Expanded, Vec<PhaseObstacle>> {
+pub fn expand_phases(net: &Net) -> Result<Expanded, PhaseError> {
     let mut draft = Draft::new(net);
     let mut obstacles = Vec::new();
     for (i, transition) in net.transitions().iter().enumerate() {
@@ -99,11 +103,8 @@ pub fn expand_phases(net: &Net) -> Result<Expanded, Vec<PhaseObstacle>> {
             obstacles.push(obstacle);
         }
     }
-    if !obstacles.is_empty() {
-        return Err(obstacles);
-    }
-    let built = draft.builder.build();
-    let net = built.map_err(|problems| problems.into_iter().map(PhaseObstacle::Build).collect::<Vec<_>>())?;
+    Problems::check(obstacles)?;
+    let net = draft.builder.build().map_err(|problems| problems.map(PhaseObstacle::Build))?;
     Ok(Expanded { net, hidden_places: draft.places, hidden_transitions: draft.transitions })
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::compile::{Firing, Fold, Program, ScheduleObstacle, SchedulePlan, plan_schedule};
+use crate::compile::{Firing, Fold, Program, ScheduleError, SchedulePlan, plan_schedule};
 use crate::solve::grid::{CompletionTime, GridError, GridSettings};
 use crate::solve::law_tree::{LawId, LawTable};
 
@@ -15,10 +15,10 @@ use crate::solve::law_tree::{LawId, LawTable};
 #[non_exhaustive]
 pub enum SeriesParallelError {
     /// The net is no schedule: something may fire twice, or races. Build the state space or simulate.
-    #[error("the net is no schedule: {}", .0.first().map(ToString::to_string).unwrap_or_default())]
+    #[error("the net is no schedule: {}", .0[0])]
     NotSchedule(
         /// Every reason that was found.
-        Vec<ScheduleObstacle>,
+        ScheduleError,
     ),
     /// Paths part and meet in a way that is neither series nor parallel, so that they depend on each other. Build the state
     /// space or simulate.

@@ -4,7 +4,7 @@
 
 use crate::mapreduce::straggler::SettingProblem;
 use crate::mapreduce::task_chain::ChainProblem;
-use crate::net::{BuildProblem, Net, PlaceId, TransitionId};
+use crate::net::{BuildError, Net, PlaceId, TransitionId};
 
 /// Which slots copies take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -82,6 +82,6 @@ pub enum AugmentError {
     #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
     Parts(
         /// All of them, at least one.
-        Vec<BuildProblem>,
+        BuildError,
     ),
 }

@@ -35,7 +35,7 @@ use crate::mapreduce::speculation::speculate;
 use crate::mapreduce::straggler::{WhichTasks, straggle};
 use crate::mapreduce::task_chain::TaskChain;
 use crate::mapreduce::task_times::JobPhases;
-use crate::net::{BuildProblem, Net, NetBuilder, PlaceId, Point, Timing, TransitionId};
+use crate::net::{BuildError, Net, NetBuilder, PlaceId, Point, Timing, TransitionId};
 
 /// The net of a job, and which of its parts are which.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,7 +107,7 @@ pub enum JobNetError {
     #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
     Parts(
         /// All of them, at least one.
-        Vec<BuildProblem>,
+        BuildError,
     ),
 }
 

@@ -10,7 +10,7 @@
 //! takes a token of every task. The only dead marking has its token on `finished`. Ids are letters and digits.
 
 use crate::mapreduce::PhaseLaw;
-use crate::net::{BuildProblem, Delay, Memory, Net, NetBuilder, PlaceId, Point, Servers, Timing, TransitionId};
+use crate::net::{BuildError, Delay, Memory, Net, NetBuilder, PlaceId, Point, Servers, Timing, TransitionId};
 use crate::stages::planned::{PlannedJob, PlannedStage};
 
 /// The net of a job, and which of its transitions belong to which stage.
@@ -33,7 +33,7 @@ const DRIVER: PhaseLaw = PhaseLaw::Erlang(4);
 /// # Errors
 ///
 /// Parts with numbers that no net can have.
-pub fn stage_net(job: &PlannedJob) -> Result<StageNet, Vec<BuildProblem>> {
+pub fn stage_net(job: &PlannedJob) -> Result<StageNet, BuildError> {
     let mut maker = Maker::new(job);
     let stages = (0..job.stages.len()).map(|i| maker.stage(i)).collect();
     maker.finish();

@@ -12,9 +12,13 @@ mod slots;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use crate::Problems;
 use crate::compile::Csr;
 use crate::compile::program::{Firing, Program};
 use planner::Planner;
+
+/// Every reason why a program is not a schedule.
+pub type ScheduleError = Problems<ScheduleObstacle>;
 
 /// Why a program is not a schedule; each names the first place or transition where it shows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,23 +128,18 @@ pub struct SchedulePlan {
 /// # Errors
 ///
 /// Every reason why the program has none.
-pub fn plan_schedule(program: &Program) -> Result<SchedulePlan, Vec<ScheduleObstacle>> {
+pub fn plan_schedule(program: &Program) -> Result<SchedulePlan, ScheduleError> {
     let mut obstacles = conditions(program);
-    let order = match topological_order(program) {
-        Ok(order) => order,
-        Err(t) => {
-            obstacles.push(ScheduleObstacle::Cycle { transition: program.transition_names[t].clone() });
-            return Err(obstacles);
-        }
-    };
+    let order = topological_order(program).unwrap_or_else(|t| {
+        obstacles.push(ScheduleObstacle::Cycle { transition: program.transition_names[t].clone() });
+        Vec::new()
+    });
     let mut planner = Planner::new(program);
-    for &t in &order {
-        if let Err(obstacle) = planner.visit(t) {
-            obstacles.push(obstacle);
-            break;
-        }
+    if let Some(obstacle) = order.iter().find_map(|&t| planner.visit(t).err()) {
+        obstacles.push(obstacle);
     }
-    if obstacles.is_empty() { Ok(planner.finish(&order)) } else { Err(obstacles) }
+    Problems::check(obstacles)?;
+    Ok(planner.finish(&order))
 }
 
 /// Transitions that more than their input tokens can enable or disable.
@@ -218,7 +217,7 @@ mod tests {
     use crate::compile::compile;
     use crate::net::{NetBuilder, Timing};
 
-    fn plan(b: NetBuilder) -> Result<SchedulePlan, Vec<ScheduleObstacle>> {
+    fn plan(b: NetBuilder) -> Result<SchedulePlan, ScheduleError> {
         plan_schedule(&compile(&b.build().unwrap()).unwrap())
     }
 
@@ -285,6 +284,6 @@ mod tests {
             let t = b.transition(name, Timing::exponential(1.0));
             b.input(p, t, 1.0);
         }
-        assert_eq!(plan(b).unwrap_err(), [ScheduleObstacle::Conflict { place: "p".into() }]);
+        assert_eq!(*plan(b).unwrap_err(), [ScheduleObstacle::Conflict { place: "p".into() }]);
     }
 }

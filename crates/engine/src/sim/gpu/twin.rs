@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::compile::{ScheduleObstacle, plan_schedule};
+use crate::compile::plan_schedule;
 use crate::sim::engines::Kind;
 use crate::sim::gpu::relay::Opened;
 use crate::sim::gpu::{DeviceEngine, DeviceFault, Form, Gpu, GpuRace, GpuSchedule, Wanted};
 use crate::sim::race::Setup;
-use crate::sim::schedule::Schedule;
+use crate::sim::schedule::{Schedule, UnfitError};
 
 /// The engine on a device that gives the numbers of an engine of the CPU.
 pub(in crate::sim::gpu) fn device_engine<'a>(
@@ -20,10 +20,9 @@ pub(in crate::sim::gpu) fn device_engine<'a>(
     let Setup { program, question, clock, keep_times, .. } = setup;
     match kind {
         Kind::Schedule => {
-            let told = |obstacles: Vec<ScheduleObstacle>| obstacles.iter().map(ToString::to_string).collect();
-            let plan = plan_schedule(program).map_err(|obstacles| DeviceFault::DoesNotFit(told(obstacles)))?;
-            let schedule = Schedule::new(program, &plan, question, clock, seed, keep_times);
-            let schedule = schedule.map_err(DeviceFault::DoesNotFit)?;
+            let unfit = |reasons: UnfitError| DeviceFault::DoesNotFit(reasons.into_vec());
+            let plan = plan_schedule(program).map_err(|obstacles| unfit(obstacles.map(|o| o.to_string())))?;
+            let schedule = Schedule::new(program, &plan, question, clock, seed, keep_times).map_err(unfit)?;
             Ok(Box::new(GpuSchedule::new(gpu, schedule, &program.transition_names)?))
         }
         Kind::Lockstep | Kind::Direct => Ok(Box::new(GpuRace::new(gpu, setup, Form::Direct)?)),

@@ -10,7 +10,7 @@ use crate::compile::{Program, SchedulePlan};
 use crate::estimate::FloatMoments;
 use crate::sim::clock::{Clock, NEVER};
 use crate::sim::question::{Goal, Group, Question};
-use crate::sim::schedule::{Block, Schedule};
+use crate::sim::schedule::{Block, Schedule, UnfitError};
 
 /// What one group of transitions contributes to the passage time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +47,7 @@ impl CriticalPath {
         seed: u64,
         first: u64,
         count: u64,
-    ) -> Result<Self, Vec<String>> {
+    ) -> Result<Self, UnfitError> {
         let question = Question { goal: Goal::Dead, ..Question::default() };
         let schedule = Schedule::new(program, plan, &question, clock, seed, false)?;
         let tracer = Tracer::new(program, plan, &schedule);

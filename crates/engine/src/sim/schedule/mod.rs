@@ -10,6 +10,7 @@ mod perturbation;
 pub use critical::{CriticalPath, GroupShare};
 pub use perturbation::PathSlopes;
 
+use crate::Problems;
 use crate::compile::{Fold, Program, Put, SchedulePlan, Step};
 use crate::rng::{Address, Purpose, split};
 use crate::semantics::Fault;
@@ -106,6 +107,9 @@ impl pulp::NullaryFnOnce for RunBlock<'_> {
     }
 }
 
+/// Everything in a question that a schedule cannot answer, in words.
+pub type UnfitError = Problems<String>;
+
 impl Schedule {
     /// Binds a plan of `program` to a question and a seed; `keep` keeps every passage time.
     ///
@@ -120,7 +124,7 @@ impl Schedule {
         clock: Clock,
         seed: u64,
         keep: bool,
-    ) -> Result<Self, Vec<String>> {
+    ) -> Result<Self, UnfitError> {
         let ends = obstacles_or_ends(program, plan, question, clock)?;
         let mut groups_of = vec![Vec::new(); program.transitions()];
         for (group, number) in question.groups.iter().zip(0_u32..) {
@@ -297,7 +301,7 @@ fn obstacles_or_ends(
     plan: &SchedulePlan,
     question: &Question,
     clock: Clock,
-) -> Result<Vec<bool>, Vec<String>> {
+) -> Result<Vec<bool>, UnfitError> {
     let mut obstacles = Vec::new();
     if !question.is_passage_only() {
         obstacles.push("only passage times and groups are asked of a schedule".to_owned());
@@ -316,15 +320,11 @@ fn obstacles_or_ends(
         Goal::Horizon => None,
         Goal::Marking(code) => code.as_conjunction().and_then(|terms| ends_of(program, plan, question, &terms)),
     };
-    match ends {
-        Some(ends) if obstacles.is_empty() => Ok(ends),
-        Some(_) => Err(obstacles),
-        None => {
-            obstacles
-                .push("the goal is not the dead marking, nor all the tokens that final places ever get".to_owned());
-            Err(obstacles)
-        }
+    if ends.is_none() {
+        obstacles.push("the goal is not the dead marking, nor all the tokens that final places ever get".to_owned());
     }
+    Problems::check(obstacles)?;
+    Ok(ends.unwrap_or_default())
 }
 
 /// Steps whose firing may complete the tokens that `terms` (counter, least) ask for. Each counter must be one that

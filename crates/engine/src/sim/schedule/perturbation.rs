@@ -15,8 +15,8 @@ use rayon::prelude::*;
 use crate::compile::{Program, SchedulePlan};
 use crate::sim::clock::Clock;
 use crate::sim::question::Question;
-use crate::sim::schedule::Schedule;
 use crate::sim::schedule::critical::Tracer;
+use crate::sim::schedule::{Schedule, UnfitError};
 
 /// Times of some replications and their derivatives.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +45,7 @@ impl PathSlopes {
         seed: u64,
         first: u64,
         count: u64,
-    ) -> Result<Self, Vec<String>> {
+    ) -> Result<Self, UnfitError> {
         let clock = Clock::choose(program, question.horizon);
         let schedule = Schedule::new(program, plan, question, clock, seed, false)?;
         let tracer = Tracer::new(program, plan, &schedule);
