@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut table =
         Table::new([("", right), ("job time [s]", right), ("from", right), ("to", right), ("exact [s]", right)]);
     for row in &time.quantiles {
-        let (Some(low), Some(high)) = (row.quantity.low, row.quantity.high) else { return Err("too few".into()) };
+        let Some([low, high]) = row.quantity.ends() else { return Err("too few".into()) };
         let exact = law.quantile(Probability::new(row.p).ok_or("a share")?)?.get();
         let cells = [row.quantity.value, low, high, exact].map(|seconds| format!("{seconds:.2}"));
         table.push(std::iter::once(format!("{} %", row.p * 100.0)).chain(cells));

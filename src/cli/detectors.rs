@@ -1,6 +1,6 @@
 //! `detectors`: which straggler detectors there are.
 
-use tailspn::report::{detectors_report, detectors_text, json};
+use tailspn::report::detectors_report;
 
 use crate::cli::args::DetectorsArgs;
 use crate::cli::exit::Exit;
@@ -9,12 +9,6 @@ use crate::cli::output::Terminal;
 
 /// Lists the detectors.
 pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let report = detectors_report();
-    let text = if args.json {
-        json("detectors", &report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?
-    } else {
-        detectors_text(&report, &terminal.look())
-    };
-    terminal.data(&text)?;
+    terminal.report(&detectors_report(), &args.print)?;
     Ok(Exit::Success)
 }

@@ -6,10 +6,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::fit::{FitError, HadoopConf, fit_job, fit_stages, is_mapreduce, observe, observe_job};
-use tailspn::report::{fit_job_report, fit_job_text, fit_report, fit_text, json};
+use tailspn::report::{fit_job_report, fit_report, fit_text, json};
 use tailspn::trace::{JobTrace, ReadOptions};
 
-use crate::cli::args::FitArgs;
+use crate::cli::args::{FitArgs, Form};
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};
@@ -147,10 +147,9 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted
         .collect();
     let fitted = fit_stages(&runs).map_err(|error| refused(&error))?;
     let report = fit_report(&fitted, args.level);
-    let report = if args.json {
-        json("fit", &report).map_err(|error| internal(&error))?
-    } else {
-        fit_text(&report, &terminal.look())
+    let report = match Form::from(&args.print) {
+        Form::Json => json("fit", &report).map_err(|error| internal(&error))?,
+        _ => fit_text(&report, &terminal.look()),
     };
     let plan = fitted.plan.to_toml().map_err(|error| internal(&error))?;
     Ok(Fitted { report, notes: fitted.plan.notes, plan })
@@ -168,14 +167,9 @@ fn job(trace: &JobTrace, confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal
     };
     let observed = observe_job(trace, args.job.as_deref()).map_err(|error| refused(&error))?;
     let fitted = fit_job(&observed, conf.as_ref(), input_mb(args, 0), args.level).map_err(|error| refused(&error))?;
-    let report = fit_job_report(&fitted);
-    let report = if args.json {
-        json("fit_job", &report).map_err(|error| internal(&error))?
-    } else {
-        fit_job_text(&report, &terminal.look())
-    };
+    let report = terminal.printed(&fit_job_report(&fitted), &args.print)?;
     let plan = fitted.plan_text().map_err(|error| internal(&error))?;
-    Ok(Fitted { report, notes: fitted.notes, plan })
+    Ok(Fitted { report, notes: Vec::new(), plan })
 }
 
 fn refused(error: &FitError) -> Failure {

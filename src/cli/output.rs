@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use tailspn::report::Look;
+use tailspn::report::{Look, Report};
 use tailspn::whole_file;
 
-use crate::cli::args::ColorChoice;
+use crate::cli::args::{ColorChoice, Form};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 
@@ -41,7 +41,26 @@ impl Terminal {
     /// How text on standard output may look.
     pub(crate) fn look(&self) -> Look {
         let heading = if self.colour_out { [BOLD, RESET] } else { ["", ""] };
-        Look { unicode: self.unicode, width: WIDTH, heading }
+        let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));
+        Look { unicode: self.unicode, width, heading, ..Look::default() }
+    }
+
+    /// Prints a result.
+    pub(crate) fn report<R: Report>(&self, report: &R, form: impl Into<Form>) -> Result<(), Failure> {
+        self.data(&self.printed(report, form)?)
+    }
+
+    /// Returns a result in the form that was asked for.
+    pub(crate) fn printed<R: Report>(&self, report: &R, form: impl Into<Form>) -> Result<String, Failure> {
+        match form.into() {
+            Form::Text => Ok(report.text(&self.look())),
+            Form::Markdown => Ok(report.markdown(&self.look())),
+            Form::Json => report.json().map_err(|error| Failure::plain(Exit::Internal, error.to_string())),
+            Form::Csv => {
+                let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", R::KIND));
+                report.csv().ok_or_else(none)
+            }
+        }
     }
 
     /// Whether a progress bar can be shown.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tailspn::cluster::{Experiment, Plan, PlanProblem, Replications, Sweep, compare};
-use tailspn::report::{Found, WhatIfReport, json, what_if_csv, what_if_picture, what_if_report, what_if_text};
+use tailspn::report::{Found, WhatIfReport, what_if_picture, what_if_report};
 use tailspn::sim::Watch as _;
 
 use crate::cli::args::{SweepAxis, WhatIfArgs};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif", terminal)?;
     let plan = swept(plan, &args.sweep)?;
     let report = replicate(&plan, args, terminal)?;
-    terminal.data(&text_of(&report, args, terminal)?)?;
+    terminal.report(&report, &args.print)?;
     if let Some(path) = &args.plot {
         let picture = what_if_picture(&report).map_err(|error| internal(&error))?;
         write_picture(path, &picture.wide, args.force)?;
@@ -85,15 +85,4 @@ fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<What
     };
     let comparison = compare(&runs, args.run.level).map_err(|error| refused(&error))?;
     Ok(what_if_report(plan, &comparison, seed, args.reps, started.elapsed()))
-}
-
-/// The report as it was asked for.
-fn text_of(report: &WhatIfReport, args: &WhatIfArgs, terminal: &Terminal) -> Result<String, Failure> {
-    if args.print.json {
-        json("whatif", report).map_err(|error| internal(&error))
-    } else if args.print.csv {
-        what_if_csv(report).map_err(|error| internal(&error))
-    } else {
-        Ok(what_if_text(report, &terminal.look()))
-    }
 }

@@ -5,9 +5,7 @@ use std::time::Instant;
 
 use tailspn::cluster::{Experiment, Plan, PolicyPlan, Replications, compare};
 use tailspn::fit::{FitError, replay, usual_policies};
-use tailspn::report::{
-    Found, LogWhatIfReport, json, log_what_if_report, log_what_if_text, what_if_csv, what_if_picture,
-};
+use tailspn::report::{Found, log_what_if_report, what_if_picture};
 use tailspn::sim::Watch as _;
 use tailspn::trace::{ReadOptions, is_log};
 
@@ -37,9 +35,6 @@ pub(crate) fn run(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<
     }
     let replayed = replay(&trace).map_err(|error| refused(&error))?;
     drop(trace);
-    for note in &replayed.notes {
-        terminal.tell(&format!("note: {note}"));
-    }
     let policies = match &args.policies {
         Some(path) => read_plan(Some(path), Plan::from_toml, "whatif", terminal)?.policy,
         None => usual_policies(&replayed),
@@ -60,7 +55,7 @@ pub(crate) fn run(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<
     let comparison =
         compare(&runs, args.run.level).map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
     let report = log_what_if_report(&replayed, &comparison, seed, args.reps, started.elapsed());
-    terminal.data(&text_of(&report, args, terminal)?)?;
+    terminal.report(&report, &args.print)?;
     if let Some(path) = &args.plot {
         let picture = what_if_picture(&report.comparison).map_err(|error| internal(&error))?;
         write_picture(path, &picture.wide, args.force)?;
@@ -84,15 +79,4 @@ fn refused(error: &FitError) -> Failure {
         _ => note,
     };
     Failure::new(Exit::Trace, note)
-}
-
-/// The report as it was asked for.
-fn text_of(report: &LogWhatIfReport, args: &WhatIfArgs, terminal: &Terminal) -> Result<String, Failure> {
-    if args.print.json {
-        json("whatif_log", report).map_err(|error| internal(&error))
-    } else if args.print.csv {
-        what_if_csv(&report.comparison).map_err(|error| internal(&error))
-    } else {
-        Ok(log_what_if_text(report, &terminal.look()))
-    }
 }

@@ -4,6 +4,8 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
+pub mod document;
+pub mod render;
 pub mod report;
 
 pub(crate) use tailspn_engine::{compile, estimate, formats, net, sim};

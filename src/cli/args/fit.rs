@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::cli::args::PrintTextArgs;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -45,9 +46,8 @@ pub(crate) struct FitArgs {
     /// Longest line, such as 64M; a longer one is left out and counted
     #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_line: u64,
-    /// Print JSON (described in docs/json.md)
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintTextArgs,
 }
 
 /// The size at which a plan of stages is estimated, in place of the plan's own.

@@ -7,7 +7,7 @@ use clap::Args;
 use tailspn::cluster::SlotShare;
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
-use crate::cli::args::{Method, PlaceArgs, PlotArgs, PrintArgs, RunArgs, SizeArgs, SparkSpeculation};
+use crate::cli::args::{Method, PlaceArgs, PlotArgs, PrintArgs, PrintTextArgs, RunArgs, SizeArgs, SparkSpeculation};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
@@ -153,7 +153,6 @@ pub(crate) enum SweepAxis {
 
 #[derive(Debug, Args)]
 pub(crate) struct DetectorsArgs {
-    /// Print JSON (described in docs/json.md)
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintTextArgs,
 }

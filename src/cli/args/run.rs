@@ -12,11 +12,60 @@ use crate::cli::values;
 #[command(next_help_heading = "Output")]
 pub(crate) struct PrintArgs {
     /// Print JSON (described in docs/json.md)
-    #[arg(long, conflicts_with = "csv")]
+    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
     pub(crate) json: bool,
     /// Print CSV: one number a row
-    #[arg(long)]
+    #[arg(long, conflicts_with = "markdown")]
     pub(crate) csv: bool,
+    /// Print Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+/// How results without CSV are printed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct PrintTextArgs {
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+    /// Print Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+/// A form in which a result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Text for a terminal.
+    Text,
+    /// GitHub's Markdown.
+    Markdown,
+    /// JSON.
+    Json,
+    /// CSV.
+    Csv,
+}
+
+impl From<&PrintArgs> for Form {
+    fn from(args: &PrintArgs) -> Self {
+        match args {
+            PrintArgs { json: true, .. } => Self::Json,
+            PrintArgs { csv: true, .. } => Self::Csv,
+            PrintArgs { markdown: true, .. } => Self::Markdown,
+            PrintArgs { .. } => Self::Text,
+        }
+    }
+}
+
+impl From<&PrintTextArgs> for Form {
+    fn from(args: &PrintTextArgs) -> Self {
+        match args {
+            PrintTextArgs { json: true, .. } => Self::Json,
+            PrintTextArgs { markdown: true, .. } => Self::Markdown,
+            PrintTextArgs { .. } => Self::Text,
+        }
+    }
 }
 
 /// How a simulation is run.

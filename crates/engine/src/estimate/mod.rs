@@ -12,6 +12,7 @@
 //! | quantiles, CDF and histogram in bounded memory | [`histogram`] |
 //! | quantiles of samples that were kept | [`quantile`] |
 //! | interval of a mean; the result types and their error | [`mean`] |
+//! | a number with its doubt, as reports hold it | [`measured`] |
 //! | interval of a standard deviation | [`spread`] |
 //! | interval of a probability from counts | [`proportion`] |
 //! | steady state from long runs | [`batch`] |
@@ -32,6 +33,7 @@ pub mod compare;
 pub mod distribution;
 pub mod histogram;
 pub mod mean;
+pub mod measured;
 pub mod moments;
 pub mod proportion;
 pub mod quantile;
@@ -43,6 +45,7 @@ pub use compare::{CompareError, paired_difference, paired_ratio};
 pub use distribution::{normal_quantile, student_quantile};
 pub use histogram::{Bin, TickHistogram};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
+pub use measured::{Doubt, Measured, ends};
 pub use moments::{FloatMoments, Moments};
 pub use proportion::{ProportionError, clopper_pearson, wilson};
 pub use quantile::{Ranks, interval_ranks, quantile_interval_of_sorted, quantile_of_sorted};

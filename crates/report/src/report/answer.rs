@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::estimate::Measured;
 use crate::report::distribution::{Distribution, Histogram, QuantileRow};
 use crate::report::job::QuantilePoint;
 use crate::report::json::Word;
 use crate::report::number::count;
 use crate::report::passage::PassageSection;
-use crate::report::quantity::Quantity;
 use crate::report::steady::{SteadyReport, SteadyRow};
 use crate::report::summary::{
     EndingCounts, NetSummary, QuestionSummary, Row, SimulationReport, SnapshotRow, Subject, counter_names, reward_names,
@@ -63,7 +63,7 @@ fn rows(names: &[String], unit: &'static str, values: &[f64], level: f64) -> Vec
     let row = |(name, &value): (&String, &f64)| Row {
         name: name.clone(),
         unit: unit.into(),
-        quantity: Quantity::exact(value, level),
+        quantity: Measured::exact(value, level),
     };
     names.iter().zip(values).map(row).collect()
 }
@@ -86,7 +86,7 @@ pub fn exact_report(
         endings: EndingCounts::default(),
         firings: 0,
         passage_time: numbers.passage.as_ref().and_then(|passage| Distribution::exact(passage, level)),
-        goal_probability: numbers.passage.as_ref().map(|passage| Quantity::exact(passage.probability, level)),
+        goal_probability: numbers.passage.as_ref().map(|passage| Measured::exact(passage.probability, level)),
         groups: Vec::new(),
         tokens: rows(&counter_names(subject), "tokens", &numbers.tokens, level),
         throughputs: rows(subject.transitions, "1/s", &numbers.throughputs, level),
@@ -95,7 +95,7 @@ pub fn exact_report(
             .map(|((snapshot, text), &value)| SnapshotRow {
                 time_s: snapshot.time,
                 expression: text.clone(),
-                mean: Some(Quantity::exact(value, level)),
+                mean: Some(Measured::exact(value, level)),
             })
             .collect(),
         provenance: None,
@@ -134,7 +134,10 @@ pub fn exact_steady_report(
 impl Distribution {
     /// The exact distribution of a time; none where the goal is out of reach.
     pub(super) fn exact(passage: &PassageSection, level: f64) -> Option<Self> {
-        let bounded = |value, bounds| Quantity { bounds, ..Quantity::exact(value, level) };
+        let bounded = |value, bounds: Option<[f64; 2]>| match bounds {
+            Some(bounds) => Measured::bounded(value, bounds, level),
+            None => Measured::exact(value, level),
+        };
         let quantile = |point: &QuantilePoint| QuantileRow {
             p: point.p,
             quantity: bounded(point.value, point.low.zip(point.high).map(|(low, high)| [low, high])),
@@ -147,7 +150,7 @@ impl Distribution {
             min: None,
             max: None,
             mean: bounded(passage.mean_s?, passage.mean_bounds_s),
-            sd: passage.sd_s.map(|sd| Quantity::exact(sd, level)),
+            sd: passage.sd_s.map(|sd| Measured::exact(sd, level)),
             quantiles: of_those_there.iter().map(quantile).collect(),
             histogram: Histogram::default(),
             curve: passage.curve.clone(),

@@ -1,9 +1,9 @@
 //! What stragglers and copies cost, as questions to a simulation and as rows of a report.
 
 use crate::compile::{Code, lower};
+use crate::estimate::Measured;
 use crate::mapreduce::AttemptReward;
 use crate::net::Net;
-use crate::report::quantity::Quantity;
 use crate::report::summary::{Row, float_mean};
 use crate::sim::{Reward, Samples};
 
@@ -22,7 +22,7 @@ pub fn reward_to_gather(net: &Net, reward: &AttemptReward) -> Reward {
 /// The means over replications, in the order of `rewards`, which are the first of the question.
 pub(super) fn attempt_rows(rewards: &[AttemptReward], samples: &Samples, level: f64) -> Vec<Row> {
     let row = |(reward, values): (&AttemptReward, _)| {
-        let quantity: Quantity = float_mean(values, level)?;
+        let quantity: Measured = float_mean(values, level)?;
         Some(Row { name: reward.name.to_owned(), unit: reward.unit.into(), quantity })
     };
     rewards.iter().zip(&samples.rewards).filter_map(row).collect()

@@ -3,8 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::report::csv::quantile_name;
-use crate::report::number::{plain, within};
+use crate::report::number::{plain, quantile_name, within};
 use crate::report::passage::{CdfPoint, PassageSection};
 use crate::report::plot::{self, Area, DrawError, PlotError, font, px};
 

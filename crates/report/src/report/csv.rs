@@ -2,10 +2,11 @@
 //!
 //! `measure,name,unit,value,low,high,level,samples`; an interval or count that does not exist is an empty cell.
 
+use crate::estimate::Measured;
 use crate::report::distribution::Distribution;
 use crate::report::job::JobReport;
+use crate::report::number::quantile_name;
 use crate::report::passage::PassageSection;
-use crate::report::quantity::Quantity;
 use crate::report::solve::SolveReport;
 use crate::report::solve_numbers::AverageSection;
 use crate::report::steady::SteadyReport;
@@ -46,25 +47,20 @@ impl Rows {
         measure: &str,
         name: &str,
         unit: &str,
-        quantity: &Quantity,
+        quantity: &Measured,
     ) -> Result<(), CsvError> {
         let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-        if quantity.exact {
-            return self.bounded(
-                measure,
-                name,
-                unit,
-                quantity.value,
-                quantity.bounds.map_or([None; 2], |b| b.map(Some)),
-            );
+        let ends = quantity.ends().map_or([None; 2], |ends| ends.map(Some));
+        if quantity.is_exact() {
+            return self.bounded(measure, name, unit, quantity.value, ends);
         }
         self.write([
             measure.to_owned(),
             name.to_owned(),
             unit.to_owned(),
             quantity.value.to_string(),
-            optional(quantity.low),
-            optional(quantity.high),
+            optional(ends[0]),
+            optional(ends[1]),
             quantity.level.to_string(),
             quantity.samples.to_string(),
         ])
@@ -75,7 +71,7 @@ impl Rows {
         self.write(cells.map(str::to_owned))
     }
 
-    fn optional(&mut self, measure: &str, name: &str, quantity: Option<&Quantity>) -> Result<(), CsvError> {
+    fn optional(&mut self, measure: &str, name: &str, quantity: Option<&Measured>) -> Result<(), CsvError> {
         quantity.map_or(Ok(()), |quantity| self.quantity(measure, name, "s", quantity))
     }
 
@@ -128,11 +124,6 @@ impl Rows {
         let bytes = self.0.into_inner().map_err(|error| CsvError(error.to_string()))?;
         String::from_utf8(bytes).map_err(|error| CsvError(error.to_string()))
     }
-}
-
-/// `p99.9` for 0.999.
-pub(super) fn quantile_name(p: f64) -> String {
-    format!("p{}", (p * 1e6).round() / 1e4)
 }
 
 /// The CSV of a simulation: replications, passage time, probability of the goal, groups, tokens, throughputs, rewards, snapshots.

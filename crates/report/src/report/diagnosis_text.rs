@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::diagnose::causes::Advice;
 use crate::diagnose::{Cause, Evidence, Finding, Subject};
+use crate::render::Look;
 use crate::report::diagnosis::{DiagnosisReport, cause_text};
-use crate::report::look::Look;
 use crate::report::number::{count, counted};
 use crate::report::table::{Align, Table};
 use crate::report::trace_text::{MostRows, size, time};

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{Interval, Moments, TickHistogram, clopper_pearson, standard_deviation_interval};
+use crate::estimate::{Interval, Measured, Moments, TickHistogram, clopper_pearson, standard_deviation_interval};
 use crate::report::json::Word;
 use crate::report::passage::CdfPoint;
-use crate::report::quantity::Quantity;
 use crate::sim::Clock;
 
 /// The quantiles that every distribution has.
@@ -25,7 +24,7 @@ pub struct QuantileRow {
     pub p: f64,
     /// Its value \[s\].
     #[serde(flatten)]
-    pub quantity: Quantity,
+    pub quantity: Measured,
 }
 
 /// Samples from `low` to `high`, the latter not included.
@@ -60,9 +59,9 @@ pub struct Distribution {
     /// Longest sample.
     pub max: Option<f64>,
     /// Mean.
-    pub mean: Quantity,
+    pub mean: Measured,
     /// Standard deviation.
-    pub sd: Option<Quantity>,
+    pub sd: Option<Measured>,
     /// The quantiles of [`QUANTILES`].
     pub quantiles: Vec<QuantileRow>,
     /// How many samples are where.
@@ -81,7 +80,7 @@ impl Distribution {
         let quantiles = QUANTILES.iter().filter_map(|&p| {
             let interval = histogram.quantile_interval(p, level);
             let value = histogram.quantile(p).ok();
-            let quantity = Quantity::new(value, histogram.count(), level, interval)?.scaled(clock.tick());
+            let quantity = Measured::new(value, histogram.count(), level, interval)?.scaled(clock.tick());
             Some(QuantileRow { p, quantity })
         });
         Some(Self {
@@ -90,7 +89,7 @@ impl Distribution {
             min: Some(clock.seconds(min)),
             max: Some(clock.seconds(max)),
             mean: mean_time(moments, clock, level)?,
-            sd: Quantity::new(moments.variance().map(f64::sqrt), moments.count(), level, sd)
+            sd: Measured::new(moments.variance().map(f64::sqrt), moments.count(), level, sd)
                 .map(|sd| sd.scaled(clock.tick())),
             quantiles: quantiles.collect(),
             histogram: Histogram::new(histogram, clock),
@@ -144,9 +143,9 @@ fn drawn_to(samples: &TickHistogram, min: u64, max: u64) -> f64 {
 }
 
 /// The mean \[s\] of samples in ticks; none without a sample.
-pub(super) fn mean_time(moments: &Moments, clock: Clock, level: f64) -> Option<Quantity> {
+pub(super) fn mean_time(moments: &Moments, clock: Clock, level: f64) -> Option<Measured> {
     let interval = moments.mean_estimate(level).map(Interval::from);
-    Some(Quantity::new(moments.mean_ticks(), moments.count(), level, interval)?.scaled(clock.tick()))
+    Some(Measured::new(moments.mean_ticks(), moments.count(), level, interval)?.scaled(clock.tick()))
 }
 
 impl Histogram {
@@ -188,7 +187,7 @@ mod tests {
         let time = distribution(0..=100).unwrap();
         assert_eq!((time.min, time.max), (Some(0.0), Some(50.0)));
         assert_eq!((time.mean.value, time.quantile(0.5)), (25.0, Some(25.0)));
-        let [low, high] = [time.mean.low, time.mean.high].map(Option::unwrap);
+        let [low, high] = time.mean.ends().unwrap();
         assert!((low + high - 50.0).abs() < 1e-9 && low < 25.0);
     }
 
@@ -229,8 +228,8 @@ mod tests {
     #[test]
     fn one_sample_has_a_value_without_an_interval() {
         let time = distribution(std::iter::once(8)).unwrap();
-        assert_eq!((time.mean.value, time.mean.low), (4.0, None));
-        assert!(time.mean.note.is_some() && time.sd.is_none());
+        assert_eq!((time.mean.value, time.mean.ends()), (4.0, None));
+        assert!(time.mean.reason().is_some() && time.sd.is_none());
         assert_eq!(distribution(std::iter::empty()), None);
     }
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::fit::{FittedRun, FittedStage, FittedStages};
+use crate::render::Look;
 use crate::report::json::Word;
-use crate::report::look::Look;
 use crate::report::number::{counted, plain};
 use crate::report::table::{Align, Table};
 use crate::stages::{StagePlan, TaskTime};

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fit::{FittedJob, short};
+use crate::document::parts::notes_table;
+use crate::document::{Document, Number, Report, Table};
+use crate::fit::FittedJob;
 use crate::mapreduce::Plan;
 use crate::report::json::Word;
-use crate::report::look::Look;
-use crate::report::table::{Align, Table};
+use crate::report::number::counted;
 
 /// A value of the plan that the log or the configuration tells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,18 +66,32 @@ pub fn fit_job_report(fitted: &FittedJob) -> FitJobReport {
     }
 }
 
-/// The text of a fit.
-pub fn fit_job_text(report: &FitJobReport, look: &Look) -> String {
-    let mut text = look.heading(&format!("{}: {}, which took {:.3} s", report.id, report.name, report.job_s));
-    let right = Align::Right;
-    let level = format!("{:.0} % from", 100.0 * report.level);
-    let columns: [(&str, Align); 5] =
-        [("key", Align::Left), ("value", right), (level.as_str(), right), ("to", right), ("from", Align::Left)];
-    let mut table = Table::new(columns);
-    for row in &report.values {
-        let end = |end: Option<f64>| end.map(short).unwrap_or_default();
-        table.push([row.key.to_string(), short(row.value), end(row.low), end(row.high), row.from.clone()]);
+impl Report for FitJobReport {
+    const KIND: &'static str = "fit_job";
+
+    fn document(&self) -> Document<'_> {
+        let measured = self.values.iter().filter(|row| row.low.is_some()).count();
+        let mut document = Document {
+            kind: "fit of a MapReduce job",
+            title: self.name.clone(),
+            question: "What does the log say about the job's plan, and with what intervals?".to_owned(),
+            answer: vec![
+                format!("{} of the plan from {}, which took ", counted(self.values.len() as u128, "value"), self.id)
+                    .into(),
+                Number::new("/job_s", self.job_s, "s").rounded(0.01).into(),
+                format!("; {measured} of the values come from several tasks and have an interval.").into(),
+            ],
+            plan: toml::to_string(&self.plan).unwrap_or_default(),
+            provenance: vec![["log".to_owned(), self.log.clone()], ["job".to_owned(), self.id.clone()]],
+            ..Document::default()
+        };
+        let mut table = Table::new("Values of the plan", "In the unit of each key.", ["key", "value", "from"]);
+        for (i, row) in self.values.iter().enumerate() {
+            let value = Number::new(format!("/values/{i}"), row.value, "").between(row.low, row.high);
+            table.rows.push(vec![row.key.to_string().into(), value.into(), row.from.clone().into()]);
+        }
+        document.table(table.level(self.level));
+        document.table(notes_table("What the log does not say", &self.notes));
+        document
     }
-    text += &table.text();
-    text
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::estimate::Measured;
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
 use crate::report::answer::AnswerMethod;
 use crate::report::attempts::attempt_rows;
 use crate::report::distribution::{Distribution, QUANTILES};
 use crate::report::json::Word;
 use crate::report::passage::{CdfPoint, line};
-use crate::report::quantity::Quantity;
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
 use crate::sim::{CriticalPath, GroupShare, Question, Run};
 use crate::solve::{Bounded, CompletionTime, GridError};
@@ -49,9 +49,9 @@ pub struct PhaseRow {
     /// The longest task's mean \[s\].
     pub max_s: f64,
     /// When the first task has done it \[s\]; none where it was not simulated.
-    pub first_done: Option<Quantity>,
+    pub first_done: Option<Measured>,
     /// When the last task has done it \[s\]; none where it was not simulated.
-    pub last_done: Option<Quantity>,
+    pub last_done: Option<Measured>,
     /// Its part in the job time; none where it was not traced.
     pub critical: Option<CriticalShare>,
 }
@@ -60,7 +60,7 @@ pub struct PhaseRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CriticalShare {
     /// Time on the critical path \[s\].
-    pub time: Quantity,
+    pub time: Measured,
     /// That time over the mean job time. Also the relative sensitivity: by so many percent the job gets longer when the
     /// phase gets longer by one percent.
     pub share: f64,

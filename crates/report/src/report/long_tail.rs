@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::diagnose::long_tail::{AgentCounts, Counted, FittedProfile, Learned, Model, StragglerFlag};
+use crate::render::Look;
 use crate::report::json::JsonError;
-use crate::report::look::Look;
 use crate::report::number::counted;
 use crate::report::table::{Align, Table};
 

@@ -15,7 +15,7 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | a number with its interval | [`Quantity`] |
+//! | a number with its interval | [`Measured`] |
 //! | mean, spread, quantiles and histogram of a time | [`Distribution`] |
 //! | what a simulation of a net found | [`SimulationReport`] |
 //! | what long runs show of the steady state | [`SteadyReport`] |
@@ -48,28 +48,26 @@ mod diagnosis;
 mod diagnosis_csv;
 mod diagnosis_svg;
 mod diagnosis_text;
-mod distribution;
+pub(crate) mod distribution;
 mod fit;
 mod fit_job;
 mod graph_dot;
 mod graph_layout;
 mod graph_svg;
-mod job;
+pub(crate) mod job;
 mod json;
 mod long_tail;
-mod look;
-mod number;
+pub(crate) mod number;
 mod optimize;
 mod page;
-mod passage;
+pub(crate) mod passage;
 mod passage_text;
 mod picture;
-mod plot;
+pub(crate) mod plot;
 #[cfg(feature = "png")]
 mod png;
-mod quantity;
 mod read;
-mod rows_plot;
+pub(crate) mod rows_plot;
 mod sensitivity;
 mod sensitivity_plot;
 mod solve;
@@ -82,15 +80,15 @@ mod stragglers_plot;
 mod structure;
 mod structure_csv;
 mod structure_text;
-mod summary;
-mod sweep;
+pub(crate) mod summary;
+pub(crate) mod sweep;
 mod sweep_plot;
 mod syscalls;
 mod syscalls_svg;
 mod syscalls_text;
 mod table;
 mod text;
-mod times_plot;
+pub(crate) mod times_plot;
 mod trace;
 mod trace_csv;
 mod trace_rows;
@@ -101,6 +99,9 @@ mod whatif;
 mod whatif_log;
 mod whatif_plot;
 
+pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline, Number, Piece, Report, Show};
+pub use crate::estimate::{Doubt, Measured};
+pub use crate::render::{Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{AnswerMethod, ExactNumbers, exact_report, exact_steady_report};
 pub use attempts::reward_to_gather;
 pub use cdf_plot::cdf_svg;
@@ -111,7 +112,7 @@ pub use diagnosis_svg::diagnosis_svg;
 pub use diagnosis_text::diagnosis_text;
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
 pub use fit::{FitReport, FitRunRow, FitStageRow, Fitted, fit_report, fit_text};
-pub use fit_job::{FitJobReport, FitValueRow, fit_job_report, fit_job_text};
+pub use fit_job::{FitJobReport, FitValueRow, fit_job_report};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
@@ -120,8 +121,7 @@ pub use long_tail::{
     FormRow, ProfileRow, ProgressModelReport, progress_model_report, progress_model_text, straggler_json,
     straggler_line, watched_json, watched_text,
 };
-pub use look::Look;
-pub use number::{count, counted, duration, plain, within};
+pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeReport, optimize_csv, optimize_report, optimize_text};
 pub use page::{Shown, page, pictures};
 pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
@@ -129,7 +129,6 @@ pub use picture::{Mark, histogram_text};
 pub use plot::{Picture, PlotError, Width};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use quantity::Quantity;
 pub use read::{Found, ReadError, read_json};
 pub use sensitivity::{KnobEffect, SensitivityReport, SensitivityRow, sensitivity_csv, sensitivity_text};
 pub use solve::{
@@ -174,7 +173,7 @@ pub use trace_timeline::trace_svg;
 pub use trade_off_plot::{TradeOff, trade_off_svg};
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
-    detectors_text, what_if_csv, what_if_report, what_if_text,
+    what_if_report,
 };
-pub use whatif_log::{LogWhatIfReport, ReplayNodeRow, ReplayStageRow, log_what_if_report, log_what_if_text};
+pub use whatif_log::{LogWhatIfReport, ReplayNodeRow, ReplayStageRow, log_what_if_report};
 pub use whatif_plot::what_if_picture;

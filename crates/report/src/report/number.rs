@@ -102,6 +102,11 @@ pub fn counted(number: impl Into<u128>, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
+/// Returns the name of a quantile: `p99.9` for 0.999.
+pub fn quantile_name(p: f64) -> String {
+    format!("p{}", (p * 1e6).round() / 1e4)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::optimize::{Answer, Candidate, Found, Look as LookAt, OptimizePlan, Search, Verdict};
+use crate::render::Look;
 use crate::report::csv::CsvError;
 use crate::report::json::Word;
-use crate::report::look::Look;
 use crate::report::number::{counted, plain, within};
 use crate::report::sweep::{AxisRow, value_text};
 use crate::report::table::{Align, Table};

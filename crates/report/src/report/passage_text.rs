@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::report::csv::quantile_name;
-use crate::report::look::Look;
-use crate::report::number::{count, plain, within};
+use crate::render::Look;
+use crate::report::number::{count, plain, quantile_name, within};
 use crate::report::passage::PassageSection;
 use crate::report::table::{Align, Table};
 

@@ -1,7 +1,7 @@
 //! A histogram as a picture of text: columns of blocks over a time axis, with marks under it.
 
+use crate::render::Look;
 use crate::report::distribution::{Bar, Histogram};
-use crate::report::look::Look;
 use crate::report::number::{count, plain};
 
 /// Lines of the columns.

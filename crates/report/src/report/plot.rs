@@ -26,7 +26,7 @@ pub struct Picture {
 
 impl Picture {
     /// A picture that can be drawn at both widths.
-    pub(super) fn new(
+    pub(crate) fn new(
         name: &'static str,
         draw: impl Fn(Width) -> Result<String, PlotError>,
     ) -> Result<Self, PlotError> {
@@ -45,12 +45,12 @@ pub enum Width {
 
 impl Width {
     /// Pixels.
-    pub(super) fn pixels(self) -> u32 {
+    pub(crate) fn pixels(self) -> u32 {
         self.of(900, 390)
     }
 
     /// The first of a wide picture, the second of a narrow one.
-    pub(super) fn of<T>(self, wide: T, narrow: T) -> T {
+    pub(crate) fn of<T>(self, wide: T, narrow: T) -> T {
         match self {
             Self::Wide => wide,
             Self::Narrow => narrow,
@@ -59,51 +59,51 @@ impl Width {
 }
 
 /// Where a picture is drawn.
-pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// What goes wrong while drawing.
-pub(super) type DrawError = DrawingAreaErrorKind<std::io::Error>;
+pub(crate) type DrawError = DrawingAreaErrorKind<std::io::Error>;
 
-pub(super) const BLUE: RGBColor = RGBColor(52, 101, 164);
-pub(super) const ORANGE: RGBColor = RGBColor(206, 92, 0);
-pub(super) const GREY: RGBColor = RGBColor(136, 138, 133);
+pub(crate) const BLUE: RGBColor = RGBColor(52, 101, 164);
+pub(crate) const ORANGE: RGBColor = RGBColor(206, 92, 0);
+pub(crate) const GREY: RGBColor = RGBColor(136, 138, 133);
 /// Ink on a coloured field: unlike black and white it stays as it is on a dark page.
-pub(super) const ON_LIGHT: RGBColor = RGBColor(1, 1, 1);
+pub(crate) const ON_LIGHT: RGBColor = RGBColor(1, 1, 1);
 /// See [`ON_LIGHT`].
-pub(super) const ON_DARK: RGBColor = RGBColor(254, 254, 254);
+pub(crate) const ON_DARK: RGBColor = RGBColor(254, 254, 254);
 
 /// Dots of a fine picture in each direction for one of its pixels: coordinates are whole numbers, on which a flat curve would go
 /// in steps.
-pub(super) const FINE: i32 = 8;
+pub(crate) const FINE: i32 = 8;
 
 /// Dots of so many pixels.
-pub(super) const fn px(pixels: i32) -> i32 {
+pub(crate) const fn px(pixels: i32) -> i32 {
     FINE * pixels
 }
 
 /// A font of so many pixels.
-pub(super) fn font(pixels: i32) -> (&'static str, i32) {
+pub(crate) fn font(pixels: i32) -> (&'static str, i32) {
     ("sans-serif", px(pixels))
 }
 
 /// A line of so many pixels.
-pub(super) fn line(colour: impl Into<RGBAColor>, pixels: i32) -> ShapeStyle {
+pub(crate) fn line(colour: impl Into<RGBAColor>, pixels: i32) -> ShapeStyle {
     colour.into().stroke_width(px(pixels).unsigned_abs())
 }
 
 /// Text of so many pixels on one side of a point.
-pub(super) fn label(pixels: i32, colour: RGBColor, side: HPos, height: VPos) -> TextStyle<'static> {
+pub(crate) fn label(pixels: i32, colour: RGBColor, side: HPos, height: VPos) -> TextStyle<'static> {
     let style = TextStyle::from(font(pixels).into_font()).pos(Pos::new(side, height));
     TextStyle { color: colour.to_backend_color(), ..style }
 }
 
 /// About how many pixels a text is wide.
-pub(super) fn text_width(text: &str, pixels: i32) -> i32 {
+pub(crate) fn text_width(text: &str, pixels: i32) -> i32 {
     let letters = i32::try_from(text.chars().count()).unwrap_or(i32::MAX / 100);
     letters.saturating_mul(pixels) * 6 / 10
 }
 
 /// A text of at most so many letters; the end of a long one says most.
-pub(super) fn shortened(text: &str, letters: usize) -> String {
+pub(crate) fn shortened(text: &str, letters: usize) -> String {
     let length = text.chars().count();
     if length <= letters {
         return text.to_owned();
@@ -112,7 +112,7 @@ pub(super) fn shortened(text: &str, letters: usize) -> String {
 }
 
 /// A chart with times to the right.
-pub(super) type Chart<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, Y>>;
+pub(crate) type Chart<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, Y>>;
 
 /// Ends between which an axis has room for marks: beyond these, the steps between them get lost in rounding.
 const SHORTEST: f64 = 1e-12;
@@ -120,20 +120,20 @@ const SHORTEST: f64 = 1e-12;
 const FARTHEST: f64 = 1e15;
 
 /// Whether there can be an axis between two numbers.
-pub(super) fn can_be_axis(from: f64, to: f64) -> bool {
+pub(crate) fn can_be_axis(from: f64, to: f64) -> bool {
     to - from >= SHORTEST && from.abs().max(to.abs()) <= FARTHEST
 }
 
 /// What stands beside the axes of a chart.
-pub(super) struct Axes<'a> {
-    pub(super) x: &'a str,
-    pub(super) y: &'a str,
+pub(crate) struct Axes<'a> {
+    pub(crate) x: &'a str,
+    pub(crate) y: &'a str,
     /// Labels of both axes, at most.
-    pub(super) labels: [usize; 2],
+    pub(crate) labels: [usize; 2],
 }
 
 /// Draws axes, and a faint grid.
-pub(super) fn axes<Y>(
+pub(crate) fn axes<Y>(
     chart: &mut Chart<'_, '_, Y>,
     axes: &Axes<'_>,
     y_text: &dyn Fn(&f64) -> String,
@@ -159,7 +159,7 @@ where
 }
 
 /// The axis below rows of bars, which have names of their own beside them: so many marks, what it shows, and the height of letters.
-pub(super) fn axis_of_rows(
+pub(crate) fn axis_of_rows(
     chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
     marks: usize,
     shows: &str,
@@ -183,7 +183,7 @@ pub(super) fn axis_of_rows(
 }
 
 /// A picture of so many pixels on white, drawn on an area of [`FINE`] times as many dots in each direction.
-pub(super) fn fine_svg(
+pub(crate) fn fine_svg(
     (width, height): (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,
 ) -> Result<String, PlotError> {
@@ -195,7 +195,7 @@ pub(super) fn fine_svg(
 }
 
 /// A picture of so many pixels on white.
-pub(super) fn svg(
+pub(crate) fn svg(
     size: (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,
 ) -> Result<String, PlotError> {

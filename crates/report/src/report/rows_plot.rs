@@ -13,23 +13,23 @@ const ROOM: u32 = 64;
 /// Letters of names and of what is written beside bars \[px\].
 const LETTERS: i32 = 13;
 /// Most rows that are drawn.
-pub(super) const MOST: usize = 60;
+pub(crate) const MOST: usize = 60;
 
 /// A row.
 #[derive(Clone, Debug, Default)]
-pub(super) struct BarRow {
+pub(crate) struct BarRow {
     /// What it is about.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Ends of the bar.
-    pub(super) bar: [f64; 2],
+    pub(crate) bar: [f64; 2],
     /// The interval of its right end.
-    pub(super) interval: Option<[f64; 2]>,
+    pub(crate) interval: Option<[f64; 2]>,
     /// Marks across the row.
-    pub(super) marks: Vec<f64>,
+    pub(crate) marks: Vec<f64>,
     /// What is written beside it.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The bar's colour, where it tells something that is also written.
-    pub(super) colour: Option<RGBColor>,
+    pub(crate) colour: Option<RGBColor>,
 }
 
 /// A picture of rows from above; none without a row.
@@ -37,7 +37,7 @@ pub(super) struct BarRow {
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
-pub(super) fn rows_picture(name: &'static str, axis: &str, rows: &[BarRow]) -> Result<Option<Picture>, PlotError> {
+pub(crate) fn rows_picture(name: &'static str, axis: &str, rows: &[BarRow]) -> Result<Option<Picture>, PlotError> {
     let rows = &rows[..rows.len().min(MOST)];
     let (from, to) = span(rows);
     if rows.is_empty() || !can_be_axis(from, to) {

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use crate::render::Look;
 use crate::report::csv::CsvError;
 use crate::report::json::Word;
-use crate::report::look::Look;
 use crate::report::number::{counted, plain, within};
 use crate::report::sweep::value_text;
 use crate::report::table::{Align, Table};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::report::look::Look;
+use crate::render::Look;
 use crate::report::number::{plain, within};
 use crate::report::solve_numbers::{AverageSection, NumberRow, SteadySection, TimeSection};
 use crate::report::table::{Align, Table};

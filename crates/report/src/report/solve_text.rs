@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::report::look::Look;
+use crate::render::Look;
 use crate::report::number::{count, counted, duration};
 use crate::report::passage_text::passage_text;
 use crate::report::solve::{

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::Comparison;
 use crate::cluster::detect::DetectorPlan;
-use crate::report::csv::{CsvError, Rows, quantile_name};
+use crate::estimate::Measured;
+use crate::render::Look;
+use crate::report::csv::{CsvError, Rows};
 use crate::report::distribution::mean_time;
 use crate::report::fit::short_name;
-use crate::report::look::Look;
-use crate::report::number::{count, counted, plain, within};
+use crate::report::number::{count, counted, plain, quantile_name, within};
 use crate::report::passage::{CdfPoint, line};
-use crate::report::quantity::Quantity;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
 use crate::report::table::{Align, Table};
 use crate::sim::Run;
@@ -44,9 +44,9 @@ pub struct StageTimes {
     /// Slot time of all its tasks \[s\].
     pub work_s: f64,
     /// When its first task is launched \[s\].
-    pub start: Option<Quantity>,
+    pub start: Option<Measured>,
     /// When its last task has ended \[s\].
-    pub end: Option<Quantity>,
+    pub end: Option<Measured>,
 }
 
 /// What copies change in a usual run.
@@ -57,17 +57,17 @@ pub struct SpeculationSection {
     /// Share of the tasks that have ended before any gets a copy.
     pub quantile: f64,
     /// Mean time of a usual run without copies \[s\].
-    pub without_s: Quantity,
+    pub without_s: Measured,
     /// With copies \[s\].
-    pub with_s: Quantity,
+    pub with_s: Measured,
     /// The difference, run by run with the same chance \[s\].
-    pub change_s: Quantity,
+    pub change_s: Measured,
     /// Copies that were started.
-    pub copies: Quantity,
+    pub copies: Measured,
     /// Copies that ended first.
-    pub won: Quantity,
+    pub won: Measured,
     /// Slot time of attempts that were killed \[s\].
-    pub killed_slot_s: Quantity,
+    pub killed_slot_s: Measured,
 }
 
 /// What copies change, by a comparison of none with Spark's; none where it has no such policy.
@@ -101,7 +101,7 @@ pub struct StagesReport {
     /// Partitions of shuffles, where the plan has them.
     pub partitions: Option<u32>,
     /// Mean time of a usual run \[s\], with the interval of the simulation.
-    pub usual_mean: Option<Quantity>,
+    pub usual_mean: Option<Measured>,
     /// The job time that a run to come is as likely to exceed as not \[s\].
     pub median_s: f64,
     /// Mean job time of a run to come \[s\], as if the factor between runs were lognormal with the fitted spread.
@@ -244,7 +244,7 @@ fn speculation_text(section: &SpeculationSection, look: &Look) -> String {
         ("won", right),
         ("killed slot time [s]", right),
     ]);
-    let cell = |quantity: &Quantity| match quantity.half_width().filter(|half| *half > 0.0) {
+    let cell = |quantity: &Measured| match quantity.half_width().filter(|half| *half > 0.0) {
         Some(half) => format!("{} ± {}", within(quantity.value, Some(half)), within(half, Some(half))),
         None => plain(quantity.value),
     };
@@ -270,7 +270,7 @@ fn stage_table(report: &StagesReport, slots: u64) -> Table {
     for (i, stage) in report.stages.iter().enumerate() {
         let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
         let time =
-            |time: &Option<Quantity>| time.as_ref().map_or_else(String::new, |time| format!("{:.2}", time.value));
+            |time: &Option<Measured>| time.as_ref().map_or_else(String::new, |time| format!("{:.2}", time.value));
         table.push([
             i.to_string(),
             short_name(&stage.name),

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{BatchError, FloatMoments, Interval, steady_state_of_runs};
+use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, steady_state_of_runs};
 use crate::report::answer::AnswerMethod;
 use crate::report::json::Word;
-use crate::report::quantity::Quantity;
 use crate::report::summary::{NetSummary, Subject, counter_names};
 use crate::sim::BatchAverages;
 
@@ -20,7 +19,7 @@ pub struct SteadyRow {
     pub unit: Word,
     /// The mean.
     #[serde(flatten)]
-    pub quantity: Quantity,
+    pub quantity: Measured,
     /// Share of the runs that was left out as warm-up; none where there is no interval.
     pub warm_up: Option<f64>,
 }
@@ -135,16 +134,16 @@ fn row(name: &str, unit: &'static str, runs: &[&[f64]], level: f64) -> Option<St
     let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
     let warm_up = found.ok().map(|steady| steady.warmup as f64 / longest as f64);
     let quantity = match found {
-        Ok(steady) => Quantity::from(steady.estimate),
+        Ok(steady) => Measured::from(steady.estimate),
         Err(error) => without_interval(runs, level, &error)?,
     };
     Some(SteadyRow { name: name.to_owned(), unit: unit.into(), quantity, warm_up })
 }
 
 /// The plain mean of all runs, and why there is nothing better.
-fn without_interval(runs: &[&[f64]], level: f64, error: &BatchError) -> Option<Quantity> {
+fn without_interval(runs: &[&[f64]], level: f64, error: &BatchError) -> Option<Measured> {
     let moments: FloatMoments = runs.iter().flat_map(|run| run.iter().copied()).collect();
     let plain = moments.mean_estimate(level).map(Interval::from);
-    let quantity = Quantity::new(moments.mean(), runs.len() as u64, level, plain)?;
-    Some(Quantity { low: None, high: None, samples: runs.len() as u64, note: Some(error.to_string()), ..quantity })
+    let quantity = Measured::new(moments.mean(), runs.len() as u64, level, plain)?;
+    Some(Measured { doubt: Doubt::Unknown(error.to_string()), samples: runs.len() as u64, ..quantity })
 }

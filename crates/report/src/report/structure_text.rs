@@ -1,6 +1,6 @@
 //! The structure of a net as a person reads it in a terminal.
 
-use crate::report::look::Look;
+use crate::render::Look;
 use crate::report::number::{counted, plain};
 use crate::report::structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, SetRows, StructureReport, ThroughputRow, Verdict, Weight,

@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{FloatMoments, Interval, clopper_pearson};
+use crate::estimate::{FloatMoments, Interval, Measured, clopper_pearson};
 use crate::report::answer::AnswerMethod;
 use crate::report::distribution::{Distribution, mean_time};
 use crate::report::json::Word;
-use crate::report::quantity::Quantity;
 use crate::sim::{DeviceUse, Ending, Goal, Provenance, Question, Run, Samples};
 
 /// What was simulated, in the words of the person who asked.
@@ -92,7 +91,7 @@ pub struct Row {
     pub unit: Word,
     /// The number.
     #[serde(flatten)]
-    pub quantity: Quantity,
+    pub quantity: Measured,
 }
 
 /// First and last firing of a group of transitions \[s\].
@@ -101,9 +100,9 @@ pub struct GroupRow {
     /// The group's name.
     pub name: String,
     /// Mean time of the first firing; none where the group never fired.
-    pub first: Option<Quantity>,
+    pub first: Option<Measured>,
     /// Mean time of the last firing; none where the group never fired.
-    pub last: Option<Quantity>,
+    pub last: Option<Measured>,
 }
 
 /// The mean of an expression at a time.
@@ -114,7 +113,7 @@ pub struct SnapshotRow {
     /// The expression as written.
     pub expression: String,
     /// Its mean; none where no replication reached the time.
-    pub mean: Option<Quantity>,
+    pub mean: Option<Measured>,
 }
 
 /// The part of a run that a graphics card had.
@@ -193,7 +192,7 @@ pub struct SimulationReport {
     /// Time to the goal, of the replications that reached it.
     pub passage_time: Option<Distribution>,
     /// Share of the replications that reached the goal; none where the goal is the horizon.
-    pub goal_probability: Option<Quantity>,
+    pub goal_probability: Option<Measured>,
     /// Groups of transitions, in the order of the question.
     pub groups: Vec<GroupRow>,
     /// Mean tokens per place and class, over time.
@@ -245,11 +244,11 @@ impl SimulationReport {
     }
 }
 
-fn goal_probability(samples: &Samples, question: &Question, level: f64) -> Option<Quantity> {
+fn goal_probability(samples: &Samples, question: &Question, level: f64) -> Option<Measured> {
     if question.goal == Goal::Horizon {
         return None;
     }
-    clopper_pearson(samples.ended(Ending::Goal), samples.replications, level).ok().map(Quantity::from)
+    clopper_pearson(samples.ended(Ending::Goal), samples.replications, level).ok().map(Measured::from)
 }
 
 fn endings(samples: &Samples) -> EndingCounts {
@@ -295,8 +294,8 @@ fn rows(names: &[String], unit: &'static str, moments: &[FloatMoments], level: f
     names.iter().zip(moments).filter_map(row).collect()
 }
 
-pub(super) fn float_mean(moments: &FloatMoments, level: f64) -> Option<Quantity> {
-    Quantity::new(moments.mean(), moments.count(), level, moments.mean_estimate(level).map(Interval::from))
+pub(super) fn float_mean(moments: &FloatMoments, level: f64) -> Option<Measured> {
+    Measured::new(moments.mean(), moments.count(), level, moments.mean_estimate(level).map(Interval::from))
 }
 
 pub(super) fn provenance_summary(provenance: &Provenance, tick_s: f64) -> ProvenanceSummary {

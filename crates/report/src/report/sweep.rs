@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use crate::render::Look;
 use crate::report::csv::CsvError;
 use crate::report::json::Word;
-use crate::report::look::Look;
 use crate::report::number::counted;
 use crate::report::number::plain;
 use crate::report::number::within;
@@ -116,7 +116,7 @@ fn knob_row(axes: &[AxisRow], knob: Knob) -> KnobRow {
 }
 
 /// A value of an axis as a person would write it.
-pub(super) fn value_text(value: &Value) -> String {
+pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Float(number) => plain(*number),
@@ -298,7 +298,7 @@ fn csv_row(report: &SweepReport, point: &PointResult) -> Vec<String> {
 
 impl SweepReport {
     /// Whether its points are all combinations of its axes.
-    pub(super) fn is_grid(&self) -> bool {
+    pub(crate) fn is_grid(&self) -> bool {
         self.design == Design::Grid.name()
     }
 }

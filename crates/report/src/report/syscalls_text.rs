@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::diagnose::finding::{Cause, Finding, Subject};
 use crate::diagnose::syscalls::{Answer, Profile};
+use crate::render::Look;
 use crate::report::csv::CsvError;
-use crate::report::look::Look;
 use crate::report::number::{count, counted, plain};
 use crate::report::syscalls::{SyscallRow, SyscallVerdict, SyscallsReport, method_text};
 use crate::report::table::{Align, Table};

@@ -3,14 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::estimate::Measured;
+use crate::render::Look;
 use crate::report::answer::AnswerMethod;
-use crate::report::csv::quantile_name;
 use crate::report::distribution::Distribution;
 use crate::report::job::{AnalyticSummary, JobReport};
-use crate::report::look::Look;
-use crate::report::number::{count, counted, duration, plain, within};
+use crate::report::number::{count, counted, duration, plain, quantile_name, within};
 use crate::report::picture::{Mark, histogram_text};
-use crate::report::quantity::Quantity;
 use crate::report::steady::SteadyReport;
 use crate::report::summary::{EndingCounts, NetSummary, ProvenanceSummary, Row, SimulationReport};
 use crate::report::table::{Align, Table};
@@ -131,34 +130,35 @@ fn level_of(method: &AnswerMethod, level: f64) -> Option<f64> {
 }
 
 /// Value, lower and upper end; `-` where there is none.
-fn interval_cells(quantity: Option<&Quantity>) -> [String; 3] {
+fn interval_cells(quantity: Option<&Measured>) -> [String; 3] {
     let none = || "-".to_owned();
     let Some(quantity) = quantity else { return [none(), none(), none()] };
-    if quantity.exact {
+    if quantity.is_exact() {
         return exact_cells(quantity);
     }
     let half = quantity.half_width();
     let number = |value: Option<f64>| value.map_or_else(none, |value| within(value, half));
-    [within(quantity.value, half), number(quantity.low), number(quantity.high)]
+    let [low, high] = quantity.ends().map_or([None; 2], |ends| ends.map(Some));
+    [within(quantity.value, half), number(low), number(high)]
 }
 
 /// An exact number says so where others have an interval, and how far its certain bounds are away.
-fn exact_cells(quantity: &Quantity) -> [String; 3] {
+fn exact_cells(quantity: &Measured) -> [String; 3] {
     let away = |[low, high]: [f64; 2]| (quantity.value - low).max(high - quantity.value);
-    let away = quantity.bounds.map(away).filter(|away| *away > 0.0);
+    let away = quantity.ends().map(away).filter(|away| *away > 0.0);
     let surely = away.map_or_else(String::new, |away| format!("+-{}", within(away, Some(away))));
     [within(quantity.value, away), "exact".to_owned(), surely]
 }
 
 fn distribution(time: &Distribution, look: &Look) -> String {
-    let mut table = Table::new(interval_columns("", &["value"], (!time.mean.exact).then_some(time.mean.level)));
+    let mut table = Table::new(interval_columns("", &["value"], (!time.mean.is_exact()).then_some(time.mean.level)));
     let named = distribution_rows(time);
     for (name, quantity) in &named {
         table.push(std::iter::once(name.clone()).chain(interval_cells(Some(quantity))));
     }
     let mut text = table.text();
     for (name, quantity) in &named {
-        if let Some(note) = &quantity.note {
+        if let Some(note) = quantity.reason() {
             let _ = writeln!(text, "  {name} has no interval: {note}");
         }
     }
@@ -170,7 +170,7 @@ fn distribution(time: &Distribution, look: &Look) -> String {
 }
 
 /// Mean, spread and quantiles with their names.
-fn distribution_rows(time: &Distribution) -> Vec<(String, &Quantity)> {
+fn distribution_rows(time: &Distribution) -> Vec<(String, &Measured)> {
     let mut named = vec![("mean".to_owned(), &time.mean)];
     named.extend(time.sd.as_ref().map(|sd| ("sd".to_owned(), sd)));
     named.extend(time.quantiles.iter().map(|row| (quantile_name(row.p), &row.quantity)));
@@ -258,7 +258,7 @@ pub fn steady_text(report: &SteadyReport, look: &Look) -> String {
         }
         text += &format!("\n{}{}", look.heading(title), table.text());
         for row in rows {
-            if let Some(note) = &row.quantity.note {
+            if let Some(note) = row.quantity.reason() {
                 let _ = writeln!(text, "  {} has no interval: {note}", row.name);
             }
         }
@@ -337,7 +337,7 @@ fn phases(report: &JobReport, look: &Look) -> String {
 }
 
 /// `96.75 ± 0.69`.
-fn plus_minus(quantity: Option<&Quantity>, look: &Look) -> String {
+fn plus_minus(quantity: Option<&Measured>, look: &Look) -> String {
     let Some(quantity) = quantity else { return "-".to_owned() };
     let half = quantity.half_width();
     let value = within(quantity.value, half);
@@ -410,7 +410,7 @@ fn job_time(report: &JobReport, look: &Look) -> String {
         let _ = writeln!(text, "  no exact distribution: {reason}");
     }
     for (name, quantity) in simulated.iter().flatten() {
-        if let Some(note) = &quantity.note {
+        if let Some(note) = quantity.reason() {
             let _ = writeln!(text, "  {name} has no interval: {note}");
         }
     }

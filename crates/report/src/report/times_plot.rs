@@ -6,10 +6,9 @@ use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use crate::report::csv::quantile_name;
 use crate::report::distribution::{Bar, Distribution};
 use crate::report::job::{AnalyticSummary, QuantilePoint};
-use crate::report::number::{plain, within};
+use crate::report::number::{plain, quantile_name, within};
 use crate::report::passage::{CdfPoint, PassageSection};
 use crate::report::plot::{
     self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px,
@@ -23,7 +22,7 @@ const MARKED: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 const LETTERS: i32 = 13;
 
 /// What is drawn of the distribution of a time.
-pub(super) struct Times<'a> {
+pub(crate) struct Times<'a> {
     /// What the time is called.
     name: &'a str,
     bars: Vec<Bar>,
@@ -40,7 +39,7 @@ pub(super) struct Times<'a> {
 
 impl<'a> Times<'a> {
     /// Of samples, or exact.
-    pub(super) fn new(name: &'a str, time: &'a Distribution, exact: Option<&'a AnalyticSummary>) -> Self {
+    pub(crate) fn new(name: &'a str, time: &'a Distribution, exact: Option<&'a AnalyticSummary>) -> Self {
         let quantiles = time.quantiles.iter().map(|row| [row.p, row.quantity.value]).collect();
         let of_curve = if time.samples > 0 {
             format!("simulated, {} % intervals", plain(100.0 * time.mean.level))
@@ -53,17 +52,17 @@ impl<'a> Times<'a> {
     }
 
     /// By formula or from parts, without samples.
-    pub(super) fn exact(name: &'a str, law: &'a AnalyticSummary) -> Self {
+    pub(crate) fn exact(name: &'a str, law: &'a AnalyticSummary) -> Self {
         Self::without_samples(name, &law.curve, Some(law.mean), &law.quantiles)
     }
 
     /// To the goal of a net.
-    pub(super) fn passage(name: &'a str, passage: &'a PassageSection) -> Self {
+    pub(crate) fn passage(name: &'a str, passage: &'a PassageSection) -> Self {
         Self::without_samples(name, &passage.curve, passage.mean_s, &passage.quantiles)
     }
 
     /// Of a run to come of a job of stages.
-    pub(super) fn stages(report: &'a StagesReport) -> Self {
+    pub(crate) fn stages(report: &'a StagesReport) -> Self {
         Self {
             name: "job time of a run to come",
             bars: Vec::new(),
@@ -87,7 +86,7 @@ impl<'a> Times<'a> {
     /// # Errors
     ///
     /// [`PlotError`], which no report of this crate causes.
-    pub(super) fn pictures(&self) -> Result<Vec<Picture>, PlotError> {
+    pub(crate) fn pictures(&self) -> Result<Vec<Picture>, PlotError> {
         let mut pictures = Vec::new();
         let bars = self.bars.first().zip(self.bars.last());
         if self.samples > 0 && bars.is_some_and(|(first, last)| can_be_axis(first.low, last.high)) {

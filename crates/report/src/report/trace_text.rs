@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::report::look::Look;
+use crate::render::Look;
 use crate::report::number::{count, counted, plain};
 use crate::report::table::{Align, Table};
 use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, TraceReport};

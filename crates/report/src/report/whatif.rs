@@ -1,36 +1,20 @@
-//! What a what-if found: policies side by side, as text, CSV and JSON.
+//! The result of a what-if: policies side by side; and the catalogue of detectors.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::Advice;
-use crate::cluster::Comparison;
-use crate::cluster::Plan;
-use crate::cluster::PolicySummary;
-use crate::cluster::SlotShare;
-use crate::cluster::Watching;
 use crate::cluster::detect::CATALOGUE;
 use crate::cluster::metrics::Metric;
-use crate::report::csv::CsvError;
-use crate::report::csv::Rows;
-use crate::report::csv::quantile_name;
+use crate::cluster::{Advice, Comparison, Plan, PolicySummary, SlotShare, Watching};
+use crate::document::parts::{partial, wall};
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
+use crate::estimate::Measured;
+use crate::render::bars_text;
 use crate::report::json::Word;
-use crate::report::look::Look;
-use crate::report::number::count;
-use crate::report::number::counted;
-use crate::report::number::duration;
-use crate::report::number::plain;
-use crate::report::number::within;
-use crate::report::quantity::Quantity;
-use crate::report::table::Align;
-use crate::report::table::Table;
-
-/// Joules in a kilojoule.
-const KILO: f64 = 1e3;
-/// Characters of the longest bar.
-const BAR: usize = 40;
+use crate::report::number::{count, counted, quantile_name, within};
+use crate::report::rows_plot::BarRow;
+use crate::report::whatif_plot::what_if_picture;
 
 /// A quantile of the job time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,16 +23,16 @@ pub struct TailRow {
     pub p: f64,
     /// Its value \[s\].
     #[serde(flatten)]
-    pub quantity: Quantity,
+    pub quantity: Measured,
 }
 
 /// What a policy changes against the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeRow {
     /// Mean of the differences, replication by replication, in the unit of the value.
-    pub difference: Quantity,
+    pub difference: Measured,
     /// Mean over mean; none where that of the baseline is not separated from 0.
-    pub ratio: Option<Quantity>,
+    pub ratio: Option<Measured>,
 }
 
 /// What the detector was worth on the maps; none where nothing can be said.
@@ -57,7 +41,7 @@ pub struct MetricRow {
     /// Which metric.
     pub name: Word,
     /// Its value, pooled over the replications.
-    pub value: Option<Quantity>,
+    pub value: Option<Measured>,
 }
 
 /// A policy.
@@ -74,17 +58,17 @@ pub struct PolicyRow {
     /// Whether one looks while tasks wait.
     pub watch: Watching,
     /// Mean job time \[s\].
-    pub job_time_s: Quantity,
+    pub job_time_s: Measured,
     /// p95 and p99 of the job time.
     pub tails: Vec<TailRow>,
     /// Energy \[J\].
-    pub energy_j: Quantity,
+    pub energy_j: Measured,
     /// Slot-seconds of attempts that were killed or lost \[s\].
-    pub wasted_slot_s: Quantity,
+    pub wasted_slot_s: Measured,
     /// Copies that were started.
-    pub copies: Quantity,
+    pub copies: Measured,
     /// Copies that ended before their original.
-    pub copies_won: Quantity,
+    pub copies_won: Measured,
     /// What the detector was worth.
     pub metrics: Vec<MetricRow>,
     /// Change of the job time \[s\]; none for the baseline.
@@ -183,10 +167,10 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
     let samples = row.job_s.samples;
     let change = |change: &crate::cluster::Change| ChangeRow {
         difference: change.difference.into(),
-        ratio: change.ratio.map(Quantity::from),
+        ratio: change.ratio.map(Measured::from),
     };
     let tail = |tail: &crate::cluster::Tail| {
-        let quantity = Quantity::new(Some(tail.value), samples, level, tail.interval);
+        let quantity = Measured::new(Some(tail.value), samples, level, tail.interval);
         quantity.map(|quantity| TailRow { p: tail.p, quantity })
     };
     PolicyRow {
@@ -204,192 +188,169 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
         metrics: Metric::ALL
             .iter()
             .zip(&row.metrics)
-            .map(|(metric, value)| MetricRow { name: metric.name().into(), value: value.map(Quantity::from) })
+            .map(|(metric, value)| MetricRow { name: metric.name().into(), value: value.map(Measured::from) })
             .collect(),
         job_time_change: row.job_change.as_ref().map(change),
         energy_change: row.energy_change.as_ref().map(change),
     }
 }
 
-/// A number with its half width.
-fn pair(quantity: &Quantity) -> String {
-    let half = quantity.half_width();
-    match half {
-        Some(half) if half > 0.0 => format!("{} ± {}", within(quantity.value, Some(half)), within(half, Some(half))),
-        _ => plain(quantity.value),
-    }
+/// What the rows of a comparison are called.
+pub(super) struct Words {
+    /// The tasks that the detectors look at.
+    pub(super) tasks: &'static str,
+    /// Whether energy is part of the answer.
+    pub(super) energy: bool,
 }
 
-/// A ratio as a change in percent.
-fn percent(change: Option<&ChangeRow>) -> String {
-    let Some(ratio) = change.and_then(|change| change.ratio.as_ref()) else { return String::new() };
-    let shifted = 100.0 * (ratio.value - 1.0);
-    match ratio.half_width().map(|half| 100.0 * half) {
-        Some(half) if half > 0.0 => {
-            format!("{}{} ± {}", sign(shifted), within(shifted, Some(half)), within(half, Some(half)))
-        }
-        _ => format!("{}{}", sign(shifted), plain(shifted)),
-    }
-}
+impl Report for WhatIfReport {
+    const KIND: &'static str = "whatif";
 
-fn sign(value: f64) -> &'static str {
-    if value > 0.0 { "+" } else { "" }
-}
-
-/// The text of a what-if: job times, what they cost, what the detectors were worth, and the advice.
-pub fn what_if_text(report: &WhatIfReport, look: &Look) -> String {
-    let jobs = counted(report.jobs as u128, "job");
-    let mut text = look.heading(&format!(
-        "{jobs}: {} maps, {} reduces on {} with {} slots",
-        count(report.maps.into()),
-        count(report.reduces.into()),
-        counted(report.nodes, "node"),
-        count(report.slots.into())
-    ));
-    text += &compared(
-        report,
-        look,
-        "what the detectors are worth, on maps: flagged in time, times in usual task times",
-        true,
-    );
-    text
-}
-
-/// Job times, what they cost, what the detectors were worth, and the advice.
-pub(super) fn compared(report: &WhatIfReport, look: &Look, worth_of: &str, with_energy: bool) -> String {
-    let mut text = String::new();
-    if report.partial {
-        let _ = writeln!(text, "PARTIAL: the run was stopped after {}", counted(report.replications, "replication"));
-    }
-    text.push('\n');
-    let level = plain(100.0 * report.level);
-    let against = &report.baseline;
-    text += &look.heading(&format!("job time [s], and its change against `{against}` ({level} % intervals)"));
-    text += &times(report);
-    text.push('\n');
-    text += &bars(report, look);
-    text.push('\n');
-    let energy = if with_energy { "energy, " } else { "" };
-    text += &look.heading(&format!("what it takes: {energy}slot time of attempts that were killed, copies"));
-    text += &costs(report, with_energy);
-    text.push('\n');
-    text += &look.heading(worth_of);
-    text += &worth(report);
-    let _ = writeln!(text, "\nadvice: {}", report.advice);
-    let wall = duration(Duration::try_from_secs_f64(report.wall_s).unwrap_or_default());
-    let _ = writeln!(text, "{}, seed {}, {wall}", counted(report.replications, "replication"), report.seed);
-    text
-}
-
-fn times(report: &WhatIfReport) -> String {
-    let right = Align::Right;
-    let mut table = Table::new([
-        ("policy", Align::Left),
-        ("mean", right),
-        ("p95", right),
-        ("p99", right),
-        ("change [s]", right),
-        ("[%]", right),
-    ]);
-    for row in &report.policies {
-        let mut cells = vec![row.name.clone(), pair(&row.job_time_s)];
-        cells.extend(row.tails.iter().map(|tail| within(tail.quantity.value, tail.quantity.half_width())));
-        let change = row.job_time_change.as_ref();
-        cells.push(change.map_or_else(String::new, |change| {
-            format!("{}{}", sign(change.difference.value), pair(&change.difference))
-        }));
-        cells.push(percent(change));
-        table.push(cells);
-    }
-    table.text()
-}
-
-fn costs(report: &WhatIfReport, with_energy: bool) -> String {
-    let right = Align::Right;
-    let energy = [("energy [kJ]", right), ("[%]", right)].into_iter().filter(|_| with_energy);
-    let header = std::iter::once(("policy", Align::Left)).chain(energy);
-    let mut table = Table::new(header.chain([("killed [s]", right), ("copies", right), ("won", right)]));
-    for row in &report.policies {
-        let mut cells = vec![row.name.clone()];
-        if with_energy {
-            cells.push(pair(&row.energy_j.clone().scaled(1.0 / KILO)));
-            cells.push(percent(row.energy_change.as_ref()));
-        }
-        cells.extend([pair(&row.wasted_slot_s), pair(&row.copies), pair(&row.copies_won)]);
-        table.push(cells);
-    }
-    table.text()
-}
-
-fn worth(report: &WhatIfReport) -> String {
-    let right = Align::Right;
-    let names = ["precision", "recall", "latency", "fake", "undetected", "stragglers"];
-    let mut table = Table::new(std::iter::once(("policy", Align::Left)).chain(names.map(|name| (name, right))));
-    for row in &report.policies {
-        let value = |metric: &MetricRow| {
-            metric.value.as_ref().map_or_else(|| "-".to_owned(), |value| format!("{:.3}", value.value))
+    fn document(&self) -> Document<'_> {
+        let jobs = [counted(self.maps, "map task"), counted(self.reduces, "reduce task")].join(" and ");
+        let question = format!(
+            "What do {} with {jobs} gain from speculative copies, on {} with {}?",
+            counted(self.jobs as u128, "job"),
+            counted(self.nodes, "node"),
+            counted(self.slots, "slot")
+        );
+        let mut document = Document {
+            kind: "what-if about stragglers",
+            title: format!("{} policies compared", self.policies.len()),
+            question,
+            plan: self.plan.clone(),
+            ..Document::default()
         };
-        table.push(std::iter::once(row.name.clone()).chain(row.metrics.iter().map(value)));
+        compared(&mut document, self, &Words { tasks: "map tasks", energy: true });
+        document
     }
-    table.text()
 }
 
-/// Mean job times as bars; what the baseline takes is marked.
-fn bars(report: &WhatIfReport, look: &Look) -> String {
-    let longest = report.policies.iter().map(|row| row.job_time_s.value).fold(0.0, f64::max);
-    let base = report.policies.iter().find(|row| row.name == report.baseline).map_or(0.0, |row| row.job_time_s.value);
-    if longest <= 0.0 {
-        return String::new();
+/// Adds the answer, job times, costs, detector quality and provenance.
+pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport, words: &Words) {
+    document.answer.push(format!("Advice: {}.", report.advice.trim_end_matches('.')).into());
+    document.remarks.extend(partial(report.partial, report.replications));
+    document.headline = fastest(report);
+    document.fact("replications", Number::count("/replications", report.replications));
+    document.fact("partial", Number::count("/partial", report.partial.into()));
+    let base = report.policies.iter().find(|row| row.name == report.baseline).map(|row| row.job_time_s.value);
+    let bar = move |row: &PolicyRow| BarRow {
+        name: row.name.clone(),
+        bar: [0.0, row.job_time_s.value],
+        marks: base.into_iter().collect(),
+        text: within(row.job_time_s.value, row.job_time_s.half_width()),
+        ..BarRow::default()
+    };
+    document.table(times(report));
+    let caption = "The bar reaches to the mean job time, with its interval in black; the lines are p95 and p99; the dot is the energy, on \
+                   the axis above.";
+    let figure = Figure::new("Mean job times", caption)
+        .drawn(|| what_if_picture(report).map(Some))
+        .written(move |look| bars_text("mean [s]", &report.policies.iter().map(bar).collect::<Vec<_>>(), look));
+    document.figure(figure);
+    document.table(costs(report, words.energy));
+    document.table(quality(report, words.tasks));
+    let wall = wall(report.wall_s);
+    document.provenance = [
+        ("tailspn", report.version.to_string()),
+        ("engine", "cluster simulator".to_owned()),
+        ("seed", report.seed.to_string()),
+        ("replications of each policy", count(report.replications.into())),
+        ("time of the replications", wall),
+    ]
+    .map(|(name, value)| [name.to_owned(), value])
+    .into();
+}
+
+/// The times of the policy with the shortest mean.
+fn fastest(report: &WhatIfReport) -> Option<Headline> {
+    let by_mean =
+        |a: &(usize, &PolicyRow), b: &(usize, &PolicyRow)| a.1.job_time_s.value.total_cmp(&b.1.job_time_s.value);
+    let (i, row) = report.policies.iter().enumerate().min_by(by_mean)?;
+    let tail = |p: f64| {
+        let found = row.tails.iter().enumerate().find(|(_, tail)| (tail.p - p).abs() < 1e-12);
+        found.map(|(t, tail)| Number::measured(format!("/policies/{i}/tails/{t}"), &tail.quantity, "s"))
+    };
+    let mean = Number::measured(format!("/policies/{i}/job_time_s"), &row.job_time_s, "s");
+    Some(Headline { of: Some(format!("policy {}", row.name)), mean, quantiles: [None, tail(0.95), tail(0.99)] })
+}
+
+fn times(report: &WhatIfReport) -> Table {
+    let note = format!("Changes are against `{}`, replication by replication.", report.baseline);
+    let mut columns = vec![Column::new("policy"), Column::new("mean").unit("s").key("job_time")];
+    let first = report.policies.first().map_or(&[][..], |row| &row.tails);
+    let tail = |tail: &TailRow| quantile_name(tail.p);
+    columns.extend(first.iter().map(tail).map(|p| Column::new(&*p).unit("s").key(format!("job_time_{p}"))));
+    columns.push(Column::new("change").unit("s").key("job_time_difference"));
+    columns.push(Column::new("change").unit("%").key("job_time_ratio"));
+    let mut table = Table::new("Job time", note, columns).level(report.level);
+    for (i, row) in report.policies.iter().enumerate() {
+        let at = format!("/policies/{i}");
+        let mut cells: Vec<Cell> = vec![row.name.clone().into()];
+        cells.push(Number::measured(format!("{at}/job_time_s"), &row.job_time_s, "s").into());
+        let tail =
+            |(t, tail): (usize, &TailRow)| Number::measured(format!("{at}/tails/{t}"), &tail.quantity, "s").into();
+        cells.extend(row.tails.iter().enumerate().map(tail));
+        cells.extend(changes(&format!("{at}/job_time_change"), row.job_time_change.as_ref(), "s", ("s", 1.0)));
+        table.rows.push(cells);
     }
-    let place = |value: f64| ((BAR as f64 * value / longest).round() as usize).clamp(1, BAR);
-    let (full, mark) = (look.either("█", "#"), look.either("┊", "|"));
-    let mut table = Table::new([("", Align::Left), ("mean job time [s]", Align::Left)]);
-    for row in &report.policies {
-        let length = place(row.job_time_s.value);
-        let rest = place(base).saturating_sub(length);
-        let line = if rest > 0 {
-            format!("{}{}{mark}", full.repeat(length), " ".repeat(rest - 1))
-        } else {
-            full.repeat(length)
+    table
+}
+
+/// A difference in its unit, shown in another one, and a ratio in percent.
+fn changes(at: &str, change: Option<&ChangeRow>, unit: &'static str, shown: (&'static str, f64)) -> [Cell; 2] {
+    let difference = change.map(|change| {
+        let number = Number::measured(format!("{at}/difference"), &change.difference, unit);
+        number.shown_in(shown.0, shown.1).signed()
+    });
+    let ratio = change.and_then(|change| change.ratio.as_ref());
+    [difference.into(), ratio.map(|ratio| Number::measured(format!("{at}/ratio"), ratio, "").change()).into()]
+}
+
+fn costs(report: &WhatIfReport, with_energy: bool) -> Table {
+    const KILO: f64 = 1e-3;
+    let energy = if with_energy { Show::Always } else { Show::Csv };
+    let columns = [
+        Column::new("policy"),
+        Column::new("killed").unit("s").key("wasted_slot_time"),
+        Column::new("copies").key("copies"),
+        Column::new("won").key("copies_won"),
+        Column::new("energy").unit("kJ").key("energy").show(energy),
+        Column::new("change").unit("kJ").key("energy_difference").show(if with_energy { Show::Room } else { energy }),
+        Column::new("change").unit("%").key("energy_ratio").show(energy),
+    ];
+    let what = if with_energy { " and energy" } else { "" };
+    let note = "Killed: slot time of attempts that were killed. Won: copies that finished before their original.";
+    let mut table = Table::new(format!("Cost: slot time, copies{what}"), note, columns).level(report.level);
+    for (i, row) in report.policies.iter().enumerate() {
+        let number = |name: &str, unit, value| Number::measured(format!("/policies/{i}/{name}"), value, unit);
+        let mut cells: Vec<Cell> =
+            vec![row.name.clone().into(), number("wasted_slot_s", "s", &row.wasted_slot_s).into()];
+        cells.extend([number("copies", "", &row.copies), number("copies_won", "", &row.copies_won)].map(Cell::from));
+        cells.push(number("energy_j", "J", &row.energy_j).shown_in("kJ", KILO).into());
+        cells.extend(changes(&format!("/policies/{i}/energy_change"), row.energy_change.as_ref(), "J", ("kJ", KILO)));
+        table.rows.push(cells);
+    }
+    table
+}
+
+fn quality(report: &WhatIfReport, tasks: &str) -> Table {
+    let first = report.policies.first().map_or(&[][..], |row| &row.metrics);
+    let metric = |metric: &MetricRow| Column::new(metric.name.replace('_', " ")).key(metric.name.clone());
+    let columns = [Column::new("policy")].into_iter().chain(first.iter().map(metric));
+    let title = format!("Detector quality ({tasks})");
+    let mut table =
+        Table::new(title, "Latencies and times are relative to the median task time.", columns).level(report.level);
+    for (i, row) in report.policies.iter().enumerate() {
+        let metric = |(m, metric): (usize, &MetricRow)| -> Cell {
+            let number = |value| Number::measured(format!("/policies/{i}/metrics/{m}/value"), value, "");
+            metric.value.as_ref().map(number).into()
         };
-        table.push([row.name.clone(), format!("{line} {}", within(row.job_time_s.value, row.job_time_s.half_width()))]);
+        table
+            .rows
+            .push([row.name.clone().into()].into_iter().chain(row.metrics.iter().enumerate().map(metric)).collect());
     }
-    table.text()
-}
-
-/// The CSV of a what-if, one number a row; the name is the policy's.
-///
-/// # Errors
-///
-/// [`CsvError`], which no report of this crate causes.
-pub fn what_if_csv(report: &WhatIfReport) -> Result<String, CsvError> {
-    let mut rows = Rows::new()?;
-    rows.number("replications", "", "", &report.replications.to_string())?;
-    rows.number("partial", "", "", &u8::from(report.partial).to_string())?;
-    for row in &report.policies {
-        let name = &row.name;
-        rows.quantity("job_time", name, "s", &row.job_time_s)?;
-        for tail in &row.tails {
-            rows.quantity(&format!("job_time_{}", quantile_name(tail.p)), name, "s", &tail.quantity)?;
-        }
-        rows.quantity("energy", name, "J", &row.energy_j)?;
-        rows.quantity("wasted_slot_time", name, "s", &row.wasted_slot_s)?;
-        rows.quantity("copies", name, "", &row.copies)?;
-        rows.quantity("copies_won", name, "", &row.copies_won)?;
-        for metric in &row.metrics {
-            if let Some(value) = &metric.value {
-                rows.quantity(&metric.name, name, "", value)?;
-            }
-        }
-        for (measure, unit, change) in [("job_time", "s", &row.job_time_change), ("energy", "J", &row.energy_change)] {
-            let Some(change) = change else { continue };
-            rows.quantity(&format!("{measure}_difference"), name, unit, &change.difference)?;
-            if let Some(ratio) = &change.ratio {
-                rows.quantity(&format!("{measure}_ratio"), name, "", ratio)?;
-            }
-        }
-    }
-    rows.finish()
+    table
 }
 
 /// A detector, in words.
@@ -423,16 +384,17 @@ pub fn detectors_report() -> DetectorsReport {
     DetectorsReport { detectors: CATALOGUE.iter().map(row).collect() }
 }
 
-/// The catalogue as text.
-pub fn detectors_text(report: &DetectorsReport, look: &Look) -> String {
-    let mut text = String::new();
-    for row in &report.detectors {
-        text += &look.heading(row.name);
-        let _ = writeln!(text, "  flags   {}", row.rule);
-        let _ = writeln!(text, "  needs   {}", row.needs);
-        if !row.source.is_empty() {
-            let _ = writeln!(text, "  source  {} (docs/references.md)", row.source);
-        }
+impl Report for DetectorsReport {
+    const KIND: &'static str = "detectors";
+
+    fn document(&self) -> Document<'_> {
+        let source =
+            |row: &DetectorRow| (!row.source.is_empty()).then(|| format!("{} (docs/references.md)", row.source));
+        let row = |row: &DetectorRow| vec![row.name.into(), row.rule.into(), row.needs.into(), source(row).into()];
+        let mut document =
+            Document { kind: "catalogue", title: "Straggler detectors".to_owned(), ..Document::default() };
+        let columns = ["detector", "flags", "needs", "source"];
+        document.table(Table::new("", "", columns).rows(self.detectors.iter().map(row)).cards());
+        document
     }
-    text
 }

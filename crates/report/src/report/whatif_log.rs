@@ -1,17 +1,14 @@
 //! What a what-if on a log found: the job as it was and as it is replayed, then the policies side by side.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::cluster::{Advice, Comparison};
+use crate::document::{Document, Number, Piece, Report, Table};
 use crate::fit::Replay;
-use crate::report::fit::short_name;
-use crate::report::look::Look;
 use crate::report::number::counted;
-use crate::report::table::{Align, Table};
-use crate::report::whatif::{WhatIfReport, WhatIfSize, compared, report_of};
+use crate::report::whatif::{WhatIfReport, WhatIfSize, Words, compared, report_of};
 
 /// A node of the replay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -115,69 +112,79 @@ pub fn log_what_if_report(
     }
 }
 
-/// The text of a what-if on a log.
-pub fn log_what_if_text(report: &LogWhatIfReport, look: &Look) -> String {
-    let nodes = counted(report.comparison.nodes, "node");
-    let mut text = look.heading(&format!(
-        "{}: {} in {} on {nodes} with {}",
-        report.name,
-        counted(report.comparison.maps, "task"),
-        counted(report.replay_stages.len() as u64, "stage"),
-        counted(report.comparison.slots, "slot")
-    ));
-    let difference = 100.0 * (report.replayed_s / report.actual_s - 1.0);
-    let (actual, replayed) = (report.actual_s, report.replayed_s);
-    if report.replayed_s.is_finite() {
-        let what =
-            if report.comparable { "which is the error of the replay" } else { "without the copies that the log has" };
-        let _ = writeln!(
-            text,
-            "  it took {actual:.2} s; replayed without copies {replayed:.2} s ({difference:+.1} %), {what}"
+impl Report for LogWhatIfReport {
+    const KIND: &'static str = "whatif_log";
+
+    fn document(&self) -> Document<'_> {
+        let found = &self.comparison;
+        let question = format!(
+            "What would other policies have changed for {} in {} on {} with {}?",
+            counted(found.maps, "task"),
+            counted(self.replay_stages.len() as u64, "stage"),
+            counted(found.nodes, "node"),
+            counted(found.slots, "slot")
         );
-    } else {
-        let _ = writeln!(text, "  it took {actual:.2} s");
+        let mut document =
+            Document { kind: "what-if about a log", title: self.name.clone(), question, ..Document::default() };
+        document.answer = self.replayed();
+        compared(&mut document, found, &Words { tasks: "all tasks", energy: false });
+        document.remarks.extend(self.notes.iter().cloned());
+        document.table(self.nodes());
+        document.table(self.stages());
+        document.provenance.push(["log".to_owned(), self.log.clone()]);
+        document
     }
-    text += &nodes_table(report).text();
-    text += &stages_table(report).text();
-    let worth = "what the detectors are worth: flagged in time, times in usual task times";
-    text += &compared(&report.comparison, look, worth, false);
-    text
 }
 
-fn nodes_table(report: &LogWhatIfReport) -> Table {
-    let right = Align::Right;
-    let mut table =
-        Table::new([("node", Align::Left), ("slots", right), ("tasks", right), ("slower than usual", right)]);
-    for node in &report.replay_nodes {
-        table.push([
-            node.name.clone(),
-            node.slots.to_string(),
-            node.tasks.to_string(),
-            format!("{:.2} times", node.slowness),
-        ]);
+impl LogWhatIfReport {
+    /// The job time in the log and in the replay.
+    fn replayed(&self) -> Vec<Piece> {
+        let time = |at, value| Number::new(at, value, "s").rounded(0.05);
+        let mut pieces: Vec<Piece> = vec!["The job took ".into(), time("/actual_s", self.actual_s).into()];
+        if self.replayed_s.is_finite() {
+            let what = if self.comparable {
+                "the difference is the error of the replay"
+            } else {
+                "the log has copies or unknown times, which the replay does not have"
+            };
+            let difference = 100.0 * (self.replayed_s / self.actual_s - 1.0);
+            let replayed = time("/replayed_s", self.replayed_s).into();
+            pieces.extend(["; the replay without copies takes ".into(), replayed]);
+            pieces.push(format!(" ({difference:+.1}%): {what}").into());
+        }
+        pieces.push(". ".into());
+        pieces
     }
-    table
-}
 
-fn stages_table(report: &LogWhatIfReport) -> Table {
-    let right = Align::Right;
-    let mut table = Table::new([
-        ("stage", right),
-        ("name", Align::Left),
-        ("tasks", right),
-        ("copies", right),
-        ("at least", right),
-        ("took [s]", right),
-    ]);
-    for stage in &report.replay_stages {
-        table.push([
-            stage.number.to_string(),
-            short_name(&stage.name),
-            stage.tasks.to_string(),
-            stage.copies.to_string(),
-            stage.at_least.to_string(),
-            format!("{:.2}", stage.actual_s),
-        ]);
+    fn nodes(&self) -> Table {
+        let mut table = Table::new("Nodes", "", ["node", "slots", "tasks", "slower than typical [times]"]);
+        for (i, node) in self.replay_nodes.iter().enumerate() {
+            let at = |key: &str| format!("/replay_nodes/{i}/{key}");
+            table.rows.push(vec![
+                node.name.clone().into(),
+                Number::count(at("slots"), node.slots.into()).into(),
+                Number::count(at("tasks"), node.tasks as u64).into(),
+                Number::new(at("slowness"), node.slowness, "").rounded(0.05).into(),
+            ]);
+        }
+        table
     }
-    table
+
+    fn stages(&self) -> Table {
+        let columns = ["stage", "tasks", "copies", "unknown times", "took [s]"];
+        let note = "Unknown times: tasks whose first attempt took at least as long as in the replay.";
+        let mut table = Table::new("Stages", note, columns);
+        for (i, stage) in self.replay_stages.iter().enumerate() {
+            let at = |key: &str| format!("/replay_stages/{i}/{key}");
+            let number = |key: &str, value: usize| Number::count(at(key), value as u64).into();
+            table.rows.push(vec![
+                format!("{} {}", stage.number, stage.name).into(),
+                number("tasks", stage.tasks),
+                number("copies", stage.copies),
+                number("at_least", stage.at_least),
+                Number::new(at("actual_s"), stage.actual_s, "").rounded(0.05).into(),
+            ]);
+        }
+        table
+    }
 }

@@ -33,7 +33,7 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
     let kilo = |row: &PolicyRow| row.energy_j.value / 1e3;
     let times = |row: &PolicyRow| {
         let mean = &row.job_time_s;
-        let ends = [Some(mean.value), mean.low, mean.high].into_iter().flatten();
+        let ends = [mean.value].into_iter().chain(mean.ends().into_iter().flatten());
         ends.chain(row.tails.iter().map(|tail| tail.quantity.value)).collect::<Vec<_>>()
     };
     // a file may hold anything
@@ -70,7 +70,7 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
         let mean = &row.job_time_s;
         let bar = [(0.0, middle - 0.28), (inside(mean.value), middle + 0.28)];
         chart.draw_series([Rectangle::new(bar, plot::BLUE.mix(0.55).filled())])?;
-        if let (Some(low), Some(high)) = (mean.low, mean.high) {
+        if let Some([low, high]) = mean.ends() {
             chart.draw_series([PathElement::new([(inside(low), middle), (inside(high), middle)], line(BLACK, 2))])?;
         }
         for at in row.tails.iter().map(|tail| inside(tail.quantity.value)) {

@@ -2,10 +2,10 @@
 
 use crate::diagnose::causes::Advice;
 use crate::diagnose::{Cause, Evidence, Finding, Subject};
+use crate::document::parts::cut;
+use crate::document::{Cell, Document, Number, Piece, Table};
 use crate::report::diagnosis::{DiagnosedStageRow, DiagnosisReport, cause_text};
 use crate::report::number::counted;
-use crate::report::page::parts::cut;
-use crate::report::page::section::{Cell, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 use crate::report::stragglers_plot::Stragglers;
 
@@ -13,13 +13,13 @@ use crate::report::stragglers_plot::Stragglers;
 const MOST_NAMES: usize = 4;
 
 /// Why tasks were slow.
-pub(super) fn section(report: &DiagnosisReport) -> Result<Section, PlotError> {
-    let mut section = Section {
+pub(super) fn section(report: &DiagnosisReport) -> Result<Document<'static>, PlotError> {
+    let mut section = Document {
         kind: "diagnosis",
         title: report.subject.clone(),
         question: "Which tasks were slow, why, and what would help?".to_owned(),
         answer: answer(report),
-        ..Section::default()
+        ..Document::default()
     };
     if report.partial {
         section.remarks.push("The reading was ended early: the end of the log is missing.".to_owned());
@@ -83,7 +83,7 @@ fn answer(report: &DiagnosisReport) -> Vec<Piece> {
 }
 
 fn lost(i: usize, advice: &Advice) -> Number {
-    Number { digits_of: Some(0.5), ..Number::plain(format!("/advice/{i}/lost_s"), advice.lost_s, "s") }
+    Number { digits_of: Some(0.5), ..Number::new(format!("/advice/{i}/lost_s"), advice.lost_s, "s") }
 }
 
 fn what_to_do(report: &DiagnosisReport) -> Table {
@@ -103,7 +103,7 @@ fn what_to_do(report: &DiagnosisReport) -> Table {
     cut(table)
 }
 
-fn timeline(section: &mut Section, report: &DiagnosisReport) -> Result<(), PlotError> {
+fn timeline(section: &mut Document<'_>, report: &DiagnosisReport) -> Result<(), PlotError> {
     let stragglers = Stragglers::new(&report.findings);
     let picture = stragglers.picture()?;
     let mut caption = "A bar is a straggler, from its start to its end, in the row of its surest cause on its node. Tasks that were not \
@@ -112,7 +112,7 @@ fn timeline(section: &mut Section, report: &DiagnosisReport) -> Result<(), PlotE
     if stragglers.left_out > 0 {
         caption += &format!(" {} more could not be drawn.", counted(stragglers.left_out as u128, "straggler"));
     }
-    section.figure(picture, "When stragglers ran, and why they were slow", caption);
+    section.drawn(picture, "When stragglers ran, and why they were slow", caption);
     Ok(())
 }
 
@@ -139,14 +139,13 @@ fn row(i: usize, finding: &Finding) -> Vec<Cell> {
     let evidence = || finding.evidence.iter().enumerate();
     let took = evidence().find(|(_, evidence)| evidence.what == "time").map(|(j, evidence)| Number {
         digits_of: Some(0.1),
-        ..Number::plain(format!("{at}/evidence/{j}/value"), evidence.value, "")
+        ..Number::new(format!("{at}/evidence/{j}/value"), evidence.value, "")
     });
-    let start =
-        finding.from.map(|from| Number { digits_of: Some(0.5), ..Number::plain(format!("{at}/from"), from, "") });
+    let start = finding.from.map(|from| Number { digits_of: Some(0.5), ..Number::new(format!("{at}/from"), from, "") });
     // of what is not known nobody is sure
     let sure = (finding.cause != Cause::Unknown).then(|| Number {
         digits_of: Some(0.5),
-        ..Number::plain(format!("{at}/confidence"), finding.confidence, "").percent()
+        ..Number::new(format!("{at}/confidence"), finding.confidence, "").percent()
     });
     // the time has a column of its own
     let strongest = evidence().find(|(_, evidence)| evidence.what != "time");
@@ -159,7 +158,7 @@ fn row(i: usize, finding: &Finding) -> Vec<Cell> {
         scaled(format!("{at}/score"), finding.score, finding.score.abs(), "").into(),
         scaled(format!("{at}/threshold"), finding.threshold, finding.threshold.abs(), "").into(),
         sure.into(),
-        strongest.map(|(_, evidence)| evidence.what.clone()).map(Cell::Text).unwrap_or(Cell::Empty),
+        strongest.map(|(_, evidence)| evidence.what.clone()).into(),
         strongest.map(|(j, evidence)| amount(format!("{at}/evidence/{j}/value"), evidence, evidence.value)).into(),
         strongest.map(|(j, evidence)| amount(format!("{at}/evidence/{j}/usual"), evidence, evidence.usual)).into(),
     ]
@@ -194,7 +193,7 @@ fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number {
         _ => (1.0, ""),
     };
     let digits_of = Some(0.02 * largest).filter(|half| *half > 0.0);
-    Number { factor, digits_of, ..Number::plain(at, value, format!("{prefix}{unit}")) }
+    Number { factor, digits_of, ..Number::new(at, value, format!("{prefix}{unit}")) }
 }
 
 fn stages(report: &DiagnosisReport) -> Table {
@@ -214,7 +213,7 @@ fn stages(report: &DiagnosisReport) -> Table {
         table.rows.push(vec![
             stage.stage.clone().into(),
             number("tasks", stage.tasks),
-            Number::plain(format!("/stages/{i}/median_s"), stage.median_s, "").into(),
+            Number::new(format!("/stages/{i}/median_s"), stage.median_s, "").into(),
             number("stragglers", stage.stragglers),
             number("explained", stage.explained),
             number("uncovered", stage.uncovered),

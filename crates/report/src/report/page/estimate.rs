@@ -1,22 +1,22 @@
 //! The section of an estimate of a MapReduce job.
 
-use crate::report::job::{JobReport, PhaseRow};
-use crate::report::number::{count, counted, plain};
-use crate::report::page::parts::{
+use crate::document::parts::{
     TimeFound, add_times, ends, interval_note, partial, provenance_rows, rows_table, times_table, wall,
 };
-use crate::report::page::section::{Cell, Number, Piece, Section, Table};
+use crate::document::{Cell, Document, Number, Piece, Table};
+use crate::report::job::{JobReport, PhaseRow};
+use crate::report::number::{count, counted, plain};
 use crate::report::plot::PlotError;
 use crate::report::rows_plot::{BarRow, rows_picture};
 use crate::report::times_plot::Times;
 
 /// What an estimate found.
-pub(super) fn section(report: &JobReport) -> Result<Section, PlotError> {
+pub(super) fn section(report: &JobReport) -> Result<Document<'static>, PlotError> {
     let simulated = report.job_time.as_ref().map(|time| TimeFound::distribution("/job_time", time));
     let exact = report.analytic.as_ref().map(TimeFound::analytic);
     let best = exact.as_ref().or(simulated.as_ref());
     let job = &report.job;
-    let mut section = Section {
+    let mut section = Document {
         kind: "estimate of a job",
         title: job.name.clone(),
         question: format!(
@@ -29,7 +29,7 @@ pub(super) fn section(report: &JobReport) -> Result<Section, PlotError> {
         answer: best.map(|time| time.answer("the runs")).unwrap_or_default(),
         headline: best.map(TimeFound::headline),
         plan: report.plan.clone(),
-        ..Section::default()
+        ..Document::default()
     };
     section.answer.extend(where_it_goes(report));
     section.remarks.extend(partial(report.partial, report.replications));
@@ -62,7 +62,7 @@ fn where_it_goes(report: &JobReport) -> Vec<Piece> {
     }
     shares.sort_by(|a, b| b.2.total_cmp(&a.2));
     let share = |&(i, phase, share): &(usize, &PhaseRow, f64)| {
-        let number = Number::plain(format!("/phases/{i}/critical/share"), share, "").percent();
+        let number = Number::new(format!("/phases/{i}/critical/share"), share, "").percent();
         [Piece::from(format!("{} (", phase.name)), rounded(number).into(), ")".into()]
     };
     let [first, second, ..] = &shares[..] else { return Vec::new() };
@@ -80,8 +80,8 @@ fn rounded(number: Number) -> Number {
 }
 
 /// When each phase runs, and what part of the critical path it is.
-fn waterfall(section: &mut Section, report: &JobReport) -> Result<(), PlotError> {
-    let value = |time: &Option<crate::report::quantity::Quantity>| time.as_ref().map(|time| time.value);
+fn waterfall(section: &mut Document<'_>, report: &JobReport) -> Result<(), PlotError> {
+    let value = |time: &Option<crate::estimate::Measured>| time.as_ref().map(|time| time.value);
     let mut rows = Vec::new();
     for (i, phase) in report.phases.iter().enumerate() {
         let Some(last) = &phase.last_done else { continue };
@@ -101,7 +101,7 @@ fn waterfall(section: &mut Section, report: &JobReport) -> Result<(), PlotError>
     let picture = rows_picture("waterfall", "time since the start of the job [s]", &rows)?;
     let caption = "A bar reaches from when the first task begins a phase to when the last task has done it, on average over the runs; \
                    the orange mark is when the first task has done it, the black line the interval of the end.";
-    section.figure(picture, "What runs when", caption);
+    section.drawn(picture, "What runs when", caption);
     let mut rows: Vec<BarRow> = Vec::new();
     for phase in &report.phases {
         let Some(critical) = &phase.critical else { continue };
@@ -116,7 +116,7 @@ fn waterfall(section: &mut Section, report: &JobReport) -> Result<(), PlotError>
     let picture = rows_picture("critical", "time on the critical path [s]", &rows)?;
     let caption = "A run takes as long as its critical path; each bar is the part of it that is spent in a phase, on average. A phase that \
                    gets 1 % longer makes the job longer by 1 % of its share.";
-    section.figure(picture, "Where the time goes", caption);
+    section.drawn(picture, "Where the time goes", caption);
     Ok(())
 }
 
@@ -134,23 +134,23 @@ fn phases(report: &JobReport) -> Table {
     ];
     let mut table = Table::new("The nine phases", note, &head);
     for (i, phase) in report.phases.iter().enumerate() {
-        let quantity = |name: &str, quantity: &Option<crate::report::quantity::Quantity>| -> Cell {
-            quantity.as_ref().map(|quantity| Number::quantity(format!("/phases/{i}/{name}"), quantity, "")).into()
+        let quantity = |name: &str, quantity: &Option<crate::estimate::Measured>| -> Cell {
+            quantity.as_ref().map(|quantity| Number::measured(format!("/phases/{i}/{name}"), quantity, "")).into()
         };
         let critical = phase.critical.as_ref();
         table.rows.push(vec![
             format!("{} {}", phase.number, phase.name).into(),
             Number::count(format!("/phases/{i}/tasks"), phase.tasks as u64).into(),
-            Number::plain(format!("/phases/{i}/mean_s"), phase.mean_s, "").into(),
+            Number::new(format!("/phases/{i}/mean_s"), phase.mean_s, "").into(),
             phase.law.to_string().into(),
             quantity("first_done", &phase.first_done),
             quantity("last_done", &phase.last_done),
-            critical.map(|share| Number::quantity(format!("/phases/{i}/critical/time"), &share.time, "")).into(),
+            critical.map(|share| Number::measured(format!("/phases/{i}/critical/time"), &share.time, "")).into(),
             critical
                 .and_then(|share| share.sensitivity)
                 .map(|value| Number {
                     digits_of: Some(0.05),
-                    ..Number::plain(format!("/phases/{i}/critical/sensitivity"), value, "")
+                    ..Number::new(format!("/phases/{i}/critical/sensitivity"), value, "")
                 })
                 .into(),
         ]);

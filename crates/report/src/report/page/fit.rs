@@ -1,17 +1,16 @@
 //! The sections of fits: what logs tell of a job, how sure that is, and what they cannot tell.
 
+use crate::document::parts::{cut, interval_note, notes_table};
+use crate::document::{Document, Number, Piece, Table};
 use crate::report::fit::{FitReport, FitStageRow, Fitted};
-use crate::report::fit_job::FitJobReport;
 use crate::report::number::{counted, plain};
-use crate::report::page::parts::{cut, interval_note};
-use crate::report::page::section::{Number, Piece, Section, Table};
 use crate::report::plot::{self, PlotError};
 use crate::report::rows_plot::{BarRow, MOST, rows_picture};
 
 /// What a fit of stages found.
-pub(super) fn section(report: &FitReport) -> Result<Section, PlotError> {
+pub(super) fn section(report: &FitReport) -> Result<Document<'static>, PlotError> {
     let runs = counted(report.runs.len() as u128, "run");
-    let mut section = Section {
+    let mut section = Document {
         kind: "fit of a job of stages",
         title: report.name.clone(),
         question: format!("What do the logs of {runs} tell of the job, and how sure is that?"),
@@ -23,17 +22,17 @@ pub(super) fn section(report: &FitReport) -> Result<Section, PlotError> {
             .zip(1..)
             .map(|(run, number)| [format!("log {number}"), run.log.clone()])
             .collect(),
-        ..Section::default()
+        ..Document::default()
     };
     times(&mut section, report)?;
     section.table(stages(report));
     section.table(runs_table(report));
-    section.table(notes("What the logs cannot tell", &report.notes));
+    section.table(notes_table("What the logs do not say", &report.notes));
     Ok(section)
 }
 
 fn fitted(at: String, fitted: &Fitted, unit: &'static str) -> Number {
-    Number::plain(at, fitted.value, unit).between(Some(fitted.low), Some(fitted.high))
+    Number::new(at, fitted.value, unit).between(Some(fitted.low), Some(fitted.high))
 }
 
 /// How wide an interval is, as a share of its number.
@@ -62,7 +61,7 @@ fn answer(report: &FitReport) -> Vec<Piece> {
             ".".into(),
         ]);
     }
-    let sigma = Number { digits_of: Some(0.01), ..Number::plain("/run_sigma", report.run_sigma, "") }.percent();
+    let sigma = Number { digits_of: Some(0.01), ..Number::new("/run_sigma", report.run_sigma, "") }.percent();
     pieces.extend([
         " Whole runs differ by ".into(),
         sigma.into(),
@@ -73,7 +72,7 @@ fn answer(report: &FitReport) -> Vec<Piece> {
 }
 
 /// The times of tasks side by side: stages differ by more than a table lets one see.
-fn times(section: &mut Section, report: &FitReport) -> Result<(), PlotError> {
+fn times(section: &mut Document<'_>, report: &FitReport) -> Result<(), PlotError> {
     let bar = |word: &str, time: &Fitted, colour| BarRow {
         bar: [0.0, time.value],
         interval: Some([time.low, time.high]),
@@ -93,7 +92,7 @@ fn times(section: &mut Section, report: &FitReport) -> Result<(), PlotError> {
     if left > 0 {
         caption += &format!(" {} more are not drawn.", counted(left as u128, "stage"));
     }
-    section.figure(rows_picture("tasks", "time of a task [s]", &rows)?, "How long tasks take", caption);
+    section.drawn(rows_picture("tasks", "time of a task [s]", &rows)?, "How long tasks take", caption);
     Ok(())
 }
 
@@ -119,7 +118,7 @@ fn stages(report: &FitReport) -> Table {
         let at = |key: &str| format!("/stages/{i}/{key}");
         let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
         let rough =
-            |key: &str, value: f64, half: f64| Number { digits_of: Some(half), ..Number::plain(at(key), value, "") };
+            |key: &str, value: f64, half: f64| Number { digits_of: Some(half), ..Number::new(at(key), value, "") };
         table.rows.push(vec![
             format!("{i} {}", stage.name).into(),
             after.join(", ").into(),
@@ -143,7 +142,7 @@ fn runs_table(report: &FitReport) -> Table {
     for (i, run) in report.runs.iter().enumerate() {
         let number = |key: &str, value: f64, half: f64| Number {
             digits_of: Some(half),
-            ..Number::plain(format!("/runs/{i}/{key}"), value, "")
+            ..Number::new(format!("/runs/{i}/{key}"), value, "")
         };
         table.rows.push(vec![
             run.log.clone().into(),
@@ -156,46 +155,4 @@ fn runs_table(report: &FitReport) -> Table {
         ]);
     }
     cut(table)
-}
-
-/// What could not be known: of what, and what was assumed instead.
-fn notes(title: &str, all: &[String]) -> Table {
-    /// Most letters of what a note is about.
-    const MOST_LETTERS: usize = 40;
-    let mut table = Table::new(title, "And what was assumed instead, or left as it is.", &["of", "note"]);
-    for note in all {
-        let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
-        let (about, said) = about.unwrap_or(("", note));
-        table.rows.push(vec![about.into(), said.into()]);
-    }
-    table
-}
-
-/// What a fit to a job of MapReduce found. Its values have many units, so that there is nothing to draw.
-pub(super) fn job_section(report: &FitJobReport) -> Section {
-    let measured = report.values.iter().filter(|row| row.low.is_some()).count();
-    let job = Number { digits_of: Some(0.01), ..Number::plain("/job_s", report.job_s, "s") };
-    let mut section = Section {
-        kind: "fit of a MapReduce job",
-        title: report.name.clone(),
-        question: "What does the log tell of the job's plan, and how sure is that?".to_owned(),
-        answer: vec![
-            format!("{} of the plan from {}, which took ", counted(report.values.len() as u128, "value"), report.id)
-                .into(),
-            job.into(),
-            format!("; {measured} of them by several tasks, with an interval.").into(),
-        ],
-        plan: toml::to_string(&report.plan).unwrap_or_default(),
-        provenance: vec![["log".to_owned(), report.log.clone()], ["job".to_owned(), report.id.clone()]],
-        ..Section::default()
-    };
-    let note = format!("In the unit of each key. {}", interval_note(report.level));
-    let mut table = Table::new("Values of the plan", note, &["key", "value", "from"]);
-    for (i, row) in report.values.iter().enumerate() {
-        let value = Number::plain(format!("/values/{i}"), row.value, "").between(row.low, row.high);
-        table.rows.push(vec![row.key.to_string().into(), value.into(), row.from.clone().into()]);
-    }
-    section.table(table);
-    section.table(notes("What the log cannot tell", &report.notes));
-    section
 }

@@ -1,41 +1,18 @@
-//! Results as one page of HTML that a person can look at and decide from: no network, no script, readable on a phone and in print.
-//!
-//! ```text
-//! Found ──▶ Section (answer, figures, tables, where the numbers come from) ──▶ HTML
-//! ```
-//!
-//! | question | file |
-//! |---|---|
-//! | what a section consists of | `section` |
-//! | how it looks | `html`, `style.css` |
-//! | what is said of a result | a file for each kind: `estimate`, `stages`, `simulation`, `solution`, `whatif`, `trace`, `sweep`, `diagnosis`,
-//! | | `sensitivity`, `optimization`, `fit` |
-//! | results side by side | `compare` |
-//! | tables and sentences that kinds share | `parts` |
-//!
-//! A new kind of section is a file with a function from its report to a [`Section`], and a line in [`section_of`].
-//!
-//! Guarantees: the same results give the same bytes; all text of results is escaped; the page loads nothing, by a content security
-//! policy in it.
+//! Kinds whose documents are still built here, and the page of results that were read.
 
-mod compare;
 mod diagnosis;
 mod estimate;
 mod fit;
-mod html;
 mod optimization;
-mod parts;
-mod section;
 mod sensitivity;
 mod simulation;
 mod solution;
 mod stages;
 mod sweep;
 mod trace;
-mod whatif;
 
-use crate::report::page::compare::comparison;
-use crate::report::page::section::Section;
+use crate::document::{Document, Report as _};
+use crate::render::{Part, html};
 use crate::report::plot::{Picture, PlotError};
 use crate::report::read::Found;
 
@@ -52,47 +29,53 @@ pub struct Shown {
     pub net: Option<(String, String)>,
 }
 
-/// The section of a result.
-fn section_of(found: &Found) -> Result<Section, PlotError> {
-    match found {
-        Found::Estimate(report) => estimate::section(report),
-        Found::Stages(report) => stages::section(report),
-        Found::Simulation(report) => simulation::section(report),
-        Found::Steady(report) => Ok(simulation::steady_section(report)),
-        Found::Solution(report) => solution::section(report),
-        Found::WhatIf(report) => whatif::section(report),
-        Found::Trace(report) => trace::section(report),
-        Found::Sweep(report) => sweep::section(report),
-        Found::Diagnosis(report) => diagnosis::section(report),
-        Found::Sensitivity(report) => sensitivity::section(report),
-        Found::Optimization(report) => optimization::section(report),
-        Found::Fit(report) => fit::section(report),
-        Found::FitJob(report) => Ok(fit::job_section(report)),
+impl Found {
+    /// Returns the result as a person reads it.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError`], which no report of this crate causes.
+    pub fn document(&self) -> Result<Document<'_>, PlotError> {
+        match self {
+            Self::Estimate(report) => estimate::section(report),
+            Self::Stages(report) => stages::section(report),
+            Self::Simulation(report) => simulation::section(report),
+            Self::Steady(report) => Ok(simulation::steady_section(report)),
+            Self::Solution(report) => solution::section(report),
+            Self::WhatIf(report) => Ok(report.document()),
+            Self::Trace(report) => trace::section(report),
+            Self::Sweep(report) => sweep::section(report),
+            Self::Diagnosis(report) => diagnosis::section(report),
+            Self::Sensitivity(report) => sensitivity::section(report),
+            Self::Optimization(report) => optimization::section(report),
+            Self::Fit(report) => fit::section(report),
+            Self::FitJob(report) => Ok(report.document()),
+        }
     }
 }
 
-/// The page.
+/// Returns the page.
 ///
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
 pub fn page(results: &[Shown]) -> Result<String, PlotError> {
-    let mut sections = results.iter().map(|shown| section_of(&shown.found)).collect::<Result<Vec<_>, _>>()?;
-    for (section, shown) in sections.iter_mut().zip(results) {
+    fn part(shown: &Shown) -> Result<Part<'_>, PlotError> {
+        let mut document = shown.found.document()?;
         if let Some(plan) = &shown.plan {
-            section.plan.clone_from(plan);
+            document.plan.clone_from(plan);
         }
-        section.provenance.push(["read from".to_owned(), shown.source.clone()]);
+        document.provenance.push(["read from".to_owned(), shown.source.clone()]);
+        Ok(Part { document, net: shown.net.clone() })
     }
-    let compared = comparison(&sections)?;
-    Ok(html::document(&sections, compared.as_ref(), results))
+    html(&results.iter().map(part).collect::<Result<Vec<_>, PlotError>>()?)
 }
 
-/// The pictures of a result, for files of their own.
+/// Draws the pictures of a result, for files of their own.
 ///
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
 pub fn pictures(found: &Found) -> Result<Vec<Picture>, PlotError> {
-    Ok(section_of(found)?.figures().map(|figure| figure.picture.clone()).collect())
+    found.document()?.pictures()
 }

@@ -1,19 +1,19 @@
 //! The section of an optimisation: the cheapest point that meets the deadline, how sure that is, and all points that were judged.
 
+use crate::document::{Cell, Document, Number, Piece, Table};
 use crate::report::deadline_plot::Deadline;
 use crate::report::number::{count, counted, plain};
 use crate::report::optimize::{LookRow, OptimizeReport, cost_words, left_out_as, search_words, words};
-use crate::report::page::section::{Cell, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 
 /// Most points of the table: the last ones, where a search ends.
 const MOST: usize = 200;
 
 /// What an optimisation found.
-pub(super) fn section(report: &OptimizeReport) -> Result<Section, PlotError> {
+pub(super) fn section(report: &OptimizeReport) -> Result<Document<'static>, PlotError> {
     let measure = if report.measure == "mean" { "mean time".to_owned() } else { report.measure.clone() };
     let deadline = plain(report.deadline_s);
-    let mut section = Section {
+    let mut section = Document {
         kind: "optimisation",
         title: format!("Within {deadline} s at the least cost"),
         question: format!(
@@ -32,7 +32,7 @@ pub(super) fn section(report: &OptimizeReport) -> Result<Section, PlotError> {
             ["left out".to_owned(), left_out(report)],
             ["replications of all points".to_owned(), count(report.replications.into())],
         ],
-        ..Section::default()
+        ..Document::default()
     };
     if report.answer == "stopped" {
         section.remarks.push("The search was stopped before its end.".to_owned());
@@ -44,7 +44,7 @@ pub(super) fn section(report: &OptimizeReport) -> Result<Section, PlotError> {
     if drawn.left_out > 0 {
         caption += &format!(" {} could not be drawn.", counted(drawn.left_out as u128, "point"));
     }
-    section.figure(drawn.picture()?, "What the points cost, and how long they take", caption);
+    section.drawn(drawn.picture()?, "What the points cost, and how long they take", caption);
     section.table(points(report));
     Ok(section)
 }
@@ -60,12 +60,12 @@ fn left_out(report: &OptimizeReport) -> String {
 /// The measure of a point with its interval; none where nothing was run.
 fn time(at: &str, row: &LookRow, unit: &'static str) -> Option<Number> {
     let value = row.value_s?;
-    Some(Number::plain(format!("{at}/value_s"), value, unit).between(row.low_s, row.high_s))
+    Some(Number::new(format!("{at}/value_s"), value, unit).between(row.low_s, row.high_s))
 }
 
 /// The cost of a point, with its interval where it is an estimate.
 fn cost(at: &str, row: &LookRow) -> Number {
-    Number::plain(format!("{at}/cost"), row.cost, "").between(row.cost_low, row.cost_high)
+    Number::new(format!("{at}/cost"), row.cost, "").between(row.cost_low, row.cost_high)
 }
 
 /// `workers = 4 at a cost of 4, with a p95 of 120 s`.
@@ -151,7 +151,7 @@ fn points(report: &OptimizeReport) -> Table {
         let mut cells: Vec<Cell> = vec![words(report, row).into()];
         cells.push(cost(&at, row).into());
         cells.push(time(&at, row, "").into());
-        cells.push(Number { unit: "".into(), ..Number::plain(format!("{at}/level"), row.level, "").percent() }.into());
+        cells.push(Number { unit: "".into(), ..Number::new(format!("{at}/level"), row.level, "").percent() }.into());
         cells.push(Number::count(format!("{at}/replications"), row.replications).into());
         let chosen = report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point);
         cells.push(if chosen { format!("{}; chosen", row.verdict).into() } else { row.verdict.to_string().into() });

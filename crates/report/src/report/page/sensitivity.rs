@@ -1,16 +1,16 @@
 //! The section of a sensitivity: which knob buys most, how sure that order is, and what each knob does.
 
+use crate::document::parts::{cut, interval_note, setting};
+use crate::document::{Cell, Document, Headline, Number, Piece, Table};
 use crate::report::number::{count, counted, plain};
-use crate::report::page::parts::{cut, interval_note, setting};
-use crate::report::page::section::{Cell, Headline, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 use crate::report::sensitivity::{KnobEffect, SensitivityReport, lead};
 use crate::report::sensitivity_plot::{most_drawn, sensitivity_picture};
 use crate::sensitivity::Effect;
 
 /// What a sensitivity found.
-pub(super) fn section(report: &SensitivityReport) -> Result<Section, PlotError> {
-    let mut section = Section {
+pub(super) fn section(report: &SensitivityReport) -> Result<Document<'static>, PlotError> {
+    let mut section = Document {
         kind: "sensitivity",
         title: format!("What moves the {} time", report.measure),
         question: format!("Which knob buys most? {}.", asked(&report.method)),
@@ -18,14 +18,14 @@ pub(super) fn section(report: &SensitivityReport) -> Result<Section, PlotError> 
         headline: base(report),
         plan: report.plan.clone(),
         provenance: provenance(report),
-        ..Section::default()
+        ..Document::default()
     };
     if report.partial {
         let done = counted(report.points, "point");
         section.remarks.push(format!("The run was ended early: this rests on {done}."));
     }
     let (title, caption) = how_to_read(report);
-    section.figure(sensitivity_picture(report)?, title, caption);
+    section.drawn(sensitivity_picture(report)?, title, caption);
     section.table(knobs(report));
     section.table(without(report));
     section.table(moved(report));
@@ -143,7 +143,7 @@ fn cells(at: &str, effect: &KnobEffect) -> Vec<Cell> {
     let end = |key: &str, value: &toml::Value| setting(format!("{at}/{key}"), value);
     match effect {
         KnobEffect::Derivative { at: value, per_unit_s, per_percent_s } => vec![
-            Number::plain(format!("{at}/at"), *value, "").into(),
+            Number::new(format!("{at}/at"), *value, "").into(),
             change("per_unit_s", per_unit_s),
             change("per_percent_s", per_percent_s),
         ],
@@ -188,7 +188,7 @@ fn moved(report: &SensitivityReport) -> Table {
     let mut table = Table::new("The time itself", interval_note(report.level), &["", "value"]);
     let of = if report.is_at_the_base() { "at the base" } else { "on average over the ranges" };
     let mut push = |name: String, number: Option<Number>| {
-        table.rows.extend(number.map(|number| vec![Cell::Text(name), number.into()]));
+        table.rows.extend(number.map(|number| vec![Cell::from(name), number.into()]));
     };
     let value = report.value_s.as_ref().map(|value| Number::effect("/value_s", value, "s"));
     push(format!("{} {of}", report.measure), value);
@@ -196,7 +196,7 @@ fn moved(report: &SensitivityReport) -> Table {
     push("variance over the ranges".to_owned(), variance);
     let noise = report
         .noise_s2
-        .map(|noise| Number { digits_of: Some(0.01 * noise.abs()), ..Number::plain("/noise_s2", noise, "s²") });
+        .map(|noise| Number { digits_of: Some(0.01 * noise.abs()), ..Number::new("/noise_s2", noise, "s²") });
     push("variance that replications would have added; it is taken out".to_owned(), noise);
     table
 }

@@ -1,10 +1,10 @@
 //! The sections of a simulated net: the time to a goal, and the long run.
 
-use crate::report::number::{count, counted, plain};
-use crate::report::page::parts::{
+use crate::document::parts::{
     TimeFound, add_times, ends, interval_note, partial, provenance_rows, rows_table, times_table, wall,
 };
-use crate::report::page::section::{Cell, Number, Piece, Section, Table};
+use crate::document::{Cell, Document, Number, Piece, Table};
+use crate::report::number::{count, counted, plain};
 use crate::report::plot::PlotError;
 use crate::report::rows_plot::{BarRow, rows_picture};
 use crate::report::steady::{SteadyReport, SteadyRow};
@@ -22,17 +22,17 @@ pub(super) fn size_of(net: &NetSummary) -> String {
 }
 
 /// What a simulation found.
-pub(super) fn section(report: &SimulationReport) -> Result<Section, PlotError> {
+pub(super) fn section(report: &SimulationReport) -> Result<Document<'static>, PlotError> {
     let time = report.passage_time.as_ref().map(|time| TimeFound::distribution("/passage_time", time));
     let level = report.question.level;
     let horizon = report.question.horizon_s.map_or_else(String::new, |end| format!(", up to {} s", plain(end)));
-    let mut section = Section {
+    let mut section = Document {
         kind: "simulation of a net",
         title: name_of(&report.net),
         question: format!("How long until {}{horizon}? The net has {}.", report.question.goal, size_of(&report.net)),
         answer: time.as_ref().map(|time| time.answer("the runs")).unwrap_or_default(),
         headline: time.as_ref().map(TimeFound::headline),
-        ..Section::default()
+        ..Document::default()
     };
     section.answer.extend(reached(report));
     section.remarks.extend(partial(report.partial, report.replications));
@@ -47,7 +47,7 @@ pub(super) fn section(report: &SimulationReport) -> Result<Section, PlotError> {
         })
         .collect();
     let caption = "From the first to the last firing of each group of transitions, on average; the black line is the interval of the end.";
-    section.figure(rows_picture("waterfall", "time [s]", &rows)?, "What runs when", caption);
+    section.drawn(rows_picture("waterfall", "time [s]", &rows)?, "What runs when", caption);
     if let Some(found) = &report.passage_time {
         add_times(&mut section, &Times::new("time", found, None))?;
     }
@@ -72,22 +72,22 @@ pub(super) fn section(report: &SimulationReport) -> Result<Section, PlotError> {
 /// How likely the goal is, where it is not certain.
 fn reached(report: &SimulationReport) -> Vec<Piece> {
     let Some(probability) = report.goal_probability.as_ref().filter(|p| p.value < 1.0) else { return Vec::new() };
-    let number = Number::quantity("/goal_probability", probability, "").percent();
+    let number = Number::measured("/goal_probability", probability, "").percent();
     vec![" The goal is reached in ".into(), number.into(), " of the runs; the times are of these.".into()]
 }
 
 fn snapshots(report: &SimulationReport) -> Table {
     let mut table = Table::new("At given times", interval_note(report.question.level), &["time [s]", "of", "mean"]);
     for (i, row) in report.snapshots.iter().enumerate() {
-        let mean = row.mean.as_ref().map(|mean| Number::quantity(format!("/snapshots/{i}/mean"), mean, ""));
+        let mean = row.mean.as_ref().map(|mean| Number::measured(format!("/snapshots/{i}/mean"), mean, ""));
         table.rows.push(vec![plain(row.time_s).into(), row.expression.clone().into(), mean.into()]);
     }
     table
 }
 
 /// What long runs showed.
-pub(super) fn steady_section(report: &SteadyReport) -> Section {
-    let mut section = Section {
+pub(super) fn steady_section(report: &SteadyReport) -> Document<'static> {
+    let mut section = Document {
         kind: "long run of a net",
         title: name_of(&report.net),
         question: format!("What are the means in the long run? The net has {}.", size_of(&report.net)),
@@ -97,7 +97,7 @@ pub(super) fn steady_section(report: &SteadyReport) -> Section {
             ["independent runs".to_owned(), count(report.runs.into())],
             ["firings".to_owned(), count(report.firings.into())],
         ],
-        ..Section::default()
+        ..Document::default()
     };
     section.provenance.extend(report.seed.map(|seed| ["seed".to_owned(), seed.to_string()]));
     section.provenance.extend(report.wall_s.map(|seconds| ["time of the runs".to_owned(), wall(seconds)]));
@@ -120,8 +120,8 @@ pub(super) fn steady_section(report: &SteadyReport) -> Section {
 fn steady_table(title: &str, level: f64, at: &str, rows: &[SteadyRow]) -> Table {
     let mut table = Table::new(title, interval_note(level), &["", "value", "left out as warm-up"]);
     for (i, row) in rows.iter().enumerate() {
-        let warm_up = row.warm_up.map(|share| Number::plain(format!("{at}/{i}/warm_up"), share, "").percent());
-        let value: Cell = Number::quantity(format!("{at}/{i}"), &row.quantity, row.unit.clone()).into();
+        let warm_up = row.warm_up.map(|share| Number::new(format!("{at}/{i}/warm_up"), share, "").percent());
+        let value: Cell = Number::measured(format!("{at}/{i}"), &row.quantity, row.unit.clone()).into();
         table.rows.push(vec![row.name.clone().into(), value, warm_up.into()]);
     }
     table

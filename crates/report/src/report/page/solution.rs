@@ -1,8 +1,8 @@
 //! The section of a net that was solved: the time to a goal, verdicts, the long run.
 
+use crate::document::parts::{TimeFound, add_times, times_table};
+use crate::document::{Cell, Document, Number, Table};
 use crate::report::number::{count, counted};
-use crate::report::page::parts::{TimeFound, add_times, times_table};
-use crate::report::page::section::{Cell, Number, Section, Table};
 use crate::report::page::simulation::{name_of, size_of};
 use crate::report::plot::PlotError;
 use crate::report::solve::SolveReport;
@@ -10,24 +10,24 @@ use crate::report::solve_numbers::{AverageSection, NumberRow};
 use crate::report::times_plot::Times;
 
 /// What a solution found.
-pub(super) fn section(report: &SolveReport) -> Result<Section, PlotError> {
+pub(super) fn section(report: &SolveReport) -> Result<Document<'static>, PlotError> {
     let passage = report.passage.as_ref();
     let time = passage.and_then(TimeFound::passage);
     let goal = passage.map_or_else(
         || "What can happen in this net, and what in the long run?".to_owned(),
         |passage| format!("How long until {}?", passage.goal),
     );
-    let mut section = Section {
+    let mut section = Document {
         kind: "exact solution of a net",
         title: name_of(&report.net),
         question: format!("{goal} The net has {}.", size_of(&report.net)),
         answer: time.as_ref().map(|time| time.answer("the runs")).unwrap_or_default(),
         headline: time.as_ref().map(TimeFound::headline),
         provenance: provenance(report),
-        ..Section::default()
+        ..Document::default()
     };
     if let Some(passage) = passage.filter(|passage| passage.probability < 1.0) {
-        let number = Number::plain("/passage/probability", passage.probability, "").percent();
+        let number = Number::new("/passage/probability", passage.probability, "").percent();
         section.answer.extend([" The goal is ever reached with probability ".into(), number.into(), ".".into()]);
     }
     if section.answer.is_empty() {
@@ -96,7 +96,7 @@ fn verdicts(report: &SolveReport) -> Table {
     table
 }
 
-fn averages(section: &mut Section, when: &str, at: &str, averages: &AverageSection) {
+fn averages(section: &mut Document<'_>, when: &str, at: &str, averages: &AverageSection) {
     for (title, name, rows) in [
         ("Measures", "measures", &averages.measures),
         ("Mean tokens", "tokens", &averages.tokens),
@@ -106,7 +106,7 @@ fn averages(section: &mut Section, when: &str, at: &str, averages: &AverageSecti
         let row = |(i, row): (usize, &NumberRow)| {
             vec![
                 row.name.clone().into(),
-                Number::plain(format!("{at}/{name}/{i}/value"), row.value, row.unit.clone()).into(),
+                Number::new(format!("{at}/{name}/{i}/value"), row.value, row.unit.clone()).into(),
             ]
         };
         table.rows = rows.iter().enumerate().map(row).collect();

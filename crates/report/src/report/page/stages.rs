@@ -1,24 +1,23 @@
 //! The section of an estimate of a job of stages.
 
-use crate::report::csv::quantile_name;
-use crate::report::number::{counted, plain};
-use crate::report::page::parts::{add_times, ends, provenance_rows};
-use crate::report::page::section::{Cell, Headline, Number, Section, Table};
+use crate::document::parts::{add_times, ends, provenance_rows};
+use crate::document::{Cell, Document, Headline, Number, Table};
+use crate::estimate::Measured;
+use crate::report::number::{counted, plain, quantile_name};
 use crate::report::plot::PlotError;
-use crate::report::quantity::Quantity;
 use crate::report::rows_plot::{BarRow, rows_picture};
 use crate::report::stages::StagesReport;
 use crate::report::times_plot::Times;
 
 /// What an estimate found.
-pub(super) fn section(report: &StagesReport) -> Result<Section, PlotError> {
-    let number = |at: &str, value: f64| Number { digits_of: Some(0.01 * value.abs()), ..Number::plain(at, value, "s") };
+pub(super) fn section(report: &StagesReport) -> Result<Document<'static>, PlotError> {
+    let number = |at: &str, value: f64| Number { digits_of: Some(0.01 * value.abs()), ..Number::new(at, value, "s") };
     let [low, high] = report.prediction_s;
     let quantile = |p: f64| {
         let found = report.quantiles.iter().enumerate().find(|(_, row)| (row.p - p).abs() < 1e-12);
         found.map(|(i, row)| number(&format!("/quantiles/{i}/value_s"), row.value_s))
     };
-    let mut section = Section {
+    let mut section = Document {
         kind: "estimate of a job of stages",
         title: report.name.clone(),
         question: format!(
@@ -42,13 +41,13 @@ pub(super) fn section(report: &StagesReport) -> Result<Section, PlotError> {
             // as that of a sweep: of a usual run, with its interval
             mean: report.usual_mean.as_ref().map_or_else(
                 || number("/mean_s", report.mean_s),
-                |mean| Number::quantity("/usual_mean".to_owned(), mean, "s"),
+                |mean| Number::measured("/usual_mean".to_owned(), mean, "s"),
             ),
             quantiles: [quantile(0.5), quantile(0.95), quantile(0.99)],
         }),
         plan: report.plan.clone(),
         provenance: provenance_rows(&report.provenance),
-        ..Section::default()
+        ..Document::default()
     };
     waterfall(&mut section, report)?;
     add_times(&mut section, &Times::stages(report))?;
@@ -63,7 +62,7 @@ pub(super) fn section(report: &StagesReport) -> Result<Section, PlotError> {
     Ok(section)
 }
 
-fn waterfall(section: &mut Section, report: &StagesReport) -> Result<(), PlotError> {
+fn waterfall(section: &mut Document<'_>, report: &StagesReport) -> Result<(), PlotError> {
     let mut rows = Vec::new();
     for (i, stage) in report.stages.iter().enumerate() {
         let (Some(start), Some(end)) = (&stage.start, &stage.end) else { continue };
@@ -77,7 +76,7 @@ fn waterfall(section: &mut Section, report: &StagesReport) -> Result<(), PlotErr
     }
     let caption = "From the launch of a stage's first task to the end of its last one, in a usual run on average; the black line is the \
                    interval of the end.";
-    section.figure(rows_picture("waterfall", "time since the start of the job [s]", &rows)?, "What runs when", caption);
+    section.drawn(rows_picture("waterfall", "time since the start of the job [s]", &rows)?, "What runs when", caption);
     Ok(())
 }
 
@@ -98,7 +97,7 @@ fn speculation(report: &StagesReport) -> Table {
         ("of them won", "won", &section.won, ""),
         ("slot time of killed attempts", "killed_slot_s", &section.killed_slot_s, "s"),
     ] {
-        let number = Number::quantity(format!("/speculation/{key}"), quantity, unit);
+        let number = Number::measured(format!("/speculation/{key}"), quantity, unit);
         table.rows.push(vec![name.into(), Number { signed: key == "change_s", ..number }.into()]);
     }
     table
@@ -108,18 +107,18 @@ fn stages(report: &StagesReport) -> Table {
     let head = ["stage", "after", "tasks", "MB of a task", "start", "end", "slot time"];
     let mut table = Table::new("Stages of a usual run", "Times in seconds.", &head);
     for (i, stage) in report.stages.iter().enumerate() {
-        let time = |name: &str, time: &Option<Quantity>| -> Cell {
-            time.as_ref().map(|time| Number::quantity(format!("/stages/{i}/{name}"), time, "")).into()
+        let time = |name: &str, time: &Option<Measured>| -> Cell {
+            time.as_ref().map(|time| Number::measured(format!("/stages/{i}/{name}"), time, "")).into()
         };
         let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
         table.rows.push(vec![
             format!("{i} {}", stage.name).into(),
             after.join(", ").into(),
             Number::count(format!("/stages/{i}/tasks"), stage.tasks.into()).into(),
-            Number::plain(format!("/stages/{i}/task_mb"), stage.task_mb, "").into(),
+            Number::new(format!("/stages/{i}/task_mb"), stage.task_mb, "").into(),
             time("start", &stage.start),
             time("end", &stage.end),
-            Number::plain(format!("/stages/{i}/work_s"), stage.work_s, "").into(),
+            Number::new(format!("/stages/{i}/work_s"), stage.work_s, "").into(),
         ]);
     }
     table

@@ -1,8 +1,8 @@
 //! The section of a sweep: curve, heat map or tornado, and the points.
 
+use crate::document::parts::{interval_note, setting};
+use crate::document::{Cell, Document, Headline, Number, Piece, Table};
 use crate::report::number::{count, counted};
-use crate::report::page::parts::{interval_note, setting};
-use crate::report::page::section::{Cell, Headline, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 use crate::report::sweep::{KnobLevel, SweepReport, value_text};
 use crate::report::sweep_plot::sweep_pictures;
@@ -12,9 +12,9 @@ use crate::sweep;
 const MOST: usize = 200;
 
 /// What a sweep found.
-pub(super) fn section(report: &SweepReport) -> Result<Section, PlotError> {
+pub(super) fn section(report: &SweepReport) -> Result<Document<'static>, PlotError> {
     let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
-    let mut section = Section {
+    let mut section = Document {
         kind: "sweep",
         title: match &axes[..] {
             [one] => format!("What {one} changes"),
@@ -35,7 +35,7 @@ pub(super) fn section(report: &SweepReport) -> Result<Section, PlotError> {
             ["backend".to_owned(), "cpu: a point on each core".to_owned()],
             ["replications of all points".to_owned(), count(report.replications.into())],
         ],
-        ..Section::default()
+        ..Document::default()
     };
     if report.partial {
         section.remarks.push(format!("Points are missing: {} of {} are here.", report.points.len(), report.planned));
@@ -53,7 +53,7 @@ pub(super) fn section(report: &SweepReport) -> Result<Section, PlotError> {
                  bars, the black lines are intervals.",
             ),
         };
-        section.figure(Some(picture), title, caption);
+        section.drawn(Some(picture), title, caption);
     }
     section.table(knobs(report));
     section.table(points(report));
@@ -114,7 +114,7 @@ fn knobs(report: &SweepReport) -> Table {
             unit: "".into(),
             ..Number::of_sweep(format!("/tornado/{i}/best/ratio"), ratio, "").change()
         });
-        let swing = Number::plain(format!("/tornado/{i}/swing_s"), knob.swing_s, "");
+        let swing = Number::new(format!("/tornado/{i}/swing_s"), knob.swing_s, "");
         table.rows.push(vec![
             knob.name.clone().into(),
             setting(format!("/tornado/{i}/best/value"), &knob.best.value),
@@ -137,7 +137,7 @@ fn points(report: &SweepReport) -> Table {
         head.extend(report.axes.iter().map(|axis| axis.name.clone()));
     }
     head.extend(["mean [s]", "p50 [s]", "p95 [s]", "p99 [s]", "change [s]", "change [%]"].map(str::to_owned));
-    let mut table = Table { head, ..Table::new("Points", interval_note(report.level), &[]) };
+    let mut table = Table::new("Points", interval_note(report.level), head);
     for (i, point) in report.points.iter().enumerate().take(MOST) {
         let mut cells: Vec<Cell> = vec![if point.point == 0 { "base".into() } else { point.point.to_string().into() }];
         let values = report.axes.iter().zip(&point.values);

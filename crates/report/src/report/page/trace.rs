@@ -1,20 +1,20 @@
 //! The section of a log of jobs: what ran when, what bounds the time, stragglers.
 
+use crate::document::parts::cut;
+use crate::document::{Cell, Document, Number, Piece, Table};
 use crate::report::number::{count, counted, plain};
-use crate::report::page::parts::cut;
-use crate::report::page::section::{Cell, Number, Piece, Section, Table};
 use crate::report::plot::PlotError;
 use crate::report::rows_plot::{BarRow, rows_picture};
 use crate::report::trace_rows::{ApplicationRow, StageRow, TraceReport};
 
 /// What a log says.
-pub(super) fn section(report: &TraceReport) -> Result<Section, PlotError> {
+pub(super) fn section(report: &TraceReport) -> Result<Document<'static>, PlotError> {
     let name = report
         .applications
         .first()
         .map_or("a log", |first| if first.name.is_empty() { &first.id } else { &first.name });
     let others = report.applications.len().saturating_sub(1);
-    let mut section = Section {
+    let mut section = Document {
         kind: "log of jobs",
         title: if others == 0 { name.to_owned() } else { format!("{name} and {others} more") },
         question: format!(
@@ -25,7 +25,7 @@ pub(super) fn section(report: &TraceReport) -> Result<Section, PlotError> {
         ),
         answer: answer(report),
         provenance: provenance(report),
-        ..Section::default()
+        ..Document::default()
     };
     if report.partial {
         section.remarks.push("The reading was ended early: the end of the log is missing.".to_owned());
@@ -56,14 +56,14 @@ fn answer(report: &TraceReport) -> Vec<Piece> {
     let stragglers = report.stragglers.iter().filter(|row| row.over_median).count();
     vec![
         "It took ".into(),
-        Number::plain(format!("{at}/span_s"), bounds.span_s, "s").into(),
+        Number::new(format!("{at}/span_s"), bounds.span_s, "s").into(),
         format!("; {what} alone takes ").into(),
-        Number::plain(format!("{at}/{key}"), least, "s").into(),
+        Number::new(format!("{at}/{key}"), least, "s").into(),
         format!(". {} took longer than 1.5 medians of their stage.", counted(stragglers as u128, "attempt")).into(),
     ]
 }
 
-fn waterfall(section: &mut Section, report: &TraceReport) -> Result<(), PlotError> {
+fn waterfall(section: &mut Document<'_>, report: &TraceReport) -> Result<(), PlotError> {
     let mut rows = Vec::new();
     for stage in &report.stages {
         let (Some(start), Some(end)) = (stage.submitted_s, stage.completed_s) else { continue };
@@ -80,7 +80,7 @@ fn waterfall(section: &mut Section, report: &TraceReport) -> Result<(), PlotErro
         section.remarks.push(format!("The picture leaves out the last {}.", counted(left as u128, "stage")));
     }
     let caption = "From the submission of each stage to its end; beside it how long that is.";
-    section.figure(rows_picture("waterfall", "time since the start of the log [s]", &rows)?, "What ran when", caption);
+    section.drawn(rows_picture("waterfall", "time since the start of the log [s]", &rows)?, "What ran when", caption);
     Ok(())
 }
 
@@ -97,7 +97,7 @@ fn bounds(report: &TraceReport) -> Table {
     for (i, row) in report.applications.iter().enumerate() {
         let Some(bounds) = &row.bounds else { continue };
         let number =
-            |name: &str, value: f64| Cell::from(Number::plain(format!("/applications/{i}/bounds/{name}"), value, ""));
+            |name: &str, value: f64| Cell::from(Number::new(format!("/applications/{i}/bounds/{name}"), value, ""));
         table.rows.push(vec![
             if row.name.is_empty() { row.id.clone().into() } else { row.name.clone().into() },
             Number::count(format!("/applications/{i}/slots"), row.slots).into(),
@@ -116,7 +116,7 @@ fn stages(report: &TraceReport) -> Table {
     let mut table = Table::new("Stages", "Times of tasks in seconds.", &head);
     for (i, stage) in report.stages.iter().enumerate() {
         let time = |name: &str, value: Option<f64>| -> Cell {
-            value.map(|value| Number::plain(format!("/stages/{i}/times_s/{name}"), value, "")).into()
+            value.map(|value| Number::new(format!("/stages/{i}/times_s/{name}"), value, "")).into()
         };
         let number = |name: &str, value: u64| Cell::from(Number::count(format!("/stages/{i}/{name}"), value));
         let times = stage.times_s;
@@ -142,11 +142,11 @@ fn stragglers(report: &TraceReport) -> Table {
         table.rows.push(vec![
             format!("stage {}, task {}", row.stage, row.task).into(),
             row.node.clone().into(),
-            Number::plain(format!("/stragglers/{i}/time_s"), row.time_s, "").into(),
+            Number::new(format!("/stragglers/{i}/time_s"), row.time_s, "").into(),
             row.medians
                 .map(|medians| Number {
                     digits_of: Some(0.1),
-                    ..Number::plain(format!("/stragglers/{i}/medians"), medians, "")
+                    ..Number::new(format!("/stragglers/{i}/medians"), medians, "")
                 })
                 .into(),
             format!("{}{copy}", row.outcome.replace('_', " ")).into(),
@@ -162,12 +162,9 @@ fn nodes(report: &TraceReport) -> Table {
         table.rows.push(vec![
             row.name.clone().into(),
             Number::count(format!("/nodes/{i}/attempts"), row.attempts).into(),
-            Number::plain(format!("/nodes/{i}/busy_s"), row.busy_s, "").into(),
+            Number::new(format!("/nodes/{i}/busy_s"), row.busy_s, "").into(),
             row.slowness
-                .map(|value| Number {
-                    digits_of: Some(0.05),
-                    ..Number::plain(format!("/nodes/{i}/slowness"), value, "")
-                })
+                .map(|value| Number { digits_of: Some(0.05), ..Number::new(format!("/nodes/{i}/slowness"), value, "") })
                 .into(),
         ]);
     }

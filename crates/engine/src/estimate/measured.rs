@@ -1,0 +1,260 @@
+//! A number with its doubt: exact, between certain bounds, in a confidence interval, or unknown for a stated reason.
+
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::mean::{Estimate, EstimateError, Interval};
+
+/// A number and its doubt.
+///
+/// In JSON: `value`, `low`, `high`, `level`, `samples`, then `note`, `exact` and `bounds` if they apply. Structs that
+/// state their level once use [`ends`] instead.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Flat", into = "Flat")]
+pub struct Measured {
+    /// The point estimate, in the unit that its owner states.
+    pub value: f64,
+    /// How far the true value may be from it.
+    pub doubt: Doubt,
+    /// Confidence level of the report's intervals, in (0, 1); 0 if the owner states it.
+    pub level: f64,
+    /// Independent samples behind the number; 0 without samples.
+    pub samples: u64,
+}
+
+/// The doubt about a number.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// The number is exact.
+    Exact,
+    /// The true value is certainly between the bounds; an infinite bound is open.
+    Bounds {
+        /// Lower bound.
+        low: f64,
+        /// Upper bound.
+        high: f64,
+    },
+    /// A confidence interval.
+    Interval {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// The reason why nothing is known of the error; may be empty.
+    Unknown(String),
+}
+
+impl Measured {
+    /// Returns an exact number in a report whose intervals have confidence `level`.
+    pub fn exact(value: f64, level: f64) -> Self {
+        Self { value, doubt: Doubt::Exact, level, samples: 0 }
+    }
+
+    /// Returns a number between certain bounds.
+    pub fn bounded(value: f64, [low, high]: [f64; 2], level: f64) -> Self {
+        Self { value, doubt: Doubt::Bounds { low, high }, level, samples: 0 }
+    }
+
+    /// Returns a number whose true value is certainly not below it, such as the age of a task that still runs.
+    pub fn at_least(value: f64) -> Self {
+        Self::bounded(value, [value, f64::INFINITY], 0.0)
+    }
+
+    /// Returns a number with the ends of its interval, if it has both; the owner states level and samples.
+    pub fn between(value: f64, low: Option<f64>, high: Option<f64>) -> Self {
+        let doubt = match low.zip(high) {
+            Some((low, high)) => Doubt::Interval { low, high },
+            None => Doubt::Unknown(String::new()),
+        };
+        Self { value, doubt, level: 0.0, samples: 0 }
+    }
+
+    /// Returns a value with its interval, or with the reason why it has none; none without any sample.
+    pub fn new(
+        value: Option<f64>,
+        samples: u64,
+        level: f64,
+        interval: Result<Interval, EstimateError>,
+    ) -> Option<Self> {
+        let value = value?;
+        Some(match interval {
+            Ok(interval) => Self { value, ..interval.into() },
+            Err(error) => Self { value, doubt: Doubt::Unknown(error.to_string()), level, samples },
+        })
+    }
+
+    /// Whether the number is known without a statistical error.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.doubt, Doubt::Exact | Doubt::Bounds { .. })
+    }
+
+    /// Returns the ends of the interval, or the certain bounds.
+    pub fn ends(&self) -> Option<[f64; 2]> {
+        match self.doubt {
+            Doubt::Bounds { low, high } | Doubt::Interval { low, high } => Some([low, high]),
+            Doubt::Exact | Doubt::Unknown(_) => None,
+        }
+    }
+
+    /// Returns half the width of the confidence interval.
+    pub fn half_width(&self) -> Option<f64> {
+        match self.doubt {
+            Doubt::Interval { low, high } => Some(0.5 * (high - low)),
+            _ => None,
+        }
+    }
+
+    /// Returns the reason why the error is unknown.
+    pub fn reason(&self) -> Option<&str> {
+        match &self.doubt {
+            Doubt::Unknown(reason) if !reason.is_empty() => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Returns the number in another unit: `factor` new units make one old unit; `factor` must not be negative.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let doubt = match self.doubt {
+            Doubt::Bounds { low, high } => Doubt::Bounds { low: low * factor, high: high * factor },
+            Doubt::Interval { low, high } => Doubt::Interval { low: low * factor, high: high * factor },
+            other => other,
+        };
+        Self { value: self.value * factor, doubt, ..self }
+    }
+}
+
+impl From<Estimate> for Measured {
+    fn from(estimate: Estimate) -> Self {
+        Interval::from(estimate).into()
+    }
+}
+
+impl From<Interval> for Measured {
+    fn from(found: Interval) -> Self {
+        let doubt = Doubt::Interval { low: found.low, high: found.high };
+        Self { value: found.value, doubt, level: found.level, samples: found.samples }
+    }
+}
+
+/// The layout in JSON.
+#[derive(Serialize, Deserialize)]
+struct Flat {
+    value: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    level: f64,
+    samples: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    exact: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bounds: Option<[f64; 2]>,
+}
+
+impl From<Measured> for Flat {
+    fn from(number: Measured) -> Self {
+        let Measured { value, doubt, level, samples } = number;
+        let mut flat = Self { value, low: None, high: None, level, samples, note: None, exact: false, bounds: None };
+        match doubt {
+            Doubt::Exact => flat.exact = true,
+            Doubt::Bounds { low, high } => (flat.exact, flat.bounds) = (true, Some([low, high])),
+            Doubt::Interval { low, high } => (flat.low, flat.high) = (Some(low), Some(high)),
+            Doubt::Unknown(reason) => flat.note = Some(reason).filter(|reason| !reason.is_empty()),
+        }
+        flat
+    }
+}
+
+impl From<Flat> for Measured {
+    fn from(flat: Flat) -> Self {
+        let doubt = match (flat.exact, flat.bounds, flat.low.zip(flat.high)) {
+            (true, Some([low, high]), _) => Doubt::Bounds { low, high },
+            (true, None, _) => Doubt::Exact,
+            (false, _, Some((low, high))) => Doubt::Interval { low, high },
+            (false, _, None) => Doubt::Unknown(flat.note.unwrap_or_default()),
+        };
+        Self { value: flat.value, doubt, level: flat.level, samples: flat.samples }
+    }
+}
+
+/// A number as `value`, `low` and `high` in JSON, for `#[serde(with = "ends")]`; its owner states the level.
+pub mod ends {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::estimate::measured::Measured;
+
+    #[derive(Serialize, Deserialize)]
+    struct Ends {
+        value: f64,
+        low: Option<f64>,
+        high: Option<f64>,
+    }
+
+    /// Writes the number and its ends.
+    ///
+    /// # Errors
+    ///
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(number: &Measured, serializer: S) -> Result<S::Ok, S::Error> {
+        let [low, high] = number.ends().map_or([None; 2], |ends| ends.map(Some));
+        Ends { value: number.value, low, high }.serialize(serializer)
+    }
+
+    /// Reads the number and its ends.
+    ///
+    /// # Errors
+    ///
+    /// The deserializer's.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Measured, D::Error> {
+        let Ends { value, low, high } = Ends::deserialize(deserializer)?;
+        Ok(Measured::between(value, low, high))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_keeps_its_layout_for_every_doubt() {
+        let doubts = [
+            (Doubt::Exact, r#"{"value":2.0,"low":null,"high":null,"level":0.95,"samples":7,"exact":true}"#),
+            (
+                Doubt::Bounds { low: 1.0, high: 3.0 },
+                r#"{"value":2.0,"low":null,"high":null,"level":0.95,"samples":7,"exact":true,"bounds":[1.0,3.0]}"#,
+            ),
+            (Doubt::Interval { low: 1.0, high: 3.0 }, r#"{"value":2.0,"low":1.0,"high":3.0,"level":0.95,"samples":7}"#),
+            (
+                Doubt::Unknown("one sample".to_owned()),
+                r#"{"value":2.0,"low":null,"high":null,"level":0.95,"samples":7,"note":"one sample"}"#,
+            ),
+        ];
+        for (doubt, json) in doubts {
+            let number = Measured { value: 2.0, doubt, level: 0.95, samples: 7 };
+            assert_eq!(serde_json::to_string(&number).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Measured>(json).unwrap(), number);
+        }
+    }
+
+    #[test]
+    fn owners_of_a_level_write_value_and_ends_only() {
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        struct Owner {
+            #[serde(with = "ends")]
+            time: Measured,
+        }
+        let owner = Owner { time: Measured::between(2.0, Some(1.0), Some(3.0)) };
+        let json = r#"{"time":{"value":2.0,"low":1.0,"high":3.0}}"#;
+        assert_eq!(serde_json::to_string(&owner).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Owner>(json).unwrap(), owner);
+    }
+
+    #[test]
+    fn other_units_scale_the_ends() {
+        let number = Measured::bounded(2.0, [1.0, 4.0], 0.95).scaled(10.0);
+        assert_eq!((number.value, number.ends(), number.half_width()), (20.0, Some([10.0, 40.0]), None));
+    }
+}

@@ -1,0 +1,279 @@
+//! One result as a person reads it, independent of the rendering: title, answer, remarks, tables, figures, provenance.
+//!
+//! ```text
+//! result ──▶ Report::document ──▶ Document ──▶ render::{text, markdown, html, csv}
+//!        └─▶ Report::json
+//! ```
+//!
+//! # How to convert one kind of result
+//!
+//! 1. `impl Report for XReport`: `KIND` is the `kind` of its JSON, `document` builds the [`Document`]. Start from the
+//!    function of the page, if the kind has one.
+//! 2. Declare each table once. [`Column::new`] takes the title for readers; [`Column::key`] the key in CSV, and
+//!    [`Column::unit`] the unit that its header states (its numbers then print without one).
+//!    * Long CSV (`measure,name,unit,value,low,high,level,samples`): the key of the column is the measure, the first
+//!      cell of the row the name. [`Cell::named`] has one text for readers and another one for CSV. The row's unit is
+//!      [`Number::unit`]. A fact without a table, such as `partial`, is one call of [`Document::fact`].
+//!    * Wide CSV (a column each): [`Table::wide`]. [`Column::ends`] adds `_low` and `_high`.
+//!    * [`Show`] decides who sees a table or a column: all, readers with room, `--all`, or CSV only.
+//! 3. A number is a [`Number`] with its place in the JSON ([`Number::new`], [`Number::measured`]). Never format one by
+//!    hand: units, signs, percent and digits are parts of it, and tests compare the place with the JSON.
+//! 4. What limits a result (stopped early, a lower bound, an assumption) goes into `remarks`, into the doubt of the
+//!    number ([`crate::estimate::Measured::at_least`]) or into the note of the table. No renderer can lose it there.
+//! 5. A figure has a picture, a text form, or both: [`Figure::bars`] makes both from the same rows.
+//! 6. Delete the kind's text, CSV and page functions. In the tool, print with `terminal.report(&report, &args.print)`.
+//!    In `read.rs`, give the kind a line in the list of kinds, so that the `report` command reads it.
+//!
+//! | question | file |
+//! |---|---|
+//! | document, figures, the trait | `mod` |
+//! | a number with its doubt, unit, digits and place | `number` |
+//! | tables, columns, cells | `table` |
+//! | results compared | `compare` |
+//! | parts that several kinds share | `parts` |
+
+pub(crate) mod compare;
+mod number;
+pub(crate) mod parts;
+mod table;
+
+use serde::Serialize;
+
+use crate::render::{Look, bars_text, csv, markdown, text};
+use crate::report::rows_plot::{BarRow, rows_picture};
+use crate::report::{JsonError, Picture, PlotError, json};
+
+pub use number::Number;
+pub use table::{Cell, Column, Form, Show, Table};
+
+/// A result that can be printed in every form.
+pub trait Report: Serialize {
+    /// The `kind` of its JSON.
+    const KIND: &'static str;
+
+    /// Returns the result as a person reads it.
+    fn document(&self) -> Document<'_>;
+
+    /// Returns the JSON, with a line end after it.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`], which no report of this crate causes.
+    fn json(&self) -> Result<String, JsonError>
+    where
+        Self: Sized,
+    {
+        json(Self::KIND, self)
+    }
+
+    /// Returns the text for a terminal.
+    fn text(&self, look: &Look) -> String {
+        text(&self.document(), look)
+    }
+
+    /// Returns the result as GitHub's Markdown.
+    fn markdown(&self, look: &Look) -> String {
+        markdown(&self.document(), look)
+    }
+
+    /// Returns the tables as CSV; none if the kind has no CSV.
+    fn csv(&self) -> Option<String> {
+        csv(&self.document())
+    }
+}
+
+/// One result, or a comparison of several.
+#[derive(Debug, Default)]
+pub struct Document<'a> {
+    /// What was done, in a word or two.
+    pub kind: &'static str,
+    /// What it is about.
+    pub title: String,
+    /// The question.
+    pub question: String,
+    /// The answer, in a sentence or two.
+    pub answer: Vec<Piece>,
+    /// Limits of the answer: that it is partial, what was left out, what is assumed.
+    pub remarks: Vec<String>,
+    /// Tables, figures and paragraphs, in the order of reading.
+    pub blocks: Vec<Block<'a>>,
+    /// The plan as text; empty without one.
+    pub plan: String,
+    /// Where the numbers come from: names and values.
+    pub provenance: Vec<[String; 2]>,
+    /// The time by which results are compared; none without one.
+    pub headline: Option<Headline>,
+}
+
+/// A part of a document.
+#[derive(Debug)]
+pub enum Block<'a> {
+    /// A table, or a list of names and values.
+    Table(Table),
+    /// A figure.
+    Figure(Figure<'a>),
+    /// A paragraph.
+    Text(Vec<Piece>),
+}
+
+/// A part of a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Words.
+    Text(String),
+    /// A number of the result.
+    Number(Number),
+}
+
+/// The numbers of a time by which results are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Headline {
+    /// The part of the result that has these times, if not the whole result does.
+    pub of: Option<String>,
+    /// The mean.
+    pub mean: Number,
+    /// p50, p95, p99.
+    pub quantiles: [Option<Number>; 3],
+}
+
+/// Draws a picture; none if there is nothing to draw.
+type Draw<'a> = Box<dyn Fn() -> Result<Option<Picture>, PlotError> + 'a>;
+/// Writes a figure as text.
+type Write<'a> = Box<dyn Fn(&Look) -> String + 'a>;
+
+/// A figure: a picture, lines of text, or both, drawn when a renderer asks for them.
+pub struct Figure<'a> {
+    /// Its title.
+    pub title: String,
+    /// How to read it.
+    pub caption: String,
+    /// Whether two such figures stand next to each other on a wide page.
+    pub half: bool,
+    picture: Option<Draw<'a>>,
+    text: Option<Write<'a>>,
+}
+
+impl From<&str> for Piece {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Piece {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Number> for Piece {
+    fn from(number: Number) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl<'a> Figure<'a> {
+    /// Returns a figure that shows nothing yet.
+    pub fn new(title: impl Into<String>, caption: impl Into<String>) -> Self {
+        Self { title: title.into(), caption: caption.into(), half: false, picture: None, text: None }
+    }
+
+    /// Adds a picture.
+    #[must_use]
+    pub fn drawn(self, draw: impl Fn() -> Result<Option<Picture>, PlotError> + 'a) -> Self {
+        Self { picture: Some(Box::new(draw)), ..self }
+    }
+
+    /// Adds a form for terminals.
+    #[must_use]
+    pub fn written(self, write: impl Fn(&Look) -> String + 'a) -> Self {
+        Self { text: Some(Box::new(write)), ..self }
+    }
+
+    /// Returns rows of bars on one axis, as a picture called `name` and as text.
+    pub(crate) fn bars(
+        name: &'static str,
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        axis: impl Into<String>,
+        rows: Vec<BarRow>,
+    ) -> Self {
+        let (axis, rows) = (axis.into(), std::rc::Rc::new(rows));
+        let (again, of) = (rows.clone(), axis.clone());
+        Self::new(title, caption)
+            .drawn(move || rows_picture(name, &axis, &rows))
+            .written(move |look| bars_text(&of, &again, look))
+    }
+
+    /// Returns the picture; none if there is nothing to draw.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError`], which no report of this crate causes.
+    pub fn picture(&self) -> Result<Option<Picture>, PlotError> {
+        self.picture.as_ref().map_or(Ok(None), |draw| draw())
+    }
+
+    /// Returns the lines for a terminal; none without such a form.
+    pub fn text(&self, look: &Look) -> Option<String> {
+        self.text.as_ref().map(|write| write(look)).filter(|text| !text.is_empty())
+    }
+}
+
+impl std::fmt::Debug for Figure<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Figure").field("title", &self.title).field("caption", &self.caption).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Document<'a> {
+    /// Adds a figure.
+    pub fn figure(&mut self, figure: Figure<'a>) {
+        self.blocks.push(Block::Figure(figure));
+    }
+
+    /// Adds a picture that is already drawn.
+    pub(crate) fn drawn(&mut self, picture: Option<Picture>, title: &str, caption: impl Into<String>) {
+        if let Some(picture) = picture {
+            self.figure(Figure::new(title, caption).drawn(move || Ok(Some(picture.clone()))));
+        }
+    }
+
+    /// Adds a table, if it has rows.
+    pub fn table(&mut self, table: Table) {
+        if !table.rows.is_empty() {
+            self.blocks.push(Block::Table(table));
+        }
+    }
+
+    /// Adds a row that only CSV has: a measure without a name.
+    pub fn fact(&mut self, measure: &'static str, value: impl Into<Cell>) {
+        let columns = [Column::new(""), Column::new("").key(measure)];
+        self.table(Table::new("", "", columns).row([Cell::Empty, value.into()]).show(Show::Csv));
+    }
+
+    /// Iterates over the tables.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Table(table) => Some(table),
+            Block::Figure(_) | Block::Text(_) => None,
+        })
+    }
+
+    /// Iterates over the figures.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure<'a>> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Figure(figure) => Some(figure),
+            Block::Table(_) | Block::Text(_) => None,
+        })
+    }
+
+    /// Draws the pictures of all figures.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError`], which no report of this crate causes.
+    pub fn pictures(&self) -> Result<Vec<Picture>, PlotError> {
+        let drawn: Result<Vec<_>, _> = self.figures().map(Figure::picture).collect();
+        Ok(drawn?.into_iter().flatten().collect())
+    }
+}

@@ -1,0 +1,292 @@
+//! Tables of a document: columns with a title for readers and a key for programs, rows of cells.
+
+use crate::document::number::Number;
+use crate::estimate::Doubt;
+use crate::report::{Word, plain};
+
+/// Who sees a table or a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Show {
+    /// Everyone.
+    #[default]
+    Always,
+    /// Everyone, but a narrow terminal drops the column first, and says so.
+    Room,
+    /// Readers who ask for all details, and pages.
+    Detail,
+    /// CSV only.
+    Csv,
+}
+
+/// How a table is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// A header and a line for each row.
+    #[default]
+    Grid,
+    /// Two columns, names and values, without a header.
+    Fields,
+    /// A paragraph for each row in a terminal: for cells with much text.
+    Cards,
+}
+
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Its title; may be empty.
+    pub title: String,
+    /// How to read it; may be empty.
+    pub note: String,
+    /// The columns; the first one names the row.
+    pub columns: Vec<Column>,
+    /// The rows, a cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+    /// Its layout.
+    pub form: Form,
+    /// Who sees it.
+    pub show: Show,
+    /// Whether CSV has a column for each of its columns, rather than a row for each of its numbers.
+    pub wide: bool,
+    /// Confidence level of its intervals; 0 if the note states it.
+    pub level: f64,
+    /// Most rows for readers; CSV has all.
+    pub most: Option<usize>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Column {
+    /// The title for readers.
+    pub title: String,
+    /// The unit in its header; its numbers are then shown without a unit.
+    pub unit: Word,
+    /// The key in CSV: the measure of a long table, the header of a wide one. Empty if CSV does not have the column.
+    pub key: Word,
+    /// Keys of the ends of its intervals, in a wide table.
+    pub ends: Option<[Word; 2]>,
+    /// Who sees it.
+    pub show: Show,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Cell {
+    /// Nothing: the value does not exist, or does not apply.
+    #[default]
+    Empty,
+    /// Words.
+    Text {
+        /// The words for readers.
+        text: String,
+        /// The words in CSV, if they differ.
+        key: Option<String>,
+    },
+    /// A number of the result.
+    Number(Number),
+}
+
+impl Cell {
+    /// Returns words for readers with others for CSV.
+    pub fn named(text: impl Into<String>, key: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), key: Some(key.into()) }
+    }
+
+    /// Whether it has words or nothing.
+    pub(crate) fn is_text(&self) -> bool {
+        !matches!(self, Self::Number(_))
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text { text, key: None }
+    }
+}
+
+impl From<Number> for Cell {
+    fn from(number: Number) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(cell: Option<T>) -> Self {
+        cell.map_or(Self::Empty, Into::into)
+    }
+}
+
+impl From<&str> for Column {
+    fn from(title: &str) -> Self {
+        Self::new(title)
+    }
+}
+
+impl From<&&str> for Column {
+    fn from(title: &&str) -> Self {
+        Self::new(*title)
+    }
+}
+
+impl From<String> for Column {
+    fn from(title: String) -> Self {
+        Self::new(title)
+    }
+}
+
+impl Column {
+    /// Returns a column that everyone sees and CSV does not have.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    /// States the unit in the header.
+    #[must_use]
+    pub fn unit(self, unit: impl Into<Word>) -> Self {
+        Self { unit: unit.into(), ..self }
+    }
+
+    /// Puts the column into CSV.
+    #[must_use]
+    pub fn key(self, key: impl Into<Word>) -> Self {
+        Self { key: key.into(), ..self }
+    }
+
+    /// Adds the ends of its intervals to wide CSV, as `KEY_low` and `KEY_high`.
+    #[must_use]
+    pub fn ends(self) -> Self {
+        let ends = ["low", "high"].map(|end| format!("{}_{end}", self.key).into());
+        Self { ends: Some(ends), ..self }
+    }
+
+    /// Adds the ends of its intervals to wide CSV under names of their own.
+    #[must_use]
+    pub fn ends_as(self, low: &'static str, high: &'static str) -> Self {
+        Self { ends: Some([low.into(), high.into()]), ..self }
+    }
+
+    /// Says who sees it.
+    #[must_use]
+    pub fn show(self, show: Show) -> Self {
+        Self { show, ..self }
+    }
+
+    /// Returns the title with its unit.
+    pub(crate) fn header(&self) -> String {
+        if self.unit.is_empty() {
+            self.title.clone()
+        } else {
+            format!("{} [{}]", self.title, self.unit).trim().to_owned()
+        }
+    }
+}
+
+impl Table {
+    /// Returns a table without rows.
+    pub fn new<C: Into<Column>>(
+        title: impl Into<String>,
+        note: impl Into<String>,
+        columns: impl IntoIterator<Item = C>,
+    ) -> Self {
+        let columns = columns.into_iter().map(Into::into).collect();
+        Self { title: title.into(), note: note.into(), columns, ..Self::default() }
+    }
+
+    /// Returns a list of names and values without rows.
+    pub fn fields(title: impl Into<String>) -> Self {
+        Self { form: Form::Fields, ..Self::new(title, "", ["", ""]) }
+    }
+
+    /// Adds a row.
+    #[must_use]
+    pub fn row(mut self, cells: impl IntoIterator<Item = Cell>) -> Self {
+        self.rows.push(cells.into_iter().collect());
+        self
+    }
+
+    /// Adds rows.
+    #[must_use]
+    pub fn rows(mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
+        self.rows.extend(rows);
+        self
+    }
+
+    /// Makes it the table that CSV prints, with a column for each of its columns that have keys.
+    #[must_use]
+    pub fn wide(self) -> Self {
+        Self { wide: true, ..self }
+    }
+
+    /// Lays it out as a paragraph for each row in terminals.
+    #[must_use]
+    pub fn cards(self) -> Self {
+        Self { form: Form::Cards, ..self }
+    }
+
+    /// Says who sees it.
+    #[must_use]
+    pub fn show(self, show: Show) -> Self {
+        Self { show, ..self }
+    }
+
+    /// States the confidence level of its intervals.
+    #[must_use]
+    pub fn level(self, level: f64) -> Self {
+        Self { level, ..self }
+    }
+
+    /// Limits the rows for readers.
+    #[must_use]
+    pub fn most(self, rows: usize) -> Self {
+        Self { most: Some(rows), ..self }
+    }
+
+    /// Iterates over the numbers that readers see.
+    fn numbers(&self) -> impl Iterator<Item = &Number> {
+        self.rows.iter().flatten().filter_map(|cell| match cell {
+            Cell::Number(number) => Some(number),
+            _ => None,
+        })
+    }
+
+    /// Returns the note with what intervals mean, and why numbers have none; `intervals` says how they are shown.
+    pub(crate) fn full_note(&self, intervals: &str) -> String {
+        let mut parts: Vec<String> = vec![self.note.trim().to_owned()];
+        let has = |is: fn(&Doubt) -> bool| self.numbers().any(|number| is(&number.measured.doubt));
+        let mut shown = Vec::new();
+        if self.level > 0.0 && has(|doubt| matches!(doubt, Doubt::Interval { .. })) {
+            shown.push(format!("{}% confidence intervals", plain(100.0 * self.level)));
+        }
+        if self.level > 0.0 && has(|doubt| matches!(doubt, Doubt::Bounds { high, .. } if high.is_finite())) {
+            shown.push("certain bounds of exact numbers".to_owned());
+        }
+        if !shown.is_empty() {
+            parts.push(format!("{intervals}: {}.", shown.join(", or ")));
+        }
+        for row in &self.rows {
+            let reasons = row.iter().filter_map(|cell| match cell {
+                Cell::Number(number) => number.measured.reason(),
+                _ => None,
+            });
+            let name = match row.first() {
+                Some(Cell::Text { text, .. }) => text.as_str(),
+                _ => "",
+            };
+            // the reasons of a row are mostly the same
+            parts.extend(reasons.take(1).map(|reason| format!("{name} has no interval: {reason}.").trim().to_owned()));
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.join(" ")
+    }
+
+    /// Returns the rows that readers see, at most so many, and the number of further rows.
+    pub(crate) fn shown_rows(&self, most: Option<usize>) -> (&[Vec<Cell>], usize) {
+        let most = most.or(self.most).unwrap_or(usize::MAX).min(self.rows.len());
+        (&self.rows[..most], self.rows.len() - most)
+    }
+}

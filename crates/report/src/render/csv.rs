@@ -1,0 +1,122 @@
+//! The tables of a document as CSV, numbers with full precision.
+//!
+//! Long: `measure,name,unit,value,low,high,level,samples`, a row for each number whose column has a key. Wide: the one
+//! table that is marked so, a column for each of its columns with a key. What does not exist is an empty cell.
+
+use crate::document::{Cell, Column, Document, Table};
+use crate::estimate::Doubt;
+
+const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "level", "samples"];
+
+/// Returns the CSV; none if no column has a key.
+pub fn csv(document: &Document<'_>) -> Option<String> {
+    let rows = match document.tables().find(|table| table.wide) {
+        Some(table) => wide(table),
+        None => long(document),
+    };
+    if rows.len() < 2 {
+        return None;
+    }
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    rows.iter().try_for_each(|row| writer.write_record(row)).ok()?;
+    String::from_utf8(writer.into_inner().ok()?).ok()
+}
+
+fn long(document: &Document<'_>) -> Vec<Vec<String>> {
+    let mut rows = vec![HEADER.map(str::to_owned).to_vec()];
+    for table in document.tables() {
+        for cells in &table.rows {
+            let name = cells.first().map_or_else(String::new, value);
+            for (cell, column) in cells.iter().zip(&table.columns).filter(|(_, column)| !column.key.is_empty()) {
+                rows.extend(measure(column, &name, cell));
+            }
+        }
+    }
+    rows
+}
+
+/// The row of a number, or of words in its place.
+fn measure(column: &Column, name: &str, cell: &Cell) -> Option<Vec<String>> {
+    let mut row = vec![column.key.to_string(), name.to_owned(), String::new(), value(cell)];
+    row.resize(HEADER.len(), String::new());
+    match cell {
+        Cell::Empty => return None,
+        Cell::Text { .. } => {}
+        Cell::Number(number) => {
+            row[2] = number.unit.to_string();
+            [row[4], row[5]] = ends(cell);
+            let measured = &number.measured;
+            let sampled = matches!(measured.doubt, Doubt::Interval { .. } | Doubt::Unknown(_)) && measured.level > 0.0;
+            if sampled {
+                [row[6], row[7]] = [measured.level.to_string(), measured.samples.to_string()];
+            }
+        }
+    }
+    Some(row)
+}
+
+fn wide(table: &Table) -> Vec<Vec<String>> {
+    let columns: Vec<(usize, &Column)> =
+        table.columns.iter().enumerate().filter(|(_, column)| !column.key.is_empty()).collect();
+    let keys = |(_, column): &(usize, &Column)| {
+        [column.key.to_string()]
+            .into_iter()
+            .chain(column.ends.iter().flatten().map(ToString::to_string))
+            .collect::<Vec<_>>()
+    };
+    let mut rows: Vec<Vec<String>> = vec![columns.iter().flat_map(keys).collect()];
+    for cells in &table.rows {
+        let mut row = Vec::new();
+        for (i, column) in &columns {
+            let cell = cells.get(*i).unwrap_or(&Cell::Empty);
+            row.push(value(cell));
+            row.extend(column.ends.iter().flat_map(|_| ends(cell)));
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+fn value(cell: &Cell) -> String {
+    match cell {
+        Cell::Empty => String::new(),
+        Cell::Text { text, key } => key.as_ref().unwrap_or(text).clone(),
+        Cell::Number(number) => number.measured.value.to_string(),
+    }
+}
+
+/// The ends of a number; an open bound is empty.
+fn ends(cell: &Cell) -> [String; 2] {
+    let ends = match cell {
+        Cell::Number(number) => number.ends(),
+        Cell::Empty | Cell::Text { .. } => None,
+    };
+    let end = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
+    ends.map_or_else(Default::default, |ends| ends.map(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Number;
+    use crate::estimate::Measured;
+
+    #[test]
+    fn long_and_wide() {
+        let columns = [Column::new("job").key("job"), Column::new("mean").unit("ms").key("mean_s").ends()];
+        let time = Measured { samples: 9, level: 0.95, ..Measured::between(2.0, Some(1.5), Some(2.5)) };
+        let number = Number::measured("/mean", &time, "s").shown_in("ms", 1e3);
+        let table = Table::new("", "", columns).row([Cell::named("Sort 1", "sort_1"), number.into()]);
+        let mut document = Document::default();
+        document.table(table.clone().wide());
+        assert_eq!(csv(&document).unwrap(), "job,mean_s,mean_s_low,mean_s_high\nsort_1,2,1.5,2.5\n");
+        let mut document = Document::default();
+        document.fact("partial", Number::count("", 0));
+        let mut table = table;
+        table.columns[0].key = "".into();
+        document.table(table);
+        let header = HEADER.join(",");
+        assert_eq!(csv(&document).unwrap(), format!("{header}\npartial,,,0,,,,\nmean_s,sort_1,s,2,1.5,2.5,0.95,9\n"));
+        assert_eq!(csv(&Document::default()), None);
+    }
+}

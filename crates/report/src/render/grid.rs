@@ -1,0 +1,210 @@
+//! A table in a terminal. If it is too wide, in this order: intervals become `±`, words wrap, columns that need room go
+//! (and are named), and the columns that are left continue in a second grid below.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::document::{Cell, Form, Show, Table};
+use crate::render::look::Look;
+use crate::render::text::{lines, wrapped};
+
+/// Blanks before a column.
+const GAP: usize = 2;
+/// Fewest characters of a column with wrapped words.
+const NARROW: usize = 20;
+
+/// A column that is ready to be set: each cell has a left part and what follows it.
+struct Set {
+    header: String,
+    cells: Vec<[String; 2]>,
+    /// Whether the left part goes to the right of its room.
+    numbers: bool,
+    /// Whether it may be left out.
+    room: bool,
+    /// Width of the left part and of all.
+    width: [usize; 2],
+}
+
+impl Set {
+    fn new(table: &Table, column: usize, short: bool, look: &Look) -> Self {
+        let (rows, _) = table.shown_rows(look.rows);
+        let unit = &table.columns[column].unit;
+        let cell = |row: &Vec<Cell>| match row.get(column) {
+            Some(Cell::Text { text, .. }) => [look.words(text), String::new()],
+            Some(Cell::Number(number)) => {
+                let value = if unit.is_empty() { number.text() } else { number.value_text() };
+                let interval = if short { number.short_interval() } else { number.interval() };
+                [value, interval.unwrap_or_default()].map(|text| look.words(&text))
+            }
+            // a name that is missing needs no mark
+            Some(Cell::Empty) | None => [if column == 0 { "" } else { "-" }.to_owned(), String::new()],
+        };
+        let numbers = rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.is_text()));
+        let header = look.words(&table.columns[column].header());
+        let cells: Vec<_> = rows.iter().map(cell).collect();
+        let room = table.columns[column].show == Show::Room;
+        let mut set = Self { header, cells, numbers, room, width: [0, 0] };
+        set.measure();
+        set
+    }
+
+    fn measure(&mut self) {
+        let widest = |part: usize| self.cells.iter().map(|cell| cell[part].width()).max().unwrap_or(0);
+        let [mut left, right] = [widest(0), widest(1)];
+        let right = if right > 0 { right + 1 } else { 0 };
+        // a header longer than both parts pushes the numbers to the right
+        left = left.max(self.header.width().saturating_sub(right));
+        self.width = [left, left + right];
+    }
+
+    /// Words in so many characters, in as many lines as they need.
+    fn cell(&self, row: usize) -> Vec<String> {
+        let [left, right] = &self.cells[row];
+        if !self.numbers {
+            return if left.width() <= self.width[1] { vec![left.clone()] } else { lines(left, self.width[1]) };
+        }
+        let blanks = " ".repeat(self.width[0].saturating_sub(left.width()));
+        vec![format!("{blanks}{left} {right}").trim_end().to_owned()]
+    }
+
+    fn heading(&self) -> Vec<String> {
+        if !self.numbers {
+            return lines(&self.header, self.width[1]);
+        }
+        let blanks = self.width[0].saturating_sub(self.header.width());
+        vec![format!("{}{}", " ".repeat(blanks), self.header)]
+    }
+
+    /// Narrows a column of words to about so many characters, but breaks none of them.
+    fn narrow(&mut self, width: usize) {
+        let words = self.cells.iter().flat_map(|cell| cell[0].split(' ')).chain(self.header.split(' '));
+        let longest = words.map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let width = width.max(longest).min(self.width[1]);
+        self.width = [width, width];
+    }
+}
+
+/// Returns the lines of a table.
+pub(crate) fn grid(table: &Table, look: &Look) -> String {
+    if table.form == Form::Cards {
+        return cards(table, look);
+    }
+    let shown = |&column: &usize| match table.columns[column].show {
+        Show::Csv => false,
+        Show::Detail => look.detail,
+        Show::Always | Show::Room => true,
+    };
+    let shown: Vec<usize> = (0..table.columns.len()).filter(shown).collect();
+    let sets = |short| shown.iter().map(|&column| Set::new(table, column, short, look)).collect::<Vec<_>>();
+    let mut columns = sets(false);
+    let total = |columns: &[Set]| columns.iter().map(|set| GAP + set.width[1]).sum::<usize>();
+    let most = look.columns();
+    if total(&columns) > most {
+        columns = sets(true);
+    }
+    wrap(&mut columns, most);
+    let mut dropped = Vec::new();
+    while total(&columns) > most
+        && let Some(last) = columns.iter().rposition(|set| set.room)
+    {
+        dropped.insert(0, columns.remove(last).header);
+    }
+    let mut text = String::new();
+    for part in parts(columns, most) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text += &lines_of(&part, table.form == Form::Grid);
+    }
+    if !dropped.is_empty() {
+        text += &wrapped(&format!("Too narrow for: {}.", dropped.join(", ")), look, "");
+    }
+    text
+}
+
+/// Narrows columns of words, the widest first, until all columns fit or nothing can be narrowed.
+fn wrap(columns: &mut [Set], most: usize) {
+    loop {
+        let total: usize = columns.iter().map(|set| GAP + set.width[1]).sum();
+        let over = total.saturating_sub(most);
+        let words = columns.iter_mut().filter(|set| !set.numbers && set.width[1] > NARROW);
+        let Some(widest) = words.max_by_key(|set| set.width[1]).filter(|_| over > 0) else { return };
+        let before = widest.width[1];
+        widest.narrow((before - over.min(before - NARROW)).max(NARROW));
+        if widest.width[1] == before {
+            return;
+        }
+    }
+}
+
+/// Splits columns into grids that fit, each with the first column.
+fn parts(columns: Vec<Set>, most: usize) -> Vec<Vec<std::rc::Rc<Set>>> {
+    let mut parts: Vec<Vec<std::rc::Rc<Set>>> = Vec::new();
+    let mut width = 0;
+    let mut first = None;
+    for set in columns.into_iter().map(std::rc::Rc::new) {
+        let own = GAP + set.width[1];
+        match parts.last_mut().filter(|_| width + own <= most || first.is_none()) {
+            Some(part) => {
+                width += own;
+                part.push(set);
+            }
+            None => {
+                let begin: Vec<_> = first.clone().into_iter().collect();
+                width = own + begin.iter().map(|set: &std::rc::Rc<Set>| GAP + set.width[1]).sum::<usize>();
+                first.get_or_insert_with(|| set.clone());
+                parts.push(begin.into_iter().chain([set]).collect());
+            }
+        }
+    }
+    parts
+}
+
+fn lines_of(columns: &[std::rc::Rc<Set>], headed: bool) -> String {
+    let mut text = String::new();
+    let mut put = |cells: Vec<Vec<String>>| {
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        for i in 0..height {
+            let mut line = String::new();
+            for (cell, set) in cells.iter().zip(columns) {
+                let part = cell.get(i).map_or("", String::as_str);
+                line += &format!("{:GAP$}{part}{}", "", " ".repeat(set.width[1].saturating_sub(part.width())));
+            }
+            text += line.trim_end();
+            text.push('\n');
+        }
+    };
+    if headed && columns.iter().any(|set| !set.header.is_empty()) {
+        put(columns.iter().map(|set| set.heading()).collect());
+    }
+    let rows = columns.first().map_or(0, |set| set.cells.len());
+    (0..rows).for_each(|row| put(columns.iter().map(|set| set.cell(row)).collect()));
+    text
+}
+
+/// A paragraph for each row: its name, then title and value of each column.
+fn cards(table: &Table, look: &Look) -> String {
+    let mut text = String::new();
+    let titles = table.columns.iter().skip(1).map(|column| column.header().width()).max().unwrap_or(0);
+    for row in table.shown_rows(look.rows).0 {
+        let words = |cell: &Cell| match cell {
+            Cell::Empty => String::new(),
+            Cell::Text { text, .. } => text.clone(),
+            Cell::Number(number) => number.in_words(),
+        };
+        let mut cells = row.iter().zip(&table.columns).filter(|(cell, column)| {
+            **cell != Cell::Empty && (column.show != Show::Csv) && (column.show != Show::Detail || look.detail)
+        });
+        if let Some((name, _)) = cells.next() {
+            text += &look.heading(&look.words(&words(name)));
+        }
+        for (cell, column) in cells {
+            let indent = " ".repeat(titles + 2 * GAP);
+            let title = format!("{:GAP$}{:titles$}{:GAP$}", "", column.header(), "");
+            let prose = lines(&look.words(&words(cell)), look.columns() - indent.len());
+            for (i, line) in prose.iter().enumerate() {
+                text += &format!("{}{line}\n", if i == 0 { &title } else { &indent });
+            }
+        }
+    }
+    text
+}

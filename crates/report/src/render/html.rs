@@ -1,0 +1,329 @@
+//! Documents as one page of HTML: no network, no script, readable on a phone and in print.
+//!
+//! All text goes through `maud`, which escapes it; the only text that does not are our own pictures and style. The page
+//! loads nothing, by a content security policy in it.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::document::compare::comparison as compared_with;
+use crate::document::{Block, Cell, Column, Document, Figure, Form, Number, Piece, Show, Table};
+use crate::report::{PlotError, count};
+
+const STYLE: &str = include_str!("style.css");
+
+/// What a browser may load for the page: nothing. Style is in it, and so are pictures.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/// Columns from which on a table becomes a list of cards on a phone.
+const MANY_COLUMNS: usize = 4;
+
+/// Letters of a row's name from which on one column less is too many.
+const LONG_NAME: usize = 16;
+
+/// Letters up to which a word in a table is not broken.
+const LONGEST_WORD: usize = 16;
+
+/// Columns up to which a table is only as wide as it must be.
+const FEW_COLUMNS: usize = 3;
+
+/// A document and what is shown with it.
+#[derive(Debug)]
+pub struct Part<'a> {
+    /// The document.
+    pub document: Document<'a>,
+    /// A picture of the net: what it shows, and the SVG document.
+    pub net: Option<(String, String)>,
+}
+
+/// Returns the page; several documents come with a comparison.
+///
+/// # Errors
+///
+/// [`PlotError`], which no report of this crate causes.
+pub fn html(results: &[Part<'_>]) -> Result<String, PlotError> {
+    let documents: Vec<&Document<'_>> = results.iter().map(|shown| &shown.document).collect();
+    let title = match &documents[..] {
+        [only] => format!("{} – tailspn", only.title),
+        _ => format!("{} results – tailspn", results.len()),
+    };
+    let compared = compared_with(&documents).map(|compared| comparison(&compared, &documents)).transpose()?;
+    let results: Vec<Markup> =
+        results.iter().enumerate().map(|(i, shown)| result(i, shown)).collect::<Result<_, _>>()?;
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(concat!("tailspn ", env!("CARGO_PKG_VERSION")));
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main {
+                    @if let Some(compared) = compared { (compared) }
+                    @for result in results { (result) }
+                }
+                footer { "Made by tailspn " (env!("CARGO_PKG_VERSION")) ". One in twenty 95% confidence intervals misses the true value." }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+/// Results side by side, with links to each.
+fn comparison(compared: &Document<'_>, documents: &[&Document<'_>]) -> Result<Markup, PlotError> {
+    Ok(html! {
+        section.result.comparison id="comparison" {
+            (head(compared))
+            nav {
+                ol {
+                    @for (i, one) in documents.iter().enumerate() {
+                        li { a href=(format!("#result-{}", i + 1)) { (one.title) } " " span.kind { (one.kind) } }
+                    }
+                }
+            }
+            (blocks(compared)?)
+        }
+    })
+}
+
+/// One result.
+fn result(i: usize, shown: &Part<'_>) -> Result<Markup, PlotError> {
+    let document = &shown.document;
+    Ok(html! {
+        section.result id=(format!("result-{}", i + 1)) data-result=(i) {
+            (head(document))
+            (blocks(document)?)
+            @if let Some((caption, svg)) = &shown.net {
+                h3 { "The net" }
+                figure.net {
+                    img src=(data_uri(svg)) alt=(caption);
+                    figcaption { (caption) }
+                }
+            }
+            @if !document.plan.is_empty() {
+                h3 { "The plan" }
+                details {
+                    summary { "Every key, as it was run" }
+                    pre { (document.plan) }
+                }
+            }
+            h3 { "Where the numbers come from" }
+            dl {
+                @for [name, value] in &document.provenance {
+                    div { dt { (name) } dd { (value) } }
+                }
+            }
+        }
+    })
+}
+
+/// The title of a document, its question and its answer.
+fn head(document: &Document<'_>) -> Markup {
+    html! {
+        header {
+            p.kind { (document.kind) }
+            h2 { (document.title) }
+            p.question { (document.question) }
+            @if !document.answer.is_empty() {
+                p.answer { @for piece in &document.answer { (piece_of(piece)) } }
+            }
+            @for remark in &document.remarks { p.remark { (remark) } }
+        }
+    }
+}
+
+fn blocks(document: &Document<'_>) -> Result<Markup, PlotError> {
+    let block = |block: &Block<'_>| match block {
+        Block::Figure(figure) => figure_of(figure),
+        Block::Table(table) => Ok(table_of(table)),
+        Block::Text(pieces) => Ok(html! { p { @for piece in pieces { (piece_of(piece)) } } }),
+    };
+    let blocks: Vec<Markup> = document.blocks.iter().map(block).collect::<Result<_, _>>()?;
+    Ok(html! { div.blocks { @for block in blocks { (block) } } })
+}
+
+fn figure_of(figure: &Figure<'_>) -> Result<Markup, PlotError> {
+    let Some(picture) = figure.picture()? else { return Ok(Markup::default()) };
+    Ok(html! {
+        figure.half[figure.half] data-figure=(picture.name) {
+            h3 { (figure.title) }
+            div.picture role="img" aria-label=(format!("{}. {}", figure.title, figure.caption)) {
+                @if !figure.half { div.wide { (PreEscaped(&picture.wide)) } }
+                div.narrow { (PreEscaped(&picture.narrow)) }
+            }
+            figcaption { (figure.caption) }
+        }
+    })
+}
+
+fn table_of(table: &Table) -> Markup {
+    if table.show == Show::Csv {
+        return Markup::default();
+    }
+    let columns: Vec<usize> = (0..table.columns.len()).filter(|&i| table.columns[i].show != Show::Csv).collect();
+    let many = columns.len() > MANY_COLUMNS || (columns.len() == MANY_COLUMNS && has_long_names(table));
+    let few = columns.len() <= FEW_COLUMNS;
+    let (rows, left) = table.shown_rows(None);
+    // a column of words begins at the left, one with numbers ends at the right
+    let words: Vec<bool> = (0..table.columns.len()).map(|column| is_of_words(table, column)).collect();
+    let note = table.full_note("Small numbers");
+    html! {
+        div.table {
+            @if !table.title.is_empty() { h3 { (table.title) } }
+            @if !note.is_empty() { p.note { (typographic(&note)) } }
+            table.cards[many].few[few] {
+                @if table.form != Form::Fields {
+                    thead { tr { @for &i in &columns { th.text[words[i]] scope="col" { (table.columns[i].header()) } } } }
+                }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for &i in &columns {
+                                (cell_of(row.get(i).unwrap_or(&Cell::Empty), &table.columns[i], i == 0, words[i]))
+                            }
+                        }
+                    }
+                }
+            }
+            @if left > 0 { p.note { (count(left as u128)) " more rows are in the JSON." } }
+        }
+    }
+}
+
+/// Whether rows begin with words that need much room.
+fn has_long_names(table: &Table) -> bool {
+    table
+        .rows
+        .iter()
+        .any(|row| matches!(row.first(), Some(Cell::Text { text, .. }) if text.chars().count() > LONG_NAME))
+}
+
+/// Whether a column has no numbers.
+fn is_of_words(table: &Table, column: usize) -> bool {
+    table.rows.iter().all(|row| row.get(column).is_none_or(Cell::is_text))
+}
+
+/// Whether no word of a cell has to be broken: paths and names of programs may be longer than any column.
+fn is_whole(cell: &Cell) -> bool {
+    match cell {
+        Cell::Text { text, .. } => text.split_whitespace().all(|word| word.chars().count() <= LONGEST_WORD),
+        Cell::Number(_) | Cell::Empty => true,
+    }
+}
+
+/// A cell; on a phone its column's name stands beside it.
+fn cell_of(cell: &Cell, column: &Column, first: bool, words: bool) -> Markup {
+    let name = column.header();
+    html! {
+        @match cell {
+            _ if first => th.whole[is_whole(cell)] scope="row" { (content(cell, column)) },
+            Cell::Empty => td data-name=(name) {},
+            _ => td.text[words].whole[is_whole(cell)] data-name=(name) { (content(cell, column)) },
+        }
+    }
+}
+
+fn content(cell: &Cell, column: &Column) -> Markup {
+    html! {
+        @match cell {
+            Cell::Empty => {},
+            Cell::Text { text, .. } => (text),
+            Cell::Number(number) => (number_of(number, column.unit.is_empty())),
+        }
+    }
+}
+
+fn piece_of(piece: &Piece) -> Markup {
+    html! {
+        @match piece {
+            Piece::Text(text) => (text),
+            Piece::Number(number) => strong { (number_of(number, true)) },
+        }
+    }
+}
+
+/// A number with its interval; it says where it stands in the JSON, and with all its digits.
+fn number_of(number: &Number, with_unit: bool) -> Markup {
+    let end = |i: usize| number.ends().map(|ends| ends[i]).filter(|end| end.is_finite());
+    let text = if with_unit { number.text() } else { number.value_text() };
+    html! {
+        data value=(number.measured.value) data-json=(number.at) data-low=[end(0)] data-high=[end(1)] {
+            (typographic(&text).replace(' ', "\u{a0}"))
+            @if let Some(interval) = number.interval() { " " small { (typographic(&interval)) } }
+        }
+    }
+}
+
+/// A text of ours with minus signs in front of numbers where it has hyphens.
+fn typographic(text: &str) -> String {
+    let mut last = ' ';
+    let mut letters = text.chars().peekable();
+    let mut typographic = String::with_capacity(text.len());
+    while let Some(letter) = letters.next() {
+        let minus = letter == '-' && !last.is_alphanumeric() && letters.peek().is_some_and(char::is_ascii_digit);
+        typographic.push(if minus || (letter == '-' && last == 'e') { '\u{2212}' } else { letter });
+        last = letter;
+    }
+    typographic
+}
+
+/// An SVG document as an address: a picture by itself, whose style is not that of the page, and which can run nothing.
+fn data_uri(svg: &str) -> String {
+    use std::fmt::Write as _;
+    let mut uri = String::from("data:image/svg+xml,");
+    for byte in svg.bytes() {
+        match byte {
+            b'A'..=b'Z'
+            | b'a'..=b'z'
+            | b'0'..=b'9'
+            | b' '
+            | b'-'
+            | b'.'
+            | b'_'
+            | b'/'
+            | b':'
+            | b'='
+            | b','
+            | b';'
+            | b'('
+            | b')' => {
+                uri.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let hostile = "</style><script>alert(1)</script>\" onload=\"x";
+        let mut section = Document { kind: "estimate", title: hostile.to_owned(), ..Document::default() };
+        section.question = hostile.to_owned();
+        section.plan = hostile.to_owned();
+        section.remarks.push(hostile.to_owned());
+        section.provenance.push([hostile.to_owned(), hostile.to_owned()]);
+        section.answer.push(hostile.into());
+        section.table(Table::new(hostile, hostile, [hostile]).row([hostile.into()]));
+        section.blocks.push(Block::Text(vec![hostile.into()]));
+        let html = html(&[Part { document: section, net: None }]).unwrap();
+        assert!(!html.contains("<script") && !html.contains("\" onload=\"x"), "{html}");
+        assert_eq!(html.matches("</style>").count(), 1, "{html}");
+    }
+
+    #[test]
+    fn pictures_of_nets_are_addresses_without_quotes_or_brackets() {
+        let uri = data_uri("<svg a=\"b\">50% #1 é</svg>");
+        assert_eq!(uri, "data:image/svg+xml,%3Csvg a=%22b%22%3E50%25 %231 %C3%A9%3C/svg%3E");
+    }
+}

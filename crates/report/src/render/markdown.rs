@@ -1,0 +1,90 @@
+//! A document as GitHub's Markdown.
+
+use std::fmt::Write as _;
+
+use crate::document::{Block, Cell, Document, Form, Show, Table};
+use crate::render::look::Look;
+use crate::render::text::sentence;
+use crate::report::count;
+
+/// Returns the document as Markdown; figures as text, if they have that form.
+pub fn markdown(document: &Document<'_>, look: &Look) -> String {
+    let mut parts = vec![format!("## {}\n", escaped(&document.title)), paragraph(&document.question)];
+    parts.push(paragraph(&sentence(&document.answer)));
+    parts.extend(document.remarks.iter().map(|remark| format!("> **Note:** {}\n", escaped(remark))));
+    for block in &document.blocks {
+        parts.push(match block {
+            Block::Table(table) => table_markdown(table, look),
+            Block::Figure(figure) => figure.text(look).map_or_else(String::new, |text| {
+                format!("### {}\n\n{}\n\n```text\n{text}```\n", escaped(&figure.title), escaped(&figure.caption))
+            }),
+            Block::Text(pieces) => paragraph(&sentence(pieces)),
+        });
+    }
+    if !document.plan.is_empty() {
+        parts.push(format!(
+            "<details><summary>The plan</summary>\n\n```toml\n{}\n```\n\n</details>\n",
+            document.plan.trim_end()
+        ));
+    }
+    parts.push(document.provenance.iter().fold(String::new(), |mut list, [name, value]| {
+        let _ = writeln!(list, "- {}: {}", escaped(name), escaped(value));
+        list
+    }));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn paragraph(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{}\n", escaped(text.trim())) }
+}
+
+/// Text in which nothing is markup.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '&' | '~' => escaped.extend(['\\', letter]),
+            '\n' | '\r' => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+fn table_markdown(table: &Table, look: &Look) -> String {
+    let is_seen = |show: Show| show != Show::Csv && (show != Show::Detail || look.detail);
+    if !is_seen(table.show) {
+        return String::new();
+    }
+    let columns: Vec<usize> = (0..table.columns.len()).filter(|&i| is_seen(table.columns[i].show)).collect();
+    let line = |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+    let mut text = if table.title.is_empty() { String::new() } else { format!("### {}\n\n", escaped(&table.title)) };
+    let note = paragraph(&table.full_note("In parentheses"));
+    text += &if note.is_empty() { note } else { note + "\n" };
+    let is_number = |&i: &usize| table.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.is_text()));
+    let header =
+        |&i: &usize| if table.form == Form::Fields { String::new() } else { escaped(&table.columns[i].header()) };
+    text += &line(&mut columns.iter().map(header));
+    text += &line(&mut columns.iter().map(|i| if is_number(i) { "---:" } else { "---" }.to_owned()));
+    let (rows, left) = table.shown_rows(look.rows);
+    for row in rows {
+        text += &line(&mut columns.iter().map(|&i| cell(row.get(i), !table.columns[i].unit.is_empty())));
+    }
+    if left > 0 {
+        let _ = writeln!(text, "\n{} more rows are in the JSON.", count(left as u128));
+    }
+    text
+}
+
+/// A cell; the unit of a number may stand in the header.
+fn cell(cell: Option<&Cell>, has_unit: bool) -> String {
+    match cell {
+        Some(Cell::Text { text, .. }) => escaped(text),
+        Some(Cell::Number(number)) => {
+            let value = if has_unit { number.value_text() } else { number.text() };
+            number.interval().map_or_else(|| value.clone(), |interval| format!("{value} ({interval})"))
+        }
+        Some(Cell::Empty) | None => String::new(),
+    }
+}

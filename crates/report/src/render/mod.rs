@@ -1,0 +1,28 @@
+//! Documents as text, Markdown, HTML and CSV. A renderer decides how a document looks, never what it says.
+//!
+//! | question | file |
+//! |---|---|
+//! | what the reader can see | [`Look`] |
+//! | text for terminals; Markdown | `text`, `markdown` |
+//! | a table in a terminal: columns that fit the width | `grid` |
+//! | bars as text | `bars` |
+//! | the page | `html`, `style.css` |
+//! | CSV, long and wide | `csv` |
+//!
+//! Guarantees: the same document gives the same bytes; text of results is escaped; a line of a terminal's table is
+//! never cut.
+
+mod bars;
+mod csv;
+mod grid;
+mod html;
+mod look;
+mod markdown;
+mod text;
+
+pub(crate) use bars::bars_text;
+pub use csv::csv;
+pub use html::{Part, html};
+pub use look::Look;
+pub use markdown::markdown;
+pub use text::text;

@@ -1,0 +1,139 @@
+//! A document as text for a terminal.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::document::{Block, Document, Piece, Show, Table};
+use crate::render::grid::grid;
+use crate::render::look::Look;
+use crate::report::count;
+
+/// Returns the text of a document.
+pub fn text(document: &Document<'_>, look: &Look) -> String {
+    let mut parts = vec![head(document, look)];
+    parts.extend(document.blocks.iter().filter_map(|block| match block {
+        Block::Table(table) => table_text(table, look),
+        Block::Figure(figure) => Some(look.heading(&look.words(&figure.title)) + &figure.text(look)?),
+        Block::Text(pieces) => Some(wrapped(&sentence(pieces), look, "")),
+    }));
+    let facts: Vec<String> = document.provenance.iter().map(|[name, value]| format!("{name}: {value}")).collect();
+    parts.push(wrapped(&facts.join("; "), look, ""));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// Title, question, answer and remarks.
+fn head(document: &Document<'_>, look: &Look) -> String {
+    let mut text = String::new();
+    if !document.title.is_empty() {
+        text += &look.heading(&look.words(&document.title));
+    }
+    text += &wrapped(&document.question, look, "");
+    text += &wrapped(&sentence(&document.answer), look, "");
+    for remark in &document.remarks {
+        text += &wrapped(&format!("Note: {remark}"), look, "  ");
+    }
+    text
+}
+
+/// The words of a sentence, its numbers with their intervals.
+pub(crate) fn sentence(pieces: &[Piece]) -> String {
+    let words = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Number(number) => number.in_words(),
+    };
+    pieces.iter().map(words).collect()
+}
+
+fn table_text(table: &Table, look: &Look) -> Option<String> {
+    let hidden = match table.show {
+        Show::Csv => true,
+        Show::Detail => !look.detail,
+        Show::Always | Show::Room => false,
+    };
+    if hidden {
+        return None;
+    }
+    let mut text = String::new();
+    if !table.title.is_empty() {
+        text += &look.heading(&look.words(&table.title));
+    }
+    text += &wrapped(&table.full_note("Behind each number"), look, "");
+    text += &grid(table, look);
+    let (_, left) = table.shown_rows(look.rows);
+    if left > 0 {
+        text += &wrapped(&format!("{} more rows are in the JSON.", count(left as u128)), look, "");
+    }
+    Some(text)
+}
+
+/// Prose in lines that fit, those after the first one with this indent; nothing for no prose.
+pub(crate) fn wrapped(prose: &str, look: &Look, indent: &str) -> String {
+    let lines = lines(&look.words(prose), look.columns() - indent.width());
+    let indented = lines.into_iter().enumerate().map(|(i, line)| if i == 0 { line } else { format!("{indent}{line}") });
+    indented.map(|line| line + "\n").collect()
+}
+
+/// Words in lines of at most so many columns; a longer word stands in a line of its own.
+pub(crate) fn lines(prose: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in prose.split([' ', '\n']).filter(|word| !word.is_empty()) {
+        match lines.last_mut().filter(|line| line.width() + 1 + word.width() <= columns) {
+            Some(line) => line.extend([" ", word]),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Cell, Column, Number};
+    use crate::estimate::Measured;
+
+    fn number(value: f64) -> Number {
+        Number::new("/x", value, "s").between(Some(value - 1.0), Some(value + 1.0))
+    }
+
+    fn document() -> Document<'static> {
+        let columns = [Column::new("policy"), Column::new("mean").unit("s").key("time"), Column::new("p95").unit("s")];
+        let table = Table::new("Times", "", columns).level(0.95);
+        let mut document = Document {
+            title: "a job".to_owned(),
+            answer: vec!["It takes ".into(), number(50.0).into(), ".".into()],
+            remarks: vec!["the run was stopped early".to_owned()],
+            provenance: vec![["seed".to_owned(), "7".to_owned()]],
+            ..Document::default()
+        };
+        let at_least = Number::measured("/y", &Measured::at_least(3.0), "s");
+        document.table(table.row(["none".into(), number(50.0).into(), number(60.0).into()]).row([
+            "late".into(),
+            number(40.0).into(),
+            at_least.into(),
+        ]));
+        document.fact("partial", Number::count("/partial", 1));
+        document
+    }
+
+    #[test]
+    fn a_document_fits_the_line() {
+        let expected = "a job\nIt takes 50.0 s (49.0 to 51.0).\nNote: the run was stopped early\n\nTimes\n\
+                        Behind each number: 95% confidence intervals.\n  policy  mean [s]           p95 [s]\n  \
+                        none    50.0 49.0 to 51.0  60.0 59.0 to 61.0\n  late    40.0 39.0 to 41.0   ≥ 3\n\nseed: 7\n";
+        assert_eq!(text(&document(), &Look::default()), expected);
+        for width in 40..80 {
+            let text = text(&document(), &Look { width, ..Look::default() });
+            assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
+            assert!(text.contains("60.0") && text.contains("p95"), "{text}");
+        }
+        assert!(text(&document(), &Look { unicode: false, width: 40, ..Look::default() }).is_ascii());
+    }
+
+    #[test]
+    fn long_words_stay_whole() {
+        assert_eq!(lines("a bb /long/path/of/a/file c", 6), ["a bb", "/long/path/of/a/file", "c"]);
+        let table = Table::new("", "", ["name", "words"]).row([Cell::from("x"), "many words ".repeat(12).into()]);
+        let text = table_text(&table, &Look { width: 40, ..Look::default() }).unwrap();
+        assert!(text.lines().count() > 4 && text.lines().all(|line| line.width() <= 40), "{text}");
+    }
+}
