@@ -143,6 +143,10 @@ converts![
     crate::plan_text::ValueFault,
     crate::stages::StageFault,
     // studies
+    crate::KeyProblem,
+    crate::StudyError,
+    crate::subject::LoadError,
+    crate::subject::ParameterError,
     crate::optimize::CostError,
     crate::optimize::OptimizeFault,
     crate::sensitivity::SensitivityError,

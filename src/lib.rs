@@ -61,4 +61,4 @@ pub use tailspn_logs::trace;
 #[doc(inline)]
 pub use tailspn_report::report;
 #[doc(inline)]
-pub use tailspn_studies::{optimize, sensitivity, sweep};
+pub use tailspn_studies::{KeyProblem, StudyError, optimize, sensitivity, subject, sweep};

@@ -6,13 +6,13 @@ use std::path::Path;
 use tailspn::compile::{Program, compile};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
 use tailspn::formats::read_bytes as read_net_bytes;
-use tailspn::net::{Net, ParameterId};
+use tailspn::net::Net;
+use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
 
 use crate::cli::args::{NetArgs, ReadAs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::reason;
-use crate::cli::values::listed;
 
 /// How many problems of one file are told.
 const MOST_PROBLEMS: usize = 20;
@@ -28,9 +28,7 @@ pub(crate) struct Loaded {
 
 /// The bytes of a file, or of standard input for `-`.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::plain(Exit::Io, format!("cannot read `{}`: {}", path.display(), reason(&error)))
-    };
+    let failed = |error| unreadable(path, &error);
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
@@ -39,28 +37,31 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(failed)
 }
 
+/// Explains why a file cannot be read.
+pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::plain(Exit::Io, format!("cannot read `{}`: {}", path.display(), reason(error)))
+}
+
 /// Reads the net that the arguments name.
 pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     let bytes = read_bytes(&args.net)?;
     let name = if args.net.as_os_str() == "-" { "standard input".into() } else { args.net.display().to_string() };
-    if let Some(kind) = foreign_kind(&bytes) {
-        let note = Note::problem(format!("`{name}` is {kind}, not a net"));
-        return Err(Failure::new(Exit::Model, note.with_help("nets are read from PIPE XML and PNML")));
-    }
     let options = read_options(&args.read_as);
     let text = pipe::decode(&bytes).unwrap_or_default();
     let source = Source::new(name, text.as_ref());
-    let read = read_net_bytes(&bytes, &options).map_err(|error| refused(&source, &error))?;
-    let warnings = read
-        .warnings
-        .iter()
-        .map(|warning| {
-            let others = if warning.others > 0 { format!(" (and {} more)", warning.others) } else { String::new() };
-            Note::warning(format!("{}{others}", with_argument(&warning.message))).at(&source, warning.spot.span.clone())
-        })
-        .collect();
+    let read = read_net_bytes(&bytes, &options).map_err(|error| refused_net(&bytes, &source, &error))?;
+    let warnings = net_warnings(&source, &read.warnings);
     let net = replace_parameters(read.net, &args.param)?;
     Ok(Loaded { net, dialect: read.dialect, warnings })
+}
+
+/// What is odd about a net, where it stands.
+pub(crate) fn net_warnings(source: &Source, warnings: &[pipe::Warning]) -> Vec<Note> {
+    let note = |warning: &pipe::Warning| {
+        let others = if warning.others > 0 { format!(" (and {} more)", warning.others) } else { String::new() };
+        Note::warning(format!("{}{others}", with_argument(&warning.message))).at(source, warning.spot.span.clone())
+    };
+    warnings.iter().map(note).collect()
 }
 
 /// How to read: what is said of all questions, then what is said of one.
@@ -102,7 +103,12 @@ fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
     MARKS.iter().find(|(mark, _)| bytes.starts_with(mark)).map(|(_, kind)| *kind)
 }
 
-fn refused(source: &Source, error: &pipe::ReadError) -> Failure {
+/// Explains why bytes are not a net.
+pub(crate) fn refused_net(bytes: &[u8], source: &Source, error: &pipe::ReadError) -> Failure {
+    if let Some(kind) = foreign_kind(bytes) {
+        let note = Note::problem(format!("`{}` is {kind}, not a net", source.name()));
+        return Failure::new(Exit::Model, note.with_help("nets are read from PIPE XML and PNML"));
+    }
     let mut notes: Vec<Note> = error
         .problems
         .iter()
@@ -117,30 +123,19 @@ fn refused(source: &Source, error: &pipe::ReadError) -> Failure {
 }
 
 /// The net with other values of rate parameters.
-pub(crate) fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure> {
-    if values.is_empty() {
-        return Ok(net);
-    }
-    let mut notes = Vec::new();
-    let mut builder = net.to_builder();
-    for (name, value) in values {
-        match net.parameters().iter().position(|parameter| parameter.name == *name).map(ParameterId::from_index) {
-            Some(id) => builder.parameter_mut(id).value = (*value).into(),
-            None => notes.push(unknown_parameter(&net, name)),
-        }
-    }
-    if !notes.is_empty() {
-        return Err(Failure { exit: Exit::Usage, notes });
-    }
-    builder.build().map_err(|problems| Failure {
-        exit: Exit::Usage,
-        notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
+fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure> {
+    with_parameters(&net, values).map_err(|error| {
+        let known: Vec<&str> = net.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
+        let unknown = |name: &String| {
+            Note::problem(format!("there is no rate parameter `{name}`")).with_help(names_in_a_sentence(&known))
+        };
+        let notes = match &error {
+            ParameterError::Unknown { names } => names.iter().map(unknown).collect(),
+            ParameterError::Build(problems) => problems.iter().map(|one| Note::problem(one.to_string())).collect(),
+            other => vec![Note::problem(other.to_string())],
+        };
+        Failure { exit: Exit::Usage, notes }
     })
-}
-
-fn unknown_parameter(net: &Net, name: &str) -> Note {
-    let names: Vec<&str> = net.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
-    Note::problem(format!("there is no rate parameter `{name}`")).with_help(listed(&names))
 }
 
 /// Compiles a net.

@@ -2,7 +2,6 @@
 //!
 //! Data goes to standard output, everything else to standard error; how a command ended is its exit code ([`exit`]).
 
-mod answers;
 mod args;
 #[cfg(feature = "gpu")]
 mod bench;
@@ -11,7 +10,6 @@ mod bench_nets;
 mod check;
 mod check_against;
 mod convert;
-mod derivatives;
 mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
@@ -43,10 +41,9 @@ mod spn_gc;
 mod steady;
 mod straggler_values;
 mod structure;
+mod study;
 mod sweep;
 mod sweep_events;
-mod sweep_models;
-mod sweep_points;
 mod syscalls;
 mod trace;
 mod values;

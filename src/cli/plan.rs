@@ -20,10 +20,9 @@ impl PlanText {
     /// The text in a file. One without any key means all defaults, which is said: it may be the wrong file.
     pub(crate) fn read(path: &Path, terminal: &Terminal) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        let text = String::from_utf8(read_bytes(path)?)
-            .map_err(|_| Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text")))?;
+        let text = String::from_utf8(read_bytes(path)?).map_err(|_| not_text(&name))?;
         if text.parse::<toml::Table>().is_ok_and(|table| table.is_empty()) {
-            terminal.tell(&format!("note: `{name}` is empty: every key has its default"));
+            terminal.tell(&empty_plan(&name));
         }
         Ok(Self { source: Source::new(name, text.as_str()), text })
     }
@@ -36,6 +35,16 @@ impl PlanText {
     ) -> Result<P, Failure> {
         parse(&self.text).map_err(|error| refused(&self.source, error, help))
     }
+}
+
+/// A file that is not a plan, since it is not text.
+pub(crate) fn not_text(name: &str) -> Failure {
+    Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text"))
+}
+
+/// A plan without any key.
+pub(crate) fn empty_plan(name: &str) -> String {
+    format!("note: `{name}` is empty: every key has its default")
 }
 
 /// The plan in a file, as `parse` reads it; the default one without a file. `command` prints plans with `--print-plan`.

@@ -4,11 +4,12 @@ use tailspn::compile::{Code, lower};
 use tailspn::net::Net;
 use tailspn::net::expr::ExprError;
 use tailspn::sim::{Goal, Group, Question, Reward, Snapshot};
+use tailspn::subject::names_in_a_sentence;
 
 use crate::cli::args::QuestionArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
-use crate::cli::values::{fits, listed};
+use crate::cli::values::fits;
 
 /// A question and how the person put it.
 #[derive(Clone, Debug)]
@@ -89,7 +90,7 @@ impl Parser<'_> {
             ExprError::UnknownParameter { .. } => self.net.parameters().iter().map(|p| p.name.as_str()).collect(),
             _ => return None,
         };
-        Some(listed(&names))
+        Some(names_in_a_sentence(&names))
     }
 
     fn goal(&mut self, args: &QuestionArgs) -> (Goal, String) {

@@ -1,9 +1,8 @@
 //! `spn-gc`: the net of a MapReduce job on a GPU cluster, or of a plan of stages.
 
 use tailspn::mapreduce::params::GivenPhases;
-use tailspn::mapreduce::{CopyPolicy, JobNet, JobPhases, Plan, Speculation, job_net, phase_times};
+use tailspn::mapreduce::{CopyPolicy, JobNet, JobPhases, Plan, Speculation, job_net, seeded_phase_times};
 use tailspn::net::Net;
-use tailspn::rng::{Address, Purpose, split};
 use tailspn::stages::StagePlan;
 
 use crate::cli::args::SpnGcArgs;
@@ -100,20 +99,7 @@ pub(crate) fn phases_and_net(plan: &Plan, terminal: &Terminal) -> Result<(JobPha
 
 /// The phase means of a plan, and its net; else why there are none.
 pub(crate) fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
-    let phases = phases_of(plan)?;
+    let phases = seeded_phase_times(plan).map_err(|error| error.to_string())?;
     let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
     Ok((phases, job))
-}
-
-/// The phase means of a plan; else why there are none.
-pub(crate) fn phases_of(plan: &Plan) -> Result<JobPhases, String> {
-    let mut draws = 0..;
-    let mut uniform = || build_draw(plan.model.seed, draws.next().unwrap_or(u32::MAX));
-    phase_times(plan, &mut uniform).map_err(|error| error.to_string())
-}
-
-/// Number `sample` of the draws that are made while a net is built, in [0, 1).
-fn build_draw(seed: u64, sample: u32) -> f64 {
-    let address = Address { purpose: Purpose::Build, owner: 0, sample };
-    f64::from(address.word(split(seed), 0)) / 4_294_967_296.0
 }

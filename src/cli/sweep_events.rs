@@ -1,10 +1,12 @@
 //! What a sweep tells on standard error while it runs: a bar for people, or events as JSON lines for machines.
 
 use std::io::Write as _;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use tailspn::sweep::{Number, PointResult, Stored};
+use tailspn::report::counted;
+use tailspn::sweep::{Number, PointResult, Stored, SweepWatch};
 use tailspn::watch::Watch;
 
 use crate::cli::output::Terminal;
@@ -70,22 +72,19 @@ impl Pace {
 /// Tells how far a sweep is.
 #[derive(Debug)]
 pub(crate) struct Teller {
+    terminal: Terminal,
     events: bool,
     started: Instant,
     bar: Progress,
+    /// The rounds of a budget count replications, from a start of their own.
+    rounds: OnceLock<(Instant, Progress)>,
 }
 
 impl Teller {
     /// Counts points; with `events`, there is no bar.
     pub(crate) fn new(events: bool, terminal: &Terminal) -> Self {
         let bar = Progress::new(terminal.shows_progress() && !events, "points");
-        Self { events, started: Instant::now(), bar }
-    }
-
-    /// The same for replications of all points.
-    pub(crate) fn of_rounds(&self, terminal: &Terminal) -> Self {
-        let bar = Progress::new(terminal.shows_progress() && !self.events, "replications");
-        Self { bar, started: Instant::now(), ..*self }
+        Self { terminal: terminal.clone(), events, started: Instant::now(), bar, rounds: OnceLock::new() }
     }
 
     fn tell(&self, event: &Event) {
@@ -94,30 +93,6 @@ impl Teller {
             // where nobody listens there is nothing left to do
             let _ = std::io::stderr().lock().write_all(line.as_bytes());
         }
-    }
-
-    /// A run of `planned` points begins.
-    pub(crate) fn begin(&self, stored: &Stored, planned: u64) {
-        self.tell(&Event::Started {
-            format_version: FORMAT_VERSION,
-            version: env!("CARGO_PKG_VERSION"),
-            points: stored.planned(),
-            found: stored.results.len() as u64,
-            planned,
-        });
-    }
-
-    /// A point is finished, `done` of `planned`.
-    pub(crate) fn point(&self, result: &PointResult, done: u64, planned: u64) {
-        let pace = Pace::new(done, 0, Some(planned), self.started.elapsed());
-        let PointResult { point, replications, reached, mean_s, .. } = *result;
-        self.tell(&Event::Point { point, replications, reached, mean_s, pace });
-    }
-
-    /// A round of so many points is finished; replications of all points now, when rounds began, and at the end.
-    pub(crate) fn round(&self, points: usize, done: u64, before: u64, planned: Option<u64>) {
-        let pace = Pace::new(done, before, planned, self.started.elapsed());
-        self.tell(&Event::Round { points: points as u64, pace });
     }
 
     /// The run is over.
@@ -133,9 +108,48 @@ impl Teller {
     }
 }
 
+impl SweepWatch for Teller {
+    fn constrained(&self, left_out: u64, planned: u64, base_breaks: bool) {
+        if left_out > 0 {
+            let out = counted(left_out, "point");
+            self.terminal.tell(&format!("note: the constraints leave out {out} of {planned}"));
+        }
+        if base_breaks {
+            self.terminal.tell("note: the base breaks a constraint; it stays, since all points are compared with it");
+        }
+    }
+
+    fn started(&self, stored: &Stored, planned: u64) {
+        self.tell(&Event::Started {
+            format_version: FORMAT_VERSION,
+            version: env!("CARGO_PKG_VERSION"),
+            points: stored.planned(),
+            found: stored.results.len() as u64,
+            planned,
+        });
+    }
+
+    fn point(&self, result: &PointResult, done: u64, planned: u64) {
+        let pace = Pace::new(done, 0, Some(planned), self.started.elapsed());
+        let PointResult { point, replications, reached, mean_s, .. } = *result;
+        self.tell(&Event::Point { point, replications, reached, mean_s, pace });
+    }
+
+    fn rounds(&self) {
+        let bar = Progress::new(self.terminal.shows_progress() && !self.events, "replications");
+        let _ = self.rounds.set((Instant::now(), bar));
+    }
+
+    fn round(&self, points: usize, done: u64, before: u64, planned: Option<u64>) {
+        let started = self.rounds.get().map_or(self.started, |(started, _)| *started);
+        let pace = Pace::new(done, before, planned, started.elapsed());
+        self.tell(&Event::Round { points: points as u64, pace });
+    }
+}
+
 impl Watch for Teller {
     fn progress(&self, done: u64, planned: u64) {
-        self.bar.progress(done, planned);
+        self.rounds.get().map_or(&self.bar, |(_, bar)| bar).progress(done, planned);
     }
 
     fn stopped(&self) -> bool {

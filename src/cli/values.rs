@@ -215,18 +215,6 @@ pub(crate) fn nine_means(text: &str) -> Result<[f64; 9], String> {
     numbers.try_into().map_err(|_| format!("expected the means of nine phases, not of {got}"))
 }
 
-/// How many names are listed.
-const MOST_NAMES: usize = 10;
-
-/// What the net has, in a sentence.
-pub(crate) fn listed(names: &[&str]) -> String {
-    match names.len() {
-        0 => "the net has none".to_owned(),
-        n if n <= MOST_NAMES => format!("the net has {}", names.join(", ")),
-        n => format!("the net has {} and {} more", names[..MOST_NAMES].join(", "), n - MOST_NAMES),
-    }
-}
-
 /// Whether `name` fits `pattern`, in which `*` stands for any text and `?` for any character.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());

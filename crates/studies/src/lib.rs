@@ -6,10 +6,15 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
+mod ask;
+mod error;
 pub mod optimize;
 pub mod sensitivity;
+pub mod subject;
 pub mod sweep;
 
-pub(crate) use tailspn_engine::{compile, estimate, net, rng, sim, whole_file};
-pub(crate) use tailspn_jobs::plan_text;
+pub use error::{KeyProblem, StudyError};
+
+pub(crate) use tailspn_engine::{Problems, compile, estimate, formats, net, rng, sim, whole_file};
+pub(crate) use tailspn_jobs::{mapreduce, plan_text, stages};
 pub(crate) use tailspn_watch as watch;

@@ -130,7 +130,7 @@ pub use plot::{Picture, PlotError, Width};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use read::{Found, ReadError, read_json};
-pub use sensitivity::{KnobEffect, SensitivityReport, SensitivityRow, sensitivity_csv, sensitivity_text};
+pub use sensitivity::{sensitivity_csv, sensitivity_text};
 pub use solve::{
     CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
     UnboundedRow, VerdictRow, ZeroRateRow, solve_report,

@@ -9,7 +9,6 @@ use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
 use crate::report::json::FORMAT_VERSION;
 use crate::report::optimize::OptimizeReport;
-use crate::report::sensitivity::SensitivityReport;
 use crate::report::solve::SolveReport;
 use crate::report::stages::StagesReport;
 use crate::report::steady::SteadyReport;
@@ -17,6 +16,7 @@ use crate::report::summary::SimulationReport;
 use crate::report::sweep::SweepReport;
 use crate::report::trace_rows::TraceReport;
 use crate::report::whatif::WhatIfReport;
+use crate::sensitivity::SensitivityReport;
 
 /// A report of a kind that a page can be made of.
 #[derive(Clone, Debug, PartialEq)]

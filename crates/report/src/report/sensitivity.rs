@@ -2,183 +2,45 @@
 
 use std::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::render::Look;
 use crate::report::csv::CsvError;
-use crate::report::json::Word;
 use crate::report::number::{counted, plain, within};
 use crate::report::sweep::value_text;
 use crate::report::table::{Align, Table};
-use crate::sensitivity::Effect;
+use crate::sensitivity::{Effect, KnobEffect, SensitivityReport};
 
-/// What one knob does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum KnobEffect {
-    /// A derivative at the base.
-    Derivative {
-        /// The base's value.
-        at: f64,
-        /// Seconds per unit of the knob.
-        per_unit_s: Effect,
-        /// Seconds for one percent more of it.
-        per_percent_s: Effect,
-    },
-    /// One step from one end to the other, all others as in the base.
-    Change {
-        /// One end.
-        from: Value,
-        /// The other end.
-        to: Value,
-        /// Time there minus time here \[s\].
-        change_s: Effect,
-        /// Time at `from` minus that of the base \[s\]; none of results before it was written.
-        at_from_s: Option<Effect>,
-        /// Time at `to` minus that of the base \[s\]; none likewise.
-        at_to_s: Option<Effect>,
-        /// On average over the range, seconds per unit; none for knobs that are no number and on log scales.
-        per_unit_s: Option<Effect>,
-        /// Seconds for one percent more in the middle of the range; none for knobs that are no number.
-        per_percent_s: Option<Effect>,
-    },
-    /// Elementary effects over the whole range.
-    Elementary {
-        /// One end.
-        from: Value,
-        /// The other end.
-        to: Value,
-        /// μ\*, mean size \[s\].
-        size_s: Effect,
-        /// μ, mean with its sign \[s\].
-        mean_s: Effect,
-        /// σ, standard deviation between places \[s\].
-        spread_s: Effect,
-        /// μ per unit; none for knobs that are no number and on log scales.
-        per_unit_s: Option<Effect>,
-        /// μ for one percent more in the middle of the range; none for knobs that are no number.
-        per_percent_s: Option<Effect>,
-    },
-    /// Sobol's indices over the whole range.
-    Variance {
-        /// One end.
-        from: Value,
-        /// The other end.
-        to: Value,
-        /// S, first-order index.
-        first: Effect,
-        /// S_T, total index.
-        total: Effect,
-        /// √(S_T V), the standard deviation that the knob makes \[s\].
-        deviation_s: Effect,
-    },
-}
-
-impl KnobEffect {
-    /// By what knobs are ranked: seconds, without sign.
-    pub fn weight(&self) -> Effect {
-        match self {
-            Self::Derivative { per_percent_s, .. } => per_percent_s.size(),
-            Self::Change { change_s, .. } => change_s.size(),
-            Self::Elementary { size_s, .. } => *size_s,
-            Self::Variance { deviation_s, .. } => *deviation_s,
+/// Returns the numbers of an effect with their names and units, for CSV.
+fn numbers(effect: &KnobEffect) -> Vec<(&'static str, &'static str, Effect)> {
+    let optional = |name, unit, effect: &Option<Effect>| effect.map(|effect| (name, unit, effect));
+    match effect {
+        KnobEffect::Derivative { per_unit_s, per_percent_s, .. } => {
+            vec![("per_unit", "s", *per_unit_s), ("per_percent", "s", *per_percent_s)]
         }
-    }
-
-    /// The numbers with their names and units, for CSV.
-    fn numbers(&self) -> Vec<(&'static str, &'static str, Effect)> {
-        let optional = |name, unit, effect: &Option<Effect>| effect.map(|effect| (name, unit, effect));
-        match self {
-            Self::Derivative { per_unit_s, per_percent_s, .. } => {
-                vec![("per_unit", "s", *per_unit_s), ("per_percent", "s", *per_percent_s)]
-            }
-            Self::Change { change_s, at_from_s, at_to_s, per_unit_s, per_percent_s, .. } => [
-                Some(("change", "s", *change_s)),
-                optional("at_from", "s", at_from_s),
-                optional("at_to", "s", at_to_s),
-                optional("per_unit", "s", per_unit_s),
-                optional("per_percent", "s", per_percent_s),
-            ]
-            .into_iter()
-            .flatten()
-            .collect(),
-            Self::Elementary { size_s, mean_s, spread_s, per_unit_s, per_percent_s, .. } => [
-                Some(("size", "s", *size_s)),
-                Some(("mean", "s", *mean_s)),
-                Some(("spread", "s", *spread_s)),
-                optional("per_unit", "s", per_unit_s),
-                optional("per_percent", "s", per_percent_s),
-            ]
-            .into_iter()
-            .flatten()
-            .collect(),
-            Self::Variance { first, total, deviation_s, .. } => {
-                vec![("first", "", *first), ("total", "", *total), ("deviation", "s", *deviation_s)]
-            }
+        KnobEffect::Change { change_s, at_from_s, at_to_s, per_unit_s, per_percent_s, .. } => [
+            Some(("change", "s", *change_s)),
+            optional("at_from", "s", at_from_s),
+            optional("at_to", "s", at_to_s),
+            optional("per_unit", "s", per_unit_s),
+            optional("per_percent", "s", per_percent_s),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        KnobEffect::Elementary { size_s, mean_s, spread_s, per_unit_s, per_percent_s, .. } => [
+            Some(("size", "s", *size_s)),
+            Some(("mean", "s", *mean_s)),
+            Some(("spread", "s", *spread_s)),
+            optional("per_unit", "s", per_unit_s),
+            optional("per_percent", "s", per_percent_s),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        KnobEffect::Variance { first, total, deviation_s, .. } => {
+            vec![("first", "", *first), ("total", "", *total), ("deviation", "s", *deviation_s)]
         }
-    }
-}
-
-/// A knob.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SensitivityRow {
-    /// Its key.
-    pub key: String,
-    /// What it is called.
-    pub name: String,
-    /// What it does; none where that cannot be said.
-    pub effect: Option<KnobEffect>,
-    /// Why that cannot be said.
-    pub note: Option<String>,
-}
-
-/// Everything that was found about some knobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SensitivityReport {
-    /// `derivatives`, `each`, `morris` or `sobol`.
-    pub method: Word,
-    /// How derivatives were found: `perturbation` or `likelihood ratio`; none for other methods.
-    pub estimator: Option<Word>,
-    /// What moves: `mean`, or a quantile such as `p95`.
-    pub measure: String,
-    /// That number itself \[s\]: at the base, or the mean over the ranges.
-    pub value_s: Option<Effect>,
-    /// Variance over the ranges \[s²\], of Sobol's indices.
-    pub variance_s2: Option<Effect>,
-    /// Variance that the replications would have added \[s²\], of Sobol's indices.
-    pub noise_s2: Option<f64>,
-    /// The knobs, the one that buys most first; those without a number last.
-    pub knobs: Vec<SensitivityRow>,
-    /// Confidence level of all intervals.
-    pub level: f64,
-    /// Rows of points; 0 for derivatives.
-    pub rows: u64,
-    /// Points that were run.
-    pub points: u64,
-    /// Replications of each point.
-    pub replications: u64,
-    /// Version of this crate that ran it.
-    pub version: Word,
-    /// Seed of everything.
-    pub seed: u64,
-    /// Whether it was stopped before its end.
-    pub partial: bool,
-    /// The plan, every key written out.
-    #[serde(default)]
-    pub plan: String,
-}
-
-impl SensitivityReport {
-    /// Puts the knobs into order: what weighs most first, those without a number last.
-    pub fn rank(&mut self) {
-        let weight = |row: &SensitivityRow| row.effect.as_ref().map_or(-1.0, |effect| effect.weight().value);
-        self.knobs.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-    }
-
-    /// Whether [`Self::value_s`] is that of the base, not a mean over ranges.
-    pub(super) fn is_at_the_base(&self) -> bool {
-        matches!(&*self.method, "derivatives" | "each")
     }
 }
 
@@ -386,7 +248,7 @@ pub fn sensitivity_csv(report: &SensitivityReport) -> Result<String, CsvError> {
     let header = ["key", "name", "method", "measure", "number", "unit", "value", "low", "high", "level"];
     writer.write_record(header).map_err(CsvError::new)?;
     for row in &report.knobs {
-        for (number, unit, effect) in row.effect.iter().flat_map(KnobEffect::numbers) {
+        for (number, unit, effect) in row.effect.iter().flat_map(numbers) {
             let [value, low, high] = [effect.value, effect.low, effect.high].map(|number| number.to_string());
             let level = report.level.to_string();
             let cells =
@@ -401,6 +263,7 @@ pub fn sensitivity_csv(report: &SensitivityReport) -> Result<String, CsvError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sensitivity::SensitivityRow;
 
     fn report(changes: &[(f64, f64)]) -> SensitivityReport {
         let row = |(i, &(value, half)): (usize, &(f64, f64))| SensitivityRow {

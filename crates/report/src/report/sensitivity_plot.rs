@@ -10,10 +10,9 @@ use crate::report::plot::{
     shortened, text_width,
 };
 use crate::report::rows_plot::{self, BarRow, rows_picture};
-use crate::report::sensitivity::{KnobEffect, SensitivityReport};
 use crate::report::sweep::{KnobLevel, KnobRow};
 use crate::report::sweep_plot::tornado;
-use crate::sensitivity::Effect;
+use crate::sensitivity::{Effect, KnobEffect, SensitivityReport};
 use crate::sweep::Number;
 
 /// Letters of labels \[px\].
@@ -94,7 +93,7 @@ fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
         difference_s: Number { value: effect.value, low: Some(effect.low), high: Some(effect.high) },
         ratio: None,
     };
-    let swing = |row: &crate::report::sensitivity::SensitivityRow| {
+    let swing = |row: &crate::sensitivity::SensitivityRow| {
         let Some(KnobEffect::Change { from, to, change_s, at_from_s, at_to_s, .. }) = &row.effect else { return None };
         let mut ends = [level(from, at_from_s.as_ref()?), level(to, at_to_s.as_ref()?)];
         ends.sort_by(|a, b| a.difference_s.value.total_cmp(&b.difference_s.value));
@@ -264,7 +263,7 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sensitivity::SensitivityRow;
+    use crate::sensitivity::SensitivityRow;
 
     fn effect(value: f64, half: f64) -> Effect {
         Effect { value, low: value - half, high: value + half }

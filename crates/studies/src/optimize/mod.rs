@@ -3,11 +3,12 @@
 //! ```text
 //! OptimizePlan ──▶ Candidates (by rising cost) ──▶ search ──▶ judge, one point after the other ──▶ Found
 //!                                                                ▲
-//!                                       times of replications, from the caller
+//!                                       times of replications, of the Subject
 //! ```
 //!
 //! | question | file |
 //! |---|---|
+//! | the whole search, from the plan to the answer | [`run`] |
 //! | what a person writes, and what is wrong with it | [`plan`] |
 //! | what a point costs | [`cost`] |
 //! | does this point meet the deadline, and how sure is that | [`judge`] |
@@ -21,10 +22,12 @@ pub mod compare;
 pub mod cost;
 pub mod judge;
 pub mod plan;
+pub mod run;
 pub mod search;
 
 pub use compare::{CostEstimate, search_by_estimates};
 pub use cost::{Cost, CostError};
 pub use judge::{Judge, Judgement, Measure, Verdict};
 pub use plan::{Faster, OptimizeFault, OptimizePlan, PlanError, Search, Settings, Variable};
+pub use run::{Optimization, OptimizeOutcome};
 pub use search::{Answer, Candidate, Found, Look, candidates, search};

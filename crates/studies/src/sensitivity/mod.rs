@@ -7,6 +7,7 @@
 //!
 //! | question | file |
 //! |---|---|
+//! | the whole study, from the plan to the ranking | [`study`], with derivatives in `derivatives` |
 //! | at which points to ask | [`design`] |
 //! | which knobs matter at all, and which only together: elementary effects | [`morris`] |
 //! | how much of the spread is whose: Sobol's indices | [`sobol`] |
@@ -14,22 +15,27 @@
 //! | intervals of anything made from rows | [`bootstrap`] |
 //! | answers that are themselves estimates | [`response`] |
 //!
-//! It asks nobody itself: the caller runs the points. An answer is a [`Response`]: some independent values of one number, one value per
+//! [`Sensitivity`] does all of it, from the plan to the [ranking]. The parts run nothing: an answer is a [`Response`]: some independent values of one number, one value per
 //! group of replications, and group g of every point of a row has the same random numbers. So the noise of replications is known, and what
 //! it adds to squares and sizes is taken away again: it is not mistaken for an effect or for interaction.
 
 pub mod bootstrap;
 pub mod derivative;
+mod derivatives;
 pub mod design;
 pub mod morris;
+pub mod ranking;
 pub mod response;
 pub mod sobol;
+pub mod study;
 
 pub use bootstrap::Bootstrap;
 pub use derivative::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
 pub use morris::{ElementaryEffects, MorrisRow, elementary_effects};
+pub use ranking::{KnobEffect, SensitivityReport, SensitivityRow};
 pub use response::{Response, one_at_a_time};
 pub use sobol::{SobolIndices, SobolRow, VarianceShare, sobol_indices};
+pub use study::{Method, Sensitivity};
 
 use serde::{Deserialize, Serialize};
 

@@ -23,6 +23,20 @@ impl Point {
     pub fn base(axes: usize) -> Self {
         Self { number: 0, values: vec![None; axes] }
     }
+
+    /// Returns the same point with another value of axis number `which`.
+    #[must_use]
+    pub fn with(mut self, which: usize, value: Value) -> Self {
+        self.values[which] = Some(value);
+        self
+    }
+
+    /// Returns the settings that the point changes, such as `job.reduces = 20`; none where it changes nothing.
+    pub fn words(&self, axes: &[Axis]) -> Option<String> {
+        let word = |(axis, value): (&Axis, &Option<Value>)| Some(format!("{} = {}", axis.key, value.as_ref()?));
+        let words: Vec<String> = axes.iter().zip(&self.values).filter_map(word).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
 }
 
 /// All points of a sound plan, in the order of their numbers: the base, then those of the design. In a grid the last axis varies first.

@@ -3,11 +3,12 @@
 //! ```text
 //! SweepPlan ──▶ points ──▶ run_points ──▶ PointResult ──▶ Store (a folder) ──▶ report
 //!                              ▲
-//!         Point ──▶ Model (a program and its question), made by the caller
+//!         Point ──▶ Model (a program and its question), made of the Subject
 //! ```
 //!
 //! | question | file |
 //! |---|---|
+//! | the whole sweep, from the plan to the results | [`run`] |
 //! | what a person writes, and what is wrong with it | [`plan`] |
 //! | which points an experiment has | [`design`], [`sobol`], without those that a [`constraint`] leaves out |
 //! | how a point changes another plan | [`path`] |
@@ -17,7 +18,8 @@
 //! | results in a folder, resumed and merged | [`store`], [`merge()`] |
 //! | which knob matters | [`tornado()`] |
 //!
-//! A sweep does not know what its points are about: the caller makes a [`Model`] of each.
+//! [`Sweep`] does all of it, from the plan to the results. The parts do not know what points are about: a
+//! [`Subject`](crate::subject::Subject) makes a [`Model`] of each.
 //!
 //! Guarantees:
 //!
@@ -35,6 +37,7 @@ pub mod path;
 mod place;
 pub mod plan;
 pub mod result;
+pub mod run;
 pub mod sobol;
 pub mod spread;
 pub mod store;
@@ -49,6 +52,7 @@ pub use design::{Point, points};
 pub use merge::{MergeError, merge};
 pub use plan::{Axis, Design, PlanError, Scale, Settings, SweepFault, SweepPlan};
 pub use result::{Number, PointResult};
+pub use run::{Sweep, SweepOutcome, SweepSettings, SweepWatch};
 pub use sobol::Sobol;
 pub use spread::Spread;
 pub use store::{Header, Shard, Store, StoreError, Stored, read};

@@ -4,9 +4,9 @@ use crate::document::parts::{cut, interval_note, setting};
 use crate::document::{Cell, Document, Headline, Number, Piece, Table};
 use crate::report::number::{count, counted, plain};
 use crate::report::plot::PlotError;
-use crate::report::sensitivity::{KnobEffect, SensitivityReport, lead};
+use crate::report::sensitivity::lead;
 use crate::report::sensitivity_plot::{most_drawn, sensitivity_picture};
-use crate::sensitivity::Effect;
+use crate::sensitivity::{Effect, KnobEffect, SensitivityReport};
 
 /// What a sensitivity found.
 pub(super) fn section(report: &SensitivityReport) -> Result<Document<'static>, PlotError> {

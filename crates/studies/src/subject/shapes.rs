@@ -1,13 +1,11 @@
-//! The nets of a sweep's points: built and compiled once for all points of one structure, whose rates are then put in.
+//! Nets of jobs, built and compiled once for all runs of one structure; each run then puts in its own rates.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tailspn::compile::{Compiled, Template, compile};
-use tailspn::mapreduce::{JobShape, PhaseMap, Plan, job_net, job_shape, timings};
+use crate::compile::{Compiled, Template, compile};
+use crate::mapreduce::{JobShape, PhaseMap, Plan, job_net, job_shape, seeded_phase_times, timings};
 
-use crate::cli::spn_gc::phases_of;
-
-/// Structures that are kept. A sweep over numbers of tasks meets many, and meets them again.
+/// Most structures that are kept. A sweep over numbers of tasks has many structures and returns to them.
 const MOST_SHAPES: usize = 32;
 
 /// The compiled net of a structure, and which transitions are which.
@@ -18,14 +16,14 @@ struct Known {
     template: Template,
 }
 
-/// Structures of jobs that were met, the newest last.
+/// Structures of jobs that were compiled, the newest last.
 #[derive(Debug, Default)]
-pub(crate) struct Shapes(Mutex<Vec<Arc<Known>>>);
+pub(super) struct Shapes(Mutex<Vec<Arc<Known>>>);
 
 impl Shapes {
-    /// The compiled net of a job: the one that compiling it anew would give, bit for bit.
-    pub(crate) fn compiled(&self, plan: &Plan) -> Result<Compiled, String> {
-        let phases = phases_of(plan)?;
+    /// Returns the compiled net of a job, bit for bit the one that compiling it again would give.
+    pub(super) fn compiled(&self, plan: &Plan) -> Result<Compiled, String> {
+        let phases = seeded_phase_times(plan).map_err(|error| error.to_string())?;
         let shape = job_shape(plan, &phases);
         if let Some(known) = shape.as_ref().and_then(|shape| self.find(shape))
             && let Some(compiled) = known.template.retimed(&timings(plan, &phases, &known.phases))
@@ -34,10 +32,10 @@ impl Shapes {
         }
         let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
         let Some(shape) = shape else {
-            let program = compile(&job.net).map_err(|errors| listed(&errors))?;
+            let program = compile(&job.net).map_err(|errors| errors.to_string())?;
             return Ok(Compiled { program, schedule: None });
         };
-        let template = Template::new(job.net).map_err(|errors| listed(&errors))?;
+        let template = Template::new(job.net).map_err(|errors| errors.to_string())?;
         let compiled = template.compiled().clone();
         self.add(Known { shape, phases: job.phases, template });
         Ok(compiled)
@@ -60,15 +58,10 @@ impl Shapes {
     }
 }
 
-/// All of them in one line.
-pub(crate) fn listed<E: ToString>(errors: &[E]) -> String {
-    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailspn::compile::plan_schedule;
+    use crate::compile::plan_schedule;
 
     /// Points of several structures, met in turn: all are what compiling them anew gives.
     #[test]
@@ -84,7 +77,7 @@ mod tests {
                     );
                     let plan = Plan::from_toml(&text).unwrap();
                     let found = shapes.compiled(&plan).unwrap();
-                    let job = job_net(&plan, &phases_of(&plan).unwrap()).unwrap();
+                    let job = job_net(&plan, &seeded_phase_times(&plan).unwrap()).unwrap();
                     let program = compile(&job.net).unwrap();
                     if let Some(schedule) = &found.schedule {
                         assert_eq!(**schedule, plan_schedule(&program).unwrap(), "{text}");

@@ -1,0 +1,146 @@
+//! Times of single points: what `sensitivity` and `optimize` measure at each point.
+
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use crate::error::StudyError;
+use crate::estimate::{EstimateError, FloatMoments};
+use crate::optimize::Measure;
+use crate::sensitivity::{Effect, Response};
+use crate::sim::{Backend, Ending, Ensemble, run};
+use crate::subject::Subject;
+use crate::sweep::{Axis, Model, Point};
+use crate::watch::Watch;
+
+/// Passes a watch on, and stops when a time is over.
+pub(crate) struct TimeLimit<'a> {
+    watch: &'a dyn Watch,
+    deadline: Option<Instant>,
+}
+
+impl<'a> TimeLimit<'a> {
+    pub(crate) fn new(watch: &'a dyn Watch, max_time: Option<Duration>) -> Self {
+        Self { watch, deadline: max_time.map(|wall| Instant::now() + wall) }
+    }
+}
+
+impl Watch for TimeLimit<'_> {
+    fn progress(&self, done: u64, planned: u64) {
+        self.watch.progress(done, planned);
+    }
+
+    fn stopped(&self) -> bool {
+        self.watch.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Passes on only whether to stop: progress is counted in points.
+struct Quiet<'a>(&'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn progress(&self, _: u64, _: u64) {}
+
+    fn stopped(&self) -> bool {
+        self.0.stopped()
+    }
+}
+
+/// Returns the times \[s\] of the replications `first .. first + count`, on the CPU; none if they were stopped. Quantiles include the
+/// spread between whole runs; a mean is that of a typical run.
+pub(crate) fn times(
+    model: &Model,
+    measure: Measure,
+    ensemble: &Ensemble,
+    watch: &dyn Watch,
+) -> Result<Option<Vec<f64>>, StudyError> {
+    let ensemble = Ensemble { backend: Backend::Cpu, keep: true, ..ensemble.clone() };
+    let run = run(&model.program, &model.question, &ensemble, &Quiet(watch))?;
+    if run.provenance.cut_short {
+        return Ok(None);
+    }
+    let samples = &run.samples;
+    let replications = samples.replications;
+    let missing = replications - samples.ended(Ending::Goal);
+    if missing > 0 {
+        return Err(StudyError::Unreached { missing, replications });
+    }
+    let mut times: Vec<f64> = samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect();
+    if measure != Measure::Mean {
+        model.spread.spread(&mut times, ensemble.seed, ensemble.first);
+    }
+    Ok(Some(times))
+}
+
+/// Returns an answer with its interval by Student's t over the groups.
+pub(crate) fn value_of(answer: &Response, level: f64) -> Result<Effect, EstimateError> {
+    if let [exact] = answer.groups() {
+        return Ok(Effect { value: *exact, low: *exact, high: *exact });
+    }
+    let moments: FloatMoments = answer.groups().iter().copied().collect();
+    Ok(moments.mean_estimate(level)?.into())
+}
+
+/// Measures points, a row at a time.
+pub(crate) struct Asker<'a> {
+    pub(crate) subject: &'a Subject,
+    pub(crate) axes: &'a [Axis],
+    pub(crate) measure: Measure,
+    /// Replications of a point.
+    pub(crate) replications: u64,
+    /// Groups of replications, each of which gives a value.
+    pub(crate) groups: u64,
+    pub(crate) seed: u64,
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+impl Asker<'_> {
+    /// Returns the answer at a point, by replications of a row of its own; none if it was stopped.
+    fn answer(&self, row: u64, point: &Point, watch: &dyn Watch) -> Result<Option<Response>, StudyError> {
+        let model = self.subject.model(self.axes, point, self.seed).map_err(|message| {
+            let words = point.words(self.axes).unwrap_or_else(|| "all is as in the base".to_owned());
+            StudyError::Model(format!("{message}, where {words}"))
+        })?;
+        let ensemble = Ensemble {
+            replications: self.replications,
+            first: row * self.replications,
+            seed: self.seed,
+            threads: Some(NonZeroUsize::MIN),
+            ..Ensemble::default()
+        };
+        let Some(times) = times(&model, self.measure, &ensemble, watch)? else { return Ok(None) };
+        let size = times.len().div_ceil(self.groups.max(1) as usize).max(1);
+        let groups: Result<Vec<f64>, _> = times.chunks(size).map(|group| self.measure.of(group)).collect();
+        Ok(Response::of_groups(groups?))
+    }
+
+    /// Returns the answers at all points of all rows, on all cores; only the rows before the first that was stopped.
+    pub(crate) fn answers(&self, rows: &[Vec<Point>], watch: &dyn Watch) -> Result<Vec<Vec<Response>>, StudyError> {
+        let pool = thread_pool(self.threads)?;
+        let mut all: Vec<Vec<Response>> = Vec::new();
+        let per_row = rows.first().map_or(0, Vec::len);
+        let work: Vec<(u64, &Vec<Point>)> = (0..).zip(rows).collect();
+        // a round has a row per thread; its points run side by side, so that a single row keeps all threads busy too
+        for round in work.chunks(pool.current_num_threads()) {
+            let points: Vec<(u64, &Point)> =
+                round.iter().flat_map(|(row, points)| points.iter().map(move |point| (*row, point))).collect();
+            let one = |(row, point): &(u64, &Point)| self.answer(*row, point, watch);
+            let found: Vec<Option<Response>> =
+                pool.install(|| points.par_iter().map(one).collect::<Result<_, StudyError>>())?;
+            let rows_found = found.chunks(per_row.max(1)).map(|row| row.iter().cloned().collect::<Option<Vec<_>>>());
+            all.extend(rows_found.map_while(|row| row));
+            watch.progress((all.len() * per_row) as u64, (rows.len() * per_row) as u64);
+            if watch.stopped() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Returns a pool of so many threads; without a number, one per core.
+pub(crate) fn thread_pool(threads: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, StudyError> {
+    let threads = threads.map_or(0, NonZeroUsize::get);
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)
+}

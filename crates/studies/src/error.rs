@@ -1,0 +1,126 @@
+//! Why a study has no result.
+
+use std::ops::Range;
+
+use crate::estimate::EstimateError;
+use crate::sensitivity::SensitivityError;
+use crate::sim::{RunError, ScoreError, UnfitError};
+use crate::subject::LoadError;
+use crate::sweep::{BatchError, StoreError, constraint};
+use crate::{Problems, optimize, plan_text, sweep};
+
+/// A key of a study's plan that cannot be used, and why.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct KeyProblem {
+    /// Explains the problem.
+    pub message: String,
+    /// Path of the key in the plan, such as `axis[0].values[2]`; none if the problem belongs to no key.
+    pub key: Option<String>,
+    /// The part of the key's text that is to blame, in bytes; none for all of it.
+    pub within: Option<Range<usize>>,
+}
+
+impl KeyProblem {
+    /// A problem with a key of the plan.
+    pub(crate) fn at(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), key: Some(key.into()), within: None }
+    }
+
+    /// Returns where the problem stands in the text of the plan, in bytes.
+    pub fn place(&self, text: &str) -> Option<Range<usize>> {
+        let key = self.key.as_deref()?;
+        let index = key.strip_prefix("sweep.constraints[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
+        match (index, &self.within) {
+            (Some(index), Some(within)) => constraint::place(text, index, within.clone()),
+            _ => plan_text::place(text, key),
+        }
+    }
+}
+
+/// Why a study has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// The job or net of the study cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A text that is not the plan of a sweep.
+    #[error(transparent)]
+    SweepPlan(#[from] sweep::PlanError),
+    /// A text that is not the plan of an optimisation.
+    #[error(transparent)]
+    OptimizePlan(#[from] optimize::PlanError),
+    /// Keys of the plan that cannot be used, at least one.
+    #[error(transparent)]
+    Plan(#[from] Problems<KeyProblem>),
+    /// Settings of one run that give no job or net.
+    #[error("{0}")]
+    Model(String),
+    /// Replications that cannot be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Replications that end without reaching the goal, so that they have no time.
+    #[error("{missing} of {replications} replications did not reach the goal")]
+    Unreached {
+        /// Replications that did not reach the goal.
+        missing: u64,
+        /// All replications.
+        replications: u64,
+    },
+    /// A net that does not reach its goal within so many firings.
+    #[error("the net does not stop: after {firings} firings it has not reached its goal")]
+    Endless {
+        /// The firings.
+        firings: u64,
+    },
+    /// A run of a sweep that failed.
+    #[error(transparent)]
+    Batch(#[from] BatchError<StoreError>),
+    /// Results that cannot be stored or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The base of a resumed sweep differs from the stored base.
+    #[error("the base gives other numbers than those that were stored: the two sweeps cannot be compared")]
+    BaseChanged,
+    /// A sensitivity without an answer.
+    #[error(transparent)]
+    Sensitivity(#[from] SensitivityError),
+    /// Numbers from which nothing can be estimated.
+    #[error(transparent)]
+    Estimate(#[from] EstimateError),
+    /// Derivatives by likelihood ratios that do not exist.
+    #[error(transparent)]
+    Score(ScoreError),
+    /// Too few replications to measure their noise.
+    #[error("at least {need} replications are needed to measure their noise")]
+    TooFewReplications {
+        /// The fewest that suffice.
+        need: u64,
+    },
+    /// A net alone has no ranges over which its rate parameters could move.
+    #[error("a net alone has no ranges for its rate parameters")]
+    NoRanges,
+    /// Derivatives of quantiles need a schedule.
+    #[error("derivatives of quantiles need a schedule, and this net is not one{}", first(.reasons))]
+    NotSchedule {
+        /// What keeps the net from being a schedule.
+        reasons: UnfitError,
+    },
+    /// Paths that the schedule engine cannot follow.
+    #[error(transparent)]
+    Unfit(#[from] UnfitError),
+    /// Bisection was requested where it may be wrong.
+    #[error("bisection needs one axis, along which cost rises while the job gets faster")]
+    NoBisection,
+    /// Threads that cannot be started.
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A plan that cannot be written out.
+    #[error("cannot write the plan out: {0}")]
+    Written(#[from] toml::ser::Error),
+}
+
+fn first(reasons: &UnfitError) -> String {
+    reasons.first().map_or_else(String::new, |reason| format!(": {reason}"))
+}

@@ -1,0 +1,198 @@
+//! A search from the plan to the answer: candidates with their costs, judged by replications.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use crate::ask::times;
+use crate::error::StudyError;
+use crate::estimate::FloatMoments;
+use crate::optimize::compare::search_by_estimates;
+use crate::optimize::cost::{Cost, NODES};
+use crate::optimize::judge::{Judge, Judgement, Measure};
+use crate::optimize::plan::{OptimizePlan, Search, Variable};
+use crate::optimize::search::{Answer, Candidate, Found, candidates, may_bisect, search};
+use crate::sim::Ensemble;
+use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
+use crate::sweep::{Axis, Model, Point, Settings, SweepPlan};
+use crate::watch::Watch;
+
+/// A search for the cheapest configuration of a job or net that meets a deadline.
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_studies::optimize::{Optimization, OptimizePlan};
+/// use tailspn_watch::Unwatched;
+///
+/// let text = "optimize.deadline_s = 120\n[[axis]]\nkey = \"cluster.node[0].count\"\nvalues = [10, 20, 40]";
+/// let search = Optimization::new(OptimizePlan::from_toml(text)?, "".as_ref())?;
+/// let outcome = search.run(&Unwatched)?;
+/// assert!(outcome.chosen().is_some_and(|candidate| candidate.cost == 20.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Optimization {
+    /// The deadline, the axes and the cost.
+    pub plan: OptimizePlan,
+    /// The job or net.
+    pub subject: Subject,
+    /// What is odd about the files that were read.
+    pub warnings: Vec<LoadWarning>,
+    /// Threads; none for one per core.
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct OptimizeOutcome {
+    /// All configurations with their costs, the preferred ones first.
+    pub candidates: Vec<Candidate>,
+    /// The configurations that were judged, and the answer.
+    pub found: Found,
+}
+
+impl OptimizeOutcome {
+    /// Returns the chosen configuration; none if no configuration was shown to meet the deadline.
+    pub fn chosen(&self) -> Option<&Candidate> {
+        let (Answer::Cheapest(look) | Answer::Meets(look)) = self.found.answer else { return None };
+        self.candidates.get(self.found.looks.get(look)?.candidate)
+    }
+}
+
+impl Optimization {
+    /// Reads the job or net of a plan; file names are relative to `folder`.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`].
+    pub fn new(plan: OptimizePlan, folder: &Path) -> Result<Self, StudyError> {
+        let Loaded { subject, warnings } = Loaded::open(&as_sweep(&plan).sweep, folder)?;
+        Ok(Self { plan, subject, warnings, threads: None })
+    }
+
+    /// Reads a plan, and the job or net that it names.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`], [`StudyError::OptimizePlan`].
+    pub fn open(path: &Path) -> Result<Self, StudyError> {
+        let plan = OptimizePlan::from_toml(&load::read_text(path)?)?;
+        Self::new(plan, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// Searches. `watch` counts the replications of the configuration under way.
+    ///
+    /// # Errors
+    ///
+    /// Keys that cannot be used, or replications that cannot be run. A stopped search is a result: [`Answer::Stopped`].
+    pub fn run(&self, watch: &dyn Watch) -> Result<OptimizeOutcome, StudyError> {
+        let plan = &self.plan;
+        let sweep = as_sweep(plan);
+        let candidates = self.priced(&sweep).map_err(StudyError::Model)?;
+        let base = Point::base(sweep.axis.len());
+        let points: Vec<Point> =
+            std::iter::once(base).chain(candidates.iter().map(|candidate| candidate.point.clone())).collect();
+        self.subject.check(&sweep, &points)?;
+        if plan.optimize.search == Search::Bisection && !may_bisect(plan, &candidates) {
+            return Err(StudyError::NoBisection);
+        }
+        let judge = |candidate: &Candidate, error: f64| self.judge(&sweep, candidate, error, watch);
+        let mean =
+            |candidate: &Candidate, count: u64, level: f64| self.mean_time(&sweep, candidate, count, level, watch);
+        let found = match plan.optimize.cost_per_s {
+            Some(_) => search_by_estimates(plan, &candidates, judge, mean)?,
+            None => search(plan, &candidates, judge)?,
+        };
+        Ok(OptimizeOutcome { candidates, found })
+    }
+
+    /// Returns all points with their costs, the preferred ones first.
+    fn priced(&self, sweep: &SweepPlan) -> Result<Vec<Candidate>, String> {
+        let plan = &self.plan;
+        let read = |text: &str| Cost::parse(text).map_err(|error| error.to_string());
+        let cost = read(&plan.optimize.cost)?;
+        let mut all = candidates(plan, |point| self.cost_of(&cost, sweep, point))?;
+        let Some(text) = &plan.optimize.cost_per_s else { return Ok(all) };
+        let per_s = read(text)?;
+        for candidate in &mut all {
+            candidate.per_s = self.cost_of(&per_s, sweep, &candidate.point)?;
+            if candidate.per_s < 0.0 {
+                return Err(format!("`cost_per_s` is {} at a point; it must not be below 0", candidate.per_s));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns the cost of a point: the expression over the axes that are numbers, and the number of workers.
+    fn cost_of(&self, cost: &Cost, sweep: &SweepPlan, point: &Point) -> Result<f64, String> {
+        let axes = self.plan.axis.iter().zip(&point.values);
+        let mut names: Vec<(&str, f64)> =
+            axes.filter_map(|(axis, value)| Some((axis.title(), as_number(value.as_ref()?)?))).collect();
+        names.extend(self.subject.nodes(&sweep.axis, point).map(|nodes| (NODES, nodes)));
+        cost.at(&names).map_err(|error| error.to_string())
+    }
+
+    /// Judges whether a point meets the deadline.
+    fn judge(
+        &self,
+        sweep: &SweepPlan,
+        candidate: &Candidate,
+        error: f64,
+        watch: &dyn Watch,
+    ) -> Result<Judgement, StudyError> {
+        let settings = &self.plan.optimize;
+        let model = self.model(sweep, candidate)?;
+        let judge = Judge {
+            measure: self.plan.measure(),
+            deadline_s: settings.deadline_s.unwrap_or(f64::INFINITY),
+            error,
+            indifference: settings.indifference,
+            first: settings.replications,
+            most: settings.most_replications,
+        };
+        judge.judge(|first, count| {
+            watch.progress(first, first + count);
+            times(&model, self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, watch)
+        })
+    }
+
+    /// Returns the mean time of a point with its interval \[s\]: lower end, estimate, upper end; none if it was stopped.
+    fn mean_time(
+        &self,
+        sweep: &SweepPlan,
+        candidate: &Candidate,
+        count: u64,
+        level: f64,
+        watch: &dyn Watch,
+    ) -> Result<Option<[f64; 3]>, StudyError> {
+        let model = self.model(sweep, candidate)?;
+        watch.progress(0, count);
+        let Some(times) = times(&model, Measure::Mean, &self.ensemble(count), watch)? else { return Ok(None) };
+        let moments: FloatMoments = times.into_iter().collect();
+        let estimate = moments.mean_estimate(level)?;
+        Ok(Some([estimate.low(), estimate.value, estimate.high()]))
+    }
+
+    fn model(&self, sweep: &SweepPlan, candidate: &Candidate) -> Result<Model, StudyError> {
+        self.subject.model(&sweep.axis, &candidate.point, sweep.sweep.seed).map_err(StudyError::Model)
+    }
+
+    fn ensemble(&self, replications: u64) -> Ensemble {
+        let seed = self.plan.optimize.seed;
+        Ensemble { replications, seed, threads: self.threads, ..Ensemble::default() }
+    }
+}
+
+/// Returns the axes and the subject of a search as a sweep.
+fn as_sweep(plan: &OptimizePlan) -> SweepPlan {
+    let OptimizePlan { optimize, axis } = plan;
+    let settings = Settings {
+        base: optimize.base.clone(),
+        net: optimize.net.clone(),
+        until: optimize.until.clone(),
+        seed: optimize.seed,
+        ..Settings::default()
+    };
+    let axis: Vec<Axis> = axis.iter().map(Variable::axis).collect();
+    SweepPlan { sweep: settings, axis }
+}

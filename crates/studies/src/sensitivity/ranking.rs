@@ -1,0 +1,144 @@
+//! The result of a sensitivity study: the effect of each knob, ranked.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+use crate::sensitivity::Effect;
+
+/// The effect of one knob.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum KnobEffect {
+    /// A derivative at the base.
+    Derivative {
+        /// The base's value.
+        at: f64,
+        /// Seconds per unit of the knob.
+        per_unit_s: Effect,
+        /// Seconds for one percent more of it.
+        per_percent_s: Effect,
+    },
+    /// One step from one end to the other, all others as in the base.
+    Change {
+        /// One end.
+        from: Value,
+        /// The other end.
+        to: Value,
+        /// Time there minus time here \[s\].
+        change_s: Effect,
+        /// Time at `from` minus that of the base \[s\]; none of results before it was written.
+        at_from_s: Option<Effect>,
+        /// Time at `to` minus that of the base \[s\]; none likewise.
+        at_to_s: Option<Effect>,
+        /// On average over the range, seconds per unit; none for knobs that are no number and on log scales.
+        per_unit_s: Option<Effect>,
+        /// Seconds for one percent more in the middle of the range; none for knobs that are no number.
+        per_percent_s: Option<Effect>,
+    },
+    /// Elementary effects over the whole range.
+    Elementary {
+        /// One end.
+        from: Value,
+        /// The other end.
+        to: Value,
+        /// μ\*, mean size \[s\].
+        size_s: Effect,
+        /// μ, mean with its sign \[s\].
+        mean_s: Effect,
+        /// σ, standard deviation between places \[s\].
+        spread_s: Effect,
+        /// μ per unit; none for knobs that are no number and on log scales.
+        per_unit_s: Option<Effect>,
+        /// μ for one percent more in the middle of the range; none for knobs that are no number.
+        per_percent_s: Option<Effect>,
+    },
+    /// Sobol's indices over the whole range.
+    Variance {
+        /// One end.
+        from: Value,
+        /// The other end.
+        to: Value,
+        /// S, first-order index.
+        first: Effect,
+        /// S_T, total index.
+        total: Effect,
+        /// √(S_T V), the standard deviation that the knob makes \[s\].
+        deviation_s: Effect,
+    },
+}
+
+impl KnobEffect {
+    /// Returns the size of the effect in seconds, by which knobs are ranked.
+    pub fn weight(&self) -> Effect {
+        match self {
+            Self::Derivative { per_percent_s, .. } => per_percent_s.size(),
+            Self::Change { change_s, .. } => change_s.size(),
+            Self::Elementary { size_s, .. } => *size_s,
+            Self::Variance { deviation_s, .. } => *deviation_s,
+        }
+    }
+}
+
+/// A knob.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SensitivityRow {
+    /// Its key.
+    pub key: String,
+    /// What it is called.
+    pub name: String,
+    /// Its effect; none if it is unknown.
+    pub effect: Option<KnobEffect>,
+    /// Explains why the effect is unknown.
+    pub note: Option<String>,
+}
+
+/// The effects of all knobs of a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SensitivityReport {
+    /// `derivatives`, `each`, `morris` or `sobol`.
+    pub method: Cow<'static, str>,
+    /// How derivatives were found: `perturbation` or `likelihood ratio`; none for other methods.
+    pub estimator: Option<Cow<'static, str>>,
+    /// What moves: `mean`, or a quantile such as `p95`.
+    pub measure: String,
+    /// That number itself \[s\]: at the base, or the mean over the ranges.
+    pub value_s: Option<Effect>,
+    /// Variance over the ranges \[s²\], of Sobol's indices.
+    pub variance_s2: Option<Effect>,
+    /// Variance that the replications would have added \[s²\], of Sobol's indices.
+    pub noise_s2: Option<f64>,
+    /// The knobs, the largest effect first, knobs without an effect last.
+    pub knobs: Vec<SensitivityRow>,
+    /// Confidence level of all intervals.
+    pub level: f64,
+    /// Rows of points; 0 for derivatives.
+    pub rows: u64,
+    /// Points that were run.
+    pub points: u64,
+    /// Replications of each point.
+    pub replications: u64,
+    /// Version of this crate that ran it.
+    pub version: Cow<'static, str>,
+    /// Seed of everything.
+    pub seed: u64,
+    /// Whether it was stopped before its end.
+    pub partial: bool,
+    /// The plan, every key written out.
+    #[serde(default)]
+    pub plan: String,
+}
+
+impl SensitivityReport {
+    /// Sorts the knobs: the largest effect first, knobs without an effect last.
+    pub fn rank(&mut self) {
+        let weight = |row: &SensitivityRow| row.effect.as_ref().map_or(-1.0, |effect| effect.weight().value);
+        self.knobs.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    }
+
+    /// Whether [`Self::value_s`] is that of the base, rather than a mean over ranges.
+    pub fn is_at_the_base(&self) -> bool {
+        matches!(&*self.method, "derivatives" | "each")
+    }
+}

@@ -1,0 +1,373 @@
+//! A sensitivity study from the plan to the ranking: over whole ranges here, derivatives at the base in `derivatives`.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::Duration;
+
+use toml::Value;
+
+use crate::ask::{Asker, TimeLimit, value_of};
+use crate::error::StudyError;
+use crate::optimize::Measure;
+use crate::sensitivity::bootstrap::Bootstrap;
+use crate::sensitivity::morris::{MorrisRow, elementary_effects};
+use crate::sensitivity::ranking::{KnobEffect, SensitivityReport, SensitivityRow};
+use crate::sensitivity::response::{Response, one_at_a_time};
+use crate::sensitivity::sobol::{SobolRow, sobol_indices};
+use crate::sensitivity::{Effect, derivatives, design};
+use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
+use crate::sweep::{Axis, Point, Scale, Settings, SweepPlan};
+use crate::watch::Watch;
+
+/// Levels of the grid of random walks.
+const LEVELS: u32 = 4;
+/// Groups of the replications of a point, each of which gives a value.
+pub(super) const GROUPS: u64 = 8;
+
+/// How knobs are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Derivatives at the base: infinitesimal perturbation of schedules, differences of other jobs, likelihood ratios of other nets.
+    #[default]
+    Derivatives,
+    /// From one end of each axis to the other, all others as in the base.
+    Each,
+    /// Elementary effects along random walks.
+    Morris,
+    /// Sobol's indices.
+    Sobol,
+}
+
+/// A study of which settings of a job or net have the largest effect on its time.
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_studies::sensitivity::{Method, Sensitivity};
+/// use tailspn_studies::sweep::SweepPlan;
+/// use tailspn_watch::Unwatched;
+///
+/// let axes = "[[axis]]\nkey = \"cluster.node[*].gpu_speed\"\nfrom = 1\nto = 2\n\
+///             [[axis]]\nkey = \"cluster.node[*].network_mb_per_s\"\nfrom = 112\nto = 224";
+/// let mut study = Sensitivity::new(SweepPlan::from_toml(axes)?, "".as_ref())?;
+/// study.method = Method::Each;
+/// assert_eq!(study.run(&Unwatched)?.knobs[0].name, "cluster.node[*].gpu_speed");
+/// # Ok::<(), tailspn_studies::StudyError>(())
+/// ```
+#[derive(Debug)]
+pub struct Sensitivity {
+    /// The axes; its design is not used. Its seed is that of everything.
+    pub plan: SweepPlan,
+    /// The job or net.
+    pub subject: Subject,
+    /// What is odd about the files that were read.
+    pub warnings: Vec<LoadWarning>,
+    /// Whether the axes have ranges; a net alone has none.
+    has_ranges: bool,
+    /// How knobs are compared.
+    pub method: Method,
+    /// The number that moves.
+    pub measure: Measure,
+    /// Whether derivatives of a net are by the mean delays of its timed transitions, even if it has rate parameters.
+    pub by_transition: bool,
+    /// Rows of points; none for 20 walks or 256 rows of Sobol's indices.
+    pub rows: Option<u64>,
+    /// Replications of each point; none for a number that fits the method.
+    pub replications: Option<u64>,
+    /// Confidence level of all intervals, in (0, 1).
+    pub level: f64,
+    /// Threads; none for one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// Wall time after which the study finishes with the complete rows.
+    pub max_time: Option<Duration>,
+}
+
+impl Sensitivity {
+    /// Reads the job or net of a plan; file names are relative to `folder`.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`].
+    pub fn new(plan: SweepPlan, folder: &Path) -> Result<Self, StudyError> {
+        let loaded = Loaded::open(&plan.sweep, folder)?;
+        Ok(Self::of(plan, loaded, true))
+    }
+
+    /// Reads a plan, and the job or net that it names.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`], [`StudyError::SweepPlan`].
+    pub fn open(path: &Path) -> Result<Self, StudyError> {
+        let plan = SweepPlan::from_toml(&load::read_text(path)?)?;
+        Self::new(plan, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// Reads a net, whose rate parameters are the knobs; its goal is the expression `until`, or the dead marking.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`].
+    pub fn of_net(path: &Path, until: Option<&str>) -> Result<Self, StudyError> {
+        let net = Some(path.display().to_string());
+        let sweep = Settings { net, until: until.map(str::to_owned), ..Settings::default() };
+        let loaded = Loaded::net(path, until)?;
+        let axis = |key| Axis { key, ..Axis::default() };
+        let axis = loaded.subject.rate_parameters().into_iter().map(axis).collect();
+        Ok(Self::of(SweepPlan { sweep, axis }, loaded, false))
+    }
+
+    fn of(plan: SweepPlan, loaded: Loaded, has_ranges: bool) -> Self {
+        let Loaded { subject, warnings } = loaded;
+        Self {
+            plan,
+            subject,
+            warnings,
+            has_ranges,
+            method: Method::default(),
+            measure: Measure::Mean,
+            by_transition: false,
+            rows: None,
+            replications: None,
+            level: 0.95,
+            threads: None,
+            max_time: None,
+        }
+    }
+
+    /// Runs the study. `watch` counts points, or replications of derivatives. A stopped study is a result too, if it has enough rows.
+    ///
+    /// # Errors
+    ///
+    /// Keys that cannot be used, replications that cannot be run, too few rows.
+    pub fn run(&self, watch: &dyn Watch) -> Result<SensitivityReport, StudyError> {
+        self.check()?;
+        let watch = TimeLimit::new(watch, self.max_time);
+        let mut report = match self.method {
+            Method::Derivatives => derivatives::find(self, &watch)?,
+            _ => self.over_ranges(&watch)?,
+        };
+        report.rank();
+        report.plan = toml::to_string(&self.plan).unwrap_or_default();
+        Ok(report)
+    }
+
+    /// Whether the subject is a job or net with axes, rather than a net alone.
+    pub(super) fn has_ranges(&self) -> bool {
+        self.has_ranges
+    }
+
+    /// Checks the axes: both ends of each, and the base. Most places between them are met by no list.
+    fn check(&self) -> Result<(), StudyError> {
+        let axes = &self.plan.axis;
+        if !self.has_ranges && self.method != Method::Derivatives {
+            return Err(StudyError::NoRanges);
+        }
+        let mut points = vec![Point::base(axes.len())];
+        if self.method != Method::Derivatives {
+            for (which, axis) in axes.iter().enumerate() {
+                points.extend([0.0, 1.0].map(|u| Point::base(axes.len()).with(which, axis.at(u))));
+            }
+            (0..).zip(&mut points).for_each(|(number, point)| point.number = number);
+        }
+        if !self.has_ranges {
+            // its own rate parameters need no check
+            let plan = SweepPlan { axis: Vec::new(), ..self.plan.clone() };
+            return self.subject.check(&plan, &[Point::base(0)]);
+        }
+        self.subject.check(&self.plan, &points)
+    }
+
+    /// An empty result.
+    pub(super) fn report(&self, method: &'static str, replications: u64) -> SensitivityReport {
+        SensitivityReport {
+            method: method.into(),
+            estimator: None,
+            measure: self.measure.name(),
+            value_s: None,
+            variance_s2: None,
+            noise_s2: None,
+            knobs: Vec::new(),
+            level: self.level,
+            rows: 0,
+            points: 0,
+            replications,
+            version: env!("CARGO_PKG_VERSION").into(),
+            seed: self.plan.sweep.seed,
+            partial: false,
+            plan: String::new(),
+        }
+    }
+
+    pub(super) fn asker(&self, replications: u64, groups: u64) -> Asker<'_> {
+        Asker {
+            subject: &self.subject,
+            axes: &self.plan.axis,
+            measure: self.measure,
+            replications,
+            groups,
+            seed: self.plan.sweep.seed,
+            threads: self.threads,
+        }
+    }
+
+    /// Effects of going from one end of each axis to the other.
+    fn over_ranges(&self, watch: &dyn Watch) -> Result<SensitivityReport, StudyError> {
+        let many = if matches!(self.measure, Measure::Quantile(_)) { 2000 } else { 0 };
+        let (rows, replications) = match self.method {
+            Method::Each => (1, 2000),
+            Method::Morris => (self.rows.unwrap_or(20), many.max(200)),
+            _ => (self.rows.unwrap_or(256), many.max(32)),
+        };
+        let replications = self.replications.unwrap_or(replications);
+        if replications < GROUPS {
+            return Err(StudyError::TooFewReplications { need: GROUPS });
+        }
+        // without rows to resample, the difference of each replication shows most of the noise
+        let paired = self.method == Method::Each && self.measure == Measure::Mean;
+        let asker = self.asker(replications, if paired { replications } else { GROUPS });
+        let bootstrap = Bootstrap { level: self.level, seed: asker.seed, ..Bootstrap::default() };
+        match self.method {
+            Method::Each => self.each(&asker, watch),
+            Method::Morris => self.morris(&asker, rows, &bootstrap, watch),
+            _ => self.sobol(&asker, rows, &bootstrap, watch),
+        }
+    }
+
+    fn each(&self, asker: &Asker<'_>, watch: &dyn Watch) -> Result<SensitivityReport, StudyError> {
+        let count = asker.axes.len();
+        let mut points = vec![Point::base(count)];
+        for (which, axis) in asker.axes.iter().enumerate() {
+            let (from, to) = ends(axis);
+            points.extend([from, to].map(|value| Point::base(count).with(which, value)));
+        }
+        (0..).zip(&mut points).for_each(|(number, point)| point.number = number);
+        let answers = asker.answers(&[points], watch)?;
+        let mut report = self.report("each", asker.replications);
+        report.partial = answers.is_empty();
+        let Some(answers) = answers.first() else { return Ok(report) };
+        report.rows = 1;
+        report.points = answers.len() as u64;
+        report.value_s = Some(value_of(&answers[0], self.level)?);
+        for (axis, pair) in asker.axes.iter().zip(answers[1..].chunks(2)) {
+            let between = |from, to| one_at_a_time(from, to, self.level);
+            let change_s = between(&pair[0], &pair[1])?;
+            let (one, other) = (between(&answers[0], &pair[0])?, between(&answers[0], &pair[1])?);
+            let ((from, to), (per_unit_s, per_percent_s)) = (ends(axis), rates(axis, change_s));
+            let effect = KnobEffect::Change {
+                from,
+                to,
+                change_s,
+                at_from_s: Some(one),
+                at_to_s: Some(other),
+                per_unit_s,
+                per_percent_s,
+            };
+            report.knobs.push(SensitivityRow::new(axis, Ok(effect)));
+        }
+        Ok(report)
+    }
+
+    fn morris(
+        &self,
+        asker: &Asker<'_>,
+        rows: u64,
+        bootstrap: &Bootstrap,
+        watch: &dyn Watch,
+    ) -> Result<SensitivityReport, StudyError> {
+        let walks: Vec<design::Trajectory> =
+            (0..rows).map(|row| design::trajectory(asker.axes.len(), LEVELS, asker.seed, row)).collect();
+        let points = rows_of(asker.axes, walks.iter().map(|walk| walk.points.clone()));
+        let answers = asker.answers(&points, watch)?;
+        let mut report = self.report("morris", asker.replications);
+        count_rows(&mut report, &answers, points.len());
+        let found: Vec<MorrisRow> =
+            walks.into_iter().zip(answers).map(|(walk, answers)| MorrisRow { walk, answers }).collect();
+        let effects = elementary_effects(&found, bootstrap)?;
+        for (axis, effects) in asker.axes.iter().zip(effects) {
+            let ((from, to), (per_unit_s, per_percent_s)) = (ends(axis), rates(axis, effects.mean));
+            let (size_s, mean_s, spread_s) = (effects.size, effects.mean, effects.spread);
+            let effect = KnobEffect::Elementary { from, to, size_s, mean_s, spread_s, per_unit_s, per_percent_s };
+            report.knobs.push(SensitivityRow::new(axis, Ok(effect)));
+        }
+        Ok(report)
+    }
+
+    fn sobol(
+        &self,
+        asker: &Asker<'_>,
+        rows: u64,
+        bootstrap: &Bootstrap,
+        watch: &dyn Watch,
+    ) -> Result<SensitivityReport, StudyError> {
+        let places = (0..rows).map(|row| design::saltelli(asker.axes.len(), asker.seed, row));
+        let points = rows_of(asker.axes, places);
+        let answers = asker.answers(&points, watch)?;
+        let mut report = self.report("sobol", asker.replications);
+        count_rows(&mut report, &answers, points.len());
+        let row_of = |mut answers: Vec<Response>| {
+            let mixed = answers.split_off(2);
+            let b = answers.pop()?;
+            Some(SobolRow { a: answers.pop()?, b, mixed })
+        };
+        let found: Vec<SobolRow> = answers.into_iter().filter_map(row_of).collect();
+        let indices = sobol_indices(&found, bootstrap)?;
+        report.value_s = Some(indices.mean);
+        report.variance_s2 = Some(indices.variance);
+        report.noise_s2 = Some(indices.noise);
+        for (axis, share) in asker.axes.iter().zip(indices.factors) {
+            let (from, to) = ends(axis);
+            let (first, total, deviation_s) = (share.first, share.total, share.deviation);
+            let effect = KnobEffect::Variance { from, to, first, total, deviation_s };
+            report.knobs.push(SensitivityRow::new(axis, Ok(effect)));
+        }
+        Ok(report)
+    }
+}
+
+impl SensitivityRow {
+    /// The row of an axis: its effect, or why it is unknown.
+    pub(super) fn new(axis: &Axis, effect: Result<KnobEffect, String>) -> Self {
+        let (effect, note) = effect.map_or_else(|why| (None, Some(why)), |effect| (Some(effect), None));
+        Self { key: axis.key.clone(), name: axis.title().to_owned(), effect, note }
+    }
+}
+
+/// Notes how many rows are complete.
+fn count_rows(report: &mut SensitivityReport, answers: &[Vec<Response>], planned: usize) {
+    report.partial = answers.len() < planned;
+    report.rows = answers.len() as u64;
+    report.points = answers.iter().map(|row| row.len() as u64).sum();
+}
+
+/// The ends of an axis.
+fn ends(axis: &Axis) -> (Value, Value) {
+    (axis.at(0.0), axis.at(1.0))
+}
+
+/// Returns the change per unit, and for one percent more in the middle, if the knob is a number between two ends.
+fn rates(axis: &Axis, change: Effect) -> (Option<Effect>, Option<Effect>) {
+    let (from, to) = ends(axis);
+    let (Some(from), Some(to)) = (as_number(&from), as_number(&to)) else { return (None, None) };
+    let span = to - from;
+    if span == 0.0 || axis.values.as_ref().is_some_and(|values| values.len() > 2) {
+        return (None, None);
+    }
+    match axis.scale {
+        Scale::Linear => {
+            let unit = change.scaled(1.0 / span);
+            (Some(unit), Some(unit.scaled(0.01 * 0.5 * (from + to))))
+        }
+        Scale::Log => (None, Some(change.scaled(1.01_f64.ln() / (to / from).ln()))),
+    }
+}
+
+/// Returns the points at places of the unit cube, numbered from 1.
+fn rows_of(axes: &[Axis], places: impl Iterator<Item = Vec<Vec<f64>>>) -> Vec<Vec<Point>> {
+    let mut numbers = 1..;
+    let mut point = |place: &Vec<f64>| Point {
+        number: numbers.next().unwrap_or(u64::MAX),
+        values: axes.iter().zip(place).map(|(axis, &u)| Some(axis.at(u))).collect(),
+    };
+    places.map(|row| row.iter().map(&mut point).collect()).collect()
+}

@@ -1,0 +1,173 @@
+//! Reading the job or net that the plan of a study names.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::StudyError;
+use crate::formats::pipe::{self, ReadError, ReadOptions, Warning};
+use crate::formats::read_bytes;
+use crate::mapreduce::{Plan, plan_check};
+use crate::net::Net;
+use crate::net::expr::ExprError;
+use crate::plan_text::PlanError;
+use crate::stages::{StageFault, StagePlan};
+use crate::subject::Subject;
+use crate::sweep::Settings;
+
+/// Why a job or net cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// A file that the system does not give.
+    #[error("cannot read `{}`: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Explains the failure.
+        error: io::Error,
+    },
+    /// A plan that is not UTF-8.
+    #[error("`{}` is not a plan: it is no UTF-8 text", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A job plan with problems.
+    #[error("`{}`: {error}", path.display())]
+    Job {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// The problems.
+        error: PlanError<plan_check::PlanFault>,
+    },
+    /// A plan of stages with problems.
+    #[error("`{}`: {error}", path.display())]
+    Stages {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// The problems.
+        error: PlanError<StageFault>,
+    },
+    /// A net with problems.
+    #[error("`{}` is refused:\n{error}", path.display())]
+    Net {
+        /// The file.
+        path: PathBuf,
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// The problems.
+        error: ReadError,
+    },
+    /// A goal that the net does not understand.
+    #[error("`{until}`: {error}")]
+    Goal {
+        /// The goal.
+        until: String,
+        /// The net.
+        net: Box<Net>,
+        /// Explains the problem.
+        error: ExprError,
+    },
+}
+
+/// Something odd about a file that was read.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum LoadWarning {
+    /// A plan without any key: every key has its default, and it may be the wrong file.
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Warnings of the reader of nets.
+    Net {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// The warnings.
+        warnings: Vec<Warning>,
+    },
+}
+
+/// A job or net that was read, and what is odd about its file.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The job or net.
+    pub subject: Subject,
+    /// The warnings, in the order of the files.
+    pub warnings: Vec<LoadWarning>,
+}
+
+impl Loaded {
+    /// Reads the job or net that settings name; file names are relative to `folder`. Without a name, the default job.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`].
+    pub fn open(settings: &Settings, folder: &Path) -> Result<Self, StudyError> {
+        match (&settings.net, &settings.base) {
+            (Some(net), _) => Self::net(&folder.join(net), settings.until.as_deref()),
+            (None, Some(base)) => Self::job(&folder.join(base)),
+            (None, None) => Ok(Self { subject: Subject::job(&Plan::default())?, warnings: Vec::new() }),
+        }
+    }
+
+    /// Reads a net; its goal is the expression `until`, or the dead marking.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`].
+    pub fn net(path: &Path, until: Option<&str>) -> Result<Self, StudyError> {
+        let bytes = read(path)?;
+        let found = match read_bytes(&bytes, &ReadOptions::default()) {
+            Ok(found) => found,
+            Err(error) => return Err(LoadError::Net { path: path.to_owned(), bytes, error }.into()),
+        };
+        if let Some((until, Err(error))) = until.map(|until| (until, found.net.expression(until))) {
+            return Err(LoadError::Goal { until: until.to_owned(), net: Box::new(found.net), error }.into());
+        }
+        let subject = Subject::net_of_text(found.net, until, String::from_utf8_lossy(&bytes).into_owned());
+        let mut warnings = Vec::new();
+        if !found.warnings.is_empty() {
+            let text = pipe::decode(&bytes).unwrap_or_default().into_owned();
+            warnings.push(LoadWarning::Net { path: path.to_owned(), text, warnings: found.warnings });
+        }
+        Ok(Self { subject, warnings })
+    }
+
+    /// Reads the plan of a job, or of a job of stages.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`].
+    pub fn job(path: &Path) -> Result<Self, StudyError> {
+        let path = path.to_owned();
+        let text = read_text(&path)?;
+        let mut warnings = Vec::new();
+        if text.parse::<toml::Table>().is_ok_and(|table| table.is_empty()) {
+            warnings.push(LoadWarning::Empty { path: path.clone() });
+        }
+        let subject = if StagePlan::is_meant(&text) {
+            let plan = StagePlan::from_toml(&text).map_err(|error| LoadError::Stages { path, text, error })?;
+            Subject::stages(&plan)?
+        } else {
+            let plan = Plan::from_toml(&text).map_err(|error| LoadError::Job { path, text, error })?;
+            Subject::job(&plan)?
+        };
+        Ok(Self { subject, warnings })
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    std::fs::read(path).map_err(|error| LoadError::Io { path: path.to_owned(), error })
+}
+
+/// Returns the text of a plan.
+pub(crate) fn read_text(path: &Path) -> Result<String, LoadError> {
+    String::from_utf8(read(path)?).map_err(|_| LoadError::NotText { path: path.to_owned() })
+}

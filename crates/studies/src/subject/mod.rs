@@ -1,0 +1,230 @@
+//! What a study is about: a job or a net, of which every run changes some settings.
+//!
+//! ```text
+//! Subject + axes + Point ──▶ the job plan or net of one run ──▶ Model (a compiled net and its question)
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | reading a job or net from files | [`load`] |
+//! | the job plan or net of one run | `at` |
+//! | which runs cannot be made, and which keys are to blame | `check` |
+//! | compiling once per structure | `shapes` |
+
+mod at;
+mod check;
+pub mod load;
+mod shapes;
+
+use toml::{Table, Value};
+
+use crate::compile::{Compiled, Template, compile, lower};
+use crate::error::StudyError;
+use crate::formats::pipe::{WriteOptions, write};
+use crate::mapreduce::Plan;
+use crate::net::Net;
+use crate::net::expr::ExprError;
+use crate::sim::{Goal, Question};
+use crate::stages::{PlannedJob, RunFactor, StagePlan, stage_net};
+use crate::subject::at::{job_at, net_at, stages_at, table_at};
+use crate::subject::shapes::Shapes;
+use crate::sweep::{Axis, Model, Point, Spread, path};
+
+pub use at::{ParameterError, names_in_a_sentence, with_parameters};
+pub use load::{LoadError, LoadWarning, Loaded};
+
+/// Firings after which a replication of a net is cut off.
+const MOST_FIRINGS: u64 = 10_000_000;
+
+/// A job or a net whose settings a study changes.
+#[derive(Debug)]
+pub struct Subject(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    /// A job plan, every key written out.
+    Job { table: Table, shapes: Shapes },
+    /// A job of stages, every key written out.
+    Stages { table: Table },
+    /// A net.
+    Net {
+        net: Box<Net>,
+        /// Its goal; none for the dead marking.
+        until: Option<String>,
+        /// The file's text.
+        text: String,
+        /// The compiled net; none if it does not compile with its own rates.
+        template: Option<Box<Template>>,
+    },
+}
+
+impl Subject {
+    /// A MapReduce job; axes are paths of keys of its plan.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Written`] for a plan with numbers that TOML cannot hold.
+    pub fn job(plan: &Plan) -> Result<Self, StudyError> {
+        let mut table = Table::try_from(plan)?;
+        if plan.phases.is_some() {
+            // given phase means leave no room for a profile
+            table.remove("profile");
+        }
+        Ok(Self(Kind::Job { table, shapes: Shapes::default() }))
+    }
+
+    /// A job of stages; axes are paths of keys of its plan.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Written`] for a plan with numbers that TOML cannot hold.
+    pub fn stages(plan: &StagePlan) -> Result<Self, StudyError> {
+        // notes are about the logs, not about runs
+        let plan = StagePlan { notes: Vec::new(), ..plan.clone() };
+        Ok(Self(Kind::Stages { table: Table::try_from(&plan)? }))
+    }
+
+    /// A net whose goal is the expression `until`, or the dead marking; axes are its rate parameters.
+    ///
+    /// # Errors
+    ///
+    /// An expression that the net does not understand.
+    pub fn net(net: Net, until: Option<&str>) -> Result<Self, ExprError> {
+        until.map(|until| net.expression(until)).transpose()?;
+        let text = write(&net, &WriteOptions::default()).xml;
+        Ok(Self::net_of_text(net, until, text))
+    }
+
+    /// A net that was read from `text`, by which stored results are recognised; its goal is sound.
+    fn net_of_text(net: Net, until: Option<&str>, text: String) -> Self {
+        let template = Template::new(net.clone()).ok().map(Box::new);
+        Self(Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, template })
+    }
+
+    /// Returns the job plan or net as text; equal texts mean the same.
+    pub fn text(&self) -> String {
+        match &self.0 {
+            Kind::Job { table, .. } | Kind::Stages { table } => table.to_string(),
+            Kind::Net { text, .. } => text.clone(),
+        }
+    }
+
+    /// Returns the names of the net's rate parameters; none of a job.
+    pub fn rate_parameters(&self) -> Vec<String> {
+        match &self.0 {
+            Kind::Net { net, .. } => net.parameters().iter().map(|parameter| parameter.name.clone()).collect(),
+            Kind::Job { .. } | Kind::Stages { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether whole runs of the job differ: means are then of a typical run, and quantiles over all runs.
+    pub fn whole_runs_differ(&self) -> bool {
+        let Kind::Stages { table } = &self.0 else { return false };
+        let sigma = path::get(table, "run.sigma").and_then(Value::as_float);
+        sigma.is_some_and(|sigma| sigma > 0.0)
+    }
+
+    /// Returns what is replicated at a point; `seed` draws the random parts of a job's net.
+    ///
+    /// # Errors
+    ///
+    /// Why the point's settings give no job or net.
+    pub fn model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
+        match &self.0 {
+            Kind::Job { table, shapes } => {
+                let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
+                let Compiled { program, schedule } = shapes.compiled(&plan)?;
+                Ok(Model { schedule, ..Model::new(program) })
+            }
+            Kind::Stages { table } => {
+                let plan = stages_at(table, axes, point).map_err(|misfit| misfit.message)?;
+                let job = PlannedJob::of(&plan);
+                let made = stage_net(&job).map_err(|problems| problems.to_string())?;
+                let program = compile(&made.net).map_err(|errors| errors.to_string())?;
+                let spread = Spread::of(RunFactor::new(&plan.run, job.error()).points());
+                Ok(Model { spread, ..Model::new(program) })
+            }
+            Kind::Net { net, until, template, .. } => {
+                let net = net_at(net, axes, point).map_err(|misfit| misfit.message)?;
+                let goal = match until {
+                    Some(until) => {
+                        Goal::Marking(lower(&net, &net.expression(until).map_err(|error| error.to_string())?))
+                    }
+                    None => Goal::Dead,
+                };
+                let question = Question { goal, max_firings: Some(MOST_FIRINGS), ..Question::default() };
+                let known = template.as_ref().and_then(|template| template.with_parameters(&net));
+                let anew = || {
+                    let program = compile(&net).map_err(|errors| errors.to_string())?;
+                    Ok::<_, String>(Compiled { program, schedule: None })
+                };
+                let Compiled { program, schedule } = known.map_or_else(anew, Ok)?;
+                Ok(Model { schedule, question, ..Model::new(program) })
+            }
+        }
+    }
+
+    /// Returns the value of an axis, a key of the job plan or a rate parameter at a point, if it is a number.
+    pub fn number(&self, name: &str, axes: &[Axis], point: &Point) -> Option<f64> {
+        self.values(axes, point, &[name]).pop()?.as_ref().and_then(as_number)
+    }
+
+    /// Returns the number of workers of the job at a point, or its executors; none for a net.
+    pub fn nodes(&self, axes: &[Axis], point: &Point) -> Option<f64> {
+        match &self.0 {
+            Kind::Job { table, .. } => {
+                let cluster = Table::from_iter([("cluster".to_owned(), table.get("cluster")?.clone())]);
+                let own = |axis: &Axis| axis.key.trim().starts_with("cluster");
+                let cluster = table_at(&cluster, axes, point, own);
+                let nodes = cluster.get("cluster")?.get("node")?.as_array()?;
+                Some(nodes.iter().filter_map(|node| node.get("count")?.as_integer()).sum::<i64>() as f64)
+            }
+            Kind::Stages { .. } => self.number("job.executors", axes, point),
+            Kind::Net { .. } => None,
+        }
+    }
+
+    /// Returns the values of axes, keys of the job plan and rate parameters at a point.
+    fn values(&self, axes: &[Axis], point: &Point, names: &[&str]) -> Vec<Option<Value>> {
+        let of_axis = |name: &str| {
+            let which = axes.iter().position(|axis| axis.key == name || axis.title() == name)?;
+            point.values[which].clone().or_else(|| self.own_value(&axes[which].key))
+        };
+        let changed = match &self.0 {
+            Kind::Job { table, .. } | Kind::Stages { table } => Some(table_at(table, axes, point, |_| true)),
+            Kind::Net { .. } => None,
+        };
+        let by_path = |name: &str| match &changed {
+            Some(table) => path::get(table, name).cloned(),
+            None => self.own_value(name),
+        };
+        names.iter().map(|name| of_axis(name).or_else(|| by_path(name))).collect()
+    }
+
+    /// Returns the value of a key of the job plan or of a rate parameter at the base.
+    fn own_value(&self, name: &str) -> Option<Value> {
+        match &self.0 {
+            Kind::Job { table, .. } | Kind::Stages { table } => path::get(table, name).cloned(),
+            Kind::Net { net, .. } => {
+                let parameter = net.parameters().iter().find(|parameter| parameter.name == name)?;
+                parameter.value.as_number().map(Value::Float)
+            }
+        }
+    }
+
+    /// Returns the number that an axis has at the base; of `[*]`, the number that all entries share.
+    pub(crate) fn base_number(&self, key: &str) -> Option<f64> {
+        match &self.0 {
+            Kind::Job { table, .. } | Kind::Stages { table } => path::get(table, key).and_then(as_number),
+            Kind::Net { net, .. } => {
+                let parameter = net.parameters().iter().find(|parameter| parameter.name == key)?;
+                lower(net, &parameter.value).as_constant()
+            }
+        }
+    }
+}
+
+/// Returns a value of a plan as a number.
+pub(crate) fn as_number(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
+}

@@ -1,0 +1,369 @@
+//! A sweep from the plan to the results: points, checks, the batch, the budget, and where results are kept.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::error::{KeyProblem, StudyError};
+use crate::sim::{Backend, Placement};
+use crate::subject::{LoadWarning, Loaded, Subject, load};
+use crate::sweep::batch::{Base, Batch, BatchError, MakeModel, run_base, run_points};
+use crate::sweep::budget::{Budget, Rounds, spent};
+use crate::sweep::design::{Point, points};
+use crate::sweep::plan::SweepPlan;
+use crate::sweep::result::PointResult;
+use crate::sweep::store::{Header, Shard, Store, StoreError, Stored};
+use crate::watch::Watch;
+
+/// A sweep over settings of a job or net.
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_studies::sweep::{Sweep, SweepPlan};
+/// use tailspn_watch::Unwatched;
+///
+/// let plan = SweepPlan::from_toml("[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 80]")?;
+/// let outcome = Sweep::new(plan, "".as_ref())?.run(&Unwatched)?;
+/// // the base, and two more
+/// let means: Vec<f64> = outcome.stored.results.values().filter_map(|point| Some(point.mean_s?.value)).collect();
+/// assert_eq!(means.len(), 3);
+/// # Ok::<(), tailspn_studies::StudyError>(())
+/// ```
+#[derive(Debug)]
+pub struct Sweep {
+    /// The axes, the design, and how often each point is replicated.
+    pub plan: SweepPlan,
+    /// The job or net.
+    pub subject: Subject,
+    /// What is odd about the files that were read.
+    pub warnings: Vec<LoadWarning>,
+    /// How the sweep is run.
+    pub settings: SweepSettings,
+}
+
+/// How a sweep is run, and where its results go.
+#[derive(Clone, Debug)]
+pub struct SweepSettings {
+    /// Confidence level of all intervals, in (0, 1).
+    pub level: f64,
+    /// Threads; none for one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// Wall time after which no new point is started.
+    pub max_time: Option<Duration>,
+    /// What runs the replications of the points; the base always runs on the CPU.
+    pub backend: Backend,
+    /// Part of the name of the GPU to use.
+    pub adapter: Option<String>,
+    /// Which points are run.
+    pub shard: Shard,
+    /// Most points that this run adds to the results.
+    pub max_points: Option<u64>,
+    /// Folder in which results are stored; none to keep them in memory.
+    pub output: Option<PathBuf>,
+    /// Whether to continue with the results in the folder.
+    pub resume: bool,
+}
+
+impl Default for SweepSettings {
+    /// All points on all cores, and on a GPU if it pays; intervals of 95%; results in memory.
+    fn default() -> Self {
+        let Batch { level, threads, backend, adapter, .. } = Batch::default();
+        let (max_time, max_points, output, resume) = (None, None, None, false);
+        Self { level, threads, max_time, backend, adapter, shard: Shard::WHOLE, max_points, output, resume }
+    }
+}
+
+/// The result of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepOutcome {
+    /// All results, including those that were stored before.
+    pub stored: Stored,
+    /// Points that this run added.
+    pub added: u64,
+    /// What ran the points; none if only the base was run, or nothing.
+    pub placement: Option<Placement>,
+}
+
+/// Watches a sweep: its points in addition to the work under way.
+pub trait SweepWatch: Watch {
+    /// The constraints excluded `left_out` of `planned` points; `base_breaks`: the base breaks one too, and stays.
+    fn constrained(&self, _left_out: u64, _planned: u64, _base_breaks: bool) {}
+    /// A run of `planned` points starts from these results.
+    fn started(&self, _stored: &Stored, _planned: u64) {}
+    /// A point is finished, number `done` of `planned`.
+    fn point(&self, _result: &PointResult, _done: u64, _planned: u64) {}
+    /// The rounds of a budget start: from now on, progress counts replications.
+    fn rounds(&self) {}
+    /// A round of so many points is finished; `done` replications in all, `before` of them before the rounds, of `planned`.
+    fn round(&self, _points: usize, _done: u64, _before: u64, _planned: Option<u64>) {}
+}
+
+/// Watches the work only.
+struct WorkOnly<'a>(&'a dyn Watch);
+
+impl Watch for WorkOnly<'_> {
+    fn progress(&self, done: u64, planned: u64) {
+        self.0.progress(done, planned);
+    }
+
+    fn stopped(&self) -> bool {
+        self.0.stopped()
+    }
+}
+
+impl SweepWatch for WorkOnly<'_> {}
+
+impl Sweep {
+    /// Reads the job or net of a plan; file names are relative to `folder`.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`].
+    pub fn new(plan: SweepPlan, folder: &Path) -> Result<Self, StudyError> {
+        let Loaded { subject, warnings } = Loaded::open(&plan.sweep, folder)?;
+        Ok(Self { plan, subject, warnings, settings: SweepSettings::default() })
+    }
+
+    /// Reads a plan, and the job or net that it names.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`], [`StudyError::SweepPlan`].
+    pub fn open(path: &Path) -> Result<Self, StudyError> {
+        let plan = SweepPlan::from_toml(&load::read_text(path)?)?;
+        Self::new(plan, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// Runs the sweep. A stopped sweep is a result too: it has the points that were finished.
+    ///
+    /// # Errors
+    ///
+    /// Keys that cannot be used, replications that cannot be run, results that cannot be stored.
+    pub fn run(&self, watch: &dyn Watch) -> Result<SweepOutcome, StudyError> {
+        self.run_watched(&WorkOnly(watch))
+    }
+
+    /// The same with a watch that sees each point.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sweep::run`].
+    pub fn run_watched(&self, watch: &dyn SweepWatch) -> Result<SweepOutcome, StudyError> {
+        let points = self.points(watch)?;
+        let header = self.header(points.len() as u64)?;
+        let mut kept = match &self.settings.output {
+            Some(folder) => Kept::Folder(Store::open(folder, header, self.settings.resume)?),
+            None => Kept::Memory(Stored { header, results: BTreeMap::new() }),
+        };
+        let before = kept.stored().results.len();
+        let ran = Run { sweep: self, points: &points, watch }.run(&mut kept);
+        // what was finished is kept, whatever went wrong
+        let stored = kept.close();
+        let (placement, stored) = (ran?, stored?);
+        let added = (stored.results.len() - before) as u64;
+        Ok(SweepOutcome { stored, added, placement })
+    }
+
+    /// Returns the points of the sweep, all checked: the base first, without the points that a constraint excludes.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Plan`] with the first problems.
+    fn points(&self, watch: &dyn SweepWatch) -> Result<Vec<Point>, StudyError> {
+        let mut all = points(&self.plan);
+        if !self.plan.sweep.constraints.is_empty() {
+            self.subject.check_axes(&self.plan)?;
+            let planned = all.len() as u64 - 1;
+            let admitted = self.subject.admit(&self.plan, all)?;
+            watch.constrained(admitted.left_out, planned, admitted.base_breaks);
+            all = admitted.points;
+        }
+        self.subject.check(&self.plan, &all)?;
+        self.check_budget(all.len() as u64)?;
+        Ok(all)
+    }
+
+    /// Checks that a budget is enough for the first replications of every point, and that all points are there to share it.
+    fn check_budget(&self, points: u64) -> Result<(), StudyError> {
+        let settings = &self.plan.sweep;
+        let refused = |message: String| StudyError::Plan(KeyProblem::at("sweep.budget_replications", message).into());
+        let has_budget = settings.budget_replications.is_some() || settings.budget_time_s.is_some();
+        if self.settings.shard != Shard::WHOLE && has_budget {
+            return Err(refused("a shard cannot have a budget: its rounds need all points".to_owned()));
+        }
+        let first = points.saturating_mul(settings.replications);
+        match settings.budget_replications {
+            Some(budget) if budget < first => Err(refused(format!(
+                "a budget of {budget} is not enough: {points} points with {} replications each need {first}",
+                settings.replications
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the identity of the sweep: plans with every key written out, so that comments and order do not matter.
+    fn header(&self, points: u64) -> Result<Header, StudyError> {
+        let settings = &self.plan.sweep;
+        // the time that may be spent is not part of the question
+        let mut named = self.plan.clone();
+        named.sweep.budget_time_s = None;
+        let (text, base) = (toml::to_string(&named)?, self.subject.text());
+        let mut header = Header::new(self.settings.shard, points, settings.seed, self.settings.level, text, base);
+        let relative_error = settings.relative_error;
+        header.budget = settings.budget_replications.map(|replications| Budget { replications, relative_error });
+        Ok(header)
+    }
+
+    fn budget(&self) -> Option<Budget> {
+        let settings = &self.plan.sweep;
+        let relative_error = settings.relative_error;
+        match settings.budget_replications {
+            Some(replications) => Some(Budget { replications, relative_error }),
+            None => settings.budget_time_s.map(|_| Budget::endless(relative_error)),
+        }
+    }
+
+    fn batch(&self) -> Batch {
+        let settings = &self.plan.sweep;
+        let budget_time = settings.budget_time_s.and_then(|time| Duration::try_from_secs_f64(time).ok());
+        Batch {
+            replications: settings.replications,
+            // with a budget, rounds take care of it
+            relative_error: settings.relative_error.filter(|_| self.budget().is_none()),
+            seed: settings.seed,
+            level: self.settings.level,
+            threads: self.settings.threads,
+            deadline: self.settings.max_time.into_iter().chain(budget_time).min().map(|wall| Instant::now() + wall),
+            backend: self.settings.backend,
+            adapter: self.settings.adapter.clone(),
+        }
+    }
+
+    /// Returns the points of this run: the missing points of the shard, up to the limit.
+    fn missing(&self, all: &[Point], stored: &Stored) -> Vec<Point> {
+        let shard = self.settings.shard;
+        let missing = all.iter().filter(|point| shard.has(point.number) && !stored.results.contains_key(&point.number));
+        let most = self.settings.max_points.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+        missing.take(most).cloned().collect()
+    }
+}
+
+/// Where results go.
+enum Kept {
+    Folder(Store),
+    Memory(Stored),
+}
+
+impl Kept {
+    fn stored(&self) -> &Stored {
+        match self {
+            Self::Folder(store) => store.stored(),
+            Self::Memory(stored) => stored,
+        }
+    }
+
+    fn keep(&mut self, result: PointResult) -> Result<(), StoreError> {
+        match self {
+            Self::Folder(store) => store.keep(result),
+            Self::Memory(stored) => {
+                stored.results.insert(result.point, result);
+                Ok(())
+            }
+        }
+    }
+
+    fn keep_together(&mut self, results: Vec<PointResult>) -> Result<(), StoreError> {
+        match self {
+            Self::Folder(store) => store.keep_together(results),
+            Self::Memory(stored) => {
+                stored.results.extend(results.into_iter().map(|result| (result.point, result)));
+                Ok(())
+            }
+        }
+    }
+
+    fn close(self) -> Result<Stored, StoreError> {
+        match self {
+            Self::Folder(store) => store.close(),
+            Self::Memory(stored) => Ok(stored),
+        }
+    }
+}
+
+/// A run over checked points.
+struct Run<'a> {
+    sweep: &'a Sweep,
+    points: &'a [Point],
+    watch: &'a dyn SweepWatch,
+}
+
+impl Run<'_> {
+    /// Runs the base, then the missing points, then the rounds of a budget; returns what ran the points.
+    fn run(&self, kept: &mut Kept) -> Result<Option<Placement>, StudyError> {
+        let missing = self.sweep.missing(self.points, kept.stored());
+        let others: Vec<Point> = missing.iter().filter(|point| point.number > 0).cloned().collect();
+        let planned = others.len() as u64;
+        self.watch.started(kept.stored(), planned);
+        let budget = self.sweep.budget();
+        let is_spent = |budget: Budget| budget.next_round(&kept.stored().results).is_empty();
+        if missing.is_empty() && budget.is_none_or(is_spent) {
+            return Ok(None);
+        }
+        let seed = self.sweep.plan.sweep.seed;
+        let make = |point: &Point| self.sweep.subject.model(&self.sweep.plan.axis, point, seed);
+        let batch = self.sweep.batch();
+        let Some(base) = self.base(kept, &make, &batch)? else { return Ok(None) };
+        self.watch.progress(0, planned);
+        let mut done = 0;
+        let mut keep = |result: PointResult| {
+            done += 1;
+            self.watch.point(&result, done, planned);
+            kept.keep(result)
+        };
+        let ran = run_points(&others, &base, &make, &batch, self.watch, &mut keep)?;
+        if let Some(budget) = budget.filter(|_| kept.stored().has_all_points()) {
+            self.rounds(&budget, base, kept, &make, &batch)?;
+        }
+        Ok((planned > 0).then_some(ran))
+    }
+
+    /// Runs the base with as many replications as the stored base has; else it is kept.
+    fn base(&self, kept: &mut Kept, make: &MakeModel<'_>, batch: &Batch) -> Result<Option<Base>, StudyError> {
+        let found = kept.stored().results.get(&0).cloned();
+        let mut batch = batch.clone();
+        if self.sweep.budget().is_some() {
+            batch.replications = found.as_ref().map_or(batch.replications, |found| found.replications);
+        }
+        let base = run_base::<StoreError>(&self.points[0], make, &batch, self.watch)?;
+        match (&base, found) {
+            (Some(base), None) => kept.keep(base.result.clone())?,
+            (Some(base), Some(found)) if found != base.result => return Err(StudyError::BaseChanged),
+            _ => {}
+        }
+        Ok(base)
+    }
+
+    /// Spends what is left of a budget.
+    fn rounds(
+        &self,
+        budget: &Budget,
+        base: Base,
+        kept: &mut Kept,
+        make: &MakeModel<'_>,
+        batch: &Batch,
+    ) -> Result<(), BatchError<StoreError>> {
+        let have = kept.stored().results.clone();
+        let before = spent(&have);
+        let planned = self.sweep.plan.sweep.budget_replications;
+        self.watch.rounds();
+        let mut keep = |results: Vec<PointResult>| {
+            let points = results.len();
+            kept.keep_together(results)?;
+            self.watch.round(points, spent(&kept.stored().results), before, planned);
+            Ok(())
+        };
+        Rounds { points: self.points, budget, make, batch }.run(base, have, self.watch, &mut keep)
+    }
+}

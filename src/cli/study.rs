@@ -1,0 +1,142 @@
+//! What `sweep`, `sensitivity` and `optimize` share: warnings and errors of the library, for the person who asked.
+
+use tailspn::formats::pipe;
+use tailspn::report::count;
+use tailspn::sensitivity::SensitivityError;
+use tailspn::subject::{LoadError, LoadWarning, Subject};
+use tailspn::sweep::{BatchError, StoreError};
+use tailspn::{KeyProblem, StudyError};
+
+use crate::cli::exit::Exit;
+use crate::cli::load::{net_warnings, refused_net, unreadable};
+use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::output::Terminal;
+use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, refused};
+use crate::cli::question::expression;
+use crate::cli::simulate::failure;
+
+/// Prints what is odd about the files of a study.
+pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, terminal: &Terminal) {
+    for warning in warnings {
+        match warning {
+            LoadWarning::Empty { path } => terminal.tell(&empty_plan(&path.display().to_string())),
+            LoadWarning::Net { path, text, warnings } => {
+                let source = Source::new(path.display().to_string(), text.as_str());
+                terminal.brief_warnings(&net_warnings(&source, warnings));
+            }
+            _ => {}
+        }
+    }
+    if subject.whole_runs_differ() {
+        terminal.tell("note: whole runs of this job differ: means are of a typical run, quantiles over all runs");
+    }
+}
+
+/// Explains why a study has no result; keys are shown in the text of its plan.
+pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
+    let refused = |message: String, help: &str| Failure::new(Exit::Refused, Note::problem(message).with_help(help));
+    match error {
+        StudyError::Load(error) => load_failure(error),
+        StudyError::Plan(problems) => {
+            Failure { exit: Exit::Model, notes: problems.iter().map(|problem| problem_note(problem, plan)).collect() }
+        }
+        StudyError::Run(error) => failure(&error),
+        StudyError::Endless { firings } => refused(
+            format!("the net does not stop: after {} firings it has not reached its goal", count(firings.into())),
+            "`sweep.until` names another goal, such as \"#(done) >= 3\"",
+        ),
+        StudyError::Batch(error) => batch_failure(&error),
+        StudyError::Store(error) => store_failure(&error),
+        StudyError::Sensitivity(error) => {
+            let note = Note::problem(error.to_string());
+            let note = match error {
+                SensitivityError::TooFewRows { .. } => {
+                    note.with_help("--rows N asks for more; --max-time gives more time")
+                }
+                SensitivityError::Still => note.with_help("--reps N makes the noise smaller; wider ranges move more"),
+                _ => note,
+            };
+            Failure::new(Exit::Refused, note)
+        }
+        error @ StudyError::NotSchedule { .. } => {
+            refused(error.to_string(), "--measure mean; or --method each with a plan")
+        }
+        error @ StudyError::NoRanges => {
+            let help = "write a plan with `sweep.net` and axes with `from` and `to`; see docs/sensitivity.md";
+            Failure::new(Exit::Usage, Note::problem(error.to_string()).with_help(help))
+        }
+        error @ StudyError::NoBisection => {
+            let help = "say so with `faster = \"up\"` or `\"down\"`, or take `search = \"rising\"`";
+            Failure::new(Exit::Model, Note::problem(error.to_string()).with_help(help))
+        }
+        error => Failure::plain(exit_of(&error), error.to_string()),
+    }
+}
+
+/// Returns the exit code of an error that needs no further words.
+fn exit_of(error: &StudyError) -> Exit {
+    match error {
+        StudyError::Model(_) | StudyError::SweepPlan(_) | StudyError::OptimizePlan(_) => Exit::Model,
+        StudyError::TooFewReplications { .. } => Exit::Usage,
+        StudyError::Estimate(_) | StudyError::Threads(_) | StudyError::Written(_) => Exit::Internal,
+        _ => Exit::Refused,
+    }
+}
+
+fn problem_note(problem: &KeyProblem, plan: &PlanText) -> Note {
+    let note = Note::problem(problem.to_string());
+    match problem.place(&plan.text) {
+        Some(span) => note.at(&plan.source, span),
+        None => note,
+    }
+}
+
+fn load_failure(error: LoadError) -> Failure {
+    let source = |path: std::path::PathBuf, text: String| Source::new(path.display().to_string(), text);
+    match error {
+        LoadError::Io { path, error } => unreadable(&path, &error),
+        LoadError::NotText { path } => not_text(&path.display().to_string()),
+        LoadError::Job { path, text, error } => refused(&source(path, text), error, &keys_of("estimate")),
+        LoadError::Stages { path, text, error } => {
+            refused(&source(path, text), error, "docs/fit.md describes every key")
+        }
+        LoadError::Net { path, bytes, error } => {
+            refused_net(&bytes, &source(path, pipe::decode(&bytes).unwrap_or_default().into_owned()), &error)
+        }
+        LoadError::Goal { until, net, error } => expression(&net, "until", &until)
+            .map_or_else(|failure| failure, |_| Failure::plain(Exit::Usage, error.to_string())),
+        other => Failure::plain(Exit::Model, other.to_string()),
+    }
+}
+
+/// Explains why a point could not be run.
+fn batch_failure(error: &BatchError<StoreError>) -> Failure {
+    match error {
+        BatchError::Keep(error) => store_failure(error),
+        BatchError::Run { point, error } => {
+            let Failure { exit, notes } = failure(error);
+            if exit == Exit::Gpu {
+                return Failure { exit, notes };
+            }
+            let notes = notes.into_iter().map(|note| Note::problem(format!("point {point}: {note}"))).collect();
+            Failure { exit, notes }
+        }
+        other => Failure::plain(Exit::Model, other.to_string()),
+    }
+}
+
+/// Explains why results cannot be stored or read.
+pub(crate) fn store_failure(error: &StoreError) -> Failure {
+    let note = Note::problem(error.to_string());
+    match error {
+        StoreError::Exists { .. } => {
+            Failure::new(Exit::Io, note.with_help("--resume goes on with it; else give another name"))
+        }
+        StoreError::Changed { .. } => {
+            let help = "points of two sweeps cannot be compared; give another name, or what it was begun with";
+            Failure::new(Exit::Refused, note.with_help(help))
+        }
+        StoreError::Foreign { .. } => Failure::new(Exit::Model, note.with_help("give the name of a new folder")),
+        _ => Failure::new(Exit::Io, note),
+    }
+}
