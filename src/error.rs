@@ -132,7 +132,7 @@ converts![
     crate::mapreduce::AugmentError,
     crate::mapreduce::ChainProblem,
     crate::mapreduce::chain::FixedBesideRandom,
-    crate::mapreduce::net::JobNetError,
+    crate::mapreduce::JobNetError,
     crate::mapreduce::analytic::JobTimeError,
     crate::mapreduce::phase_law::PhaseLawProblem,
     crate::mapreduce::task_times::PhaseTimesError,
@@ -159,6 +159,8 @@ converts![
     crate::report::CsvError,
     crate::report::JsonError,
     crate::report::PlotError,
+    #[cfg(feature = "cli")]
+    crate::report::PngError,
     crate::report::ReadError,
 ];
 

@@ -23,7 +23,7 @@ pub mod sim;
 pub mod whole_file;
 
 pub use problems::Problems;
-pub use tailspn_watch as watch;
+pub use tailspn_common::watch;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -8,7 +8,7 @@
 pub mod solve;
 pub mod structure;
 
+pub(crate) use tailspn_common::watch;
 #[cfg(test)]
 pub(crate) use tailspn_engine::sim;
-pub(crate) use tailspn_engine::{Problems, compile, net, semantics};
-pub(crate) use tailspn_watch as watch;
+pub(crate) use tailspn_engine::{Problems, compile, estimate, net, semantics};

@@ -14,6 +14,6 @@ pub mod plan_text;
 pub mod stages;
 pub mod units;
 
+pub(crate) use tailspn_common::watch;
 pub(crate) use tailspn_engine::{estimate, net, rng};
 pub(crate) use tailspn_logs::trace;
-pub(crate) use tailspn_watch as watch;

@@ -8,7 +8,7 @@
 
 pub mod trace;
 
-pub(crate) use tailspn_watch as watch;
+pub(crate) use tailspn_common::watch;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

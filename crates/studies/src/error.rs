@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
+use crate::Problems;
 use crate::estimate::EstimateError;
+use crate::optimize;
+use crate::plan_text;
 use crate::sensitivity::SensitivityError;
 use crate::sim::{RunError, ScoreError, UnfitError};
 use crate::subject::LoadError;
+use crate::sweep;
 use crate::sweep::{BatchError, StoreError, constraint};
-use crate::{Problems, optimize, plan_text, sweep};
 
 /// A key of a study's plan that cannot be used, and why.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -20,6 +20,7 @@
 //! Guarantees: the same plan and seed give the same job, on any thread; between two events all rates are constant, so that times are
 //! exact up to rounding.
 
+mod draw;
 mod experiment;
 mod pearson;
 mod plan;

@@ -1,6 +1,6 @@
 //! What is generated: a cluster like that of the paper, a stage of tasks, and hogs.
 
-use crate::bigroots::simulate::Draw;
+use crate::bigroots::draw::Draw;
 use tailspn::diagnose::causes::Feature;
 
 /// A program that takes a resource of a node away for a while: several processes that want it all the time.

@@ -1,13 +1,12 @@
 //! One job: streams of tasks and hogs share the resources of nodes, from event to event.
 
+use crate::bigroots::draw::Draw;
 use crate::bigroots::plan::{GeneratorPlan, Hog};
 use crate::bigroots::score::{Truth, TruthWindow};
 use tailspn::diagnose::causes::NodeMeters;
 use tailspn::diagnose::causes::TaskRecord;
 use tailspn::diagnose::causes::{FEATURES, Feature, RESOURCES};
 use tailspn::diagnose::samples::{Meter, Sample, Series};
-use tailspn::estimate::normal_quantile;
-use tailspn::rng::{Address, Purpose, split};
 
 /// Bytes of a megabyte.
 const MB: f64 = 1e6;
@@ -27,33 +26,6 @@ pub struct Generated {
     pub truth: Truth,
     /// When the last task ended \[s\].
     pub end: f64,
-}
-
-/// Random numbers by address: of a seed, for a purpose, the `i`-th of an owner.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Draw {
-    key: [u32; 2],
-}
-
-impl Draw {
-    pub(super) fn new(seed: u64) -> Self {
-        Self { key: split(seed) }
-    }
-
-    /// Uniform in (0, 1).
-    pub(super) fn uniform(&self, owner: u32, sample: u32) -> f64 {
-        let words = Address { purpose: Purpose::Attempt, owner, sample }.words(self.key, 0);
-        (f64::from(words[0]) + 0.5) / (f64::from(u32::MAX) + 1.0)
-    }
-
-    fn between(&self, owner: u32, sample: u32, [low, high]: [f64; 2]) -> f64 {
-        low + (high - low) * self.uniform(owner, sample)
-    }
-
-    /// A lognormal factor with mean 1.
-    fn lognormal(&self, owner: u32, sample: u32, sigma: f64) -> f64 {
-        libm::exp(sigma * normal_quantile(self.uniform(owner, sample)) - 0.5 * sigma * sigma)
-    }
 }
 
 /// What a task uses one after the other: network, disk, processor, disk.

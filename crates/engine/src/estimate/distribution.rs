@@ -22,6 +22,11 @@ pub fn normal_quantile(p: f64) -> f64 {
     lower_normal_quantile(p)
 }
 
+/// The probability that a standard normal draw is at most `x`, as exact as `libm::erfc`.
+pub fn normal_cdf(x: f64) -> f64 {
+    0.5 * libm::erfc(-x / SQRT_2)
+}
+
 /// [`normal_quantile`] for `p` up to one half.
 fn lower_normal_quantile(p: f64) -> f64 {
     if p == 0.0 {
@@ -34,7 +39,7 @@ fn lower_normal_quantile(p: f64) -> f64 {
     if p < f64::MIN_POSITIVE {
         return start; // exp(x²/2) below would overflow
     }
-    let excess = 0.5 * libm::erfc(-start / SQRT_2) - p;
+    let excess = normal_cdf(start) - p;
     let step = excess * (2.0 * PI).sqrt() * (0.5 * start * start).exp();
     start - step / (1.0 + 0.5 * start * step)
 }

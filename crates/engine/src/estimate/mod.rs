@@ -19,6 +19,7 @@
 //! | how many more replications are needed | [`stop`] |
 //! | is A faster than B, under common random numbers | [`compare`] |
 //! | normal, Student, beta and binomial distribution | [`distribution`] |
+//! | Poisson probabilities for uniformisation | [`poisson`] |
 //!
 //! Guarantees:
 //!
@@ -35,6 +36,7 @@ pub mod histogram;
 pub mod mean;
 pub mod measured;
 pub mod moments;
+pub mod poisson;
 pub mod proportion;
 pub mod quantile;
 pub mod spread;
@@ -42,12 +44,14 @@ pub mod stop;
 
 pub use batch::{BatchError, SteadyRuns, SteadyState, steady_state, steady_state_of_runs};
 pub use compare::{CompareError, paired_difference, paired_ratio};
-pub use distribution::{normal_quantile, student_quantile};
+pub use distribution::{normal_cdf, normal_quantile, student_quantile};
 pub use histogram::{Bin, TickHistogram};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
 pub use measured::{Doubt, Measured, ends};
 pub use moments::{FloatMoments, Moments};
+pub use poisson::PoissonWindow;
 pub use proportion::{ProportionError, clopper_pearson, wilson};
 pub use quantile::{Ranks, interval_ranks, quantile_interval_of_sorted, quantile_of_sorted};
 pub use spread::standard_deviation_interval;
 pub use stop::StopRule;
+pub use tailspn_common::order::median;

@@ -3,6 +3,8 @@
 //! Owns the definition of a sample quantile and the distribution-free interval. Quantiles of samples
 //! that were only counted are in `histogram`, which uses the same definition and the same ranks.
 
+use tailspn_common::order;
+
 use crate::estimate::distribution::{binomial_at_least, binomial_at_most, normal_quantile};
 use crate::estimate::mean::{EstimateError, Interval, Method, check_level};
 
@@ -90,15 +92,13 @@ fn fewest_samples(q: f64, outside: f64) -> u64 {
     (outside.ln() / log_miss).ceil() as u64
 }
 
-/// Position of the `q` quantile among `n` sorted samples: an index from 0, and the share of the way to the next one.
+/// As [`order::position`], with the reason where there is none.
 pub(crate) fn quantile_position(n: u64, q: f64) -> Result<(u64, f64), EstimateError> {
-    if !(0.0..=1.0).contains(&q) {
-        return Err(EstimateError::QuantileOutOfRange { got: q });
-    }
-    let last = n.checked_sub(1).ok_or(EstimateError::TooFewSamples { got: 0, need: 1 })?;
-    let place = q * last as f64;
-    let index = (place.floor() as u64).min(last);
-    Ok((index, if index == last { 0.0 } else { place - place.floor() }))
+    order::position(n, q).ok_or(if (0.0..=1.0).contains(&q) {
+        EstimateError::TooFewSamples { got: 0, need: 1 }
+    } else {
+        EstimateError::QuantileOutOfRange { got: q }
+    })
 }
 
 /// The sample quantile `q` of ascending samples, in their unit.
@@ -117,11 +117,8 @@ pub(crate) fn quantile_position(n: u64, q: f64) -> Result<(u64, f64), EstimateEr
 /// assert_eq!(quantile_of_sorted(&[1.0, 2.0, 4.0, 8.0], 0.5), Ok(3.0));
 /// ```
 pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Result<f64, EstimateError> {
-    debug_assert!(sorted.is_sorted(), "samples must be ascending");
-    let (index, share) = quantile_position(sorted.len() as u64, q)?;
-    let at = |rank: u64| sorted[rank as usize];
-    let low = at(index);
-    Ok(if share > 0.0 { low + share * (at(index + 1) - low) } else { low })
+    quantile_position(sorted.len() as u64, q)?;
+    order::quantile(sorted, q).ok_or(EstimateError::TooFewSamples { got: 0, need: 1 })
 }
 
 /// The `q` quantile of ascending samples with its distribution-free interval; see [`interval_ranks`].

@@ -8,7 +8,7 @@ use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
 use crate::net::parts::{
     Annotation, Arc, ArcKind, ClassWeight, Parameter, Place, Point, StateGroup, Timing, TokenClass, Transition,
 };
-use crate::net::validate::BuildError;
+use crate::net::problem::BuildError;
 use crate::net::{NameIndex, Net};
 
 /// Puts a net together.
@@ -37,6 +37,13 @@ pub struct NetBuilder {
     annotations: Vec<Annotation>,
     state_groups: Vec<StateGroup>,
     index: NameIndex,
+}
+
+impl Net {
+    /// A builder that holds a copy of this net, for making a changed one.
+    pub fn to_builder(&self) -> NetBuilder {
+        NetBuilder::from_net(self)
+    }
 }
 
 impl NetBuilder {
@@ -74,11 +81,6 @@ impl NetBuilder {
             state_groups: net.state_groups.clone(),
             index: net.index.clone(),
         }
-    }
-
-    /// Renames the net.
-    pub fn set_name(&mut self, name: impl Into<String>) {
-        self.name = name.into();
     }
 
     /// Adds a token class.
@@ -289,7 +291,7 @@ impl NetBuilder {
 mod tests {
     use super::*;
     use crate::net::law::Law;
-    use crate::net::validate::BuildProblem;
+    use crate::net::problem::BuildProblem;
 
     #[test]
     fn reports_all_problems_at_once() {

@@ -11,6 +11,7 @@ mod difference;
 mod ids;
 mod law;
 mod parts;
+mod problem;
 mod validate;
 
 pub use builder::NetBuilder;
@@ -22,7 +23,7 @@ pub use parts::{
     Annotation, Arc, ArcKind, ClassWeight, Delay, Memory, Parameter, PathPoint, Place, Point, Servers, StateGroup,
     Timing, TokenClass, Transition,
 };
-pub use validate::{BuildError, BuildProblem, PartRef};
+pub use problem::{BuildError, BuildProblem, PartRef};
 
 use expr::{ExprError, Leaf, Names};
 use std::collections::HashMap;
@@ -132,11 +133,6 @@ impl Net {
             }
             Leaf::Capacity(place) => format!("cap({})", self.place(*place).id),
         })
-    }
-
-    /// A builder that holds a copy of this net, for making a changed one.
-    pub fn to_builder(&self) -> NetBuilder {
-        NetBuilder::from_net(self)
     }
 }
 

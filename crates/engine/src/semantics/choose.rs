@@ -1,7 +1,8 @@
 //! Which immediate transition fires: highest priority, then by weight.
 
 use crate::compile::{Firing, Program, integer_weights};
-use crate::semantics::{Fault, is_enabled};
+use crate::semantics::fault::Fault;
+use crate::semantics::is_enabled;
 
 /// How many immediate transitions may fire in a row before the net is said to loop without time passing.
 pub const MAX_IMMEDIATE_FIRINGS: u32 = 1_000_000;

@@ -2,7 +2,7 @@
 
 use crate::compile::{Firing, Program};
 use crate::net::{ArcKind, Servers};
-use crate::semantics::Fault;
+use crate::semantics::fault::Fault;
 
 /// Whether `t` is enabled in `marking`, priorities aside.
 ///

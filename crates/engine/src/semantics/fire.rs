@@ -2,8 +2,8 @@
 
 use crate::compile::Program;
 use crate::net::ArcKind;
-use crate::semantics::Fault;
 use crate::semantics::enabled::arc_weight;
+use crate::semantics::fault::Fault;
 
 /// Fires `t`, which must be enabled in `marking`.
 ///

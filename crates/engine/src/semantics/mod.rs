@@ -14,69 +14,10 @@
 
 mod choose;
 mod enabled;
+mod fault;
 mod fire;
 
 pub use choose::{Candidates, MAX_IMMEDIATE_FIRINGS, find_candidates, find_candidates_by, pick};
 pub use enabled::{enabling_degree, is_enabled, rate, served};
+pub use fault::Fault;
 pub use fire::fire;
-
-use crate::compile::Program;
-
-/// What stops a trajectory because the net is wrong. The numbers are those of the program's transitions and places.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// A rate or weight that is negative or not a number in a marking that was reached.
-    #[error("the {what} of transition `{transition}` is {value} in a marking that the net reaches")]
-    BadValue {
-        /// `rate`, `weight` or `arc weight`.
-        what: &'static str,
-        /// Id of the transition.
-        transition: String,
-        /// The value.
-        value: f64,
-    },
-    /// A goal, reward or snapshot that is infinite or not a number in a marking that was reached, as after a division by
-    /// 0.
-    #[error("{what} is infinite or not a number in a marking that the net reaches")]
-    BadExpression {
-        /// `the goal`, or which reward or snapshot.
-        what: String,
-    },
-    /// A place holds more tokens than 32 bits can count: the net is unbounded, or nearly so.
-    #[error(
-        "place `{place}` would hold more than 2^32 tokens when `{transition}` fires; the net seems to be unbounded"
-    )]
-    TooManyTokens {
-        /// Id of the place.
-        place: String,
-        /// Id of the transition.
-        transition: String,
-    },
-    /// Immediate transitions fire for ever and time does not pass.
-    #[error("immediate transitions fire for ever without time passing: {}", transitions.join(", "))]
-    VanishingLoop {
-        /// Ids of the transitions in the loop.
-        transitions: Vec<String>,
-    },
-    /// Timed transitions fire for ever although no time passes: their delays are 0, or far below the tick of the clock.
-    #[error("time stands still at {time} s: `{transition}`, perhaps with others, fires for ever with no delay")]
-    StandingTime {
-        /// Id of the last of them.
-        transition: String,
-        /// Where \[s\].
-        time: f64,
-    },
-    /// A replication without a horizon went on past the last time that its clock can tell. Ask for a horizon.
-    #[error("a replication went on past {limit} s, the last time that its clock can tell; ask for a horizon")]
-    PastTheClock {
-        /// The last time \[s\].
-        limit: f64,
-    },
-}
-
-impl Fault {
-    fn bad_value(program: &Program, t: usize, what: &'static str, value: f64) -> Self {
-        Self::BadValue { what, transition: program.transition_names[t].clone(), value }
-    }
-}

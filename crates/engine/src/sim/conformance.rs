@@ -226,7 +226,8 @@ fn same_seed_same_bits_however_the_work_is_cut() {
 
 #[test]
 fn every_vector_level_gives_the_same_bits() {
-    use crate::sim::{Clock, Engine, Schedule};
+    use crate::sim::engine::Engine;
+    use crate::sim::{Clock, Schedule};
     let program = straggling_tasks(6, &other_laws());
     let plan = plan_schedule(&program).unwrap();
     let question = Question::default();
@@ -273,8 +274,9 @@ fn lockstep_and_direct_form_agree_bit_for_bit() {
 #[test]
 fn lockstep_gives_the_same_bits_on_every_vector_level() {
     use crate::rng::split;
+    use crate::sim::Clock;
+    use crate::sim::engine::Engine;
     use crate::sim::race::{LockstepForm, Setup};
-    use crate::sim::{Clock, Engine};
     let program = two_loops(3);
     let question = Question { goal: Goal::Horizon, horizon: Some(20.0), ..Question::default() };
     let clock = Clock::choose(&program, question.horizon);

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::compile::Program;
 use crate::semantics::Fault;
-use crate::sim::Engine;
+use crate::sim::engine::Engine;
 use crate::sim::question::Question;
 use crate::sim::samples::Samples;
 use crate::watch::Watch;

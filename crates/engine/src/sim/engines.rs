@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::compile::{Program, ScheduleObstacle, SchedulePlan, plan_schedule};
-use crate::sim::Engine;
+use crate::sim::engine::Engine;
 use crate::sim::race::{ClockForm, DirectForm, DirectLaw, DirectObstacle, LockstepForm, Setup};
-use crate::sim::run::RunError;
+use crate::sim::run_error::RunError;
 use crate::sim::schedule::{Schedule, UnfitError};
 
 /// Which engine runs.

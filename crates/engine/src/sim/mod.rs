@@ -22,15 +22,19 @@ mod clock;
 #[cfg(test)]
 mod conformance;
 mod cpu;
+mod engine;
 mod engines;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 #[cfg(not(feature = "gpu"))]
 mod no_gpu;
+#[cfg(not(feature = "gpu"))]
+mod no_relay;
 mod question;
 mod race;
 mod ready;
 mod run;
+mod run_error;
 mod sampler;
 mod samples;
 mod schedule;
@@ -50,23 +54,11 @@ pub use no_gpu::Card;
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use race::{DirectLaw, DirectObstacle};
 pub use ready::Ready;
-pub use run::{Ensemble, Provenance, Run, RunError, run};
+pub use run::{Ensemble, Provenance, Run, run};
+pub use run_error::RunError;
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};
 pub use schedule::{CriticalPath, GroupShare, PathSlopes, Schedule, UnfitError};
 pub use score::{ScoreError, Scores, is_scored, scores};
 pub use shift::{Shift, ShiftError};
 pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
-
-use crate::semantics::Fault;
-
-/// An engine that is ready to run replications. What it needs besides the program is fixed when it is made.
-pub(crate) trait Engine: Send + Sync {
-    /// Runs the replications `first .. first + count` and adds them to `samples`, in order.
-    fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault>;
-
-    /// Replications that one call should have at least, where there are enough of them; four share random words.
-    fn batch(&self) -> u64 {
-        4
-    }
-}

@@ -8,7 +8,8 @@ use crate::sim::engines::Kind;
 use crate::sim::engines::{Chosen, EngineChoice, choose_planned};
 use crate::sim::question::Question;
 use crate::sim::race::Setup;
-use crate::sim::run::{RunError, finite, result_clock};
+use crate::sim::run::{finite, result_clock};
+use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 #[cfg(feature = "gpu")]
 use crate::sim::schedule::Schedule;

@@ -4,10 +4,10 @@
 //! there \[Stewart1994\]. The chances of having arrived after 0, 1, … jumps are kept, so that further times and quantiles
 //! cost no further pass.
 
+use crate::estimate::PoissonWindow;
 use crate::solve::absorb::{AbsorbError, Kind, Split, TransientPart};
 use crate::solve::chain::{Chain, OUTSIDE};
 use crate::solve::linear::{LinearOutcome, LinearSettings};
-use crate::solve::poisson::PoissonWindow;
 use crate::solve::transient::{ROUNDING_OF_A_JUMP, TransientSettings, Uniformised};
 
 /// Settings of a passage time.

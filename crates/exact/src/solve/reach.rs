@@ -3,13 +3,12 @@
 use std::time::{Duration, Instant};
 
 use crate::compile::{Code, Csr, Firing, Program};
-use crate::net::ArcKind;
 use crate::semantics::{Candidates, fire, rate};
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::growth::Growth;
 use crate::solve::space::{Peak, StateSpace};
-use crate::solve::store::Store;
+use crate::solve::store::{Store, varying};
 use crate::solve::vanish::{Rules, Settling};
 use crate::watch::Watch;
 
@@ -78,18 +77,6 @@ pub fn explore(
         Err(Halt::Error(error)) => return Err(error),
     };
     Ok(explorer.finish(stopped))
-}
-
-/// Counters that some firing changes.
-pub(crate) fn varying(program: &Program) -> Vec<bool> {
-    let mut varying = vec![false; program.counters()];
-    for change in program.changes.items() {
-        varying[change.counter as usize] = true;
-    }
-    for arc in program.dynamic.items().iter().filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output)) {
-        varying[arc.counter as usize] = true;
-    }
-    varying
 }
 
 /// The vanishing markings met so far, and where the first of each settling ends.

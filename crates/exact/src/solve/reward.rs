@@ -4,10 +4,10 @@
 //! reward `rate of the transition × impulse` in each state, with all of the rate that leads through vanishing markings to
 //! whatever state, the state itself included. Means are the same; this module gives means only.
 
+use crate::estimate::PoissonWindow;
 use crate::solve::absorb::{AbsorbError, absorption};
 use crate::solve::chain::Chain;
 use crate::solve::linear::LinearSettings;
-use crate::solve::poisson::PoissonWindow;
 use crate::solve::transient::{TransientError, TransientSettings, Uniformised, share, too_many, walk, windows};
 
 /// Expected rewards at times.

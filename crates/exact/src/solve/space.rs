@@ -201,7 +201,7 @@ struct Entries {
 
 impl Entries {
     fn new(program: &Program) -> Self {
-        Self { store: Store::new(&program.initial, &crate::solve::reach::varying(program)), flows: Vec::new() }
+        Self { store: Store::new(&program.initial, &crate::solve::store::varying(program)), flows: Vec::new() }
     }
 
     fn add(&mut self, marking: &[u32], flow: f64) {

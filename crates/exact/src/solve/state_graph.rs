@@ -104,7 +104,7 @@ pub fn reachability_graph(space: &StateSpace, program: &Program, drawing: Drawin
         rules: space.rules(program),
         space,
         drawing,
-        vanishing: Store::new(&program.initial, &crate::solve::reach::varying(program)),
+        vanishing: Store::new(&program.initial, &crate::solve::store::varying(program)),
         graph: StateGraph::default(),
         settling: Settling::default(),
     };

@@ -6,6 +6,9 @@
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use crate::compile::Program;
+use crate::net::ArcKind;
+
 /// Where a counter lies in a packed marking; a field does not cross from one word to the next.
 #[derive(Clone, Copy, Debug)]
 struct Field {
@@ -202,6 +205,18 @@ fn hash(words: &[u64]) -> u64 {
         let product = u128::from(code ^ word) * u128::from(FACTOR);
         (product as u64) ^ ((product >> 64) as u64).rotate_left(32)
     })
+}
+
+/// Counters that some firing changes.
+pub(crate) fn varying(program: &Program) -> Vec<bool> {
+    let mut varying = vec![false; program.counters()];
+    for change in program.changes.items() {
+        varying[change.counter as usize] = true;
+    }
+    for arc in program.dynamic.items().iter().filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output)) {
+        varying[arc.counter as usize] = true;
+    }
+    varying
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@
 //! cancels. One pass over `n` serves all times.
 
 use crate::compile::Csr;
+use crate::estimate::PoissonWindow;
 use crate::solve::chain::{Chain, ChainProblem, Incoming};
-use crate::solve::poisson::PoissonWindow;
 
 /// Settings of transient probabilities and of distributions of passage times.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,6 @@
 use crate::compile::Program;
 use crate::semantics::{Candidates, Fault, find_candidates, fire, rate};
 use crate::solve::explore_error::ExploreError;
-use crate::solve::space::StateSpace;
 use crate::solve::store::Store;
 use crate::solve::vanish::{Rules, Settling};
 
@@ -83,7 +82,7 @@ pub(crate) fn sequence(
 }
 
 /// Appends to `path` what leads in zero time from a marking to one with `is_there`; false where nothing does.
-fn settle_to(
+pub(crate) fn settle_to(
     rules: &Rules<'_>,
     from: &[u32],
     settling: &mut Settling,
@@ -101,7 +100,7 @@ fn settle_to(
 
 /// Appends to `path` one timed firing, and the immediate ones after it, that lead to a marking with `is_there`; nothing
 /// where none do.
-fn step_to(
+pub(crate) fn step_to(
     rules: &Rules<'_>,
     from: &[u32],
     settling: &mut Settling,
@@ -123,38 +122,4 @@ fn step_to(
         path.pop();
     }
     Ok(())
-}
-
-impl StateSpace {
-    /// Transitions that lead from the initial marking to a state, with as few timed firings as possible.
-    ///
-    /// # Errors
-    ///
-    /// As [`explore`](crate::solve::explore).
-    pub fn path_to(&self, program: &Program, state: u32) -> Result<Vec<u32>, ExploreError> {
-        sequence(&self.rules(program), &self.store, &self.parents, state)
-    }
-
-    /// Transitions that lead from the initial marking to one in which a place holds the most tokens that it ever does.
-    ///
-    /// # Errors
-    ///
-    /// As [`explore`](crate::solve::explore).
-    pub fn path_to_peak(&self, program: &Program, place: usize) -> Result<Vec<u32>, ExploreError> {
-        let peak = self.peaks[place];
-        let rules = self.rules(program);
-        let is_there = |marking: &[u32]| program.tokens_in(place, marking) >= peak.tokens;
-        let mut settling = Settling::default();
-        let mut path = Vec::new();
-        if settle_to(&rules, &program.initial, &mut settling, &is_there, &mut path)? {
-            return Ok(path);
-        }
-        let mut path = self.path_to(program, peak.state)?;
-        if peak.vanishing {
-            let mut marking = program.initial.clone();
-            self.store.read(peak.state as usize, &mut marking);
-            step_to(&rules, &marking, &mut settling, &is_there, &mut path)?;
-        }
-        Ok(path)
-    }
 }

@@ -96,11 +96,6 @@ impl Experiment {
         Self { world, usual, factor: Truth::default().factor, policies: policies.to_vec(), settings }
     }
 
-    /// Usual time of each task, jobs in order, maps before reduces \[s\].
-    pub fn usual_times(&self) -> &[f64] {
-        &self.usual
-    }
-
     /// Runs all policies over all replications, or until `go_on` says no: it is asked now and then with the number of
     /// replications that are done.
     ///

@@ -6,6 +6,7 @@
 //! times the slowness of the node, times a ratio drawn from those of the stage's attempts.
 
 use crate::cluster::detect::Category;
+use crate::cluster::known_work::Known;
 use crate::cluster::plan::{Failure, JobOrder, Noise, Power, Slowdown};
 use crate::cluster::world::{CategorySpec, JobSpec, Local, NodeSpec, TaskSpec, World};
 use crate::rng::split;
@@ -58,36 +59,6 @@ pub struct KnownJob {
     pub stages: Vec<KnownStage>,
     /// From the last end of a task to the end of the job \[s\].
     pub end_s: f64,
-}
-
-/// What a world knows of the attempts of such a job.
-#[derive(Clone, Debug)]
-pub(super) struct Known {
-    first: Vec<Option<(usize, f64)>>,
-    usual: Vec<f64>,
-    stage: Vec<u32>,
-    slowness: Vec<Vec<f64>>,
-    ratios: Vec<Vec<f64>>,
-    pub(super) end_s: f64,
-}
-
-impl Known {
-    /// The node that a task's first attempt belongs to.
-    pub(super) fn home(&self, task: u32) -> Option<usize> {
-        self.first[task as usize].map(|(home, _)| home)
-    }
-
-    /// Work of an attempt that begins on a node, after so many others of its task; `word` draws what is not known.
-    pub(super) fn work(&self, task: u32, node: usize, before: u32, word: u32) -> f64 {
-        let stage = self.stage[task as usize] as usize;
-        let slowness = &self.slowness[stage];
-        if let Some((home, work)) = self.first[task as usize].filter(|_| before == 0) {
-            return if home == node { work } else { work * slowness[node] / slowness[home] };
-        }
-        let ratios = &self.ratios[stage];
-        let drawn = ((u64::from(word) * ratios.len() as u64) >> 32) as usize;
-        self.usual[task as usize] * slowness[node] * ratios[drawn]
-    }
 }
 
 impl KnownJob {

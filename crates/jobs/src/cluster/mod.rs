@@ -31,6 +31,7 @@ mod advice;
 mod compare;
 mod ensemble;
 mod known;
+mod known_work;
 mod looking;
 mod mishaps;
 mod next_event;

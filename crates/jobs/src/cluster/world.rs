@@ -3,7 +3,7 @@
 //! Sizes and places of blocks are drawn once for a seed: every replication and every policy has the same input.
 
 use crate::cluster::detect::Category;
-use crate::cluster::known::Known;
+use crate::cluster::known_work::Known;
 use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowdown};
 use crate::estimate::normal_quantile;
 use crate::rng::{Address, Purpose, split};

@@ -2,6 +2,8 @@
 //!
 //! The estimator is Huber's \[Huber1964\], by iteratively reweighted least squares on relative residuals.
 
+use tailspn_common::order;
+
 /// A line `fixed + slope · x`, neither part negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Line {
@@ -28,12 +30,7 @@ impl Line {
 
 /// The middle of some numbers; 0 of none.
 pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n => f64::midpoint(values[(n - 1) / 2], values[n / 2]),
-    }
+    order::median(values).unwrap_or(0.0)
 }
 
 /// Spread of residuals that a few wild ones do not move, as a standard deviation.

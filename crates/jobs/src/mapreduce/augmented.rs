@@ -2,7 +2,7 @@
 //!
 //! Plain records; `attempts` makes them.
 
-use crate::mapreduce::straggler::SettingProblem;
+use crate::mapreduce::setting::SettingProblem;
 use crate::mapreduce::task_chain::ChainProblem;
 use crate::net::{BuildError, Net, PlaceId, TransitionId};
 

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::estimate::PoissonWindow;
 use crate::mapreduce::curve::Curve;
 
 /// Share of a task's sum of squared stage means below which its shortest stages count as fixed times.
@@ -86,56 +87,20 @@ impl TaskLaw {
     }
 }
 
-/// Poisson probabilities around their mode, summing to 1.
-struct PoissonWindow {
-    first: usize,
-    weights: Vec<f64>,
-}
-
-impl PoissonWindow {
-    /// The weights of a Poisson law with mean `mean`, those below [`SMALL_WEIGHT`] left out.
-    ///
-    /// Grown from the mode by ratios and normalised, so no factorial and no exponential can overflow.
-    fn new(mean: f64) -> Self {
-        let mode = mean.floor() as usize;
-        let mut weights = Vec::new();
-        let (mut weight, mut n) = (1.0, mode);
-        while n > 0 {
-            weight *= n as f64 / mean;
-            if weight < SMALL_WEIGHT {
-                break;
-            }
-            weights.push(weight);
-            n -= 1;
+/// Mean of `values` under the weights of a window, where values beyond the end are 0. Eight sums, so it vectorises.
+fn average(window: &PoissonWindow, values: &[f64]) -> f64 {
+    let reached = values.get(window.first..).unwrap_or_default();
+    let length = reached.len().min(window.weights.len());
+    let (weights, weights_rest) = window.weights[..length].as_chunks::<8>();
+    let (values, values_rest) = reached[..length].as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (w, v) in weights.iter().zip(values) {
+        for i in 0..8 {
+            sums[i] += w[i] * v[i];
         }
-        let first = mode - weights.len();
-        weights.reverse();
-        (weight, n) = (1.0, mode);
-        while weight >= SMALL_WEIGHT {
-            weights.push(weight);
-            n += 1;
-            weight *= mean / n as f64;
-        }
-        let total: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|w| *w /= total);
-        Self { first, weights }
     }
-
-    /// Mean of `values` under these weights, where values beyond the end are 0. Eight sums, so it vectorises.
-    fn average(&self, values: &[f64]) -> f64 {
-        let reached = values.get(self.first..).unwrap_or_default();
-        let length = reached.len().min(self.weights.len());
-        let (weights, weights_rest) = self.weights[..length].as_chunks::<8>();
-        let (values, values_rest) = reached[..length].as_chunks::<8>();
-        let mut sums = [0.0; 8];
-        for (w, v) in weights.iter().zip(values) {
-            for i in 0..8 {
-                sums[i] += w[i] * v[i];
-            }
-        }
-        let rest: f64 = weights_rest.iter().zip(values_rest).map(|(w, v)| w * v).sum();
-        sums.iter().sum::<f64>() + rest
-    }
+    let rest: f64 = weights_rest.iter().zip(values_rest).map(|(w, v)| w * v).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 /// Probability of being unfinished after n jumps of the chain with `rate` \[1/s\], n = 0, 1, ….
@@ -179,9 +144,9 @@ impl Class {
         }
         let mut ln_done: f64 = self.curves.iter().map(|(count, curve)| count * curve.cdf(t).ln()).sum();
         if !self.tasks.is_empty() {
-            let window = PoissonWindow::new(self.rate * t);
+            let window = PoissonWindow::above_share(self.rate * t, SMALL_WEIGHT);
             for (count, unfinished) in &self.tasks {
-                ln_done += count * (-window.average(unfinished).min(1.0)).ln_1p();
+                ln_done += count * (-average(&window, unfinished).min(1.0)).ln_1p();
             }
         }
         ln_done
@@ -261,7 +226,8 @@ fn classify(groups: BTreeMap<Vec<u64>, (TaskLaw, f64)>, fixed_s: f64, budget: f6
         if unfinished.len() <= LONG_CHAIN {
             class.tasks.push((count, unfinished));
         } else {
-            let done = |t: f64| 1.0 - PoissonWindow::new(class.rate * t).average(&unfinished).min(1.0);
+            let done =
+                |t: f64| 1.0 - average(&PoissonWindow::above_share(class.rate * t, SMALL_WEIGHT), &unfinished).min(1.0);
             class.curves.push((count, Curve::fit(law.stages_end(budget), &[], done)));
         }
     }
@@ -281,9 +247,9 @@ mod tests {
     #[test]
     fn poisson_window_has_the_law_s_mean() {
         for mean in [1e-9, 0.3, 1.0, 17.5, 4_000.25, 1.0e6] {
-            let window = PoissonWindow::new(mean);
+            let window = PoissonWindow::above_share(mean, SMALL_WEIGHT);
             let n: Vec<f64> = (0..window.first + window.weights.len()).map(|n| n as f64).collect();
-            assert_relative_eq!(window.average(&n), mean, max_relative = 1e-12);
+            assert_relative_eq!(average(&window, &n), mean, max_relative = 1e-12);
         }
     }
 

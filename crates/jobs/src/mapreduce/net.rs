@@ -25,17 +25,18 @@
 
 use std::collections::HashMap;
 
-use crate::mapreduce::augmented::{AttemptParts, AugmentError};
+use crate::mapreduce::augmented::AttemptParts;
+use crate::mapreduce::net_error::JobNetError;
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
-use crate::mapreduce::plan_check::PlanProblem;
+use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
 use crate::mapreduce::retime::timing_of;
 use crate::mapreduce::slots::{Slots, slots_of};
 use crate::mapreduce::speculation::speculate;
 use crate::mapreduce::straggler::{WhichTasks, straggle};
 use crate::mapreduce::task_chain::TaskChain;
 use crate::mapreduce::task_times::JobPhases;
-use crate::net::{BuildError, Net, NetBuilder, PlaceId, Point, Timing, TransitionId};
+use crate::net::{Net, NetBuilder, PlaceId, Point, Timing, TransitionId};
 
 /// The net of a job, and which of its parts are which.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,65 +53,6 @@ pub struct JobNet {
     pub attempts: Vec<AttemptParts>,
 }
 
-/// The transitions of each of the nine phases, in task order.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PhaseMap {
-    of_phase: [Vec<TransitionId>; 9],
-}
-
-impl PhaseMap {
-    /// The transitions of one phase: one for load and shuffle, else one per task in task order.
-    pub fn transitions(&self, phase: Phase) -> &[TransitionId] {
-        &self.of_phase[phase.index()]
-    }
-
-    /// The phases, 1 to 9, with their transitions.
-    pub fn iter(&self) -> impl Iterator<Item = (Phase, &[TransitionId])> {
-        Phase::ALL.into_iter().map(|phase| (phase, self.transitions(phase)))
-    }
-}
-
-/// Why a plan has no net. Nothing was made.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum JobNetError {
-    /// The plan has bad values. Correct them.
-    #[error("the plan has {} bad values, first {}", .0.len(), .0[0])]
-    Plan(
-        /// All of them, at least one.
-        Vec<PlanProblem>,
-    ),
-    /// There is no map task or no reduce task; there must be one of each.
-    #[error("{maps} map tasks and {reduces} reduce tasks; there must be at least one of each")]
-    NoTask {
-        /// Map tasks.
-        maps: usize,
-        /// Reduce tasks.
-        reduces: usize,
-    },
-    /// A mean time is negative, infinite or not a number. Take the times from `phase_times`.
-    #[error("phase `{phase}` lasts {mean_s} s on average; it must be finite and not negative")]
-    BadTime {
-        /// The phase.
-        phase: Phase,
-        /// Its mean \[s\].
-        mean_s: f64,
-    },
-    /// Tasks wait for slots, and one of them was placed on no kind of worker, or on one without slots. Take the placement
-    /// from `phase_times` of the same plan.
-    #[error("a task runs on a kind of worker that has no slot for it")]
-    NoSlot,
-    /// The plan's stragglers or copies do not fit the net.
-    #[error(transparent)]
-    Augment(#[from] AugmentError),
-    /// A mean time and the shape of its law make a number that is too large or too small.
-    #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
-    Parts(
-        /// All of them, at least one.
-        BuildError,
-    ),
-}
-
 /// Distance of neighbouring columns of the drawing, and of neighbouring rows \[pixels\].
 const STEP: Point = Point { x: 90.0, y: 60.0 };
 
@@ -119,9 +61,6 @@ const CORNER: Point = Point { x: 60.0, y: 60.0 };
 
 /// Rows among which the parts that exist once are centred, so that they are in sight when the net is opened.
 const ROWS_IN_SIGHT: usize = 10;
-
-/// Priority of all immediate transitions; none of them competes with one of another kind.
-pub(super) const PRIORITY: u32 = 1;
 
 /// The net of `plan`'s job with the mean times `phases`.
 ///

@@ -5,7 +5,7 @@
 use crate::mapreduce::params::{Cluster, GivenPhases, Hadoop, Job, Node, Plan, Profile};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLawProblem;
-use crate::mapreduce::straggler::SettingProblem;
+use crate::mapreduce::setting::SettingProblem;
 use crate::plan_text;
 use crate::plan_text::{ValueFault, short};
 

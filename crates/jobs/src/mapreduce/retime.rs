@@ -2,9 +2,9 @@
 //!
 //! The nets come from [`job_net`](crate::mapreduce::job_net); here is what makes them alike.
 
-use crate::mapreduce::net::{PRIORITY, PhaseMap};
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
+use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
 use crate::mapreduce::slots::{Slots, slots_of};
 use crate::mapreduce::task_times::JobPhases;
 use crate::net::{Timing, TransitionId};

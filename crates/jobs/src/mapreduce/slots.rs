@@ -4,7 +4,7 @@
 //! phase means), any free slot will do: one pool. Else a task belongs to the kind of worker that its means were
 //! computed for, and only a slot of that kind serves it.
 
-use crate::mapreduce::net::JobNetError;
+use crate::mapreduce::net_error::JobNetError;
 use crate::mapreduce::params::{Node, Plan};
 use crate::mapreduce::task_times::JobPhases;
 

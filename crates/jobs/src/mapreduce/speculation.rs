@@ -11,7 +11,8 @@ use crate::cluster::first_order::{DetectorQuality, Fates, fates};
 use crate::mapreduce::attempts::{Copies, weave};
 use crate::mapreduce::augmented::{AugmentError, Augmented, CopySlots};
 use crate::mapreduce::fate::Fate;
-use crate::mapreduce::straggler::{SettingProblem, Stragglers, range, straggle, usual_fate};
+use crate::mapreduce::setting::{SettingProblem, range};
+use crate::mapreduce::straggler::{Stragglers, straggle, usual_fate};
 use crate::mapreduce::task_chain::TaskChain;
 use crate::net::Net;
 

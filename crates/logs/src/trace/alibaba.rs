@@ -11,8 +11,9 @@ use std::collections::HashMap;
 use crate::trace::attempt::{Locality, Outcome};
 use crate::trace::builder::{Builder, NewAttempt};
 use crate::trace::error::TraceError;
+use crate::trace::ids::{ApplicationId, StageId};
 use crate::trace::input::Lines;
-use crate::trace::job_trace::{Application, ApplicationId, StageId};
+use crate::trace::job_trace::Application;
 use crate::trace::warning::WarningKind;
 
 /// Microseconds in a second, the unit of all times.
@@ -245,7 +246,7 @@ impl State {
     }
 }
 
-fn time(cell: &str, builder: &mut Builder) -> Option<crate::trace::job_trace::Moment> {
+fn time(cell: &str, builder: &mut Builder) -> Option<crate::trace::ids::Moment> {
     match cell.parse::<i64>() {
         Ok(seconds) => builder.time(seconds, SECOND),
         Err(_) if cell.is_empty() => None,

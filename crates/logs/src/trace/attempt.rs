@@ -1,6 +1,6 @@
 //! One attempt to run a task: where, when, and what came of it. Millions of them are kept, so that a record is small.
 
-use crate::trace::job_trace::{ExecutorId, Moment, NodeId, StageId};
+use crate::trace::ids::{ExecutorId, Moment, NodeId, StageId};
 use crate::trace::metric::MetricSpan;
 
 /// How an attempt ended.

@@ -4,13 +4,11 @@ use std::collections::HashMap;
 
 use crate::trace::attempt::{Attempt, Locality, Outcome, UNKNOWN, stored};
 use crate::trace::error::TraceError;
-use crate::trace::job_trace::{
-    Application, ApplicationId, Clock, Executor, ExecutorId, Job, JobTrace, Moment, Node, NodeId, Reading, Stage,
-    StageId, StageKind,
-};
+use crate::trace::format::Format;
+use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
+use crate::trace::job_trace::{Application, Clock, Executor, Job, JobTrace, Node, Reading, Stage, StageKind};
 use crate::trace::metric::{MetricStore, Metrics};
-use crate::trace::read::ReadOptions;
-use crate::trace::sniff::Format;
+use crate::trace::read_options::ReadOptions;
 use crate::trace::warning::{Spot, WarningKind, Warnings};
 
 /// An attempt as a reader found it.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::trace::sniff::Format;
+use crate::trace::format::Format;
 
 /// A log that cannot be read. Nothing of it is kept; for oddities that do not stop the reading see
 /// [`Warning`](crate::trace::Warning).

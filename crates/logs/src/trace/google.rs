@@ -10,8 +10,9 @@ use hashbrown::HashMap;
 use crate::trace::attempt::{Locality, Outcome};
 use crate::trace::builder::{Builder, NewAttempt};
 use crate::trace::error::TraceError;
+use crate::trace::ids::{ApplicationId, Moment, NodeId, StageId};
 use crate::trace::input::Lines;
-use crate::trace::job_trace::{Application, ApplicationId, Moment, NodeId, StageId};
+use crate::trace::job_trace::Application;
 use crate::trace::metric::{Metric, Metrics};
 use crate::trace::warning::WarningKind;
 

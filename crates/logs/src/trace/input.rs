@@ -10,7 +10,7 @@ use std::rc::Rc;
 use crate::trace::builder::Builder;
 use crate::trace::compression::{Plain, plain};
 use crate::trace::error::TraceError;
-use crate::trace::read::ReadOptions;
+use crate::trace::read_options::ReadOptions;
 use crate::trace::warning::WarningKind;
 use crate::watch::Watch;
 

@@ -33,25 +33,28 @@ mod attempt;
 mod builder;
 pub mod compression;
 mod error;
+mod format;
 mod google;
 mod hadoop;
+mod ids;
 mod input;
 mod job_trace;
 mod loose;
 mod metric;
 mod read;
+mod read_options;
 mod sniff;
 mod spark;
 mod warning;
 
 pub use attempt::{Attempt, Locality, Outcome};
 pub use error::TraceError;
-pub use job_trace::{
-    Application, ApplicationId, Clock, Executor, ExecutorId, Job, JobTrace, Moment, Node, NodeId, Reading, Stage,
-    StageId, StageKind,
-};
+pub use format::Format;
+pub use ids::Moment;
+pub use ids::{ApplicationId, ExecutorId, NodeId, StageId};
+pub use job_trace::{Application, Clock, Executor, Job, JobTrace, Node, Reading, Stage, StageKind};
 pub use metric::{Metric, MetricUnit};
-pub use read::{ReadOptions, is_log, read, read_bytes};
-pub use sniff::Format;
+pub use read::{is_log, read, read_bytes};
+pub use read_options::ReadOptions;
 pub use warning::tell;
 pub use warning::{Spot, Warning, WarningKind};

@@ -4,26 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::trace::builder::Builder;
 use crate::trace::error::TraceError;
+use crate::trace::format::Format;
 use crate::trace::input::{Lines, Part, files_of, head};
 use crate::trace::job_trace::{Clock, JobTrace};
-use crate::trace::sniff::{Format, GIVE_A_LOG, HEAD, Sniffed, sniff};
+use crate::trace::read_options::ReadOptions;
+use crate::trace::sniff::{GIVE_A_LOG, HEAD, Sniffed, sniff};
 use crate::trace::{alibaba, google, hadoop, spark};
 use crate::watch::Watch;
-
-/// Limits of the reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadOptions {
-    /// Attempts that are kept; a log with more is refused. An attempt takes about 120 bytes. Default 20 million.
-    pub most_attempts: u64,
-    /// Bytes of a line; a longer line is left out and counted. Default 256 MiB.
-    pub longest_line: usize,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self { most_attempts: 20_000_000, longest_line: 1 << 28 }
-    }
-}
 
 /// Reads the log in a file or a folder: the folder of a rolled Spark event log, one with the pieces of a Databricks log, or
 /// one with the batch tables of Alibaba.

@@ -96,14 +96,6 @@ impl WarningKind {
             Self::BeforeStart => "a time before the start of the first application",
         }
     }
-
-    /// Whether numbers of the log are missing or wrong because of it, and not only odd.
-    pub fn loses_numbers(self) -> bool {
-        !matches!(
-            self,
-            Self::FurtherApplication | Self::Resubmitted | Self::BeforeStart | Self::Unfinished | Self::UnfinishedJob
-        )
-    }
 }
 
 /// One kind of oddity: how often, where first, and what was there.

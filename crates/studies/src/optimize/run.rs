@@ -22,7 +22,7 @@ use crate::watch::Watch;
 ///
 /// ```
 /// use tailspn_studies::optimize::{Optimization, OptimizePlan};
-/// use tailspn_watch::Unwatched;
+/// use tailspn_common::watch::Unwatched;
 ///
 /// let text = "optimize.deadline_s = 120\n[[axis]]\nkey = \"cluster.node[0].count\"\nvalues = [10, 20, 40]";
 /// let search = Optimization::new(OptimizePlan::from_toml(text)?, "".as_ref())?;

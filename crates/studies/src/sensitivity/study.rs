@@ -45,7 +45,7 @@ pub enum Method {
 /// ```
 /// use tailspn_studies::sensitivity::{Method, Sensitivity};
 /// use tailspn_studies::sweep::SweepPlan;
-/// use tailspn_watch::Unwatched;
+/// use tailspn_common::watch::Unwatched;
 ///
 /// let axes = "[[axis]]\nkey = \"cluster.node[*].gpu_speed\"\nfrom = 1\nto = 2\n\
 ///             [[axis]]\nkey = \"cluster.node[*].network_mb_per_s\"\nfrom = 112\nto = 224";

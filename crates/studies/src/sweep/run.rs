@@ -22,7 +22,7 @@ use crate::watch::Watch;
 ///
 /// ```
 /// use tailspn_studies::sweep::{Sweep, SweepPlan};
-/// use tailspn_watch::Unwatched;
+/// use tailspn_common::watch::Unwatched;
 ///
 /// let plan = SweepPlan::from_toml("[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 80]")?;
 /// let outcome = Sweep::new(plan, "".as_ref())?.run(&Unwatched)?;

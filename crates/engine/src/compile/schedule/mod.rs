@@ -7,121 +7,17 @@
 //!
 //! What fires under which choices is tracked as a *guard*: the set of (choice, branch) pairs that must have come out.
 
+mod plan;
 mod planner;
 mod slots;
+
+pub use plan::{ChoiceStep, Fold, Put, ScheduleError, ScheduleObstacle, SchedulePlan, Step};
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::Problems;
-use crate::compile::Csr;
 use crate::compile::program::{Firing, Program};
 use planner::Planner;
-
-/// Every reason why a program is not a schedule.
-pub type ScheduleError = Problems<ScheduleObstacle>;
-
-/// Why a program is not a schedule; each names the first place or transition where it shows.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ScheduleObstacle {
-    /// A circle of places and transitions: something may fire twice.
-    #[error("the net has a cycle through transition `{transition}`")]
-    Cycle {
-        /// A transition on the cycle.
-        transition: String,
-    },
-    /// Inhibitor, test or capacity that can disable, or an expression over the marking.
-    #[error("transition `{transition}` depends on more than the tokens that it takes")]
-    Condition {
-        /// The transition.
-        transition: String,
-    },
-    /// Timed transitions that take tokens from the same place.
-    #[error("place `{place}` feeds several transitions that are not a free choice of immediates")]
-    Conflict {
-        /// The place.
-        place: String,
-    },
-    /// The tokens that arrive in a place are not exactly those that one firing takes.
-    #[error("place `{place}` does not get exactly the tokens that one firing of `{transition}` takes")]
-    TokenCount {
-        /// The place.
-        place: String,
-        /// The transition that takes them.
-        transition: String,
-    },
-    /// A transition without input place: it fires again and again.
-    #[error("transition `{transition}` has no input place and fires for ever")]
-    Source {
-        /// The transition.
-        transition: String,
-    },
-}
-
-/// How the time of a token that arrives is put into a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
-    /// The slot holds nothing yet.
-    Set,
-    /// All tokens are needed: the latest counts.
-    Max,
-    /// Only one of them comes: the earliest, all others are never.
-    Min,
-}
-
-/// Where the time of a firing goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Put {
-    /// How.
-    pub fold: Fold,
-    /// Which slot.
-    pub slot: u32,
-    /// A slot of alternatives is complete: fold it, latest first, into this slot.
-    pub then: Option<(Fold, u32)>,
-}
-
-/// One transition of the straight-line program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The transition.
-    pub transition: u32,
-    /// Slots whose latest time is when it is enabled; empty where all its tokens are there from the start.
-    pub reads: Vec<u32>,
-    /// It fires only where this choice comes out as this branch.
-    pub branch: Option<(u32, u32)>,
-    /// Whether there are replications in which it does not fire.
-    pub conditional: bool,
-    /// Whether its firing may be the last one.
-    pub last: bool,
-    /// Where its time goes.
-    pub puts: Vec<Put>,
-}
-
-/// A free choice of immediate transitions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChoiceStep {
-    /// The group of immediates, which owns the random word.
-    pub group: u32,
-    /// Integer weights of the branches, cumulative: branch `b` is taken where the selector is below entry `b` first.
-    pub cumulative: Vec<u32>,
-}
-
-/// A program as a schedule: steps in topological order over slots of times.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SchedulePlan {
-    /// The transitions, each after all that it waits for.
-    pub steps: Vec<Step>,
-    /// The random choices.
-    pub choices: Vec<ChoiceStep>,
-    /// Number of slots.
-    pub slots: u32,
-    /// Per counter: the producers of its tokens; for tracing a time back to where it came from.
-    pub producers: Csr<u32>,
-    /// Per counter: whether nothing takes its tokens, and they all arrive in every replication.
-    pub sure_sink: Vec<bool>,
-    /// Per counter: tokens that ever arrive if all producers fire, initial ones included.
-    pub arrivals: Vec<u64>,
-}
 
 /// The straight-line form of a program.
 ///

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::compile::Csr;
 use crate::compile::program::{Firing, Program};
+use crate::compile::schedule::plan::{ChoiceStep, Fold, Put, ScheduleObstacle, SchedulePlan, Step};
 use crate::compile::schedule::slots::{Cell, Slots};
-use crate::compile::schedule::{ChoiceStep, Fold, Put, ScheduleObstacle, SchedulePlan, Step};
 
 /// (choice, branch) pairs that must have come out, by rising choice.
 type Guard = Vec<(u32, u32)>;

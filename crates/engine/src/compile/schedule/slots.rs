@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::compile::schedule::Fold;
+use crate::compile::schedule::plan::Fold;
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

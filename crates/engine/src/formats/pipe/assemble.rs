@@ -10,8 +10,7 @@ use crate::formats::pipe::names::NameTable;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::resolve::inside;
-use crate::formats::pipe::values::{What, class_list, count};
+use crate::formats::pipe::values::{What, class_list, count, inside};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, Leaf, Names};
 use crate::net::{

@@ -5,44 +5,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::formats::pipe::finding::{PipeFinding, PipeVersion, Severity};
 use crate::formats::pipe::grammar;
 use crate::net::expr::{BinaryOp, Expr};
 use crate::net::{
     Arc, ArcKind, ClassId, Delay, Memory, Net, ParameterId, PartRef, PlaceId, Servers, Timing, TransitionId,
 };
-
-/// A version of PIPE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PipeVersion {
-    /// PIPE 4.3.0.
-    Pipe43,
-    /// PIPE 5.0.2.
-    Pipe5,
-}
-
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// It depends on what the net does when it runs, or only the drawing is concerned.
-    Note,
-    /// The numbers are wrong.
-    Wrong,
-    /// The file does not load, or no analysis runs.
-    Refused,
-}
-
-/// Something that a PIPE version gets wrong about a net.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PipeFinding {
-    /// Which version.
-    pub version: PipeVersion,
-    /// How bad it is.
-    pub severity: Severity,
-    /// The part it is about; the net as a whole where there is none.
-    pub part: Option<PartRef>,
-    /// What happens, with the part's id.
-    pub message: String,
-}
 
 /// Everything that PIPE 4.3 and PIPE 5 would get wrong about a net: by version, then in the order of the rules.
 pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {

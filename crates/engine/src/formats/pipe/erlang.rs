@@ -1,6 +1,6 @@
 //! Erlang delays as chains of exponential transitions, for programs that have no other law.
 
-use crate::formats::pipe::write::{Loss, WriteWarning};
+use crate::formats::pipe::loss::{Loss, WriteWarning};
 use crate::net::{ArcKind, Delay, Law, Net, NetBuilder, PartRef, Place, Point, Servers, Timing, TransitionId};
 
 /// How far apart the stages are drawn, in pixels.

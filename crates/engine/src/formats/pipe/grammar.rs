@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::formats::pipe::check::{PipeVersion, Severity};
+use crate::formats::pipe::finding::{PipeVersion, Severity};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{Net, Place};
 

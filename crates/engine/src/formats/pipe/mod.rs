@@ -48,9 +48,11 @@ mod dialect;
 mod encoding;
 mod erlang;
 mod escape;
+mod finding;
 mod grammar;
 mod instructions;
 mod join;
+mod loss;
 mod names;
 mod notes;
 mod options;
@@ -72,10 +74,12 @@ mod meaning;
 #[cfg(test)]
 mod roundtrip;
 
-pub use check::{PipeFinding, PipeVersion, Severity, pipe_report};
+pub use check::pipe_report;
 pub use dialect::Dialect;
 pub use encoding::decode;
+pub use finding::{PipeFinding, PipeVersion, Severity};
+pub use loss::{Loss, WriteWarning};
 pub use options::{ReadOptions, Reading};
 pub use problem::{Fault, Oddity, ReadError, ReadProblem, Spot, Warning};
 pub use read::{ReadNet, read};
-pub use write::{Loss, Target, WriteOptions, WriteWarning, Written, write};
+pub use write::{Target, WriteOptions, Written, write};

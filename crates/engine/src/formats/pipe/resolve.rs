@@ -1,13 +1,12 @@
 //! Second pass, the expressions: which names they may use, and what numbers may look like.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use crate::formats::pipe::assemble::Assembler;
 use crate::formats::pipe::names::{Positions, expression, folded};
 use crate::formats::pipe::options::Reading;
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::values::What;
+use crate::formats::pipe::values::{What, inside};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, ExprError, Names, parse};
 use crate::net::{ClassId, ParameterId, PlaceId};
@@ -124,13 +123,4 @@ fn decimal_comma(text: &str) -> Option<f64> {
     let (whole, fraction) = text.split_once(',')?;
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     if digits(whole) && digits(fraction) { format!("{whole}.{fraction}").parse().ok() } else { None }
-}
-
-/// The bytes of a piece of a text; those of the whole text where it was not written as it reads.
-pub(super) fn inside(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
-    if text.value.len() == text.span.len() {
-        text.span.start + range.start..text.span.start + range.end
-    } else {
-        text.span.clone()
-    }
 }

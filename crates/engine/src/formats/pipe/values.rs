@@ -198,6 +198,15 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     range.start + lead..range.start + lead + length
 }
 
+/// The bytes of a piece of a text; those of the whole text where it was not written as it reads.
+pub(super) fn inside(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
+    if text.value.len() == text.span.len() {
+        text.span.start + range.start..text.span.start + range.end
+    } else {
+        text.span.clone()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::formats::layout;
-use crate::formats::pipe::complement;
-use crate::formats::pipe::erlang;
 use crate::formats::pipe::escape::{attribute, content, is_writable};
+use crate::formats::pipe::loss::{Loss, WriteWarning};
 use crate::formats::pipe::names::NameTable;
 use crate::formats::pipe::values::{Entry, class_list};
+use crate::formats::pipe::{complement, erlang};
 use crate::net::expr::{Expr, Leaf};
 use crate::net::{Net, PartRef, Place, PlaceId, Point, StateGroup, TransitionId};
 
@@ -33,53 +33,6 @@ pub struct WriteOptions {
     /// Whether Erlang delays become chains of exponential transitions, with new places and transitions. Else they
     /// become one exponential of the same mean, from which the law is read back. Default false.
     pub expand_erlang: bool,
-}
-
-/// What PIPE gets that is not the net's own meaning or look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Loss {
-    /// A delay that is not exponential becomes an exponential one of the same mean.
-    Law,
-    /// An Erlang delay becomes a chain of transitions.
-    Chain,
-    /// Several servers that PIPE cannot have.
-    Servers,
-    /// Several servers written as a rate that PIPE 5 cannot evaluate.
-    ServersPipe5,
-    /// An age memory.
-    Memory,
-    /// An inhibitor arc of weight above 1, which PIPE takes for 1.
-    Inhibitor,
-    /// A place and arcs that stand for an inhibitor arc of weight above 1.
-    Complement,
-    /// A test arc that becomes a pair of arcs.
-    TestArc,
-    /// Parallel arcs that become one.
-    ParallelArcs,
-    /// An expression that PIPE cannot evaluate.
-    Expression,
-    /// A rate parameter that is not constant.
-    Parameter,
-    /// A name that is replaced by the id.
-    Name,
-    /// A number beyond PIPE's range.
-    Range,
-    /// A character that XML cannot hold.
-    Character,
-    /// Elements that PIPE 5 counts as unexpected.
-    Unexpected,
-}
-
-/// One thing that PIPE does not get as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WriteWarning {
-    /// What kind of loss.
-    pub loss: Loss,
-    /// Which part of the net, where it is about one.
-    pub part: Option<PartRef>,
-    /// What PIPE gets instead, with the part's id.
-    pub message: String,
 }
 
 /// A net as text.

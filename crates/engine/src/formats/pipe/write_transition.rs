@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use crate::formats::pipe::escape::{attribute, content};
 use crate::formats::pipe::instructions::law_pairs;
+use crate::formats::pipe::loss::Loss;
 use crate::formats::pipe::names::expression;
-use crate::formats::pipe::write::{Loss, Target, Writer};
+use crate::formats::pipe::write::{Target, Writer};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf};
 use crate::net::{Arc, ArcKind, Delay, Memory, ParameterId, PartRef, Point, Servers, Timing, Transition, TransitionId};
 

@@ -8,7 +8,7 @@ use crate::sim::gpu::engine::DeviceFault;
 use crate::sim::gpu::relay::required;
 use crate::sim::gpu::twin::device_engine;
 use crate::sim::ready::Ready;
-use crate::sim::run::RunError;
+use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sim::gpu::error::GpuError;
-use crate::sim::gpu::self_test;
 
 /// What is known of an adapter without opening it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,25 +107,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens the adapter that is wanted and tests it.
-    pub(crate) fn open(wanted: Wanted<'_>) -> Result<Self, GpuError> {
-        Self::open_adapter(&choose(all_adapters(), wanted)?, true)
-    }
-
-    /// The same without the use of 64-bit integers, for comparing both.
-    #[cfg(test)]
-    pub(crate) fn open_without_int64(wanted: Wanted<'_>) -> Result<Self, GpuError> {
-        Self::open_adapter(&choose(all_adapters(), wanted)?, false)
-    }
-
-    /// Opens an adapter and tests it.
-    pub(in crate::sim::gpu) fn open_adapter(adapter: &wgpu::Adapter, int64: bool) -> Result<Self, GpuError> {
-        let mut gpu = Self::open_untested(adapter, int64)?;
-        gpu.loop_budget = self_test::run(&gpu)?;
-        Ok(gpu)
-    }
-
-    fn open_untested(adapter: &wgpu::Adapter, int64: bool) -> Result<Self, GpuError> {
+    pub(in crate::sim::gpu) fn open_untested(adapter: &wgpu::Adapter, int64: bool) -> Result<Self, GpuError> {
         let facts = AdapterFacts::of(adapter);
         let int64 = int64 && facts.int64;
         let features = if int64 { wgpu::Features::SHADER_INT64 } else { wgpu::Features::empty() };
@@ -160,7 +141,7 @@ impl Gpu {
     }
 }
 
-fn choose(found: Vec<wgpu::Adapter>, wanted: Wanted<'_>) -> Result<wgpu::Adapter, GpuError> {
+pub(in crate::sim::gpu) fn choose(found: Vec<wgpu::Adapter>, wanted: Wanted<'_>) -> Result<wgpu::Adapter, GpuError> {
     let facts: Vec<AdapterFacts> = found.iter().map(AdapterFacts::of).collect();
     let at = choose_from(&facts, wanted)?;
     found.into_iter().nth(at).ok_or(GpuError::NoAdapter)

@@ -22,6 +22,7 @@ mod error;
 mod execute;
 mod law;
 mod layout;
+mod open;
 mod pair;
 mod race;
 mod race_code;

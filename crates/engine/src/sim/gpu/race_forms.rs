@@ -214,9 +214,7 @@ fn timer(code: &mut RaceCode, program: &Program, t: u32, clock: Clock) -> Timer 
             timer.is_erlang = matches!(law, crate::net::Law::Erlang { .. });
             match DeviceLaw::of(&sampler, &mut code.tables) {
                 Ok(law) => timer.law = law,
-                Err(why) => {
-                    code.obstacles.push(why.of(&program.transition_names[t as usize]));
-                }
+                Err(why) => code.obstacles.push(why.of(&program.transition_names[t as usize])),
             }
             timer.room = timer.servers.min(MOST_CLOCKS);
             timer.item = code.items.take(2 + 4 * timer.room);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::sim::backend::{Backend, DeviceUse, Placement, RanOn};
 use crate::sim::cpu::{CpuRounds, Limits};
 use crate::sim::gpu::{DeviceEngine, DeviceFault, GpuError};
-use crate::sim::run::RunError;
+use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 
 /// When a run looks for a card, and when it leaves one.

@@ -6,7 +6,7 @@ use crate::compile::Firing;
 use crate::net::Servers;
 use crate::rng::{event_block, exponential};
 use crate::semantics::{Fault, rate};
-use crate::sim::Engine;
+use crate::sim::engine::Engine;
 use crate::sim::question::Ending;
 use crate::sim::race::direct_law::{DirectLaw, MOST_UNITS};
 use crate::sim::race::game::{Game, Outcome, Rules};

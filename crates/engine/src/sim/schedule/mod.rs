@@ -14,11 +14,12 @@ use crate::Problems;
 use crate::compile::{Fold, Program, Put, SchedulePlan, Step};
 use crate::rng::{Address, Purpose, split};
 use crate::semantics::Fault;
+use crate::sim::Samples;
 use crate::sim::clock::{Clock, NEVER, Scale};
+use crate::sim::engine::Engine;
 use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
 use crate::sim::sampler::Sampler;
 use crate::sim::simd::Level;
-use crate::sim::{Engine, Samples};
 use kernel::{LANES, QUADS, Times, draw_branches};
 
 /// Most branches of one choice: a lane keeps its branch in a byte.

@@ -77,6 +77,13 @@ pub const CATALOGUE: [CatalogueEntry; 8] = [
     },
 ];
 
+impl DetectorPlan {
+    /// The detector of that name with its default settings; none where there is no such name.
+    pub fn named(name: &str) -> Option<Self> {
+        CATALOGUE.iter().find(|entry| entry.name == name).map(|entry| (entry.settings)())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

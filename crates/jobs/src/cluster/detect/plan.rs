@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::detect::by_score::ByScore;
-use crate::cluster::detect::catalogue::CATALOGUE;
 use crate::cluster::detect::hadoop2::Hadoop2;
 use crate::cluster::detect::hierarchical::{Base, Hierarchical};
 use crate::cluster::detect::late::Late;
@@ -35,11 +34,6 @@ pub enum DetectorPlan {
 }
 
 impl DetectorPlan {
-    /// The detector of that name with its default settings; none where there is no such name.
-    pub fn named(name: &str) -> Option<Self> {
-        CATALOGUE.iter().find(|entry| entry.name == name).map(|entry| (entry.settings)())
-    }
-
     /// Its name in plans.
     pub fn name(&self) -> &'static str {
         match self {

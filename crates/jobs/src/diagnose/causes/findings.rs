@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use tailspn_common::order::quantile;
+
 use crate::diagnose::causes::feature::{Category, Feature, RESOURCES};
 use crate::diagnose::causes::nodes::NodeMeters;
 use crate::diagnose::causes::pool::{Pool, PoolOptions, PoolTask};
 use crate::diagnose::causes::records::records_of;
 use crate::diagnose::causes::rules::{RootCause, Rules, Sign, judge};
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
-use crate::trace::analysis::quantile;
 use crate::trace::{JobTrace, StageId};
 
 /// The method's name in findings.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use tailspn_common::order::quantile;
+
 use crate::diagnose::causes::feature::{Category, FEATURES, Feature, RESOURCES};
 use crate::diagnose::causes::nodes::NodeMeters;
 use crate::diagnose::causes::records::TaskRecord;
-use crate::trace::analysis::{MEDIAN_FACTOR, quantile};
+use crate::trace::analysis::MEDIAN_FACTOR;
 
 /// How the pool is made.
 #[derive(Clone, Debug, PartialEq)]

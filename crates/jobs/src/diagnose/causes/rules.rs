@@ -1,8 +1,9 @@
 //! When a feature is a root cause: equations 5 to 7 of \[Zhou2018\], in the readings that the text allows.
 
+use tailspn_common::order::quantile;
+
 use crate::diagnose::causes::feature::{Category, Feature};
 use crate::diagnose::causes::pool::{Pool, Surroundings};
-use crate::trace::analysis::quantile;
 
 /// How the additional rule for times, `F > 0.2`, is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

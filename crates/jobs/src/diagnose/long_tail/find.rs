@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use tailspn_common::order::median;
+
 use crate::diagnose::causes::stage_name;
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::diagnose::long_tail::agent::StragglerFlag;
@@ -10,7 +12,7 @@ use crate::diagnose::long_tail::history::{History, TaskHistory};
 use crate::diagnose::long_tail::model::Model;
 use crate::diagnose::long_tail::score::replay;
 use crate::diagnose::long_tail::settings::{AgentSettings, Boundary};
-use crate::trace::analysis::{Times, quantile, times_of};
+use crate::trace::analysis::{Times, times_of};
 use crate::trace::{Attempt, JobTrace, Metric, Stage, StageId};
 
 /// Name of the method in findings.
@@ -77,7 +79,7 @@ pub fn clock_ahead(trace: &JobTrace, progress: &History) -> Option<f64> {
         let last = task.points.last().filter(|point| point.1 >= 1.0)?;
         Some(task.start_s + last.0 - origin_s(trace) - end)
     };
-    median(progress.tasks.iter().filter_map(ahead).collect()).filter(|ahead| ahead.abs() > CLOCKS)
+    median(progress.tasks.iter().filter_map(ahead)).filter(|ahead| ahead.abs() > CLOCKS)
 }
 
 /// The reports of attempts that a log has, and those of others.
@@ -199,11 +201,6 @@ fn size_of(logged: Option<Logged<'_>>, progress: &History, flag: &StragglerFlag)
         let unit = if matches!(metric, Metric::InputBytes | Metric::ShuffleRemoteBytes) { "B" } else { "" };
         Some(Size { own: trace.value(attempt, metric)?, usual, unit })
     })
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    quantile(&values, 0.5)
 }
 
 /// Skew where the input is beyond what a task may have; how much of the excess time it explains.

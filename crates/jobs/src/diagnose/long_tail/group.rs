@@ -6,7 +6,7 @@ use crate::diagnose::long_tail::curve::ProgressCurve;
 use crate::diagnose::long_tail::profile::Profile;
 use crate::diagnose::long_tail::settings::{AgentSettings, Boundary, PeerRule};
 use crate::diagnose::long_tail::task::{Sample, TaskState};
-use crate::estimate::normal_quantile;
+use crate::estimate::{normal_cdf, normal_quantile};
 
 /// Attempts that ended whose slow-downs are kept, the latest ones: the memory of a group that never ends stays bounded.
 const MOST_ENDED: usize = 1024;
@@ -204,11 +204,6 @@ impl Group {
         };
         Some(Judgement { beyond, slowdown: log_slowdown.exp(), boundary, probability, peers })
     }
-}
-
-/// The standard normal distribution function.
-fn normal_cdf(x: f64) -> f64 {
-    0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
 /// Where half of the weight lies below; the middle of two values where it lies between them.

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::trace::analysis::{observed, quantile};
+use tailspn_common::order::quantile;
+
+use crate::trace::analysis::observed;
 use crate::trace::{Attempt, JobTrace, NodeId, Stage};
 
 /// What is usual in a stage.

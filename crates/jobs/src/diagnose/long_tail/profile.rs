@@ -5,9 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use tailspn_common::order::{median, quantile};
+
 use crate::diagnose::long_tail::curve::{Point, ProgressCurve, rises};
 use crate::diagnose::long_tail::history::TaskHistory;
-use crate::trace::analysis::quantile;
 
 /// Levels of progress at which the usual age is taken: 24 even ones, and closer ones at the start, where tasks are still setting up.
 const LEVELS: usize = EARLY.len() + 24;
@@ -156,15 +157,10 @@ pub fn fit_profile(kind: &str, attempts: &[TaskHistory]) -> Result<FittedProfile
     Ok(FittedProfile { profile, candidates })
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    quantile(&values, 0.5)
-}
-
 /// The robust standard deviation of values around their median, from which each also may be off by a value of its own.
 fn robust_sd(values: Vec<f64>) -> f64 {
     let Some(centre) = median(values.clone()) else { return LEAST_SPREAD };
-    let off = median(values.into_iter().map(|value| (value - centre).abs()).collect());
+    let off = median(values.into_iter().map(|value| (value - centre).abs()));
     (MAD_TO_SD * off.unwrap_or(0.0)).max(LEAST_SPREAD)
 }
 
@@ -192,11 +188,10 @@ fn upper_sd(mut values: Vec<f64>) -> f64 {
 
 /// Age 0 with its usual progress, then the usual age at each level.
 fn usual_points(tasks: &[&TaskHistory]) -> Vec<Point> {
-    let first =
-        median(tasks.iter().filter_map(|task| task.points.first().map(|point| point.1)).collect()).unwrap_or(0.0);
+    let first = median(tasks.iter().filter_map(|task| task.points.first().map(|point| point.1))).unwrap_or(0.0);
     let ages = (1..=LEVELS)
         .filter(|&k| level(k) > first)
-        .filter_map(|k| Some((median(tasks.iter().filter_map(|task| task.age_at(level(k))).collect())?, level(k))));
+        .filter_map(|k| Some((median(tasks.iter().filter_map(|task| task.age_at(level(k))))?, level(k))));
     [(0.0, first)].into_iter().chain(ages).collect()
 }
 

@@ -26,6 +26,7 @@
 mod clock;
 mod collect;
 mod csv;
+mod file;
 mod json;
 mod read;
 mod section;
@@ -33,9 +34,7 @@ mod series;
 mod text;
 mod warning;
 
-pub use read::{
-    SampleError, SampleFile, SampleFormat, SampleOptions, is_readable, is_samples, read_samples,
-    read_samples_from_bytes,
-};
+pub use file::{SampleFile, SampleFormat};
+pub use read::{SampleError, SampleOptions, is_readable, is_samples, read_samples, read_samples_from_bytes};
 pub use series::{Meter, Over, Sample, Samples, Series};
 pub use warning::{SampleWarning, SampleWarningKind};

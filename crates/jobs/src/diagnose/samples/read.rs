@@ -6,9 +6,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use serde::Serialize;
 
 use crate::diagnose::samples::collect::{Collector, Key};
+use crate::diagnose::samples::file::{SampleFile, SampleFormat};
 use crate::diagnose::samples::series::{Sample, Samples, Series};
 use crate::diagnose::samples::warning::{SampleWarning, SampleWarningKind};
 use crate::diagnose::samples::{csv, json, text};
@@ -32,42 +32,6 @@ impl Default for SampleOptions {
     fn default() -> Self {
         Self { utc_offset: 0.0, most_bytes: 1 << 30 }
     }
-}
-
-/// A format of samples. The later ones say more of their times, and are preferred where two files have the same series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SampleFormat {
-    /// The text of mpstat, iostat or sar.
-    Text,
-    /// `sadf -d`.
-    SadfCsv,
-    /// `sadf -j`, or the JSON of mpstat and iostat.
-    SadfJson,
-}
-
-impl SampleFormat {
-    /// Its name for people.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Text => "text of mpstat, iostat or sar",
-            Self::SadfCsv => "a table of `sadf -d`",
-            Self::SadfJson => "JSON of sysstat",
-        }
-    }
-}
-
-/// A file that was read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SampleFile {
-    /// Its name.
-    pub name: String,
-    /// Its format.
-    pub format: SampleFormat,
-    /// Rows of devices that could be read.
-    pub rows: u64,
-    /// Series that were taken from it.
-    pub series: u64,
 }
 
 /// Samples that cannot be read. Nothing of the file is kept; for oddities that do not stop the reading see [`SampleWarning`].

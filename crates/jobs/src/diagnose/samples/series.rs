@@ -1,6 +1,6 @@
 //! A series of samples, and what it was over a while.
 
-use crate::diagnose::samples::read::SampleFile;
+use crate::diagnose::samples::file::SampleFile;
 use crate::diagnose::samples::warning::SampleWarning;
 
 /// What a series measures.

@@ -20,6 +20,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use tailspn_common::order::median;
+
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::diagnose::syscalls::answer::{Answer, Method};
 use crate::diagnose::syscalls::class::CallClass;
@@ -143,12 +145,6 @@ fn lower_median(sorted: &[f64]) -> Option<f64> {
     sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let last = values.len().checked_sub(1)?;
-    Some(0.5 * (values[last / 2] + values[last.div_ceil(2)]))
-}
-
 /// One node's level, beside what it is compared with.
 #[derive(Clone, Debug)]
 struct Scored {
@@ -173,7 +169,7 @@ struct Others {
 fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
     let score = |(at, own): (usize, &Level)| {
         let peers = || levels.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, level)| level);
-        let middle = |value: fn(&Level) -> f64| median(peers().map(value).collect());
+        let middle = |value: fn(&Level) -> f64| median(peers().map(value));
         let others =
             || Some(Others { level: middle(|level| level.level)?, fewer: middle(|level| level.made)? / own.made });
         let others = if levels.len() < ENOUGH_NODES { None } else { others() };
@@ -197,7 +193,7 @@ struct Judged {
 impl Judged {
     fn new(by: By, run: &View, controls: &[View], settings: &ImprovedSettings) -> Option<Self> {
         let control_levels: Vec<_> = controls.iter().map(|view| view.levels(by, settings.least_calls)).collect();
-        let usual = median(control_levels.iter().flatten().map(|level| level.level).collect())?.max(LEAST_USUAL);
+        let usual = median(control_levels.iter().flatten().map(|level| level.level))?.max(LEAST_USUAL);
         let levels = run.levels(by, settings.least_calls);
         let few = levels.len() < ENOUGH_NODES;
         // compared in the same way as the run is

@@ -33,11 +33,6 @@ impl Form {
             Self::Untimed => "calls without times (no -T)",
         }
     }
-
-    /// Whether it has times that show what a call waited for.
-    pub fn can_be_judged(self) -> bool {
-        matches!(self, Self::Calls | Self::WallTotals)
-    }
 }
 
 /// The calls of one class on one node.
@@ -132,4 +127,9 @@ pub struct LineCounts {
     pub never_ended: u64,
     /// Rows of a table of totals.
     pub rows: u64,
+}
+
+/// Sums of a class that came from totals.
+pub(super) fn totals_of(calls: u64, errors: u64, nanoseconds: u64) -> ClassCalls {
+    ClassCalls { calls, errors, timed: Tally { calls, nanoseconds }, histogram: Default::default() }
 }

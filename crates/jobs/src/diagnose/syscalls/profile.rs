@@ -9,8 +9,8 @@ use crate::diagnose::syscalls::error::SyscallError;
 use crate::diagnose::syscalls::invocation::{Extremes, Matching};
 use crate::diagnose::syscalls::observed::{ClassCalls, Form, NodeCalls};
 use crate::diagnose::syscalls::pairs::{Pairs, pairs_of};
-use crate::diagnose::syscalls::read::DataFolders;
 use crate::diagnose::syscalls::run::Run;
+use crate::diagnose::syscalls::settings::DataFolders;
 use crate::diagnose::syscalls::tally::{Buckets, Tally};
 
 /// Version of the file; it grows when a key changes its meaning.

@@ -2,10 +2,6 @@
 
 use crate::diagnose::syscalls::error::SyscallError;
 use crate::diagnose::syscalls::observed::{Form, NodeCalls};
-use crate::diagnose::syscalls::profile::Profile;
-use crate::diagnose::syscalls::read::{NodeLog, ReadSettings, logs_at, read_log};
-use crate::diagnose::syscalls::stream::Invocations;
-use crate::watch::Watch;
 
 /// What nodes did in one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,83 +14,6 @@ pub struct Run {
     pub form: Form,
     /// Nodes that were left out, files that are no logs, and other reasons to doubt what is said.
     pub notes: Vec<String>,
-}
-
-/// What a run is read for.
-#[derive(Clone, Copy, Debug)]
-pub enum Purpose<'p> {
-    /// To learn from it what is usual.
-    Learn,
-    /// To be judged by a profile.
-    Judge(&'p Profile),
-}
-
-/// Reads a run: a folder with a file for each node, or files, each with `NODE=` in front where its name does not say whose it
-/// is.
-///
-/// # Errors
-///
-/// [`SyscallError`] where a file that was named cannot be read, where there is no log, where two are of one node, or where none
-/// has times that can be judged.
-pub fn read_run(
-    paths: &[String],
-    purpose: Purpose<'_>,
-    settings: &ReadSettings,
-    watch: &dyn Watch,
-) -> Result<Run, SyscallError> {
-    let (nodes, notes) = read_nodes(paths, purpose, settings, watch)?;
-    Run::of(name_of(paths), nodes, notes)
-}
-
-/// Reads the logs of a run's nodes, at least one, and notes which files were left out; [`Run::of`] puts them together.
-///
-/// # Errors
-///
-/// As [`read_run`], but for what only the logs together show.
-pub fn read_nodes(
-    paths: &[String],
-    purpose: Purpose<'_>,
-    settings: &ReadSettings,
-    watch: &dyn Watch,
-) -> Result<(Vec<NodeCalls>, Vec<String>), SyscallError> {
-    let (mut nodes, mut notes): (Vec<NodeCalls>, Vec<String>) = (Vec::new(), Vec::new());
-    for path in paths {
-        let (logs, named) = logs_at(path)?;
-        for log in logs {
-            match read_for(&log, purpose, settings, watch) {
-                Ok(calls) => nodes.push(calls),
-                Err(error @ (SyscallError::NotStrace { .. } | SyscallError::Empty { .. })) if !named => {
-                    notes.push(format!("{error}; left out"));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    if nodes.is_empty() {
-        return Err(SyscallError::NoLog { places: format!("`{}`", paths.join("`, `")) });
-    }
-    Ok((nodes, notes))
-}
-
-/// What a run is called: the folder, or the first file.
-fn name_of(paths: &[String]) -> String {
-    paths.first().map_or_else(String::new, |path| {
-        let path = path.trim_end_matches('/');
-        path.rsplit('/').next().unwrap_or(path).to_owned()
-    })
-}
-
-fn read_for(
-    log: &NodeLog,
-    purpose: Purpose<'_>,
-    settings: &ReadSettings,
-    watch: &dyn Watch,
-) -> Result<NodeCalls, SyscallError> {
-    let invocations = match purpose {
-        Purpose::Learn => Invocations::Learn,
-        Purpose::Judge(profile) => profile.extremes_of(&log.node).map_or(Invocations::Ignore, Invocations::Judge),
-    };
-    read_log(log, invocations, settings, watch)
 }
 
 impl Run {

@@ -8,8 +8,8 @@ use crate::diagnose::syscalls::invocation::{Extremes, key};
 use crate::diagnose::syscalls::line::{
     EPOCH, Said, Time, decorated_address, ending, inet_address, quoted, take_apart, unescaped,
 };
-use crate::diagnose::syscalls::observed::{ClassCalls, Form, NodeCalls};
-use crate::diagnose::syscalls::read::ReadSettings;
+use crate::diagnose::syscalls::observed::{Form, NodeCalls};
+use crate::diagnose::syscalls::settings::ReadSettings;
 use crate::diagnose::syscalls::table::Totals;
 use crate::diagnose::syscalls::tally::Tally;
 use crate::diagnose::syscalls::warning::{OddKind, Oddities};
@@ -357,9 +357,4 @@ fn full_path(path: &[u8], arguments: &[u8]) -> Vec<u8> {
         Some(folder) => [folder, b"/", &plain].concat(),
         None => plain,
     }
-}
-
-/// Sums of a class that came from totals.
-pub(super) fn totals_of(calls: u64, errors: u64, nanoseconds: u64) -> ClassCalls {
-    ClassCalls { calls, errors, timed: Tally { calls, nanoseconds }, histogram: Default::default() }
 }

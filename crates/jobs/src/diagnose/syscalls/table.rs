@@ -2,8 +2,7 @@
 
 use crate::diagnose::syscalls::class::CallClass;
 use crate::diagnose::syscalls::line::{decimal, whole};
-use crate::diagnose::syscalls::observed::{ClassCalls, Form};
-use crate::diagnose::syscalls::stream::totals_of;
+use crate::diagnose::syscalls::observed::{ClassCalls, Form, totals_of};
 use crate::diagnose::syscalls::tally::Tally;
 
 /// Which clock totals were taken by, where the person knows.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::trace::analysis::slots::{Slots, slots_of};
 use crate::trace::attempt::Attempt;
-use crate::trace::job_trace::{ApplicationId, Job, JobTrace, Moment, StageId};
+use crate::trace::ids::{ApplicationId, Moment, StageId};
+use crate::trace::job_trace::{Job, JobTrace};
 
 /// A lower bound of the time from the first submission of a job to the last end of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

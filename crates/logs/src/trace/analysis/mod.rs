@@ -20,4 +20,4 @@ pub use bounds::{Bound, Bounds, bounds_of};
 pub use copies::{Copies, CopyFate, copies};
 pub use slots::{Slots, most_at_once, slots_of};
 pub use stragglers::{MEDIAN_FACTOR, Observed, StageStragglers, USUAL_FACTOR, Usual, observed, stragglers};
-pub use times::{Times, quantile, times_of};
+pub use times::{Times, times_of};

@@ -1,7 +1,8 @@
 //! How many tasks could run at once.
 
 use crate::trace::attempt::Attempt;
-use crate::trace::job_trace::{ApplicationId, JobTrace};
+use crate::trace::ids::ApplicationId;
+use crate::trace::job_trace::JobTrace;
 
 /// The tasks that can run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

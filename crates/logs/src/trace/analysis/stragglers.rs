@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::trace::analysis::times::quantile;
+use tailspn_common::order::quantile;
+
 use crate::trace::attempt::{Attempt, Outcome};
-use crate::trace::job_trace::{JobTrace, StageId};
+use crate::trace::ids::StageId;
+use crate::trace::job_trace::JobTrace;
 
 /// An attempt that takes more than this many medians of its stage is a straggler: the rule of Mantri
 /// \[Ananthanarayanan2010\], and of Spark's speculation until 3.x.

@@ -1,5 +1,7 @@
 //! How long the tasks of a stage take.
 
+use tailspn_common::order::quantile;
+
 use crate::trace::attempt::Attempt;
 
 /// Order statistics of the times of attempts that succeeded \[s\].
@@ -45,25 +47,6 @@ impl Times {
     pub fn mean(&self) -> f64 {
         self.total / self.count as f64
     }
-}
-
-/// The `p` quantile of sorted numbers, with a straight line between neighbours; none without any.
-///
-/// Source: \[Hyndman1996\], definition 7, which most tools use.
-///
-/// ```
-/// # use tailspn_logs::trace::analysis::quantile;
-/// assert_eq!(quantile(&[1.0, 2.0, 4.0, 8.0], 0.5), Some(3.0));
-/// assert_eq!(quantile(&[1.0, 2.0, 4.0, 8.0], 0.75), Some(5.0));
-/// assert_eq!(quantile(&[], 0.5), None);
-/// ```
-pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    let at = p.clamp(0.0, 1.0) * last as f64;
-    let below = at.floor();
-    let low = sorted[(below as usize).min(last)];
-    let high = sorted[(at.ceil() as usize).min(last)];
-    Some(low + (at - below) * (high - low))
 }
 
 /// The times of the attempts that succeeded; none where none did.

@@ -4,7 +4,7 @@
 
 use std::io::{self, Read};
 
-use crate::trace::compression::damaged;
+use crate::trace::compression::damage::damaged;
 
 /// Largest block that is believed; the libraries write 32 to 64 KiB by default, and 32 MiB at most.
 const LARGEST_BLOCK: usize = 1 << 26;

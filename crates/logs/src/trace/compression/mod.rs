@@ -1,6 +1,7 @@
 //! Undoes what compressed a log, told by its first bytes: gzip, zstd, and the three framings of Spark that no other tool
 //! writes. A file may be compressed more than once, such as a zstd log in a gzip attachment.
 
+mod damage;
 mod java;
 mod zstd;
 
@@ -87,9 +88,4 @@ fn refused(head: &[u8]) -> Option<Refused> {
     ];
     let (_, what, help) = known.into_iter().find(|(magic, ..)| head.starts_with(magic))?;
     Some(Refused { what, help })
-}
-
-/// Damage in a compressed stream.
-fn damaged(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, what)
 }

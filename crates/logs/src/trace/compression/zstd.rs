@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use crate::trace::compression::damaged;
+use crate::trace::compression::damage::damaged;
 
 /// A last block without content, and room for a checksum: it makes the decoder hand out what it keeps back for references.
 const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use crate::trace::attempt::{Locality, Outcome};
 use crate::trace::builder::{Builder, NewAttempt};
 use crate::trace::error::TraceError;
-use crate::trace::job_trace::{Application, ApplicationId, Job, Moment, NodeId, StageId, StageKind};
+use crate::trace::ids::{ApplicationId, Moment, NodeId, StageId};
+use crate::trace::job_trace::{Application, Job, StageKind};
 use crate::trace::metric::{Metric, Metrics, PROGRESS_POINTS};
 use crate::trace::warning::WarningKind;
 

@@ -14,6 +14,7 @@
 mod event;
 mod folder;
 mod reader;
+mod state;
 mod task;
 
 pub(super) use folder::{PartOddity, parts_of};

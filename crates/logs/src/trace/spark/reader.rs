@@ -1,23 +1,18 @@
 //! What each event does to the trace.
 
-use std::collections::HashMap;
-
 use serde::Deserialize;
 
 use crate::trace::builder::Builder;
 use crate::trace::error::TraceError;
+use crate::trace::ids::StageId;
 use crate::trace::input::Lines;
-use crate::trace::job_trace::{Application, ApplicationId, StageId};
-use crate::trace::loose::Number;
 use crate::trace::spark::event::{
     AnyEvent, ApplicationEnd, ApplicationStart, EnvironmentUpdate, ExecutorAdded, ExecutorRemoved, JobEnd, JobStart,
     LogStart, StageEvent, StageInfo, TaskEvent, name,
 };
-use crate::trace::spark::task::{Running, end_task, start_task, unfinished};
+use crate::trace::spark::state::{MILLISECOND, PlannedStage, State, small};
+use crate::trace::spark::task::{end_task, start_task, unfinished};
 use crate::trace::warning::WarningKind;
-
-/// Microseconds in a millisecond, the unit of all times of Spark that are not told apart.
-pub(super) const MILLISECOND: i64 = 1000;
 
 /// Settings that are kept: what decides how tasks are cut, placed, copied and sized.
 const SETTINGS: [&str; 16] = [
@@ -38,25 +33,6 @@ const SETTINGS: [&str; 16] = [
     "spark.master",
     "spark.submit.deployMode",
 ];
-
-/// A stage as a job announces it.
-#[derive(Clone, Debug)]
-pub(super) struct PlannedStage {
-    name: String,
-    tasks: Option<u32>,
-    parents: Option<Vec<u32>>,
-}
-
-/// What is known while a log is read, beside the trace.
-#[derive(Debug, Default)]
-pub(super) struct State {
-    pub(super) application: Option<ApplicationId>,
-    /// Whether the application has told its start.
-    started: bool,
-    /// Attempts that have begun and not ended, by Spark's task id.
-    pub(super) running: HashMap<u64, Running>,
-    planned: HashMap<u32, PlannedStage>,
-}
 
 /// Reads a log; the first line that is none of this format is given back.
 pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Result<Option<u64>, TraceError> {
@@ -133,47 +109,16 @@ fn named(name: &[u8], line: &[u8], state: &mut State, builder: &mut Builder) -> 
     }
 }
 
-/// A small whole number: an id, an index, a count.
-pub(super) fn small(number: Number) -> Option<u32> {
-    u32::try_from(number.value()?).ok()
-}
-
-impl State {
-    /// The application that events belong to.
-    pub(super) fn application(&mut self, builder: &mut Builder) -> ApplicationId {
-        *self.application.get_or_insert_with(|| builder.new_application(Application::default()))
-    }
-
-    /// A further application begins: stages and tasks of the old one mean nothing in it.
-    fn leave(&mut self, builder: &mut Builder) -> Result<(), TraceError> {
-        unfinished(self, builder)?;
-        *self = Self::default();
-        Ok(())
-    }
-
-    /// The stage of a task, made where the log has not submitted it.
-    pub(super) fn stage_of_task(&mut self, number: u32, attempt: u32, builder: &mut Builder) -> StageId {
-        let application = self.application(builder);
-        let (id, is_new) = builder.stage(application, number, attempt);
-        if is_new {
-            match self.planned.get(&number) {
-                Some(planned) => {
-                    let stage = builder.stage_mut(id);
-                    stage.name.clone_from(&planned.name);
-                    stage.parents.clone_from(&planned.parents);
-                    // a further attempt redoes only what is missing
-                    stage.tasks = planned.tasks.filter(|_| attempt == 0);
-                }
-                None => builder.warn(WarningKind::MissingStage, || format!("stage {number}, attempt {attempt}")),
-            }
-        }
-        id
-    }
+/// A further application begins: stages and tasks of the old one mean nothing in it.
+fn leave(state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
+    unfinished(state, builder)?;
+    *state = State::default();
+    Ok(())
 }
 
 fn start_log(event: &LogStart<'_>, state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
     if state.started {
-        state.leave(builder)?;
+        leave(state, builder)?;
     }
     let id = state.application(builder);
     builder.applications[id.index()].version = Some(event.version.as_str().to_owned());
@@ -183,7 +128,7 @@ fn start_log(event: &LogStart<'_>, state: &mut State, builder: &mut Builder) -> 
 fn start_application(event: &ApplicationStart<'_>, state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
     if state.started {
         let version = state.application.and_then(|id| builder.applications[id.index()].version.clone());
-        state.leave(builder)?;
+        leave(state, builder)?;
         let id = state.application(builder);
         builder.applications[id.index()].version = version;
     }

@@ -3,25 +3,13 @@
 use crate::trace::attempt::{Locality, Outcome};
 use crate::trace::builder::{Builder, NewAttempt};
 use crate::trace::error::TraceError;
-use crate::trace::job_trace::{ExecutorId, Moment, NodeId, StageId, StageKind};
+use crate::trace::ids::Moment;
+use crate::trace::job_trace::StageKind;
 use crate::trace::loose::Number;
 use crate::trace::metric::{Metric, Metrics};
 use crate::trace::spark::event::{EndReason, TaskEvent, TaskInfo, TaskMetrics};
-use crate::trace::spark::reader::{MILLISECOND, State, small};
+use crate::trace::spark::state::{MILLISECOND, Running, State, small};
 use crate::trace::warning::WarningKind;
-
-/// An attempt that has begun.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Running {
-    stage: StageId,
-    task: u32,
-    number: u32,
-    node: Option<NodeId>,
-    executor: ExecutorId,
-    locality: Locality,
-    speculative: bool,
-    launch: Option<Moment>,
-}
 
 impl Running {
     fn ended(self, id: u64, outcome: Outcome, finish: Option<Moment>) -> NewAttempt<'static> {

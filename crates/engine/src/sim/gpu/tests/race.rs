@@ -6,14 +6,14 @@ use crate::compile::{Program, compile, lower};
 use crate::net::{ClassWeight, Delay, Memory, NetBuilder, Servers, Timing, TokenClass};
 use crate::rng::split;
 use crate::sim::conformance::{integer_laws, straggling_tasks, two_loops};
+use crate::sim::engine::Engine;
 use crate::sim::gpu::engine::DeviceFault;
 use crate::sim::gpu::race_code::RaceCode;
 use crate::sim::gpu::race_forms::append;
-use crate::sim::gpu::shader;
 use crate::sim::gpu::tests::devices;
-use crate::sim::gpu::{DeviceEngine, Form, Gpu, GpuRace};
+use crate::sim::gpu::{DeviceEngine, Form, Gpu, GpuRace, shader};
 use crate::sim::race::{ClockForm, DirectForm, Setup};
-use crate::sim::{Clock, Ending, Engine, Goal, Group, Question, Reward, Samples, Snapshot};
+use crate::sim::{Clock, Ending, Goal, Group, Question, Reward, Samples, Snapshot};
 
 const KEY: [u32; 2] = [42, 7];
 

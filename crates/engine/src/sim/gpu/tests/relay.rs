@@ -11,14 +11,15 @@ use crate::net::{NetBuilder, Timing};
 use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::conformance::{straggling_tasks, two_loops};
+use crate::sim::engine::Engine;
 use crate::sim::engines::choose;
 use crate::sim::gpu::relay::{Opened, Patience, Relay};
 use crate::sim::gpu::{DeviceEngine, DeviceFault, GpuError, adapters, open};
 use crate::sim::race::Setup;
 use crate::sim::run::run_rounds;
 use crate::sim::{
-    Backend, Clock, Engine, EngineChoice, Ensemble, Goal, GpuTimes, Question, RanOn, Run, RunError, Samples, Unwatched,
-    Watch, run,
+    Backend, Clock, EngineChoice, Ensemble, Goal, GpuTimes, Question, RanOn, Run, RunError, Samples, Unwatched, Watch,
+    run,
 };
 
 /// What a device does at its nth call, counted from 1; nothing for going on.

@@ -6,9 +6,10 @@ use crate::compile::{Program, compile, lower, plan_schedule};
 use crate::net::NetBuilder;
 use crate::rng::split;
 use crate::sim::conformance::{integer_laws, job, straggling_tasks};
+use crate::sim::engine::Engine;
 use crate::sim::gpu::tests::devices;
 use crate::sim::gpu::{DeviceEngine, Gpu, GpuSchedule};
-use crate::sim::{Clock, Ending, Engine, Goal, Group, Question, Samples, Schedule};
+use crate::sim::{Clock, Ending, Goal, Group, Question, Samples, Schedule};
 
 const SEED: u64 = 42 << 32 | 7;
 

@@ -9,8 +9,8 @@ mod kernel;
 mod net;
 
 use crate::semantics::Fault;
-use crate::sim::Engine;
 use crate::sim::clock::NEVER;
+use crate::sim::engine::Engine;
 use crate::sim::question::{Ending, Goal, MAX_FIRINGS};
 use crate::sim::race::Setup;
 use crate::sim::race::direct::DirectForm;

@@ -9,8 +9,9 @@ use crate::compile::{Program, compile};
 use crate::estimate::FloatMoments;
 use crate::net::{NetBuilder, PlaceId, Timing};
 use crate::semantics::Fault;
+use crate::sim::engine::Engine;
 use crate::sim::race::{ClockForm, DirectForm, DirectLaw, Setup};
-use crate::sim::{Clock, Engine, Goal, Question, Samples};
+use crate::sim::{Clock, Goal, Question, Samples};
 
 /// Which form to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

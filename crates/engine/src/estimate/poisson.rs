@@ -7,26 +7,37 @@
 
 /// The probabilities of a Poisson law between two numbers, which sum to 1.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PoissonWindow {
+pub struct PoissonWindow {
     /// Number of the first weight.
-    pub(crate) first: usize,
+    pub first: usize,
     /// Probabilities from `first` on.
-    pub(crate) weights: Vec<f64>,
+    pub weights: Vec<f64>,
 }
 
 impl PoissonWindow {
-    /// The law with this mean (finite, not negative) but for both tails, whose probability together is at most `error`.
+    /// Returns the distribution with this mean (finite, not negative) without both tails, whose probability together is at most `error`.
     ///
     /// The weights are scaled to sum to 1; compared with the true ones their differences sum to at most twice `error`,
     /// and to the rounding of as many products as a weight is away from the mode, below 1e-12 for means up to 1e7.
-    pub(crate) fn new(mean: f64, error: f64) -> Self {
+    pub fn new(mean: f64, error: f64) -> Self {
+        // the weights beyond one sum to less than those of a geometric series with this ratio
+        Self::grow(mean, |weight, ratio, total| ratio < 1.0 && weight * ratio / (1.0 - ratio) <= 0.5 * error * total)
+    }
+
+    /// Returns the distribution with this mean (finite, not negative) without the numbers whose probability is below the largest
+    /// probability times `share`.
+    pub fn above_share(mean: f64, share: f64) -> Self {
+        Self::grow(mean, |weight, ratio, _| weight * ratio < share)
+    }
+
+    /// Weights from the mode outwards, until `is_enough` of a weight, the ratio of the next one to it, and the sum of all so far.
+    fn grow(mean: f64, is_enough: impl Fn(f64, f64, f64) -> bool) -> Self {
         let mode = mean.floor() as usize;
         let mut weights = Vec::new();
         let (mut weight, mut n, mut total) = (1.0, mode, 1.0);
         while n > 0 {
-            // the weights below n sum to less than those of a geometric series with this ratio
             let ratio = n as f64 / mean;
-            if ratio < 1.0 && weight * ratio / (1.0 - ratio) <= 0.5 * error * total {
+            if is_enough(weight, ratio, total) {
                 break;
             }
             weight *= ratio;
@@ -40,7 +51,7 @@ impl PoissonWindow {
         (weight, n) = (1.0, mode);
         loop {
             let ratio = mean / (n + 1) as f64;
-            if ratio < 1.0 && weight * ratio / (1.0 - ratio) <= 0.5 * error * total {
+            if is_enough(weight, ratio, total) {
                 break;
             }
             n += 1;
@@ -48,27 +59,24 @@ impl PoissonWindow {
             weights.push(weight);
             total += weight;
         }
-        // smallest first: the sum loses nothing
-        let mut ascending = weights.clone();
-        ascending.sort_by(f64::total_cmp);
-        let total: f64 = ascending.iter().sum();
+        let total = ascending_sum(&weights, mode - first);
         weights.iter_mut().for_each(|w| *w /= total);
         Self { first, weights }
     }
 
     /// Number of the last weight.
-    pub(crate) fn last(&self) -> usize {
+    pub fn last(&self) -> usize {
         self.first + self.weights.len() - 1
     }
 
     /// The probability of `n`; 0 outside the window.
     #[inline]
-    pub(crate) fn weight(&self, n: usize) -> f64 {
+    pub fn weight(&self, n: usize) -> f64 {
         n.checked_sub(self.first).and_then(|i| self.weights.get(i)).copied().unwrap_or(0.0)
     }
 
     /// The probability of more than `n`, per number from `first` on.
-    pub(crate) fn above(&self) -> Vec<f64> {
+    pub fn above(&self) -> Vec<f64> {
         let mut above = vec![0.0; self.weights.len()];
         let mut sum = 0.0;
         for (i, weight) in self.weights.iter().enumerate().rev() {
@@ -79,13 +87,28 @@ impl PoissonWindow {
     }
 
     /// The mean of `values` (numbered from 0) under the law; beyond their end the last one goes on.
-    pub(crate) fn average(&self, values: &[f64]) -> f64 {
+    pub fn average(&self, values: &[f64]) -> f64 {
         let Some(&tail) = values.last() else { return 0.0 };
         let inside = values.get(self.first..).unwrap_or_default();
         let shared = inside.len().min(self.weights.len());
         let sum: f64 = inside.iter().zip(&self.weights).map(|(v, w)| v * w).sum();
         sum + tail * self.weights[shared..].iter().sum::<f64>()
     }
+}
+
+/// The sum of weights that fall to both sides of the one at `mode`, smallest first, so that it loses nothing.
+fn ascending_sum(weights: &[f64], mode: usize) -> f64 {
+    let (below, from_mode) = weights.split_at(mode);
+    let (mut below, mut above) = (below.iter().peekable(), from_mode.iter().rev().peekable());
+    let mut sum = 0.0;
+    while let Some(next) = match (below.peek(), above.peek()) {
+        (Some(low), Some(high)) if low <= high => below.next(),
+        (Some(_), None) => below.next(),
+        _ => above.next(),
+    } {
+        sum += next;
+    }
+    sum
 }
 
 #[cfg(test)]

@@ -1,0 +1,36 @@
+//! A finding about what PIPE makes of a net: which version of PIPE, how severe, where.
+
+use crate::net::PartRef;
+
+/// A version of PIPE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PipeVersion {
+    /// PIPE 4.3.0.
+    Pipe43,
+    /// PIPE 5.0.2.
+    Pipe5,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// It depends on what the net does when it runs, or only the drawing is concerned.
+    Note,
+    /// The numbers are wrong.
+    Wrong,
+    /// The file does not load, or no analysis runs.
+    Refused,
+}
+
+/// Something that a PIPE version gets wrong about a net.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PipeFinding {
+    /// Which version.
+    pub version: PipeVersion,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The part it is about; the net as a whole where there is none.
+    pub part: Option<PartRef>,
+    /// What happens, with the part's id.
+    pub message: String,
+}

@@ -1,0 +1,46 @@
+//! Why nothing was run.
+
+use crate::semantics::Fault;
+#[cfg(feature = "gpu")]
+use crate::sim::gpu::GpuError;
+
+/// Why nothing was run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The net is wrong in a marking that it reaches; what was simulated before is of no use.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The engine that was asked for cannot run this net or this question. Leave the choice to `auto`.
+    #[error("the {engine} engine cannot run this: {}", reasons.join("; "))]
+    Engine {
+        /// The engine asked for.
+        engine: &'static str,
+        /// Everything in its way.
+        reasons: Vec<String>,
+    },
+    /// The horizon is so far away that the net's fastest transitions would lose their digits. Ask for a nearer one.
+    #[error("the horizon is too far for the rates of the net; at most {limit:.3e} s can be told apart")]
+    Horizon {
+        /// The longest horizon that fits \[s\].
+        limit: f64,
+    },
+    /// The operating system gives no threads.
+    #[error("no threads to run on: {0}")]
+    Threads(String),
+    /// A graphics card is required, and there is none, or it failed. Nothing of the run is kept.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// A graphics card is required, and cannot run this net or answer this question. The CPU can.
+    #[error("the {engine} engine of graphics cards cannot run this: {}", reasons.join("; "))]
+    GpuUnfit {
+        /// The engine whose twin was sought.
+        engine: &'static str,
+        /// Everything in its way.
+        reasons: Vec<String>,
+    },
+    /// A graphics card is required, and this build has no part for them. Build with the feature `gpu`.
+    #[error("this build has no part for graphics cards; build it with the feature `gpu`, or use the CPU")]
+    GpuNotBuilt,
+}

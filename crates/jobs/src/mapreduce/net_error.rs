@@ -1,0 +1,47 @@
+//! Why a plan of a job has no net.
+
+use crate::mapreduce::augmented::AugmentError;
+use crate::mapreduce::phase::Phase;
+use crate::mapreduce::plan_check::PlanProblem;
+use crate::net::BuildError;
+
+/// Why a plan has no net. Nothing was made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobNetError {
+    /// The plan has bad values. Correct them.
+    #[error("the plan has {} bad values, first {}", .0.len(), .0[0])]
+    Plan(
+        /// All of them, at least one.
+        Vec<PlanProblem>,
+    ),
+    /// There is no map task or no reduce task; there must be one of each.
+    #[error("{maps} map tasks and {reduces} reduce tasks; there must be at least one of each")]
+    NoTask {
+        /// Map tasks.
+        maps: usize,
+        /// Reduce tasks.
+        reduces: usize,
+    },
+    /// A mean time is negative, infinite or not a number. Take the times from `phase_times`.
+    #[error("phase `{phase}` lasts {mean_s} s on average; it must be finite and not negative")]
+    BadTime {
+        /// The phase.
+        phase: Phase,
+        /// Its mean \[s\].
+        mean_s: f64,
+    },
+    /// Tasks wait for slots, and one of them was placed on no kind of worker, or on one without slots. Take the placement
+    /// from `phase_times` of the same plan.
+    #[error("a task runs on a kind of worker that has no slot for it")]
+    NoSlot,
+    /// The plan's stragglers or copies do not fit the net.
+    #[error(transparent)]
+    Augment(#[from] AugmentError),
+    /// A mean time and the shape of its law make a number that is too large or too small.
+    #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
+    Parts(
+        /// All of them, at least one.
+        BuildError,
+    ),
+}

@@ -1,0 +1,25 @@
+//! Which transitions of a net belong to which phase of a job.
+
+use crate::mapreduce::phase::Phase;
+use crate::net::TransitionId;
+
+/// The transitions of each of the nine phases, in task order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PhaseMap {
+    pub(super) of_phase: [Vec<TransitionId>; 9],
+}
+
+impl PhaseMap {
+    /// The transitions of one phase: one for load and shuffle, else one per task in task order.
+    pub fn transitions(&self, phase: Phase) -> &[TransitionId] {
+        &self.of_phase[phase.index()]
+    }
+
+    /// The phases, 1 to 9, with their transitions.
+    pub fn iter(&self) -> impl Iterator<Item = (Phase, &[TransitionId])> {
+        Phase::ALL.into_iter().map(|phase| (phase, self.transitions(phase)))
+    }
+}
+
+/// Priority of all immediate transitions; none of them competes with one of another kind.
+pub(super) const PRIORITY: u32 = 1;

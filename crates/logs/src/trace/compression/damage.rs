@@ -1,0 +1,8 @@
+//! Compressed data that cannot be right.
+
+use std::io;
+
+/// Damage in a compressed stream.
+pub(super) fn damaged(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}

@@ -1,0 +1,48 @@
+//! The formats of logs.
+
+/// A format of logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// Spark event log: JSON, one event a line.
+    SparkEventLog,
+    /// Hadoop job history since 0.21: Avro as JSON, one event a line.
+    HadoopJson,
+    /// Hadoop job history of 0.20 and 1.x: text.
+    HadoopText,
+    /// Rumen: JSON objects of whole jobs, one after the other.
+    Rumen,
+    /// The table `task_events` of the cluster trace of Google, 2011.
+    Google2011,
+    /// `batch_task` or `batch_instance` of the cluster trace of Alibaba, 2017.
+    Alibaba2017,
+    /// `batch_task` or `batch_instance` of the cluster trace of Alibaba, 2018.
+    Alibaba2018,
+}
+
+impl Format {
+    /// Its name for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::SparkEventLog => "a Spark event log",
+            Self::HadoopJson => "a Hadoop job history (Avro-JSON)",
+            Self::HadoopText => "a Hadoop job history (text of 0.20 and 1.x)",
+            Self::Rumen => "a Rumen trace",
+            Self::Google2011 => "task events of Google's cluster trace of 2011",
+            Self::Alibaba2017 => "batch tables of Alibaba's cluster trace of 2017",
+            Self::Alibaba2018 => "batch tables of Alibaba's cluster trace of 2018",
+        }
+    }
+
+    /// Its name in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::SparkEventLog => "spark_event_log",
+            Self::HadoopJson => "hadoop_json",
+            Self::HadoopText => "hadoop_text",
+            Self::Rumen => "rumen",
+            Self::Google2011 => "google_2011",
+            Self::Alibaba2017 => "alibaba_2017",
+            Self::Alibaba2018 => "alibaba_2018",
+        }
+    }
+}

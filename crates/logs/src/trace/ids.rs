@@ -1,0 +1,69 @@
+//! Names of things in a trace: positions in its tables, and times.
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The last one stands for a table that is full, which no log fills: its limit on attempts is lower.
+            pub(super) fn from_index(index: usize) -> Self {
+                Self(u32::try_from(index).unwrap_or(u32::MAX))
+            }
+
+            /// Its position in the trace's table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id! {
+    /// An application of a trace.
+    ApplicationId
+}
+id! {
+    /// An attempt to run a stage.
+    StageId
+}
+id! {
+    /// An executor.
+    ExecutorId
+}
+id! {
+    /// A node.
+    NodeId
+}
+
+/// A time in whole microseconds since the start of the trace: the start of its first application, or in the trace of a cluster the
+/// first time that it tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(i64);
+
+impl Moment {
+    /// A time by its microseconds.
+    pub(super) fn from_microseconds(us: i64) -> Self {
+        Self(us)
+    }
+
+    /// Microseconds since the start of the trace.
+    pub fn microseconds(self) -> i64 {
+        self.0
+    }
+
+    /// Seconds since the start of the trace.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// Seconds from `earlier` to this time; negative where `earlier` is later.
+    pub fn seconds_since(self, earlier: Self) -> f64 {
+        self.0.saturating_sub(earlier.0) as f64 / 1e6
+    }
+
+    pub(super) fn shifted(self, origin: i64) -> Self {
+        Self(self.0.saturating_sub(origin))
+    }
+}

@@ -1,0 +1,16 @@
+//! How a log is read.
+
+/// Limits of the reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Attempts that are kept; a log with more is refused. An attempt takes about 120 bytes. Default 20 million.
+    pub most_attempts: u64,
+    /// Bytes of a line; a longer line is left out and counted. Default 256 MiB.
+    pub longest_line: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { most_attempts: 20_000_000, longest_line: 1 << 28 }
+    }
+}

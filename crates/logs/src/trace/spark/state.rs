@@ -1,0 +1,76 @@
+//! What a reader of Spark event logs has seen so far.
+
+use std::collections::HashMap;
+
+use crate::trace::attempt::Locality;
+use crate::trace::builder::Builder;
+use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
+use crate::trace::job_trace::Application;
+use crate::trace::loose::Number;
+use crate::trace::warning::WarningKind;
+
+/// Microseconds in a millisecond, the unit of all times of Spark that are not told apart.
+pub(super) const MILLISECOND: i64 = 1000;
+
+/// A stage as a job announces it.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedStage {
+    pub(super) name: String,
+    pub(super) tasks: Option<u32>,
+    pub(super) parents: Option<Vec<u32>>,
+}
+
+/// What is known while a log is read, beside the trace.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) application: Option<ApplicationId>,
+    /// Whether the application has told its start.
+    pub(super) started: bool,
+    /// Attempts that have begun and not ended, by Spark's task id.
+    pub(super) running: HashMap<u64, Running>,
+    pub(super) planned: HashMap<u32, PlannedStage>,
+}
+
+/// A small whole number: an id, an index, a count.
+pub(super) fn small(number: Number) -> Option<u32> {
+    u32::try_from(number.value()?).ok()
+}
+
+impl State {
+    /// The application that events belong to.
+    pub(super) fn application(&mut self, builder: &mut Builder) -> ApplicationId {
+        *self.application.get_or_insert_with(|| builder.new_application(Application::default()))
+    }
+
+    /// The stage of a task, made where the log has not submitted it.
+    pub(super) fn stage_of_task(&mut self, number: u32, attempt: u32, builder: &mut Builder) -> StageId {
+        let application = self.application(builder);
+        let (id, is_new) = builder.stage(application, number, attempt);
+        if is_new {
+            match self.planned.get(&number) {
+                Some(planned) => {
+                    let stage = builder.stage_mut(id);
+                    stage.name.clone_from(&planned.name);
+                    stage.parents.clone_from(&planned.parents);
+                    // a further attempt redoes only what is missing
+                    stage.tasks = planned.tasks.filter(|_| attempt == 0);
+                }
+                None => builder.warn(WarningKind::MissingStage, || format!("stage {number}, attempt {attempt}")),
+            }
+        }
+        id
+    }
+}
+
+/// An attempt that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Running {
+    pub(super) stage: StageId,
+    pub(super) task: u32,
+    pub(super) number: u32,
+    pub(super) node: Option<NodeId>,
+    pub(super) executor: ExecutorId,
+    pub(super) locality: Locality,
+    pub(super) speculative: bool,
+    pub(super) launch: Option<Moment>,
+}
