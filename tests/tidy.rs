@@ -200,7 +200,7 @@ fn every_public_item_is_used() {
 }
 
 /// Folders that are being rewritten: their files may import in circles, and may have items that nothing uses yet.
-const BEING_REWRITTEN: [&str; 3] = ["src", "crates/studies/src", "crates/report/src"];
+const BEING_REWRITTEN: [&str; 2] = ["src", "crates/report/src"];
 
 /// A file of each circle that stays elsewhere; ARCHITECTURE.md says why.
 const CIRCLES: [&str; 1] = ["crates/jobs/src/mapreduce/params.rs"];

@@ -2,22 +2,10 @@
 //!
 //! Owns this third search, and the share of the error that each look at a cost may use.
 
+use crate::optimize::cost_estimate::CostEstimate;
 use crate::optimize::judge::{Judgement, Verdict};
 use crate::optimize::plan::{OptimizePlan, Search};
 use crate::optimize::search::{Answer, Candidate, Found, Look, no_faster};
-
-/// A cost that is known by estimates.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CostEstimate {
-    /// Lower end of its interval.
-    pub low: f64,
-    /// The estimate.
-    pub value: f64,
-    /// Upper end of its interval.
-    pub high: f64,
-    /// Replications that it rests on.
-    pub replications: u64,
-}
 
 /// Searches candidates whose cost is `cost + per_s · E[T]`, with `per_s` >= 0; `judge(candidate, error)` as in
 /// [`search`](crate::optimize::search()), and `mean(candidate, replications, level)` gives lower end, estimate and upper end of the mean time

@@ -20,13 +20,15 @@
 
 pub mod compare;
 pub mod cost;
+mod cost_estimate;
 pub mod judge;
 pub mod plan;
 pub mod run;
 pub mod search;
 
-pub use compare::{CostEstimate, search_by_estimates};
+pub use compare::search_by_estimates;
 pub use cost::{Cost, CostError};
+pub use cost_estimate::CostEstimate;
 pub use judge::{Judge, Judgement, Measure, Verdict};
 pub use plan::{Faster, OptimizeFault, OptimizePlan, PlanError, Search, Settings, Variable};
 pub use run::{Optimization, OptimizeOutcome};

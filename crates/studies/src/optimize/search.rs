@@ -4,7 +4,7 @@
 
 use toml::Value;
 
-use crate::optimize::compare::CostEstimate;
+use crate::optimize::cost_estimate::CostEstimate;
 use crate::optimize::judge::{Judgement, Verdict};
 use crate::optimize::plan::{Faster, OptimizePlan, Search};
 use crate::sweep::Point;

@@ -12,7 +12,7 @@ use crate::sensitivity::Effect;
 use crate::sensitivity::derivative::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
 use crate::sensitivity::ranking::{KnobEffect, SensitivityReport, SensitivityRow};
 use crate::sensitivity::response::one_at_a_time;
-use crate::sensitivity::study::{GROUPS, Sensitivity};
+use crate::sensitivity::settings::{GROUPS, Sensitivity};
 use crate::sim::{Clock, Ensemble, PathSlopes, Schedule, ScoreError, Shift, UnfitError, is_scored, scores};
 use crate::sweep::{Axis, Model, Point};
 use crate::watch::Watch as _;

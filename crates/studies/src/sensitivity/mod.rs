@@ -26,6 +26,7 @@ pub mod design;
 pub mod morris;
 pub mod ranking;
 pub mod response;
+mod settings;
 pub mod sobol;
 pub mod study;
 
@@ -34,8 +35,8 @@ pub use derivative::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
 pub use morris::{ElementaryEffects, MorrisRow, elementary_effects};
 pub use ranking::{KnobEffect, SensitivityReport, SensitivityRow};
 pub use response::{Response, one_at_a_time};
+pub use settings::{Method, Sensitivity};
 pub use sobol::{SobolIndices, SobolRow, VarianceShare, sobol_indices};
-pub use study::{Method, Sensitivity};
 
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@ use crate::mapreduce::Plan;
 use crate::net::{BuildError, Net, ParameterId};
 use crate::plan_text::PlanError;
 use crate::stages::StagePlan;
-use crate::subject::as_number;
+use crate::subject::number::as_number;
 use crate::sweep::{Axis, Point, path};
 
 /// Why a point has no job or net.

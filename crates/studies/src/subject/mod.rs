@@ -14,6 +14,8 @@
 mod at;
 mod check;
 pub mod load;
+mod load_error;
+mod number;
 mod shapes;
 
 use toml::{Table, Value};
@@ -31,7 +33,9 @@ use crate::subject::shapes::Shapes;
 use crate::sweep::{Axis, Model, Point, Spread, path};
 
 pub use at::{ParameterError, names_in_a_sentence, with_parameters};
-pub use load::{LoadError, LoadWarning, Loaded};
+pub use load::{LoadWarning, Loaded};
+pub use load_error::LoadError;
+pub(crate) use number::as_number;
 
 /// Firings after which a replication of a net is cut off.
 const MOST_FIRINGS: u64 = 10_000_000;
@@ -222,9 +226,4 @@ impl Subject {
             }
         }
     }
-}
-
-/// Returns a value of a plan as a number.
-pub(crate) fn as_number(value: &Value) -> Option<f64> {
-    value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
 }

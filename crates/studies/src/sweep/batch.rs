@@ -3,103 +3,19 @@
 //! Owns which points run together: waves of so many that each takes about a quarter of a second. Within a wave (`sweep::wave`) the
 //! cores share points and blocks of replications, so that a thousand small points keep all cores busy, and so does one large one.
 
-use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use crate::compile::{Program, SchedulePlan};
 use crate::estimate::StopRule;
-use crate::sim::{Backend, Placement, Question, RunError};
-use crate::sweep::design::Point;
+use crate::sim::{Backend, Placement};
+use crate::sweep::model::{Batch, BatchError, MakeModel};
 use crate::sweep::place::Place;
+use crate::sweep::point::Point;
+use crate::sweep::replicated::Replicated;
 use crate::sweep::result::{PointResult, times};
-use crate::sweep::spread::Spread;
-use crate::sweep::wave::{Crew, Replicated, Wanted};
+use crate::sweep::wave::{Crew, Wanted};
 use crate::watch::Watch;
-
-/// What is replicated at a point.
-#[derive(Clone, Debug)]
-pub struct Model {
-    /// The net.
-    pub program: Program,
-    /// Its schedule, where it is known already; else it is looked for.
-    pub schedule: Option<Arc<SchedulePlan>>,
-    /// What is asked of it.
-    pub question: Question,
-    /// How whole runs differ, beside what the net says.
-    pub spread: Spread,
-}
-
-impl Model {
-    /// A net that is run until it is dead, all of whose runs are usual.
-    pub fn new(program: Program) -> Self {
-        Self { program, schedule: None, question: Question::default(), spread: Spread::default() }
-    }
-}
-
-/// How points are run.
-#[derive(Clone, Debug)]
-pub struct Batch {
-    /// Replications of each point; with a relative error, the most.
-    pub replications: u64,
-    /// Half width over mean at which a point has enough of them.
-    pub relative_error: Option<f64>,
-    /// Seed of every point.
-    pub seed: u64,
-    /// Confidence level of all intervals, in (0, 1).
-    pub level: f64,
-    /// Threads; `None` is one per core.
-    pub threads: Option<NonZeroUsize>,
-    /// When no new point is begun any more; those under way are ended.
-    pub deadline: Option<Instant>,
-    /// What runs the replications of the points; the base always runs on the processor.
-    pub backend: Backend,
-    /// Part of the name of the adapter that is used where one is; a software adapter is used only by its name.
-    pub adapter: Option<String>,
-}
-
-impl Default for Batch {
-    /// 2,000 replications of each point, seed 0, level 0.95, all cores, no deadline, and a card where it pays.
-    fn default() -> Self {
-        Self {
-            replications: 2_000,
-            relative_error: None,
-            seed: 0,
-            level: 0.95,
-            threads: None,
-            deadline: None,
-            backend: Backend::Auto,
-            adapter: None,
-        }
-    }
-}
-
-/// Why a sweep ended before its end. Points that were finished before are kept.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BatchError<E> {
-    /// A point is no model.
-    #[error("point {point}: {message}")]
-    Model {
-        /// Its number.
-        point: u64,
-        /// Why.
-        message: String,
-    },
-    /// A point cannot be replicated.
-    #[error("point {point}: {error}")]
-    Run {
-        /// Its number.
-        point: u64,
-        /// Why.
-        error: RunError,
-    },
-    /// A result cannot be kept.
-    #[error(transparent)]
-    Keep(E),
-}
 
 /// What all points are compared with.
 #[derive(Clone, Debug)]
@@ -108,9 +24,6 @@ pub struct Base {
     pub result: PointResult,
     pub(super) times: Option<Vec<f64>>,
 }
-
-/// Makes the model of a point.
-pub type MakeModel<'a> = dyn Fn(&Point) -> Result<Model, String> + Sync + 'a;
 
 /// How long a wave should take: in between, results are kept and progress is shown.
 const WAVE: Duration = Duration::from_millis(250);
@@ -240,6 +153,8 @@ mod tests {
     use crate::compile::compile;
     use crate::net::{NetBuilder, Timing};
     use crate::sim::{Ensemble, Unwatched, run};
+    use crate::sweep::model::Model;
+    use std::num::NonZeroUsize;
 
     /// A race for tokens that come back or not, until all are gone: not a schedule.
     fn race(speed: f64) -> Model {

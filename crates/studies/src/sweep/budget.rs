@@ -15,11 +15,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::sim::{Backend, Samples};
-use crate::sweep::batch::{Base, Batch, BatchError, MakeModel, results};
-use crate::sweep::design::Point;
+use crate::sweep::batch::{Base, results};
+use crate::sweep::model::{Batch, BatchError, MakeModel};
 use crate::sweep::place::Place;
+use crate::sweep::point::Point;
+use crate::sweep::replicated::Replicated;
 use crate::sweep::result::PointResult;
-use crate::sweep::wave::{Crew, Replicated, Wanted};
+use crate::sweep::wave::{Crew, Wanted};
 use crate::watch::Watch;
 
 /// Points that ran together, each with what is known of it.

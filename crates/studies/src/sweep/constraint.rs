@@ -10,7 +10,7 @@ use toml::Value;
 use crate::net::Expr;
 use crate::net::expr::{ExprError, Leaf, Name, NamedLeaf, parse_paths};
 use crate::plan_text;
-use crate::sweep::design::Point;
+use crate::sweep::point::Point;
 
 /// What every point must satisfy.
 #[derive(Clone, Debug)]

@@ -7,37 +7,8 @@ use toml::Value;
 
 use crate::rng::{Address, Purpose, split};
 use crate::sweep::plan::{Axis, Design, STEPS, Scale, SweepPlan};
+use crate::sweep::point::Point;
 use crate::sweep::sobol::Sobol;
-
-/// A point of a sweep.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Point {
-    /// Its number; 0 is the base.
-    pub number: u64,
-    /// The value of each axis; none where it is as in the base.
-    pub values: Vec<Option<Value>>,
-}
-
-impl Point {
-    /// The base itself, for so many axes.
-    pub fn base(axes: usize) -> Self {
-        Self { number: 0, values: vec![None; axes] }
-    }
-
-    /// Returns the same point with another value of axis number `which`.
-    #[must_use]
-    pub fn with(mut self, which: usize, value: Value) -> Self {
-        self.values[which] = Some(value);
-        self
-    }
-
-    /// Returns the settings that the point changes, such as `job.reduces = 20`; none where it changes nothing.
-    pub fn words(&self, axes: &[Axis]) -> Option<String> {
-        let word = |(axis, value): (&Axis, &Option<Value>)| Some(format!("{} = {}", axis.key, value.as_ref()?));
-        let words: Vec<String> = axes.iter().zip(&self.values).filter_map(word).collect();
-        (!words.is_empty()).then(|| words.join(", "))
-    }
-}
 
 /// All points of a sound plan, in the order of their numbers: the base, then those of the design. In a grid the last axis varies first.
 pub fn points(plan: &SweepPlan) -> Vec<Point> {
@@ -111,6 +82,15 @@ fn latin_places(owner: u32, count: u32, seed: u64) -> Vec<f64> {
     }
     let place = |(i, part): (u32, u32)| (f64::from(part) + f64::from(word(i, 1)) / 4_294_967_296.0) / f64::from(count);
     (0..).zip(parts).map(place).collect()
+}
+
+impl Point {
+    /// Returns the settings that the point changes, such as `job.reduces = 20`; none where it changes nothing.
+    pub fn words(&self, axes: &[Axis]) -> Option<String> {
+        let word = |(axis, value): (&Axis, &Option<Value>)| Some(format!("{} = {}", axis.key, value.as_ref()?));
+        let words: Vec<String> = axes.iter().zip(&self.values).filter_map(word).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
 }
 
 impl Axis {

@@ -9,8 +9,8 @@ use crate::estimate::{
     Estimate, EstimateError, Interval, paired_difference, paired_ratio, quantile_interval_of_sorted, quantile_of_sorted,
 };
 use crate::sim::{Ending, Samples};
-use crate::sweep::design::Point;
-use crate::sweep::wave::Replicated;
+use crate::sweep::point::Point;
+use crate::sweep::replicated::Replicated;
 
 /// A number and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

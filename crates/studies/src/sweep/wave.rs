@@ -9,9 +9,9 @@ use rayon::prelude::*;
 
 use crate::estimate::StopRule;
 use crate::sim::{Card, Ready, RunError, Samples};
-use crate::sweep::batch::{Batch, BatchError, MakeModel, Model};
-use crate::sweep::design::Point;
-use crate::sweep::spread::Spread;
+use crate::sweep::model::{Batch, BatchError, MakeModel, Model};
+use crate::sweep::point::Point;
+use crate::sweep::replicated::Replicated;
 
 /// Blocks that each core should have at least, so that none waits long for the last one.
 const BLOCKS_PER_CORE: u64 = 8;
@@ -30,15 +30,6 @@ pub(super) struct Wanted<'a> {
     /// How many it shall have in all; with a rule, the rule decides.
     pub(super) until: u64,
     pub(super) rule: Option<StopRule>,
-}
-
-/// The replications of a point, and the engine that ran them.
-#[derive(Clone, Debug)]
-pub(super) struct Replicated {
-    pub(super) samples: Samples,
-    pub(super) engine: &'static str,
-    pub(super) spread: Spread,
-    pub(super) seed: u64,
 }
 
 /// The cores.

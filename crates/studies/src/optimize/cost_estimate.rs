@@ -1,0 +1,14 @@
+//! An estimated cost with its interval.
+
+/// A cost that is known by estimates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostEstimate {
+    /// Lower end of its interval.
+    pub low: f64,
+    /// The estimate.
+    pub value: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+    /// Replications that it rests on.
+    pub replications: u64,
+}

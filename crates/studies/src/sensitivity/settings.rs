@@ -1,0 +1,69 @@
+//! The settings of a study of sensitivities.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use crate::optimize::Measure;
+use crate::subject::{LoadWarning, Subject};
+use crate::sweep::SweepPlan;
+
+/// Groups of the replications of a point, each of which gives a value.
+pub(super) const GROUPS: u64 = 8;
+
+/// How knobs are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Derivatives at the base: infinitesimal perturbation of schedules, differences of other jobs, likelihood ratios of other nets.
+    #[default]
+    Derivatives,
+    /// From one end of each axis to the other, all others as in the base.
+    Each,
+    /// Elementary effects along random walks.
+    Morris,
+    /// Sobol's indices.
+    Sobol,
+}
+
+/// A study of which settings of a job or net have the largest effect on its time.
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_studies::sensitivity::{Method, Sensitivity};
+/// use tailspn_studies::sweep::SweepPlan;
+/// use tailspn_common::watch::Unwatched;
+///
+/// let axes = "[[axis]]\nkey = \"cluster.node[*].gpu_speed\"\nfrom = 1\nto = 2\n\
+///             [[axis]]\nkey = \"cluster.node[*].network_mb_per_s\"\nfrom = 112\nto = 224";
+/// let mut study = Sensitivity::new(SweepPlan::from_toml(axes)?, "".as_ref())?;
+/// study.method = Method::Each;
+/// assert_eq!(study.run(&Unwatched)?.knobs[0].name, "cluster.node[*].gpu_speed");
+/// # Ok::<(), tailspn_studies::StudyError>(())
+/// ```
+#[derive(Debug)]
+pub struct Sensitivity {
+    /// The axes; its design is not used. Its seed is that of everything.
+    pub plan: SweepPlan,
+    /// The job or net.
+    pub subject: Subject,
+    /// What is odd about the files that were read.
+    pub warnings: Vec<LoadWarning>,
+    /// Whether the axes have ranges; a net alone has none.
+    pub(super) has_ranges: bool,
+    /// How knobs are compared.
+    pub method: Method,
+    /// The number that moves.
+    pub measure: Measure,
+    /// Whether derivatives of a net are by the mean delays of its timed transitions, even if it has rate parameters.
+    pub by_transition: bool,
+    /// Rows of points; none for 20 walks or 256 rows of Sobol's indices.
+    pub rows: Option<u64>,
+    /// Replications of each point; none for a number that fits the method.
+    pub replications: Option<u64>,
+    /// Confidence level of all intervals, in (0, 1).
+    pub level: f64,
+    /// Threads; none for one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// Wall time after which the study finishes with the complete rows.
+    pub max_time: Option<Duration>,
+}
