@@ -4,10 +4,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::diagnose::long_tail::{
-    AgentSettings, Boundary, Centre, History, METHOD, Model, PeerRule, RULES, Score, Share, StragglerRule, find,
-    identify, identify_batch, replay, score_by_log,
+    AgentSettings, Boundary, Centre, History, Model, PeerRule, RULES, Score, Share, StragglerRule, find, identify,
+    identify_batch, replay, score_by_log,
 };
-use tailspn::diagnose::{Cause, Subject};
+use tailspn::diagnose::{Cause, FindingMethod, Subject};
 use tailspn::estimate::wilson;
 use tailspn::trace::analysis::{Usual, stragglers};
 use tailspn::trace::{Attempt, JobTrace, ReadOptions, read};
@@ -204,7 +204,7 @@ fn findings_name_skew_where_there_is_some() {
             let factor = run.labels.iter().find(|label| label.0 == *task).map_or(1.0, |label| label.1);
             assert_eq!(finding.cause == Cause::DataSkew, factor > 1.5, "{} {task}", run.name);
             assert_eq!(finding.cause == Cause::Unknown, finding.confidence == 0.0);
-            assert!(finding.method == METHOD && node.is_some() && finding.score > finding.threshold);
+            assert!(finding.method == FindingMethod::LongTail && node.is_some() && finding.score > finding.threshold);
             // the reader tells times from the start of the application, and the task ends after its flag
             assert!(finding.from.unwrap() > 0.0 && finding.from < finding.to, "{finding:?}");
             // some task without skew lags for a while, catches up, and is no finding

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// One thing found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The method that says so, by the name it has in the documentation.
-    pub method: Cow<'static, str>,
+    /// The method that made it.
+    pub method: FindingMethod,
     /// About whom.
     pub subject: Subject,
     /// When it began, seconds since the start of the input, where that is known.
@@ -25,6 +25,38 @@ pub struct Finding {
     pub confidence: f64,
     /// What it was concluded from, the strongest first.
     pub evidence: Vec<Evidence>,
+}
+
+/// A method that makes findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingMethod {
+    /// Rules for the features of a straggler, compared with its peers.
+    BigRoots,
+    /// The times of all tasks of a node, compared with those of the other nodes.
+    SlowNode,
+    /// Reports of progress, compared with what earlier runs taught.
+    LongTail,
+    /// Totals and histograms of system calls, compared with those of control runs.
+    SyscallsStatistical,
+    /// Single invocations, compared with those of control runs.
+    SyscallsSemantic,
+    /// Times per system call, compared with those of the other nodes.
+    SyscallsImproved,
+}
+
+impl FindingMethod {
+    /// Returns its name in results and in the documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BigRoots => "big-roots",
+            Self::SlowNode => "slow-node",
+            Self::LongTail => "long-tail",
+            Self::SyscallsStatistical => "syscalls-statistical",
+            Self::SyscallsSemantic => "syscalls-semantic",
+            Self::SyscallsImproved => "syscalls-improved",
+        }
+    }
 }
 
 /// Whom a finding is about.

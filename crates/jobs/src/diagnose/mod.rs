@@ -20,4 +20,4 @@ pub mod long_tail;
 pub mod samples;
 pub mod syscalls;
 
-pub use finding::{Cause, Evidence, Finding, Subject};
+pub use finding::{Cause, Evidence, Finding, FindingMethod, Subject};

@@ -42,7 +42,7 @@ pub fn diagnosis_csv(findings: &[Finding], out: impl Write) -> Result<(), CsvErr
 
 fn cells(finding: &Finding) -> Vec<String> {
     let seconds = |time: Option<f64>| time.map_or_else(String::new, |time| time.to_string());
-    let mut cells = vec![finding.method.to_string()];
+    let mut cells = vec![finding.method.name().to_owned()];
     cells.extend(subject(&finding.subject));
     cells.extend([seconds(finding.from), seconds(finding.to)]);
     cells.push(cause_key(finding));

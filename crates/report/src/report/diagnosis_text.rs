@@ -134,7 +134,7 @@ fn cells(finding: &Finding, look: &Look) -> Vec<String> {
     let lasted = finding.from.zip(finding.to).map(|(from, to)| to - from);
     cells.push(lasted.map_or_else(String::new, time));
     cells.push(cause_text(finding.cause).to_owned());
-    cells.push(finding.method.clone().into_owned());
+    cells.push(finding.method.name().to_owned());
     let strongest = finding.evidence.first();
     cells.push(strongest.map_or_else(String::new, |evidence| amount(evidence, evidence.value)));
     cells.push(strongest.map_or_else(String::new, |evidence| amount(evidence, evidence.usual)));

@@ -177,7 +177,7 @@ mod tests {
 
     fn finding(task: u64, node: &str, [from, to]: [f64; 2], cause: Cause, confidence: f64) -> Finding {
         Finding {
-            method: "m".into(),
+            method: crate::diagnose::FindingMethod::BigRoots,
             subject: Subject::Task { stage: "1".to_owned(), task, attempt: 0, node: Some(node.to_owned()) },
             from: Some(from),
             to: Some(to),

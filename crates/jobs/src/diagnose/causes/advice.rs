@@ -187,13 +187,13 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::finding::Evidence;
+    use crate::diagnose::finding::{Evidence, FindingMethod};
 
     fn finding(cause: Cause, stage: &str, node: &str, seconds: f64) -> Finding {
         let time = Evidence { what: "time".to_owned(), value: seconds, usual: 2.0, unit: "s".into() };
         let node = Some(node.to_owned());
         Finding {
-            method: "m".into(),
+            method: FindingMethod::BigRoots,
             subject: Subject::Task { stage: stage.to_owned(), task: 1, attempt: 0, node },
             from: None,
             to: None,
@@ -234,11 +234,11 @@ mod tests {
 
     #[test]
     fn what_two_methods_say_of_a_task_counts_once() {
-        let of = |method: &'static str, finding: Finding| Finding { method: method.into(), ..finding };
+        let of = |method, finding: Finding| Finding { method, ..finding };
         let findings = [
-            of("m", finding(Cause::DataSkew, "1", "a", 5.0)),
-            of("n", finding(Cause::DataSkew, "1", "a", 6.0)),
-            of("n", finding(Cause::Unknown, "1", "a", 6.0)),
+            of(FindingMethod::BigRoots, finding(Cause::DataSkew, "1", "a", 5.0)),
+            of(FindingMethod::LongTail, finding(Cause::DataSkew, "1", "a", 6.0)),
+            of(FindingMethod::LongTail, finding(Cause::Unknown, "1", "a", 6.0)),
         ];
         let list = advice(&findings);
         assert_eq!(list.len(), 1);

@@ -9,13 +9,9 @@ use crate::diagnose::causes::nodes::NodeMeters;
 use crate::diagnose::causes::pool::{Pool, PoolOptions, PoolTask};
 use crate::diagnose::causes::records::records_of;
 use crate::diagnose::causes::rules::{RootCause, Rules, Sign, judge};
-use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
+use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
 use crate::trace::{JobTrace, StageId};
 
-/// The method's name in findings.
-pub(super) const METHOD: &str = "big-roots";
-/// That of findings about nodes.
-const SLOW_NODE_METHOD: &str = "slow-node";
 /// A node is slow where the median of its tasks' times, each over the median of its stage on other nodes, is above this: what makes
 /// a straggler of a task. Healthy nodes of the labelled runs reach 1.31.
 const SLOW_NODE: f64 = 1.5;
@@ -117,7 +113,7 @@ fn of_straggler(trace: &JobTrace, pool: &Pool, task: usize, stage: &str, rules: 
     causes.retain(|cause| told.insert(cause.feature.cause()));
     let node = own.record.node.and_then(|node| trace.nodes.get(node)).map(|node| node.name.clone());
     let finding = |cause, score, threshold, confidence, evidence| Finding {
-        method: METHOD.into(),
+        method: FindingMethod::BigRoots,
         subject: Subject::Task {
             stage: stage.to_owned(),
             task: u64::from(own.record.task),
@@ -237,7 +233,7 @@ fn slow_nodes(trace: &JobTrace, times: Vec<NodeTimes>) -> Vec<Finding> {
         let tasks = ratios.len() as f64;
         let what = format!("time of its {tasks} tasks, in medians of other nodes");
         findings.push(Finding {
-            method: SLOW_NODE_METHOD.into(),
+            method: FindingMethod::SlowNode,
             subject: Subject::Node { node: node.name.clone() },
             from: None,
             to: None,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tailspn_common::order::median;
 
 use crate::diagnose::causes::stage_name;
-use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
+use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
 use crate::diagnose::long_tail::agent::StragglerFlag;
 use crate::diagnose::long_tail::history::{History, TaskHistory};
 use crate::diagnose::long_tail::model::Model;
@@ -14,9 +14,6 @@ use crate::diagnose::long_tail::score::replay;
 use crate::diagnose::long_tail::settings::{AgentSettings, Boundary};
 use crate::trace::analysis::{Times, times_of};
 use crate::trace::{Attempt, JobTrace, Metric, Stage, StageId};
-
-/// Name of the method in findings.
-pub const METHOD: &str = "long-tail";
 
 /// Sizes of input that logs may tell, the first that all tasks of a stage state is compared.
 const SIZES: [Metric; 4] =
@@ -129,7 +126,7 @@ fn finding(
     let launch = logged.and_then(|logged| logged.attempt.launch()).map(|launch| launch.seconds());
     let end = logged.and_then(|logged| logged.attempt.finish()).map(|end| end.seconds());
     Finding {
-        method: METHOD.into(),
+        method: FindingMethod::LongTail,
         subject: Subject::Task {
             stage: stage.unwrap_or_else(|| flag.stage.clone()),
             task: flag.task,

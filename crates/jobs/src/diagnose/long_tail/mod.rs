@@ -42,7 +42,7 @@ mod task;
 
 pub use agent::{Agent, AgentCounts, StragglerFlag};
 pub use curve::{Point, ProgressCurve};
-pub use find::{METHOD, by_log, clock_ahead, find};
+pub use find::{by_log, clock_ahead, find};
 pub use history::{History, TaskHistory};
 pub use identify::{Centre, Identified, RULES, Share, StragglerRule, identify, identify_batch};
 pub use model::{Learned, MODEL_VERSION, Model, ModelFault};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::diagnose::finding::{Cause, Finding};
+use crate::diagnose::finding::{Cause, Finding, FindingMethod};
 
 /// A method of diagnosis by system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -22,13 +22,18 @@ impl Method {
     /// All methods.
     pub const ALL: [Self; 3] = [Self::Statistical, Self::Semantic, Self::Improved];
 
-    /// Its name in findings.
-    pub fn name(self) -> &'static str {
+    /// Returns the method of its findings.
+    pub fn of_findings(self) -> FindingMethod {
         match self {
-            Self::Statistical => "syscalls-statistical",
-            Self::Semantic => "syscalls-semantic",
-            Self::Improved => "syscalls-improved",
+            Self::Statistical => FindingMethod::SyscallsStatistical,
+            Self::Semantic => FindingMethod::SyscallsSemantic,
+            Self::Improved => FindingMethod::SyscallsImproved,
         }
+    }
+
+    /// Returns its name in results.
+    pub fn name(self) -> &'static str {
+        self.of_findings().name()
     }
 }
 

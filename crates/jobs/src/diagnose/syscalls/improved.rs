@@ -258,7 +258,7 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
 
 fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
     Finding {
-        method: Method::Improved.name().into(),
+        method: Method::Improved.of_findings(),
         subject: Subject::Node { node: scored.node.clone() },
         from: None,
         to: None,

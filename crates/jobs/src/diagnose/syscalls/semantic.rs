@@ -142,7 +142,7 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
     let judged = judged.unwrap_or_default();
     let what = if scores.cause == Cause::Network { "connections" } else { "calls on files" };
     Finding {
-        method: Method::Semantic.name().into(),
+        method: Method::Semantic.of_findings(),
         subject: Subject::Node { node: name.to_owned() },
         from: None,
         to: None,

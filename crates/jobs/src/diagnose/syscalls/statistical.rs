@@ -214,7 +214,7 @@ impl<'a> Judge<'a> {
         // the node that is only possibly faulty is half as sure
         let sure = hog.least.min(1.0) * if is_max { 1.0 } else { 0.5 };
         Finding {
-            method: Method::Statistical.name().into(),
+            method: Method::Statistical.of_findings(),
             subject: Subject::Node { node: name.to_owned() },
             from: None,
             to: None,

@@ -152,7 +152,7 @@ fn row(i: usize, finding: &Finding) -> Vec<Cell> {
     vec![
         who(&finding.subject).into(),
         cause_text(finding.cause).into(),
-        finding.method.clone().into_owned().into(),
+        finding.method.name().into(),
         start.into(),
         took.into(),
         scaled(format!("{at}/score"), finding.score, finding.score.abs(), "").into(),
