@@ -9,9 +9,8 @@
 
 use std::error::Error;
 
-use tailspn::compile::compile;
 use tailspn::mapreduce::{Plan, job_net, phase_times};
-use tailspn::sim::{Backend, Ensemble, Question, Unwatched, run};
+use tailspn::prelude::*;
 
 #[cfg(feature = "gpu")]
 fn adapter() -> Option<String> {
@@ -31,20 +30,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let plan = Plan::default();
     let job = job_net(&plan, &phase_times(&plan, &mut || 0.5)?)?;
-    let program = compile(&job.net)?;
-    let question = Question::default();
-
-    let on_cpu = Ensemble { replications: 50_000, seed: 1, keep: true, backend: Backend::Cpu, ..Ensemble::default() };
-    // a software adapter is taken only by its name
-    let on_gpu = Ensemble { backend: Backend::Gpu, adapter: Some(adapter), ..on_cpu.clone() };
     let mut found = Vec::new();
-    for ensemble in [on_cpu, on_gpu] {
-        let run = run(&program, &question, &ensemble, &Unwatched)?;
-        let (samples, from) = (&run.samples, &run.provenance);
-        let mean = samples.passage.mean_estimate(0.95)?.scaled(samples.clock.tick());
-        let device = from.placement.device.as_ref().map_or("the processor", |device| device.adapter.as_str());
-        println!("{:.3} ± {:.3} s on {device}, in {:.2} s", mean.value, mean.half_width, from.wall.as_secs_f64());
-        found.push(run.samples);
+    for (backend, adapter) in [(Backend::Cpu, None), (Backend::Gpu, Some(adapter))] {
+        let simulation = job.net.simulation().replications(50_000).seed(1).keep_times().backend(backend);
+        // a software adapter is used only by its name
+        let run = match adapter {
+            Some(adapter) => simulation.adapter(adapter).run()?,
+            None => simulation.run()?,
+        };
+        let from = run.provenance();
+        let device = from.placement.device.as_ref().map_or("the CPU", |device| device.adapter.as_str());
+        println!("{} s on {device}, in {:.2} s", run.passage().mean(), from.wall.as_secs_f64());
+        found.push(run.samples().clone());
     }
 
     assert_eq!(found[0].passage_times.len(), 50_000);

@@ -11,10 +11,8 @@
 
 use std::error::Error;
 
-use tailspn::compile::compile;
 use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
 use tailspn::report::{Align, Table};
-use tailspn::sim::{Ensemble, Question, Unwatched, run};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let right = Align::Right;
@@ -25,22 +23,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         plan.job.input_mb = input_mb;
         let phases = phase_times(&plan, &mut || 0.5)?;
         let net = job_net(&plan, &phases)?.net;
-        let program = compile(&net)?;
-
-        let ensemble = Ensemble { replications: 20_000, seed: 1, ..Ensemble::default() };
-        let found = run(&program, &Question::default(), &ensemble, &Unwatched)?;
-        let mean = found.samples.passage.mean_estimate(0.95)?.scaled(found.samples.clock.tick());
+        let run = net.simulation().replications(20_000).seed(1).run()?;
+        let mean = run.passage().mean();
+        let half_width = mean.half_width().ok_or("no interval")?;
         let exact = JobTime::of_plan(&plan, &phases)?.mean().get();
         table.push([
             format!("{input_mb}"),
             plan.maps().to_string(),
-            format!("{:.2} ± {:.2}", mean.value, mean.half_width),
+            format!("{:.2} ± {half_width:.2}", mean.value),
             format!("{exact:.2}"),
         ]);
 
         // 2.5 half widths are 5 standard errors
-        assert!((mean.value - exact).abs() < 2.5 * mean.half_width, "{input_mb} MB: {mean:?}, exact {exact}");
-        assert!(mean.relative_half_width() < 0.01);
+        assert!((mean.value - exact).abs() < 2.5 * half_width, "{input_mb} MB: {mean:?}, exact {exact}");
+        assert!(half_width < 0.01 * mean.value);
         assert!(exact > last, "more input takes longer");
         last = exact;
     }

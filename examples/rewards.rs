@@ -6,19 +6,14 @@
 //!
 //! A reward per time is an expression over the marking; a reward per firing counts each repair.
 
-use std::error::Error;
-
-use tailspn::compile::{compile, lower};
-use tailspn::net::{Delay, Memory, NetBuilder, Servers, Timing};
-use tailspn::solve::{Limits, LinearSettings, expected, explore, steady_state};
-use tailspn::watch::Unwatched;
+use tailspn::prelude::*;
 
 /// Per hour and machine that stands still.
 const LOSS: f64 = 80.0;
 /// Per repair.
 const FEE: f64 = 50.0;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), tailspn::Error> {
     // times in hours
     let mut b = NetBuilder::new("shop");
     let (works, broken) = (b.place("works", 3), b.place("broken", 0));
@@ -30,18 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     b.input(broken, repair, 1.0);
     b.output(repair, works, 1.0);
     let net = b.build()?;
-    let program = compile(&net)?;
-
-    let space = explore(&program, None, &Limits::default(), &Unwatched)?;
-    let steady = steady_state(space.complete()?, &LinearSettings::default())?;
-    let loss = space.values(&lower(&net, &net.expression(&format!("{LOSS} * #(broken)"))?), "the loss")?;
-    let standing = expected(&steady.probabilities, &loss);
-    let mut fees = 0.0;
-    space.for_each_firing(&program, &steady.probabilities, &mut |firing| {
-        if firing.transition as usize == repair.index() {
-            fees += FEE * firing.flow;
-        }
-    })?;
+    let steady = net.solution().steady_state()?;
+    let standing = steady.mean_of(&format!("{LOSS} * #(broken)"))?;
+    let fees = FEE * steady.throughput(repair)?;
     println!("standing still  {standing:7.3} per hour");
     println!("repairs         {fees:7.3} per hour");
     println!("together        {:7.3} per hour", standing + fees);

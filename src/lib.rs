@@ -9,31 +9,44 @@
 //!                      └──────────────────────────────────────────────────────────────────▶ report
 //! ```
 //!
-//! Data flows one way; nothing on the right is known to anything on the left. Build a net or read one, compile it, ask a
-//! question:
+//! Build a net or read one, then ask it. Times are in seconds; numbers carry their interval.
 //!
 //! ```
-//! use tailspn::compile::compile;
-//! use tailspn::net::{NetBuilder, Timing};
-//! use tailspn::sim::{Ensemble, Question, Unwatched, run};
+//! use tailspn::prelude::*;
 //!
-//! // two tasks side by side, each with a mean of 2 s; the job is done when both are
+//! // two tasks in parallel, each with a mean of 2 s; the job is done when both are
 //! let mut b = NetBuilder::new("fork and join");
+//! let done = b.place("done", 0);
 //! for i in 0..2 {
-//!     let (todo, done) = (b.place(format!("todo{i}"), 1), b.place(format!("done{i}"), 0));
+//!     let todo = b.place(format!("todo{i}"), 1);
 //!     let task = b.transition(format!("task{i}"), Timing::exponential(0.5));
 //!     b.input(todo, task, 1.0);
 //!     b.output(task, done, 1.0);
 //! }
-//! let program = compile(&b.build()?)?;
-//! let ensemble = Ensemble { replications: 100_000, seed: 7, ..Ensemble::default() };
-//! let run = run(&program, &Question::default(), &ensemble, &Unwatched)?;
+//! let net = b.build()?;
 //!
-//! // exact: the mean of the larger of two exponentials, 2 s * (1 + 1/2)
-//! let mean = run.samples.passage.mean_estimate(0.95).unwrap().scaled(run.samples.clock.tick());
-//! assert!((mean.value - 3.0).abs() < 5.0 * mean.half_width);
+//! let run = net.simulation().until("#(done) >= 2")?.replications(100_000).seed(7).run()?;
+//! let exact = net.solution().until("#(done) >= 2")?.passage()?;
+//! println!("mean {}, exactly {}", run.passage().mean(), exact.mean()?);
+//!
+//! // the mean of the larger of two exponentials: 2 s * (1 + 1/2)
+//! let mean = run.passage().mean();
+//! assert!((mean.value - 3.0).abs() < 5.0 * mean.half_width().unwrap());
+//! assert!((exact.mean()?.value - 3.0).abs() < 1e-12);
 //! # Ok::<(), tailspn::Error>(())
 //! ```
+//!
+//! | question | start with |
+//! |---|---|
+//! | how long until a goal, averages until then | [`Net::simulation`](net::Net::simulation) |
+//! | averages in the long run | [`Net::steady_state`](net::Net::steady_state) |
+//! | the same without replications; deadlock and liveness | [`Solve::solution`](solve::Solve::solution) |
+//! | invariants, traps and bounds without states | [`structure`] |
+//! | the time of a job from its profile | [`mapreduce`], [`stages`], [`cluster`] |
+//! | what ran, and why it was slow | [`trace`], [`diagnose`], [`fit`] |
+//! | many configurations | [`sweep`], [`sensitivity`], [`optimize`] |
+//!
+//! Every error type converts into [`Error`] with `?`.
 //!
 //! # Guarantees
 //!
@@ -48,6 +61,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
 mod error;
+pub mod prelude;
 
 pub use error::Error;
 #[doc(inline)]
@@ -62,3 +76,8 @@ pub use tailspn_logs::trace;
 pub use tailspn_report::report;
 #[doc(inline)]
 pub use tailspn_studies::{KeyProblem, StudyError, optimize, sensitivity, subject, sweep};
+
+/// The samples of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

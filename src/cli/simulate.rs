@@ -1,6 +1,6 @@
 //! `simulate`: replications of a net, and what they show.
 
-use tailspn::compile::{Program, plan_schedule};
+use tailspn::compile::Program;
 use tailspn::estimate::StopRule;
 use tailspn::net::Net;
 use tailspn::report::{
@@ -8,7 +8,8 @@ use tailspn::report::{
     simulation_text,
 };
 use tailspn::sim::{
-    Backend, Ending, EngineChoice, Ensemble, Goal, Question, Run, RunError, Unwatched, run as replicate,
+    Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Question, Run, RunError, SEARCH, limit_firings,
+    reaches_goal, run as replicate,
 };
 
 use crate::cli::args::{BackendChoice, Engine, Method, PrintArgs, SimulateArgs};
@@ -26,8 +27,6 @@ use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 const REPLICATIONS: u64 = 10_000;
 /// Most replications for a relative error, where nothing else is asked for.
 const MOST_REPLICATIONS: u64 = 100_000_000;
-/// Firings of one replication after which it is given up, where nothing else is asked for.
-const PATIENCE: u64 = 10_000_000;
 
 /// Simulates the net.
 pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -148,22 +147,8 @@ pub(crate) fn backend(choice: BackendChoice) -> Backend {
 
 /// A net that may never reach its goal gets a limit of firings, and one replication to show that it keeps to it.
 fn be_patient(program: &Program, asked: &mut Asked, ensemble: &Ensemble, patience: u64) -> Result<(), Failure> {
-    let question = &mut asked.question;
-    let bounded = question.horizon.is_some() || question.max_firings.is_some();
-    if bounded || question.goal == Goal::Horizon || plan_schedule(program).is_ok() {
-        return Ok(());
-    }
-    question.max_firings = Some(patience);
-    let one = Ensemble {
-        replications: 1,
-        stop: None,
-        keep: false,
-        backend: Backend::Cpu,
-        threads: Some(std::num::NonZeroUsize::MIN),
-        ..ensemble.clone()
-    };
-    let pilot = replicate(program, question, &one, &Unwatched).map_err(|error| failure(&error))?;
-    if pilot.samples.ended(Ending::Firings) == 0 {
+    let stops = limit_firings(program, &mut asked.question, ensemble, patience).map_err(|error| failure(&error))?;
+    if stops {
         return Ok(());
     }
     let message =
@@ -182,23 +167,14 @@ fn no_time() -> Failure {
     )
 }
 
-/// Replications without the goal after which its time is not sought any longer, and how many look for it first.
-const SEEK: [u64; 2] = [1_000, 100_000];
-
 /// A run for a relative error would go on for long where the goal is never reached: looks for one that does.
 fn seek_goal(program: &Program, asked: &Asked, ensemble: &Ensemble) -> Result<(), Failure> {
-    let Some(rule) = ensemble.stop.as_ref().filter(|rule| rule.max_reps > SEEK[1]) else { return Ok(()) };
-    for replications in SEEK {
-        let pilot = Ensemble { replications, stop: None, keep: false, backend: Backend::Cpu, ..ensemble.clone() };
-        let found = replicate(program, &asked.question, &pilot, &Progress::new(false, ""));
-        let found = found.map_err(|error| failure(&error))?;
-        if found.samples.ended(Ending::Goal) > 0 || found.provenance.cut_short {
-            return Ok(());
-        }
-    }
+    let quiet = Progress::new(false, "");
+    let reached = reaches_goal(program, &asked.question, ensemble, &quiet).map_err(|error| failure(&error))?;
+    let Some(rule) = ensemble.stop.as_ref().filter(|_| !reached) else { return Ok(()) };
     let message = format!(
         "none of the first {} replications reached {}, so that its mean time cannot be known to {} %",
-        count(SEEK[1].into()),
+        count(SEARCH[1].into()),
         asked.goal,
         report::plain(rule.rel_error * 100.0)
     );

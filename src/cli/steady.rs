@@ -6,7 +6,7 @@ use tailspn::compile::Program;
 use tailspn::report::{
     AnswerMethod, SteadyReport, SteadySettings, Subject, json, steady_csv, steady_report, steady_text,
 };
-use tailspn::sim::{BatchLength, Question, SteadyError, SteadyState, Unwatched, run_steady, run_steady_runs};
+use tailspn::sim::{LONG_RUNS, Question, SteadyError, long_runs};
 
 use crate::cli::args::{PrintArgs, SimulateArgs};
 use crate::cli::exact_answer;
@@ -14,13 +14,6 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, catch_interrupt};
-
-/// Independent runs, whose means show what one run alone cannot: that it has not seen all of the net.
-const RUNS: u64 = 8;
-/// Equal parts of each run whose averages the statistics start from.
-const PARTS: u32 = 500;
-/// One over the share of the firings that show how much time they take.
-const PILOT: u64 = 20;
 
 /// Runs the net for long and reports the means.
 pub(super) fn run(
@@ -33,14 +26,10 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let started = Instant::now();
     let seed = args.run.seed.unwrap_or(0);
-    let length = BatchLength::Seconds(part_length(program, args.steady_firings, seed)?);
-    // the warm-up is found in the averages
-    let rewards = question.rewards.clone();
-    let settings = SteadyState { batches: PARTS, discarded: 0, rewards, seed, ..SteadyState::new(length) };
     catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "parts");
-    let averages =
-        run_steady_runs(program, &settings, RUNS, args.run.threads, &progress).map_err(|error| failure(&error))?;
+    let averages = long_runs(program, &question.rewards, args.steady_firings, seed, args.run.threads, &progress)
+        .map_err(|error| failure(&error))?;
     drop(progress);
     let nothing_asked = !question.tokens && !question.throughput && question.rewards.is_empty();
     let rewards: Vec<String> = question.rewards.iter().map(|reward| reward.name.clone()).collect();
@@ -65,27 +54,11 @@ pub(super) fn run(
     terminal.data(&text_of(&report, &args.print, terminal)?)?;
     tell_rare(&report, terminal);
     advice.iter().for_each(|advice| terminal.tell(advice));
-    if averages.len() < RUNS as usize || averages.iter().any(|run| run.cut_short) {
+    if averages.len() < LONG_RUNS as usize || averages.iter().any(|run| run.cut_short) {
         terminal.tell("stopped early: the means are those of the parts that were complete");
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Success)
-}
-
-/// Model time of a part \[s\] such that all of them have about so many firings. Parts of equal time, not of equal
-/// firings: the mean of averages over equal times is the mean over time, over equal firings it is not.
-fn part_length(program: &Program, firings: u64, seed: u64) -> Result<f64, Failure> {
-    // a replication of its own, so that the length of the runs does not depend on what they show
-    let pilot = (firings / PILOT).max(1);
-    let settings = SteadyState {
-        batches: 1,
-        discarded: 0,
-        seed,
-        replication: RUNS,
-        ..SteadyState::new(BatchLength::Firings(pilot))
-    };
-    let averages = run_steady(program, &settings, &Unwatched).map_err(|error| failure(&error))?;
-    Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / (RUNS as f64 * f64::from(PARTS)))
 }
 
 /// The report as it was asked for.

@@ -35,6 +35,7 @@ pub mod distribution;
 pub mod histogram;
 pub mod mean;
 pub mod measured;
+mod measured_text;
 pub mod moments;
 pub mod poisson;
 pub mod proportion;

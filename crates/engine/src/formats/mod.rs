@@ -137,6 +137,27 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadEr
     pipe::read(bytes, options)
 }
 
+impl Net {
+    /// Reads a net from a file of any format that nets are read from, told by its content: PIPE XML of every generation and
+    /// PNML. [`read_file`] also returns what is odd about the file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or it holds no net: every problem with its line and column.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadFileError> {
+        Ok(read_file(path.as_ref(), &ReadOptions::default())?.net)
+    }
+
+    /// Reads a net from the content of such a file.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong in the file.
+    pub fn read(bytes: impl AsRef<[u8]>) -> Result<Self, ReadError> {
+        Ok(read_bytes(bytes.as_ref(), &ReadOptions::default())?.net)
+    }
+}
+
 /// Writes a net; the file is complete or stays what it was.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ pub mod expr;
 mod builder;
 mod difference;
 mod ids;
+mod key;
 mod law;
 mod parts;
 mod problem;
@@ -18,6 +19,7 @@ pub use builder::NetBuilder;
 pub use difference::{Difference, Part, differences};
 pub use expr::Expr;
 pub use ids::{ClassId, ParameterId, PlaceId, TransitionId};
+pub use key::{LookupError, PartKey, PlaceKey, TransitionKey};
 pub use law::{Bound, Branch, Law, LawProblem, MAX_ERLANG_STAGES};
 pub use parts::{
     Annotation, Arc, ArcKind, ClassWeight, Delay, Memory, Parameter, PathPoint, Place, Point, Servers, StateGroup,

@@ -1,6 +1,7 @@
 //! Simulation: many independent replications of a [`Program`](crate::compile::Program), on the CPU and on graphics cards.
 //!
-//! [`run()`] takes a program, a [`Question`] and an [`Ensemble`] and returns [`Samples`]. Two engines:
+//! [`Net::simulation`](crate::net::Net::simulation) asks a net and gives results by name, in seconds. Below it, [`run()`] takes a
+//! program, a [`Question`] and an [`Ensemble`] and returns [`Samples`], in ticks. Two engines:
 //!
 //! * the **schedule engine** where compilation finds that every transition fires at most once and nothing races
 //!   ([`Schedule::new`]): a max-plus evaluation, a block of replications at a time;
@@ -26,13 +27,16 @@ mod engine;
 mod engines;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod long_run;
 #[cfg(not(feature = "gpu"))]
 mod no_gpu;
 #[cfg(not(feature = "gpu"))]
 mod no_relay;
+mod patience;
 mod question;
 mod race;
 mod ready;
+mod result;
 mod run;
 mod run_error;
 mod sampler;
@@ -41,6 +45,7 @@ mod schedule;
 mod score;
 mod shift;
 mod simd;
+mod simulation;
 mod steady;
 
 pub use crate::watch::{Unwatched, Watch};
@@ -49,11 +54,14 @@ pub use clock::{Clock, NEVER, Scale};
 pub use engines::EngineChoice;
 #[cfg(feature = "gpu")]
 pub use gpu::Card;
+pub use long_run::{LONG_RUNS, SteadyResult, SteadyRunError, SteadySimulation, long_runs};
 #[cfg(not(feature = "gpu"))]
 pub use no_gpu::Card;
+pub use patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use race::{DirectLaw, DirectObstacle};
 pub use ready::Ready;
+pub use result::{GroupSpan, PassageTimes, SimulationResult};
 pub use run::{Ensemble, Provenance, Run, run};
 pub use run_error::RunError;
 pub use sampler::Sampler;
@@ -61,4 +69,5 @@ pub use samples::{GroupTimes, Samples};
 pub use schedule::{CriticalPath, GroupShare, PathSlopes, Schedule, UnfitError};
 pub use score::{ScoreError, Scores, is_scored, scores};
 pub use shift::{Shift, ShiftError};
+pub use simulation::{QuestionError, Simulation, SimulationError};
 pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};

@@ -6,7 +6,7 @@
 //!                          └──▶ Chain ──▶ steady state, transient, passage time ──▶ Averages
 //! ```
 //!
-//! [`explore`] finds every tangible marking, eliminates the vanishing ones and gives the [`Chain`]. What enabling and firing mean
+//! [`Solve::solution`] asks a net and gives results by name. Below it, [`explore`] finds every tangible marking, eliminates the vanishing ones and gives the [`Chain`]. What enabling and firing mean
 //! is in [`semantics`](crate::semantics), as for the simulators. The chain's own solvers know nothing of nets: they get a
 //! [`Chain`] and give numbers with a residual or an error bound. Methods, sources and accuracy: docs/solve.md.
 
@@ -36,6 +36,7 @@ mod reach;
 mod recurrence;
 mod reward;
 mod series_parallel;
+mod solution;
 mod space;
 mod state_graph;
 mod steady;
@@ -60,6 +61,7 @@ pub use phases::{Expanded, PhaseError, PhaseObstacle, expand_phases};
 pub use reach::{Limits, explore};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
 pub use series_parallel::{SeriesParallelError, completion_time, is_series_parallel};
+pub use solution::{AverageResult, PassageResult, Solution, SolutionError, Solve, StateResult};
 pub use space::{FiringFlow, Peak, StateSpace};
 pub use state_graph::{
     DrawError, Drawing, GraphEdge, GraphNode, Shown, StateGraph, coverability_graph, reachability_graph,

@@ -4,6 +4,8 @@
 //! there \[Stewart1994\]. The chances of having arrived after 0, 1, … jumps are kept, so that further times and quantiles
 //! cost no further pass.
 
+use std::borrow::Cow;
+
 use crate::estimate::PoissonWindow;
 use crate::solve::absorb::{AbsorbError, Kind, Split, TransientPart};
 use crate::solve::chain::{Chain, OUTSIDE};
@@ -75,7 +77,7 @@ pub struct PassageMoments {
 /// The law of a passage time. What was computed once is kept.
 #[derive(Clone, Debug)]
 pub struct Passage<'a> {
-    chain: &'a Chain,
+    chain: Cow<'a, Chain>,
     settings: PassageSettings,
     /// States before the target from which it can be reached.
     states: Vec<u32>,
@@ -129,7 +131,16 @@ pub fn passage<'a>(
     targets: &[bool],
     settings: &PassageSettings,
 ) -> Result<Passage<'a>, PassageError> {
-    let split = Split::of(chain, targets)?;
+    passage_of(Cow::Borrowed(chain), targets, settings)
+}
+
+/// As [`passage`], of a chain that the passage time may own.
+pub(crate) fn passage_of<'a>(
+    chain: Cow<'a, Chain>,
+    targets: &[bool],
+    settings: &PassageSettings,
+) -> Result<Passage<'a>, PassageError> {
+    let split = Split::of(&chain, targets)?;
     let before = |&(state, kind): &(u32, &Kind)| *kind == Kind::Transient && split.hopeful[state as usize];
     let states: Vec<u32> = (0..).zip(&split.kind).filter(before).map(|(state, _)| state).collect();
     let mut number = vec![OUTSIDE; chain.states()];
@@ -346,7 +357,7 @@ impl Passage<'_> {
     }
 
     fn part(&self) -> Result<TransientPart, PassageError> {
-        let part = TransientPart::new(self.chain, self.states.clone(), self.settings.linear);
+        let part = TransientPart::new(&self.chain, self.states.clone(), self.settings.linear);
         Ok(part.map_err(AbsorbError::Linear)?)
     }
 

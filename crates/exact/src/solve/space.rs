@@ -126,6 +126,18 @@ impl StateSpace {
         &self.chain
     }
 
+    /// The chain alone, as [`partial_chain`](Self::partial_chain) gives it.
+    pub fn into_chain(self) -> Chain {
+        self.chain
+    }
+
+    /// One truth value per state, true for the states of a list.
+    pub fn marked(&self, states: &[u32]) -> Vec<bool> {
+        let mut marked = vec![false; self.states()];
+        states.iter().for_each(|&state| marked[state as usize] = true);
+        marked
+    }
+
     /// The value of an expression in every state, in order.
     ///
     /// # Errors

@@ -1,0 +1,142 @@
+//! Looking parts of a net up by id or by name.
+
+use std::fmt;
+
+use crate::net::{ClassId, Net, PlaceId, TransitionId};
+
+/// A place or a transition, given by its id ([`PlaceId`], [`TransitionId`]) or by its name.
+///
+/// Made by `into()` from an id or a text; functions that take `impl Into<PlaceKey>` accept both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PartKey<I> {
+    /// By id.
+    Id(I),
+    /// By the id or the name in the file.
+    Name(String),
+}
+
+/// A place, by id or by name.
+pub type PlaceKey = PartKey<PlaceId>;
+/// A transition, by id or by name.
+pub type TransitionKey = PartKey<TransitionId>;
+
+impl<I> From<&str> for PartKey<I> {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl<I> From<String> for PartKey<I> {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl<I> From<&String> for PartKey<I> {
+    fn from(name: &String) -> Self {
+        Self::Name(name.clone())
+    }
+}
+
+impl From<PlaceId> for PlaceKey {
+    fn from(id: PlaceId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<TransitionId> for TransitionKey {
+    fn from(id: TransitionId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl<I: fmt::Display> fmt::Display for PartKey<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(f),
+            Self::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+/// Why a result has no value of a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// The net or the question has nothing of this name. Correct the name.
+    #[error("unknown {kind} `{name}`{}", names_of(.known))]
+    Unknown {
+        /// The kind of part, such as `place`.
+        kind: &'static str,
+        /// The name or id.
+        name: String,
+        /// The first names that exist.
+        known: Vec<String>,
+    },
+    /// The question did not ask for it. Ask before the run.
+    #[error("{what} were not observed; call `{call}` before the run")]
+    NotObserved {
+        /// What was not observed.
+        what: &'static str,
+        /// The call that asks for it.
+        call: &'static str,
+    },
+}
+
+/// Most names in a message.
+const MOST_NAMES: usize = 8;
+
+impl LookupError {
+    /// Returns the error for an unknown name among `known` ones.
+    pub fn unknown<'a>(kind: &'static str, name: impl fmt::Display, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known = known.into_iter().take(MOST_NAMES).map(str::to_owned).collect();
+        Self::Unknown { kind, name: name.to_string(), known }
+    }
+}
+
+fn names_of(known: &[String]) -> String {
+    if known.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    format!("; the first names are {}", names.join(", "))
+}
+
+impl Net {
+    /// The place of a key.
+    ///
+    /// # Errors
+    ///
+    /// [`LookupError::Unknown`].
+    pub fn place_of(&self, key: &PlaceKey) -> Result<PlaceId, LookupError> {
+        let found = match key {
+            PartKey::Id(id) => Some(*id).filter(|id| id.index() < self.places().len()),
+            PartKey::Name(name) => self.find_place(name),
+        };
+        found.ok_or_else(|| LookupError::unknown("place", key, self.places().iter().map(|p| p.id.as_str())))
+    }
+
+    /// The transition of a key.
+    ///
+    /// # Errors
+    ///
+    /// [`LookupError::Unknown`].
+    pub fn transition_of(&self, key: &TransitionKey) -> Result<TransitionId, LookupError> {
+        let found = match key {
+            PartKey::Id(id) => Some(*id).filter(|id| id.index() < self.transitions().len()),
+            PartKey::Name(name) => self.find_transition(name),
+        };
+        found.ok_or_else(|| LookupError::unknown("transition", key, self.transitions().iter().map(|t| t.id.as_str())))
+    }
+
+    /// The token class of a name.
+    ///
+    /// # Errors
+    ///
+    /// [`LookupError::Unknown`].
+    pub fn class_of(&self, name: &str) -> Result<ClassId, LookupError> {
+        let found = self.classes().iter().position(|class| class.id == name);
+        let known = || self.classes().iter().map(|class| class.id.as_str());
+        found.map(ClassId::from_index).ok_or_else(|| LookupError::unknown("token class", name, known()))
+    }
+}

@@ -1,0 +1,287 @@
+//! Steady-state averages by simulation as a chain of calls: several independent long runs, cut into equal parts.
+
+use std::num::NonZeroUsize;
+
+use crate::compile::{CompileError, Program, compile};
+use crate::estimate::{BatchError, Doubt, FloatMoments, Measured, steady_state_of_runs};
+use crate::net::expr::ExprError;
+use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
+use crate::sim::question::Reward;
+use crate::sim::simulation::{QuestionError, index, reward};
+use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
+use crate::watch::{Unwatched, Watch};
+
+/// Number of independent runs. One run alone does not show whether it has seen all of the net.
+pub const LONG_RUNS: u64 = 8;
+/// Equal parts of each run whose averages the statistics start from.
+const PARTS: u32 = 500;
+/// Inverse of the share of the firings that show how much time they take.
+const PILOT: u64 = 20;
+
+/// Runs a program for about `firings` firings, in [`LONG_RUNS`] independent runs of equal parts; no part is left out.
+///
+/// Parts have equal times, not equal numbers of firings: the mean of averages over equal times is the mean over time.
+///
+/// # Errors
+///
+/// Those of [`run_steady`].
+pub fn long_runs(
+    program: &Program,
+    rewards: &[Reward],
+    firings: u64,
+    seed: u64,
+    threads: Option<NonZeroUsize>,
+    watch: &dyn Watch,
+) -> Result<Vec<BatchAverages>, SteadyError> {
+    let length = BatchLength::Seconds(part_length(program, firings, seed)?);
+    let rewards = rewards.to_vec();
+    let settings = SteadyState { batches: PARTS, discarded: 0, rewards, seed, ..SteadyState::new(length) };
+    run_steady_runs(program, &settings, LONG_RUNS, threads, watch)
+}
+
+/// Model time of a part \[s\] such that all parts together have about this many firings.
+fn part_length(program: &Program, firings: u64, seed: u64) -> Result<f64, SteadyError> {
+    // a replication of its own, so that the length of the runs does not depend on what they show
+    let pilot = (firings / PILOT).max(1);
+    let settings = SteadyState {
+        batches: 1,
+        discarded: 0,
+        seed,
+        replication: LONG_RUNS,
+        ..SteadyState::new(BatchLength::Firings(pilot))
+    };
+    let averages = run_steady(program, &settings, &Unwatched)?;
+    Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / (LONG_RUNS as f64 * f64::from(PARTS)))
+}
+
+/// A steady-state simulation of a net, as [`Net::steady_state`] starts it. It observes the tokens of every place and the
+/// throughput of every transition.
+///
+/// ```
+/// use tailspn_engine::net::{NetBuilder, Timing};
+///
+/// let mut b = NetBuilder::new("machine: up for 9 s, down for 1 s");
+/// let (up, down) = (b.place("up", 1), b.place("down", 0));
+/// let (fail, repair) = (b.transition("fail", Timing::exponential(1.0 / 9.0)), b.transition("repair", Timing::exponential(1.0)));
+/// b.input(up, fail, 1.0);
+/// b.output(fail, down, 1.0);
+/// b.input(down, repair, 1.0);
+/// b.output(repair, up, 1.0);
+/// let net = b.build().unwrap();
+///
+/// let steady = net.steady_state().firings(200_000).run().unwrap();
+/// assert!((steady.tokens("up").unwrap().value - 0.9).abs() < 0.02);
+/// assert!((steady.throughput(fail).unwrap().value - 0.1).abs() < 0.01);
+/// ```
+#[derive(Clone)]
+#[must_use = "a simulation does nothing until `run` is called"]
+pub struct SteadySimulation<'a> {
+    net: &'a Net,
+    rewards: Vec<Reward>,
+    firings: u64,
+    seed: u64,
+    threads: Option<NonZeroUsize>,
+    level: f64,
+    watch: &'a dyn Watch,
+}
+
+/// Why a steady-state simulation gives no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SteadyRunError {
+    /// The net cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The long runs give no steady state.
+    #[error(transparent)]
+    Steady(#[from] SteadyError),
+}
+
+impl Net {
+    /// A steady-state simulation of this net.
+    pub fn steady_state(&self) -> SteadySimulation<'_> {
+        SteadySimulation {
+            net: self,
+            rewards: Vec::new(),
+            firings: 2_000_000,
+            seed: 0,
+            threads: None,
+            level: 0.95,
+            watch: &Unwatched,
+        }
+    }
+}
+
+impl<'a> SteadySimulation<'a> {
+    /// Sets the approximate number of firings of all runs together. Default 2 million.
+    pub fn firings(mut self, firings: u64) -> Self {
+        self.firings = firings;
+        self
+    }
+
+    /// Averages a reward per second of model time, by an expression over the marking.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no expression of the net.
+    pub fn reward(mut self, name: &str, rate: &str) -> Result<Self, ExprError> {
+        let rate = self.net.code(rate)?;
+        reward(&mut self.rewards, name).rate = Some(rate);
+        Ok(self)
+    }
+
+    /// Averages a reward at each firing of a transition, by an expression over the marking before the firing. Adds to the
+    /// reward of the same name.
+    ///
+    /// # Errors
+    ///
+    /// An unknown transition, or a text that is no expression of the net.
+    pub fn impulse(
+        mut self,
+        name: &str,
+        transition: impl Into<TransitionKey>,
+        value: &str,
+    ) -> Result<Self, QuestionError> {
+        let impulse = (index(self.net, transition)?, self.net.code(value)?);
+        reward(&mut self.rewards, name).impulses.push(impulse);
+        Ok(self)
+    }
+
+    /// Sets the seed; the same seed gives the same numbers on any number of threads. Default 0.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets the number of threads. Default: one per core.
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
+    pub fn level(mut self, level: f64) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Reports progress to `watch`, which may also stop the runs.
+    pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
+        self.watch = watch;
+        self
+    }
+
+    /// Compiles the net and runs it.
+    ///
+    /// # Errors
+    ///
+    /// All variants of [`SteadyRunError`].
+    pub fn run(self) -> Result<SteadyResult, SteadyRunError> {
+        let program = compile(self.net)?;
+        let runs = long_runs(&program, &self.rewards, self.firings, self.seed, self.threads, self.watch)?;
+        let rewards = self.rewards.into_iter().map(|reward| reward.name).collect();
+        Ok(SteadyResult { net: self.net.clone(), runs, rewards, level: self.level })
+    }
+}
+
+/// Steady-state averages by name, with intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SteadyResult {
+    net: Net,
+    runs: Vec<BatchAverages>,
+    rewards: Vec<String>,
+    level: f64,
+}
+
+impl SteadyResult {
+    /// The net.
+    pub fn net(&self) -> &Net {
+        &self.net
+    }
+
+    /// The averages of the parts of each run.
+    pub fn runs(&self) -> &[BatchAverages] {
+        &self.runs
+    }
+
+    /// Mean tokens of all classes in a place.
+    ///
+    /// # Errors
+    ///
+    /// An unknown place.
+    pub fn tokens(&self, place: impl Into<PlaceKey>) -> Result<Measured, LookupError> {
+        let place = self.net.place_of(&place.into())?.index();
+        let classes = self.net.classes().len();
+        let counters = place * classes..(place + 1) * classes;
+        let sum = |run: &BatchAverages| -> Vec<f64> {
+            let parts = 0..run.seconds.len();
+            parts.map(|part| run.tokens[counters.clone()].iter().map(|series| series[part]).sum()).collect()
+        };
+        let series: Vec<Vec<f64>> = self.runs.iter().map(sum).collect();
+        Ok(self.mean(&series.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+    }
+
+    /// Mean tokens of one class in a place.
+    ///
+    /// # Errors
+    ///
+    /// An unknown place or class.
+    pub fn tokens_of(&self, place: impl Into<PlaceKey>, class: &str) -> Result<Measured, LookupError> {
+        let (place, class) = (self.net.place_of(&place.into())?, self.net.class_of(class)?);
+        let counter = place.index() * self.net.classes().len() + class.index();
+        Ok(self.mean(&self.series(counter, |run| &run.tokens)))
+    }
+
+    /// Firings per second of a transition.
+    ///
+    /// # Errors
+    ///
+    /// An unknown transition.
+    pub fn throughput(&self, transition: impl Into<TransitionKey>) -> Result<Measured, LookupError> {
+        let transition = self.net.transition_of(&transition.into())?;
+        Ok(self.mean(&self.series(transition.index(), |run| &run.throughput)))
+    }
+
+    /// A reward per second.
+    ///
+    /// # Errors
+    ///
+    /// A name that the question does not have.
+    pub fn reward(&self, name: &str) -> Result<Measured, LookupError> {
+        let known = || self.rewards.iter().map(String::as_str);
+        let at = self.rewards.iter().position(|own| own == name);
+        let at = at.ok_or_else(|| LookupError::unknown("reward", name, known()))?;
+        Ok(self.mean(&self.series(at, |run| &run.rewards)))
+    }
+
+    fn series(&self, at: usize, of: fn(&BatchAverages) -> &[Vec<f64>]) -> Vec<&[f64]> {
+        self.runs.iter().filter_map(|run| of(run).get(at)).map(Vec::as_slice).collect()
+    }
+
+    fn mean(&self, runs: &[&[f64]]) -> Measured {
+        match steady_state_of_runs(runs, self.level) {
+            Ok(steady) => steady.estimate.into(),
+            Err(error) => self.without_interval(runs, &error),
+        }
+    }
+
+    /// The plain mean of all runs, and why it has no interval.
+    fn without_interval(&self, runs: &[&[f64]], error: &BatchError) -> Measured {
+        let moments: FloatMoments = runs.iter().flat_map(|run| run.iter().copied()).collect();
+        let doubt = Doubt::Unknown(error.to_string());
+        let value = moments.mean().unwrap_or(f64::NAN);
+        Measured { value, doubt, level: self.level, samples: runs.len() as u64 }
+    }
+}
+
+impl std::fmt::Debug for SteadySimulation<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { net, rewards, firings, seed, .. } = self;
+        f.debug_struct("SteadySimulation")
+            .field("net", &net.name())
+            .field("rewards", rewards)
+            .field("firings", firings)
+            .field("seed", seed)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,338 @@
+//! A simulation as a chain of calls: what is asked of a net, how long to replicate, and the run.
+//!
+//! Owns the words of a question (expressions, names, seconds). The run itself is [`run()`](crate::sim::run()).
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use crate::compile::{Code, CompileError, compile, lower};
+use crate::estimate::StopRule;
+use crate::net::expr::ExprError;
+use crate::net::{LookupError, Net, TransitionKey};
+use crate::sim::backend::Backend;
+use crate::sim::engines::EngineChoice;
+use crate::sim::patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
+use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
+use crate::sim::result::SimulationResult;
+use crate::sim::run::{Ensemble, run};
+use crate::sim::run_error::RunError;
+use crate::watch::{Unwatched, Watch};
+
+/// A simulation of a net, as [`Net::simulation`] starts it.
+///
+/// Without further calls: the time until nothing is enabled any more, from 10,000 replications with seed 0. All times are
+/// in seconds.
+///
+/// ```
+/// use tailspn_engine::net::{NetBuilder, Timing};
+///
+/// let mut b = NetBuilder::new("one task of 2 s");
+/// let (todo, done) = (b.place("todo", 1), b.place("done", 0));
+/// let task = b.transition("task", Timing::exponential(0.5));
+/// b.input(todo, task, 1.0);
+/// b.output(task, done, 1.0);
+/// let net = b.build().unwrap();
+///
+/// let run = net.simulation().until("#(done) >= 1").unwrap().replications(20_000).seed(7).run().unwrap();
+/// let mean = run.passage().mean();
+/// assert!((mean.value - 2.0).abs() < 0.1, "{mean}");
+/// ```
+#[derive(Clone)]
+#[must_use = "a simulation does nothing until `run` is called"]
+pub struct Simulation<'a> {
+    net: &'a Net,
+    question: Question,
+    goal: String,
+    ensemble: Ensemble,
+    level: f64,
+    watch: &'a dyn Watch,
+}
+
+/// Why a simulation gives no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulationError {
+    /// The net cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The replications cannot be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The first replication does not end. Set a horizon or another goal, or ask for the steady state.
+    #[error("the net does not stop: after {firings} firings it has not reached {goal}")]
+    Endless {
+        /// Firings of the replication.
+        firings: u64,
+        /// The goal.
+        goal: String,
+    },
+    /// A relative error of the mean time is asked for, and no replication reaches the goal. Ask for a number of replications.
+    #[error("none of the first {replications} replications reached {goal}, so its mean time has no relative error")]
+    Unreached {
+        /// Replications that searched for the goal.
+        replications: u64,
+        /// The goal.
+        goal: String,
+    },
+}
+
+impl Net {
+    /// A simulation of this net.
+    pub fn simulation(&self) -> Simulation<'_> {
+        Simulation {
+            net: self,
+            question: Question::default(),
+            goal: "the dead marking".to_owned(),
+            ensemble: Ensemble::default(),
+            level: 0.95,
+            watch: &Unwatched,
+        }
+    }
+
+    /// An expression of this net, compiled.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Net::expression`].
+    pub fn code(&self, text: &str) -> Result<Code, ExprError> {
+        Ok(lower(self, &self.expression(text)?))
+    }
+}
+
+impl<'a> Simulation<'a> {
+    /// Ends each replication in the first marking in which the expression is not 0, such as `#(done) >= 1`.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no expression of the net.
+    pub fn until(mut self, goal: &str) -> Result<Self, ExprError> {
+        self.question.goal = Goal::Marking(self.net.code(goal)?);
+        self.goal = goal.to_owned();
+        Ok(self)
+    }
+
+    /// Ends each replication at `seconds` of model time and not before, even if nothing is enabled any more.
+    pub fn until_time(mut self, seconds: f64) -> Self {
+        self.question.goal = Goal::Horizon;
+        self.goal = "the horizon".to_owned();
+        self.horizon(seconds)
+    }
+
+    /// Ends a replication that has not reached its goal at `seconds` of model time.
+    pub fn horizon(mut self, seconds: f64) -> Self {
+        self.question.horizon = Some(seconds);
+        self
+    }
+
+    /// Ends a replication after this many firings. Default: 10 million for a net that may never stop.
+    pub fn max_firings(mut self, firings: u64) -> Self {
+        self.question.max_firings = Some(firings);
+        self
+    }
+
+    /// Collects token averages, throughputs and rewards from `seconds` of model time on. Default 0.
+    pub fn warm_up(mut self, seconds: f64) -> Self {
+        self.question.warm_up = seconds;
+        self
+    }
+
+    /// Observes the time-averaged tokens of every place.
+    pub fn tokens(mut self) -> Self {
+        self.question.tokens = true;
+        self
+    }
+
+    /// Observes the firings per second of every transition.
+    pub fn throughputs(mut self) -> Self {
+        self.question.throughput = true;
+        self
+    }
+
+    /// Collects a reward per second of model time, by an expression over the marking.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no expression of the net.
+    pub fn reward(mut self, name: &str, rate: &str) -> Result<Self, ExprError> {
+        let rate = self.net.code(rate)?;
+        reward(&mut self.question.rewards, name).rate = Some(rate);
+        Ok(self)
+    }
+
+    /// Collects a reward at each firing of a transition, by an expression over the marking before the firing. Adds to the
+    /// reward of the same name.
+    ///
+    /// # Errors
+    ///
+    /// An unknown transition, or a text that is no expression of the net.
+    pub fn impulse(
+        mut self,
+        name: &str,
+        transition: impl Into<TransitionKey>,
+        value: &str,
+    ) -> Result<Self, QuestionError> {
+        let impulse = (index(self.net, transition)?, self.net.code(value)?);
+        reward(&mut self.question.rewards, name).impulses.push(impulse);
+        Ok(self)
+    }
+
+    /// Observes when the first and the last of a group of transitions fire.
+    ///
+    /// # Errors
+    ///
+    /// An unknown transition.
+    pub fn group<T: Into<TransitionKey>>(
+        mut self,
+        name: &str,
+        transitions: impl IntoIterator<Item = T>,
+    ) -> Result<Self, LookupError> {
+        let transitions = transitions.into_iter().map(|transition| index(self.net, transition));
+        let transitions = transitions.collect::<Result<_, _>>()?;
+        self.question.groups.push(Group { name: name.to_owned(), transitions });
+        Ok(self)
+    }
+
+    /// Evaluates an expression at `seconds` of model time.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no expression of the net.
+    pub fn snapshot(mut self, seconds: f64, value: &str) -> Result<Self, ExprError> {
+        let value = self.net.code(value)?;
+        let at = self.question.snapshots.partition_point(|earlier| earlier.time <= seconds);
+        self.question.snapshots.insert(at, Snapshot { time: seconds, value });
+        Ok(self)
+    }
+
+    /// Sets the number of replications. Default 10,000.
+    pub fn replications(mut self, replications: u64) -> Self {
+        self.ensemble.replications = replications;
+        self
+    }
+
+    /// Replicates until the mean passage time is known to this relative half width, such as 0.01, or up to 10 million times.
+    pub fn relative_error(self, rel_error: f64) -> Self {
+        let level = self.level;
+        self.stop(StopRule { rel_error, level, ..StopRule::default() })
+    }
+
+    /// Replicates until the mean passage time satisfies the rule.
+    pub fn stop(mut self, rule: StopRule) -> Self {
+        self.ensemble.stop = Some(rule);
+        self
+    }
+
+    /// Sets the seed; the same seed gives the same numbers on any number of threads. Default 0.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.ensemble.seed = seed;
+        self
+    }
+
+    /// Sets the number of threads. Default: one per core.
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.ensemble.threads = Some(threads);
+        self
+    }
+
+    /// Starts no new round of replications after this wall time.
+    pub fn max_wall(mut self, wall: Duration) -> Self {
+        self.ensemble.max_wall = Some(wall);
+        self
+    }
+
+    /// Chooses the engine. Default: the fastest that can run the net.
+    pub fn engine(mut self, engine: EngineChoice) -> Self {
+        self.ensemble.engine = engine;
+        self
+    }
+
+    /// Chooses CPU or GPU. Default: the CPU, and a GPU if much work remains.
+    pub fn backend(mut self, backend: Backend) -> Self {
+        self.ensemble.backend = backend;
+        self
+    }
+
+    /// Chooses the GPU by part of its name; a software adapter is used only by its name.
+    pub fn adapter(mut self, name: impl Into<String>) -> Self {
+        self.ensemble.adapter = Some(name.into());
+        self
+    }
+
+    /// Keeps every passage time, see [`PassageTimes::times`](crate::sim::PassageTimes::times).
+    pub fn keep_times(mut self) -> Self {
+        self.ensemble.keep = true;
+        self
+    }
+
+    /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
+    pub fn level(mut self, level: f64) -> Self {
+        self.level = level;
+        if let Some(rule) = &mut self.ensemble.stop {
+            rule.level = level;
+        }
+        self
+    }
+
+    /// Reports progress to `watch`, which may also stop the run.
+    pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
+        self.watch = watch;
+        self
+    }
+
+    /// Compiles the net and runs the replications.
+    ///
+    /// # Errors
+    ///
+    /// All variants of [`SimulationError`].
+    pub fn run(self) -> Result<SimulationResult, SimulationError> {
+        let Self { net, mut question, goal, ensemble, level, watch } = self;
+        let program = compile(net)?;
+        if !limit_firings(&program, &mut question, &ensemble, PATIENCE)? {
+            return Err(SimulationError::Endless { firings: PATIENCE, goal });
+        }
+        if !reaches_goal(&program, &question, &ensemble, watch)? {
+            return Err(SimulationError::Unreached { replications: SEARCH[1], goal });
+        }
+        let run = run(&program, &question, &ensemble, watch)?;
+        Ok(SimulationResult::new(net.clone(), run, question, goal, level))
+    }
+}
+
+/// Why a question does not fit the net.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QuestionError {
+    /// A text that is no expression of the net.
+    #[error(transparent)]
+    Expression(#[from] ExprError),
+    /// A name that the net does not have.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+}
+
+/// The reward of a name, added if it is new.
+pub(super) fn reward<'q>(rewards: &'q mut Vec<Reward>, name: &str) -> &'q mut Reward {
+    let at = rewards.iter().position(|reward| reward.name == name).unwrap_or_else(|| {
+        rewards.push(Reward { name: name.to_owned(), rate: None, impulses: Vec::new() });
+        rewards.len() - 1
+    });
+    &mut rewards[at]
+}
+
+/// The number of a transition in the program.
+pub(super) fn index(net: &Net, transition: impl Into<TransitionKey>) -> Result<u32, LookupError> {
+    let id = net.transition_of(&transition.into())?;
+    Ok(u32::try_from(id.index()).expect("ids fit"))
+}
+
+impl std::fmt::Debug for Simulation<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { question, ensemble, level, .. } = self;
+        f.debug_struct("Simulation")
+            .field("net", &self.net.name())
+            .field("question", question)
+            .field("ensemble", ensemble)
+            .field("level", level)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,448 @@
+//! An exact solution as a chain of calls: what is asked of a net, and results by name, in seconds.
+//!
+//! Owns the steps from a net to its Markov chain; the methods are those of the neighbouring files.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::compile::{Code, CompileError, Program, compile};
+use crate::estimate::Measured;
+use crate::net::expr::ExprError;
+use crate::net::{Delay, LookupError, Net, PlaceKey, Timing, TransitionKey};
+use crate::semantics::Fault;
+use crate::solve::averages::Averages;
+use crate::solve::explore_error::{ExploreError, Incomplete};
+use crate::solve::grid::{Bounded, CompletionTime, GridError, GridSettings};
+use crate::solve::linear::LinearSettings;
+use crate::solve::passage::{Passage, PassageError, PassageSettings, passage_of};
+use crate::solve::phases::{PhaseError, expand_phases};
+use crate::solve::reach::{Limits, explore};
+use crate::solve::reward::expected;
+use crate::solve::series_parallel::{SeriesParallelError, completion_time, is_series_parallel};
+use crate::solve::space::StateSpace;
+use crate::solve::steady::{SteadyError, steady_state};
+use crate::solve::transient::{TransientError, TransientSettings, transient};
+use crate::solve::verdict::Verdicts;
+use crate::watch::{Unwatched, Watch};
+
+/// States up to which a schedule is solved by its states, not by its parts.
+const FEW: u64 = 10_000;
+
+/// Exact solutions of a net.
+pub trait Solve {
+    /// An exact solution of this net.
+    ///
+    /// ```
+    /// use tailspn_engine::net::{NetBuilder, Timing};
+    /// use tailspn_exact::solve::Solve;
+    ///
+    /// let mut b = NetBuilder::new("two stages of 1 s each");
+    /// let (a, half, done) = (b.place("a", 1), b.place("half", 0), b.place("done", 0));
+    /// let (first, second) = (b.transition("first", Timing::exponential(1.0)), b.transition("second", Timing::exponential(1.0)));
+    /// b.input(a, first, 1.0);
+    /// b.output(first, half, 1.0);
+    /// b.input(half, second, 1.0);
+    /// b.output(second, done, 1.0);
+    /// let net = b.build().unwrap();
+    ///
+    /// let mut time = net.solution().until("#(done) >= 1").unwrap().passage().unwrap();
+    /// assert!((time.mean().unwrap().value - 2.0).abs() < 1e-12);
+    /// assert!((time.quantile(0.5).unwrap().value - 1.678_346_990_016_661).abs() < 1e-9);
+    /// ```
+    fn solution(&self) -> Solution<'_>;
+}
+
+impl Solve for Net {
+    fn solution(&self) -> Solution<'_> {
+        Solution { net: self, goal: None, limits: Limits::default(), watch: &Unwatched }
+    }
+}
+
+/// An exact solution of a net, as [`Solve::solution`] starts it. Without a goal, a passage time is that to a dead marking.
+///
+/// Erlang and hyperexponential delays become exponential phases; other delays have no exact solution.
+#[derive(Clone)]
+#[must_use = "a solution is found when one of its questions is asked"]
+pub struct Solution<'a> {
+    net: &'a Net,
+    goal: Option<&'a str>,
+    limits: Limits,
+    watch: &'a dyn Watch,
+}
+
+/// Why a net has no exact solution here.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SolutionError {
+    /// The net cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// Delays that have no phases. Simulate.
+    #[error(transparent)]
+    Phases(#[from] PhaseError),
+    /// An expression that does not fit the net.
+    #[error(transparent)]
+    Expression(#[from] ExprError),
+    /// An expression without a finite value in a state.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The states cannot be explored.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
+    /// There are more states than the limits allow. Raise them, or simulate.
+    #[error(transparent)]
+    Incomplete(#[from] Incomplete),
+    /// The passage time.
+    #[error(transparent)]
+    Passage(#[from] PassageError),
+    /// The completion time of a schedule, by its parts.
+    #[error(transparent)]
+    Parts(#[from] SeriesParallelError),
+    /// A number of a completion time.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// The steady state.
+    #[error(transparent)]
+    Steady(#[from] SteadyError),
+    /// Probabilities at a time.
+    #[error(transparent)]
+    Transient(#[from] TransientError),
+    /// The net can stop for good. Ask for the passage time to the dead marking instead.
+    #[error("the net stops for good in {dead} of its markings, so it has no steady state")]
+    Dead {
+        /// Number of dead markings.
+        dead: usize,
+    },
+}
+
+impl<'a> Solution<'a> {
+    /// Sets the goal of the passage time: the first marking in which the expression is not 0, such as `#(done) >= 1`.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no expression of the net.
+    pub fn until(mut self, goal: &'a str) -> Result<Self, ExprError> {
+        self.net.expression(goal)?;
+        self.goal = Some(goal);
+        Ok(self)
+    }
+
+    /// Sets the largest number of states. Default 50 million.
+    pub fn max_states(mut self, states: u64) -> Self {
+        self.limits.states = states;
+        self
+    }
+
+    /// Sets the largest amount of memory for states. Default 6 GiB.
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.limits.bytes = bytes;
+        self
+    }
+
+    /// Sets the longest wall time for finding the states. Default none.
+    pub fn max_wall(mut self, wall: Duration) -> Self {
+        self.limits.wall = Some(wall);
+        self
+    }
+
+    /// Reports progress to `watch`, which may also stop the exploration.
+    pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
+        self.watch = watch;
+        self
+    }
+
+    /// The distribution of the time to the goal.
+    ///
+    /// A schedule of more than 10,000 states without a goal is solved by its parts, if they are in series and parallel:
+    /// then every number has certain bounds.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be compiled, expanded to phases or explored within the limits.
+    pub fn passage(self) -> Result<PassageResult, SolutionError> {
+        if self.goal.is_none() {
+            let program = compile(self.net)?;
+            if is_series_parallel(&program).is_ok() && self.has_many_states() {
+                let time = completion_time(&program, &GridSettings::default())?;
+                return Ok(PassageResult(Method::Parts(Box::new(time))));
+            }
+        }
+        let Found { space, .. } = self.find(self.goal)?;
+        space.complete()?;
+        let targets = space.marked(if self.goal.is_some() { space.goals() } else { space.dead() });
+        let chain = Cow::Owned(space.into_chain());
+        Ok(PassageResult(Method::States(Box::new(passage_of(chain, &targets, &PassageSettings::default())?))))
+    }
+
+    /// Averages in the long run.
+    ///
+    /// # Errors
+    ///
+    /// A net that can stop for good, and what cannot be compiled, expanded to phases or explored within the limits.
+    pub fn steady_state(self) -> Result<AverageResult, SolutionError> {
+        let found = Arc::new(self.find(None)?);
+        let dead = found.space.dead().len();
+        if dead > 0 {
+            return Err(SolutionError::Dead { dead });
+        }
+        let steady = steady_state(found.space.complete()?, &LinearSettings::default())?;
+        AverageResult::of(self.net, &found, steady.probabilities)
+    }
+
+    /// Averages at given times \[s\], in their order.
+    ///
+    /// # Errors
+    ///
+    /// A time that is negative or too far away, and what cannot be compiled, expanded to phases or explored within the
+    /// limits.
+    pub fn at(self, times: &[f64]) -> Result<Vec<AverageResult>, SolutionError> {
+        let found = Arc::new(self.find(None)?);
+        let all = transient(found.space.complete()?, times, &TransientSettings::default())?;
+        all.probabilities.into_iter().map(|probabilities| AverageResult::of(self.net, &found, probabilities)).collect()
+    }
+
+    /// All states of the net, and the verdicts about them.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be compiled, expanded to phases or explored within the limits.
+    pub fn states(self) -> Result<StateResult, SolutionError> {
+        let Found { program, space, .. } = self.find(None)?;
+        space.complete()?;
+        let verdicts = space.verdicts(&program)?;
+        Ok(StateResult { verdicts, program, space })
+    }
+
+    /// Explores the net with its delays as phases.
+    fn find(&self, goal: Option<&str>) -> Result<Found, SolutionError> {
+        let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
+        let general = self.net.transitions().iter().any(|transition| is_general(&transition.timing));
+        let net = if general { expand_phases(self.net)?.net } else { self.net.clone() };
+        let program = compile(&net)?;
+        let goal: Option<Code> = goal.map(|text| net.code(text)).transpose()?;
+        let space = explore(&program, goal.as_ref(), &self.limits, self.watch)?;
+        Ok(Found { net, program, space })
+    }
+
+    /// Whether the net has many states, or none because a delay has no phases.
+    fn has_many_states(&self) -> bool {
+        let states = FEW.min(self.limits.states);
+        let few = Self { limits: Limits { states, ..self.limits }, ..self.clone() };
+        match few.find(None) {
+            Ok(found) => matches!(found.space.stopped(), Some(Incomplete::States { .. })),
+            Err(error) => matches!(error, SolutionError::Phases(_)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Solution<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { net, goal, limits, .. } = self;
+        f.debug_struct("Solution")
+            .field("net", &net.name())
+            .field("goal", goal)
+            .field("limits", limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The states of a net, with its delays as phases.
+#[derive(Clone, Debug)]
+struct Found {
+    net: Net,
+    program: Program,
+    space: StateSpace,
+}
+
+/// The exact distribution of a passage time \[s\].
+#[derive(Debug)]
+pub struct PassageResult(Method);
+
+/// How a passage time was found.
+#[derive(Debug)]
+enum Method {
+    States(Box<Passage<'static>>),
+    Parts(Box<CompletionTime>),
+}
+
+impl PassageResult {
+    /// Probability of ever reaching the goal; exactly 1 if nothing else is possible.
+    pub fn probability(&self) -> f64 {
+        match &self.0 {
+            Method::States(time) => time.probability(),
+            Method::Parts(_) => 1.0,
+        }
+    }
+
+    /// Mean \[s\].
+    ///
+    /// # Errors
+    ///
+    /// [`PassageError::InfiniteMean`] if the goal may never be reached.
+    pub fn mean(&self) -> Result<Measured, SolutionError> {
+        Ok(match &self.0 {
+            Method::States(time) => Measured::exact(time.moments()?.mean, LEVEL),
+            Method::Parts(time) => bounded(time.mean()),
+        })
+    }
+
+    /// Standard deviation \[s\].
+    ///
+    /// # Errors
+    ///
+    /// [`PassageError::InfiniteMean`] if the goal may never be reached.
+    pub fn standard_deviation(&self) -> Result<f64, SolutionError> {
+        Ok(match &self.0 {
+            Method::States(time) => time.moments()?.variance.sqrt(),
+            Method::Parts(time) => time.standard_deviation(),
+        })
+    }
+
+    /// The least time \[s\] by which the goal is reached with probability `p`, between 0 and 1.
+    ///
+    /// # Errors
+    ///
+    /// A probability that is never reached, or a time that is too far away for the rates of the net.
+    pub fn quantile(&mut self, p: f64) -> Result<Measured, SolutionError> {
+        Ok(match &mut self.0 {
+            Method::States(time) => Measured::exact(time.quantile(p)?, LEVEL),
+            Method::Parts(time) => bounded(time.quantile(p)?),
+        })
+    }
+
+    /// Probability of having reached the goal by `seconds`.
+    ///
+    /// # Errors
+    ///
+    /// A time that is negative or too far away for the rates of the net.
+    pub fn cdf(&mut self, seconds: f64) -> Result<Measured, SolutionError> {
+        Ok(match &mut self.0 {
+            Method::States(time) => Measured::exact(time.cdf(seconds)?, LEVEL),
+            Method::Parts(time) => bounded(time.cdf(seconds)),
+        })
+    }
+}
+
+/// Level of a number without a confidence interval.
+const LEVEL: f64 = 0.0;
+
+fn bounded(number: Bounded) -> Measured {
+    Measured::bounded(number.value, [number.lower, number.upper], LEVEL)
+}
+
+/// Exact averages over the states of a net, by name.
+#[derive(Clone, Debug)]
+pub struct AverageResult {
+    /// The net without phases: its places and transitions come first among those that were solved.
+    net: Net,
+    found: Arc<Found>,
+    averages: Averages,
+    probabilities: Vec<f64>,
+}
+
+impl AverageResult {
+    fn of(net: &Net, found: &Arc<Found>, probabilities: Vec<f64>) -> Result<Self, SolutionError> {
+        let averages = found.space.averages(&found.program, &probabilities)?;
+        Ok(Self { net: net.clone(), found: Arc::clone(found), averages, probabilities })
+    }
+
+    /// Mean tokens of all classes in a place.
+    ///
+    /// # Errors
+    ///
+    /// An unknown place.
+    pub fn tokens(&self, place: impl Into<PlaceKey>) -> Result<f64, LookupError> {
+        let place = self.net.place_of(&place.into())?.index();
+        let classes = self.net.classes().len();
+        Ok(self.averages.tokens[place * classes..(place + 1) * classes].iter().sum())
+    }
+
+    /// Mean tokens of one class in a place.
+    ///
+    /// # Errors
+    ///
+    /// An unknown place or class.
+    pub fn tokens_of(&self, place: impl Into<PlaceKey>, class: &str) -> Result<f64, LookupError> {
+        let (place, class) = (self.net.place_of(&place.into())?, self.net.class_of(class)?);
+        Ok(self.averages.tokens[place.index() * self.net.classes().len() + class.index()])
+    }
+
+    /// Probability of 0, 1, 2, … tokens of all classes in a place, up to its bound; empty for bounds above 100,000.
+    ///
+    /// # Errors
+    ///
+    /// An unknown place.
+    pub fn distribution(&self, place: impl Into<PlaceKey>) -> Result<&[f64], LookupError> {
+        Ok(&self.averages.distributions[self.net.place_of(&place.into())?.index()])
+    }
+
+    /// Firings per second of a transition.
+    ///
+    /// # Errors
+    ///
+    /// An unknown transition.
+    pub fn throughput(&self, transition: impl Into<TransitionKey>) -> Result<f64, LookupError> {
+        Ok(self.averages.throughputs[self.net.transition_of(&transition.into())?.index()])
+    }
+
+    /// Mean of an expression over the marking, such as `#(queue) >= 5` for a probability.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no expression of the net, or one without a finite value in a state.
+    pub fn mean_of(&self, expression: &str) -> Result<f64, SolutionError> {
+        let values = self.found.space.values(&self.found.net.code(expression)?, &format!("`{expression}`"))?;
+        Ok(expected(&self.probabilities, &values))
+    }
+
+    /// Number of states.
+    pub fn states(&self) -> usize {
+        self.found.space.states()
+    }
+}
+
+/// All states of a net.
+#[derive(Clone, Debug)]
+pub struct StateResult {
+    program: Program,
+    space: StateSpace,
+    verdicts: Option<Verdicts>,
+}
+
+impl StateResult {
+    /// Number of states.
+    pub fn count(&self) -> usize {
+        self.space.states()
+    }
+
+    /// Number of dead states: nothing can fire in them.
+    pub fn dead(&self) -> usize {
+        self.space.dead().len()
+    }
+
+    /// Whether every transition can always fire again.
+    pub fn is_live(&self) -> bool {
+        self.verdicts.as_ref().is_some_and(Verdicts::is_live)
+    }
+
+    /// Whether every state leads back to the first.
+    pub fn is_reversible(&self) -> bool {
+        self.verdicts.as_ref().is_some_and(|verdicts| verdicts.reversible)
+    }
+
+    /// Liveness of each transition, closed classes and the rest; transitions are in the order of [`Self::program`].
+    pub fn verdicts(&self) -> Option<&Verdicts> {
+        self.verdicts.as_ref()
+    }
+
+    /// The states, for witnesses, pictures and exports.
+    pub fn space(&self) -> &StateSpace {
+        &self.space
+    }
+
+    /// The compiled net with its delays as phases.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+}

@@ -1,0 +1,16 @@
+//! Everything that most programs need: `use tailspn::prelude::*;`.
+//!
+//! Owns no item: nets and how to build them, the three builders that ask a net ([`Net::simulation`](crate::net::Net::simulation),
+//! [`Net::steady_state`](crate::net::Net::steady_state), [`Solve::solution`](crate::solve::Solve::solution)), and the number with its
+//! doubt.
+
+#[doc(no_inline)]
+pub use crate::estimate::{Doubt, Measured, StopRule};
+#[doc(no_inline)]
+pub use crate::net::{Delay, Law, Memory, Net, NetBuilder, PlaceId, Servers, Timing, TransitionId};
+#[doc(no_inline)]
+pub use crate::sim::{Backend, Ending, EngineChoice, Simulation, SimulationResult, SteadyResult, SteadySimulation};
+#[doc(no_inline)]
+pub use crate::solve::{AverageResult, PassageResult, Solution, Solve, StateResult};
+#[doc(no_inline)]
+pub use crate::watch::{Unwatched, Watch};
