@@ -10,11 +10,11 @@
 //! checked against the exact distribution of the job time.
 
 use std::error::Error;
+use std::path::Path;
 
-use tailspn::compile::compile;
-use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
-use tailspn::optimize::{Answer, Candidate, Judge, OptimizePlan, candidates, search};
-use tailspn::sim::{Backend, Ensemble, Question, Unwatched, run};
+use tailspn::mapreduce::{JobTime, Plan, phase_times};
+use tailspn::optimize::{Optimization, OptimizePlan};
+use tailspn::sim::Unwatched;
 use tailspn::units::Probability;
 
 const PLAN: &str = r#"
@@ -23,6 +23,7 @@ measure = "p95"
 deadline_s = 120
 confidence = 0.99
 indifference = 0
+most_replications = 100000
 cost = "reduces"
 [[axis]]
 key = "job.reduces"
@@ -32,52 +33,33 @@ to = 80
 faster = "up"
 "#;
 
-/// The default job with so many reduces, and its exact 95 % quantile [s].
-fn job(candidate: &Candidate) -> Result<(Plan, f64), Box<dyn Error>> {
+/// The exact 95 % quantile of the default job with so many reduces [s].
+fn exact_p95(reduces: f64) -> Result<f64, Box<dyn Error>> {
     let mut plan = Plan::default();
-    plan.job.reduces = candidate.cost as u64;
+    plan.job.reduces = reduces as u64;
     let law = JobTime::of_plan(&plan, &phase_times(&plan, &mut || 0.5)?)?;
-    let p95 = law.quantile(Probability::new(0.95).ok_or("no probability")?)?.get();
-    Ok((plan, p95))
+    Ok(law.quantile(Probability::new(0.95).ok_or("no probability")?)?.get())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let plan = OptimizePlan::from_toml(PLAN)?;
-    let deadline_s = plan.optimize.deadline_s.ok_or("no deadline")?;
-    let number = |value: &Option<toml::Value>| value.as_ref().and_then(toml::Value::as_integer);
-    let all = candidates(&plan, |point| number(&point.values[0]).map(|reduces| reduces as f64).ok_or("no number"))?;
-    let judge = |candidate: &Candidate, error: f64| -> Result<_, Box<dyn Error>> {
-        let (plan_of_job, exact) = job(candidate)?;
-        let net = job_net(&plan_of_job, &phase_times(&plan_of_job, &mut || 0.5)?)?.net;
-        let program = compile(&net)?;
-        let judge = Judge {
-            measure: plan.measure(),
-            deadline_s,
-            error,
-            indifference: plan.optimize.indifference,
-            first: plan.optimize.replications,
-            most: 100_000,
-        };
-        let judged = judge.judge(|first, count| -> Result<_, Box<dyn Error>> {
-            let backend = Backend::Cpu;
-            let ensemble = Ensemble { replications: count, first, keep: true, backend, ..Ensemble::default() };
-            let samples = run(&program, &Question::default(), &ensemble, &Unwatched)?.samples;
-            Ok(Some(samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect()))
-        })?;
-        let (low, high) = (judged.low.unwrap_or(0.0), judged.high.unwrap_or(f64::INFINITY));
-        let (reduces, replications) = (candidate.cost, judged.replications);
+    let search = Optimization::new(OptimizePlan::from_toml(PLAN)?, Path::new(""))?;
+    let outcome = search.run(&Unwatched)?;
+    for look in &outcome.found.looks {
+        let (judged, reduces) = (&look.judgement, outcome.candidates[look.candidate].cost);
         println!(
-            "{reduces:3} reduces: {:9}  {low:6.1} to {high:6.1} s, exactly {exact:6.1} s, {replications:6} replications",
-            format!("{:?}", judged.verdict)
+            "{reduces:3} reduces: {:9}  {:6.1} to {:6.1} s, exactly {:6.1} s, {:6} replications",
+            format!("{:?}", judged.verdict),
+            judged.low.unwrap_or(0.0),
+            judged.high.unwrap_or(f64::INFINITY),
+            exact_p95(reduces)?,
+            judged.replications
         );
-        Ok(judged)
-    };
-    let found = search(&plan, &all, judge)?;
-    let (Answer::Cheapest(look) | Answer::Meets(look)) = found.answer else { return Err("nothing was found".into()) };
-    let chosen = found.looks[look].candidate;
-    println!("answer: {} reduces", all[chosen].cost);
-    // the chosen point meets the deadline, and one that is out of the indifference zone on the cheaper side does not
-    assert!(job(&all[chosen])?.1 <= deadline_s);
-    assert!(job(&all[chosen - 2])?.1 > deadline_s);
+    }
+    let chosen = outcome.chosen().ok_or("nothing was found")?.cost;
+    println!("answer: {chosen} reduces");
+    // the chosen number meets the deadline, and one that is out of the indifference zone on the cheaper side does not
+    let deadline_s = search.plan.optimize.deadline_s.ok_or("no deadline")?;
+    assert!(exact_p95(chosen)? <= deadline_s);
+    assert!(exact_p95(chosen - 2.0)? > deadline_s);
     Ok(())
 }

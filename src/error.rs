@@ -150,6 +150,8 @@ converts![
     // studies
     crate::KeyProblem,
     crate::StudyError,
+    crate::answer::AnswerError,
+    crate::answer::NeedsReplications,
     crate::subject::LoadError,
     crate::subject::ParameterError,
     crate::optimize::CostError,

@@ -2,31 +2,24 @@
 
 use std::time::Instant;
 
-use tailspn::compile::{Program, plan_schedule};
-use tailspn::mapreduce::{AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards};
-use tailspn::net::TransitionId;
-use tailspn::report::{AnalyticSummary, Found, JobReport, job_csv, job_report, job_text, json, reward_to_gather};
-use tailspn::sim::{CriticalPath, Ensemble, Group, Question, Run, run as replicate};
-use tailspn::solve::{GridSettings, completion_time, is_series_parallel};
+use tailspn::StudyError;
+use tailspn::job_time::{EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job};
+use tailspn::mapreduce::Plan;
+use tailspn::report::{AnalyticSummary, Found, JobReport, job_csv, job_report, job_text, json};
+use tailspn::sim::Ensemble;
 use tailspn::stages::StagePlan;
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};
 use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
-use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{NAMES, draw_found, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::simulate::{backend, end_of, failure, stop_rule};
-use crate::cli::spn_gc::phases_and_net;
+use crate::cli::spn_gc::tell_phases;
 use crate::cli::watch::{Progress, catch_interrupt};
-
-/// Replications where nothing else is asked for.
-pub(super) const REPLICATIONS: u64 = 2_000;
-/// Replications whose critical paths are followed; more would not change what is shown.
-const TRACED: u64 = 10_000;
 
 /// Estimates the job.
 pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -54,122 +47,81 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         may_write(path, args.force)?;
     }
     may_draw(&NAMES, &args.plots, args.force)?;
-    let (phases, job) = phases_and_net(&plan, terminal)?;
-    let mut report = job_report(&plan, &phases, args.run.level);
-    if args.method != Method::Simulate {
-        add_exact(&mut report, &plan, &phases, &job, args.method)?;
-    }
-    let mut exit = Exit::Success;
-    if args.method != Method::Exact {
-        exit = end_of(&simulate(&mut report, &plan, &job, args, terminal)?);
-    }
+    let (ensemble, progress) = replications(args, plan.model.seed, terminal);
+    let method = match args.method {
+        Method::Auto => EstimateMethod::Auto,
+        Method::Exact => EstimateMethod::Exact,
+        Method::Simulate => EstimateMethod::Simulate,
+    };
+    let found = estimate_job(&plan, method, &ensemble, &progress).map_err(|error| estimate_failure(&error))?;
+    drop(progress);
+    tell_phases(&found.phases, terminal);
+    let mut report = report_of(&plan, &found, args.run.level)?;
     report.add_cost(started.elapsed());
     report.add_method();
-    let advice = if args.method == Method::Auto { advise(&mut report, &job)? } else { None };
+    let advice = advise(&mut report, &found, args.method);
     terminal.data(&text_of(&report, args, terminal)?)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if let (Some(path), Some(format)) = (&args.export, format) {
-        put(path, &export(&job.net, format, true, terminal), args.force, terminal)?;
+        put(path, &export(&found.net.net, format, true, terminal), args.force, terminal)?;
     }
     draw_found(&Found::Estimate(Box::new(report)), &args.plots, args.force, terminal)?;
-    Ok(exit)
+    Ok(found.simulated.as_ref().map_or(Exit::Success, |simulated| end_of(&simulated.run)))
 }
 
-/// Adds the exact distribution, where there is one: by formula, and where nothing else is wanted also from the parts of the net.
-fn add_exact(
-    report: &mut JobReport,
-    plan: &Plan,
-    phases: &JobPhases,
-    job: &JobNet,
-    method: Method,
-) -> Result<(), Failure> {
-    let error = match JobTime::of_plan(plan, phases) {
-        Ok(law) => {
-            report.analytic = Some(AnalyticSummary::new(&law));
-            return Ok(());
+/// The report of an estimate.
+fn report_of(plan: &Plan, found: &JobEstimate, level: f64) -> Result<JobReport, Failure> {
+    let mut report = job_report(plan, &found.phases, level);
+    report.no_analytic.clone_from(&found.no_formula);
+    report.analytic = match &found.exact {
+        None => None,
+        Some(ExactJobTime::Formula(time)) => Some(AnalyticSummary::new(time)),
+        Some(ExactJobTime::Parts(time)) => {
+            let summary = AnalyticSummary::of_completion(time);
+            Some(summary.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?)
         }
-        Err(error) => error,
     };
-    if method != Method::Exact {
-        report.no_analytic = Some(error.to_string());
-        return Ok(());
+    if let Some(simulated) = &found.simulated {
+        report.add_run(&simulated.run, &simulated.question);
+        report.add_attempts(&simulated.run, &simulated.rewards);
+        match &simulated.critical_path {
+            Ok(path) => report.add_critical_path(path),
+            Err(reason) => report.no_critical = Some(reason.clone()),
+        }
     }
-    let program = compile_net(&job.net)?;
-    let time = completion_time(&program, &GridSettings::default()).map_err(|other| {
-        let note = Note::problem(format!("no formula: {error}; and none from parts: {other}"));
-        Failure::new(Exit::Refused, note.with_help("`--method simulate` has no such limits"))
-    })?;
-    let law = AnalyticSummary::of_completion(&time);
-    report.analytic = Some(law.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?);
-    Ok(())
+    Ok(report)
+}
+
+/// Explains why a job has no estimate.
+pub(super) fn estimate_failure(error: &StudyError) -> Failure {
+    match error {
+        StudyError::NoExactTime { .. } => {
+            let note = Note::problem(error.to_string());
+            Failure::new(Exit::Refused, note.with_help("`--method simulate` has no such limits"))
+        }
+        StudyError::Run(error) => failure(error),
+        StudyError::Model(message) => Failure::plain(Exit::Model, message.clone()),
+        other => Failure::plain(Exit::Refused, other.to_string()),
+    }
 }
 
 /// Whether an exact answer would do, and how to get it.
-fn advise(report: &mut JobReport, job: &JobNet) -> Result<Option<String>, Failure> {
-    if report.analytic.is_some() {
-        return Ok(Some("note: the job time is known exactly; --method exact gives it without simulation".to_owned()));
+fn advise(report: &mut JobReport, found: &JobEstimate, method: Method) -> Option<String> {
+    if method != Method::Auto {
+        return None;
     }
-    if is_series_parallel(&compile_net(&job.net)?).is_err() {
-        return Ok(None);
+    if report.analytic.is_some() {
+        return Some("note: the job time is known exactly; --method exact gives it without simulation".to_owned());
+    }
+    if !found.has_parts {
+        return None;
     }
     report.method.exact = Some("series-parallel".into());
-    Ok(Some("note: there is no formula, but --method exact gives the job time from its parts".to_owned()))
+    Some("note: there is no formula, but --method exact gives the job time from its parts".to_owned())
 }
 
-/// Adds what a simulation shows.
-fn simulate(
-    report: &mut JobReport,
-    plan: &Plan,
-    job: &JobNet,
-    args: &EstimateArgs,
-    terminal: &Terminal,
-) -> Result<Run, Failure> {
-    let program = compile_net(&job.net)?;
-    let rewards = rewards(plan, job);
-    let gathered = rewards.iter().map(|reward| reward_to_gather(&job.net, reward)).collect();
-    let question = Question { groups: phase_groups(job), rewards: gathered, ..Question::default() };
-    let found = replications(&program, &question, args, plan.model.seed, terminal)?;
-    report.add_run(&found, &question);
-    report.add_attempts(&found, &rewards);
-    match critical_path(&program, &question.groups, &found) {
-        Ok(path) => report.add_critical_path(&path),
-        Err(_) if plan.model.slots => {
-            report.no_critical =
-                Some("tasks wait for slots (`model.slots`), in an order that each run decides".to_owned());
-        }
-        Err(reason) => report.no_critical = Some(reason),
-    }
-    Ok(found)
-}
-
-/// What stragglers and copies cost, where the plan has any.
-fn rewards(plan: &Plan, job: &JobNet) -> Vec<AttemptReward> {
-    if job.attempts.is_empty() {
-        Vec::new()
-    } else {
-        attempt_rewards(&job.net, &job.attempts, Some(&Machines::of(plan)))
-    }
-}
-
-/// One group of transitions per phase, in the order of the phases.
-fn phase_groups(job: &JobNet) -> Vec<Group> {
-    job.phases.iter().map(|(phase, transitions)| group(phase.name(), transitions)).collect()
-}
-
-/// A group of transitions of a net.
-pub(super) fn group(name: &str, transitions: &[TransitionId]) -> Group {
-    let number = |index: usize| u32::try_from(index).expect("a program numbers its transitions with 32 bits");
-    Group { name: name.to_owned(), transitions: transitions.iter().map(|id| number(id.index())).collect() }
-}
-
-/// Replicates as the arguments say, with progress; Ctrl-C keeps what is there.
-pub(super) fn replications(
-    program: &Program,
-    question: &Question,
-    args: &EstimateArgs,
-    seed: u64,
-    terminal: &Terminal,
-) -> Result<Run, Failure> {
+/// How a job is replicated, by the arguments; Ctrl-C keeps what is there.
+pub(super) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) -> (Ensemble, Progress) {
     let ensemble = Ensemble {
         replications: args.reps.unwrap_or(REPLICATIONS),
         stop: stop_rule(args.rel_error, args.reps, args.run.level),
@@ -181,21 +133,7 @@ pub(super) fn replications(
         ..Ensemble::default()
     };
     catch_interrupt(terminal);
-    let progress = Progress::new(terminal.shows_progress(), "replications");
-    replicate(program, question, &ensemble, &progress).map_err(|error| failure(&error))
-}
-
-/// Where the time goes, in the first replications of the run; for nets that the schedule engine cannot run, why not.
-fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Result<CriticalPath, String> {
-    let plan = plan_schedule(program).map_err(|obstacles| {
-        let first = obstacles.first().map_or_else(String::new, |obstacle| format!(": {obstacle}"));
-        format!("the schedule engine, which follows it, cannot run this net{first}")
-    })?;
-    let samples = &run.samples;
-    let traced = samples.replications.min(TRACED);
-    let (seed, first) = (run.provenance.seed, run.provenance.first);
-    CriticalPath::trace(program, &plan, groups, samples.clock, seed, first, traced)
-        .map_err(|reasons| reasons.join("; "))
+    (ensemble, Progress::new(terminal.shows_progress(), "replications"))
 }
 
 /// The report as it was asked for.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tailspn::formats::svg::svg;
+use tailspn::job_time::job_and_net;
 use tailspn::mapreduce::Plan;
 use tailspn::report::{Found, Picture, ReadError, Shown, counted, page, pictures, read_json, sweep_report};
 use tailspn::sweep::{StoreError, SweepPlan, read as read_sweep};
@@ -14,7 +15,6 @@ use crate::cli::load::{read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{NAMES, draw, may_draw};
-use crate::cli::spn_gc::built;
 
 /// Most places and transitions of a net that is drawn.
 const MOST_DRAWN: usize = 300;
@@ -197,7 +197,7 @@ fn net_of(found: &Found) -> Option<(String, String)> {
             plan.job.reduces = reduces;
         }
     }
-    let (_, job) = built(&plan).ok()?;
+    let (_, job) = job_and_net(&plan).ok()?;
     if job.net.places().len() + job.net.transitions().len() > MOST_DRAWN {
         return None;
     }

@@ -1,5 +1,6 @@
 //! `solve`: all markings of a net, and what follows from them.
 
+use tailspn::answer::can_stop;
 use tailspn::compile::{Code, Program};
 use tailspn::net::Net;
 use tailspn::report::{
@@ -12,14 +13,14 @@ use tailspn::solve::{
 };
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::{dead_run, failure, find_states, phases, refused};
+use crate::cli::exact::{answer_failure, failure, find_states, phases, refused};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::question::expression;
 use crate::cli::solve_files;
-use crate::cli::solve_method::{Way, way};
+use crate::cli::solve_method::{Method, method};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Most markings of a coverability graph.
@@ -34,14 +35,14 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
     catch_interrupt(terminal);
-    match way(&loaded.net, &program, args, terminal)? {
-        Way::Parts(section, method) => {
+    match method(&loaded.net, &program, args, terminal)? {
+        Method::Parts(section, method) => {
             let report = SolveReport::of_time(&subject(&loaded.net, &program), *section, method);
             terminal.data(&text_of(&report, args, terminal)?)?;
             solve_files::plot(report, args, terminal)?;
             Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
         }
-        Way::States(method) => by_states(&loaded.net, method, args, terminal),
+        Method::States(method) => by_states(&loaded.net, method, args, terminal),
     }
 }
 
@@ -200,7 +201,7 @@ impl Numbers<'_> {
             self.dead(report)?;
         }
         if self.args.steady && !self.space.dead().is_empty() {
-            return Err(dead_run(self.space, self.program));
+            return Err(answer_failure(can_stop(self.space, self.program)));
         }
         if self.args.steady || (report.passage.is_none() && self.args.at.is_empty()) {
             self.steady(report)?;

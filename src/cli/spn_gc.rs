@@ -1,7 +1,8 @@
 //! `spn-gc`: the net of a MapReduce job on a GPU cluster, or of a plan of stages.
 
+use tailspn::job_time::job_and_net;
 use tailspn::mapreduce::params::GivenPhases;
-use tailspn::mapreduce::{CopyPolicy, JobNet, JobPhases, Plan, Speculation, job_net, seeded_phase_times};
+use tailspn::mapreduce::{CopyPolicy, JobPhases, Plan, Speculation};
 use tailspn::net::Net;
 use tailspn::stages::StagePlan;
 
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
                 None => Plan::default(),
             };
             apply(args, &mut plan);
-            phases_and_net(&plan, terminal)?.1.net
+            net_of_job(&plan, terminal)?
         }
     };
     put(&args.output, &export(&net, format, true, terminal), args.force, terminal)?;
@@ -89,17 +90,15 @@ fn apply(args: &SpnGcArgs, plan: &mut Plan) {
     }
 }
 
-/// The phase means of a plan, and its net; what is odd about the plan is told.
-pub(crate) fn phases_and_net(plan: &Plan, terminal: &Terminal) -> Result<(JobPhases, JobNet), Failure> {
-    let (phases, job) = built(plan).map_err(|message| Failure::plain(Exit::Model, message))?;
-    let warnings: Vec<Note> = phases.warnings.iter().map(|warning| Note::warning(warning.to_string())).collect();
-    terminal.warnings(&warnings);
-    Ok((phases, job))
+/// The net of a plan; what is odd about the plan is told.
+fn net_of_job(plan: &Plan, terminal: &Terminal) -> Result<Net, Failure> {
+    let (phases, job) = job_and_net(plan).map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
+    tell_phases(&phases, terminal);
+    Ok(job.net)
 }
 
-/// The phase means of a plan, and its net; else why there are none.
-pub(crate) fn built(plan: &Plan) -> Result<(JobPhases, JobNet), String> {
-    let phases = seeded_phase_times(plan).map_err(|error| error.to_string())?;
-    let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
-    Ok((phases, job))
+/// Tells what is odd about the phase means of a job.
+pub(crate) fn tell_phases(phases: &JobPhases, terminal: &Terminal) {
+    let warnings: Vec<Note> = phases.warnings.iter().map(|warning| Note::warning(warning.to_string())).collect();
+    terminal.warnings(&warnings);
 }

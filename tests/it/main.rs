@@ -55,6 +55,8 @@ mod solve;
 mod strace;
 mod straggler_nets;
 mod structure;
+#[cfg(feature = "cli")]
+mod studies;
 mod trace;
 mod trace_small;
 mod two_ways;

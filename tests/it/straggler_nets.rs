@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use tailspn::cluster::first_order::{DetectorQuality, first_order};
 use tailspn::compile::{compile, lower, plan_schedule};
 use tailspn::formats::pipe::{PipeFinding, ReadOptions, Severity, WriteOptions, pipe_report, read, write};
+use tailspn::job_time::collected;
 use tailspn::mapreduce::{
     AttemptParts, AugmentError, Augmented, CopyPolicy, CopySlots, Factors, JobNet, Machines, Plan, SettingProblem,
     Speculation, Stragglers, TaskChain, attempt_rewards, job_net, phase_times, speculate, straggle,
 };
 use tailspn::net::{Law, Net, NetBuilder, Timing};
-use tailspn::report::reward_to_gather;
 use tailspn::sim::{EngineChoice, Ensemble, Goal, Question, Unwatched, run};
 use tailspn::solve::{Limits, LinearSettings, StateSpace, absorption, explore};
 use tailspn::structure::{Budget, Incidence, place_semiflows};
@@ -100,7 +100,7 @@ fn exact(net: &Net, tasks: &[AttemptParts]) -> Means {
 fn simulated(net: &Net, tasks: &[AttemptParts], replications: u64, engine: EngineChoice) -> BTreeMap<String, [f64; 2]> {
     let program = compile(net).unwrap();
     let rewards = attempt_rewards(net, tasks, Some(&machines()));
-    let gathered = rewards.iter().map(|reward| reward_to_gather(net, reward)).collect();
+    let gathered = rewards.iter().map(|reward| collected(net, reward)).collect();
     let question = Question { goal: Goal::Dead, rewards: gathered, ..Question::default() };
     let ensemble = Ensemble { replications, seed: 7, engine, ..Ensemble::default() };
     let samples = run(&program, &question, &ensemble, &Unwatched).unwrap().samples;

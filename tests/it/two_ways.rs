@@ -5,8 +5,8 @@ use tailspn::cluster::first_order::DetectorQuality;
 use tailspn::cluster::metrics::Tally;
 use tailspn::cluster::{Experiment, Plan as ClusterPlan, PolicyRuns, Replications};
 use tailspn::compile::compile;
+use tailspn::job_time::collected;
 use tailspn::mapreduce::{CopyPolicy, Plan, Speculation, job_net, phase_times};
-use tailspn::report::reward_to_gather;
 use tailspn::sim::{Ensemble, Question, Unwatched, run};
 
 fn simulate(text: &str, count: u64) -> Vec<PolicyRuns> {
@@ -56,7 +56,7 @@ fn net(beside: &Beside, quality: &DetectorQuality, policy: CopyPolicy) -> [f64; 
     let rewards = tailspn::mapreduce::attempt_rewards(&job.net, &job.attempts, None);
     // those that need no look at every marking
     let counts = rewards.iter().filter(|reward| reward.rate.is_none());
-    let gathered: Vec<_> = counts.map(|reward| reward_to_gather(&job.net, reward)).collect();
+    let gathered: Vec<_> = counts.map(|reward| collected(&job.net, reward)).collect();
     let at = |name: &str| gathered.iter().position(|reward| reward.name == name).unwrap();
     let (copies, won) = (at("copies"), at("copies_won"));
     let question = Question { rewards: gathered, ..Question::default() };

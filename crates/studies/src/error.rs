@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::Problems;
-use crate::estimate::EstimateError;
+use crate::cluster::ExperimentError;
+use crate::estimate::{CompareError, EstimateError};
 use crate::optimize;
 use crate::plan_text;
 use crate::sensitivity::SensitivityError;
@@ -116,6 +117,31 @@ pub enum StudyError {
     /// Bisection was requested where it may be wrong.
     #[error("bisection needs one axis, along which cost rises while the job gets faster")]
     NoBisection,
+    /// A job without an exact time.
+    #[error("no formula: {formula}; and none from parts: {parts}")]
+    NoExactTime {
+        /// Explains why there is no formula.
+        formula: String,
+        /// Explains why the parts of the net do not give it.
+        parts: String,
+    },
+    /// A simulation of which no replication was finished.
+    #[error("no replication ended")]
+    NoReplication,
+    /// More tasks than can be simulated one by one.
+    #[error("{tasks} tasks; at most {most} can be simulated with copies")]
+    TooManyTasks {
+        /// Tasks of the job.
+        tasks: u64,
+        /// Most tasks.
+        most: u64,
+    },
+    /// A simulation of tasks that cannot be run.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// Policies that cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
     /// Threads that cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),

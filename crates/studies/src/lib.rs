@@ -6,8 +6,10 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
+pub mod answer;
 mod ask;
 mod error;
+pub mod job_time;
 pub mod optimize;
 pub mod sensitivity;
 pub mod subject;
@@ -16,5 +18,6 @@ pub mod sweep;
 pub use error::{KeyProblem, StudyError};
 
 pub(crate) use tailspn_common::watch;
-pub(crate) use tailspn_engine::{Problems, compile, estimate, formats, net, rng, sim, whole_file};
-pub(crate) use tailspn_jobs::{mapreduce, plan_text, stages};
+pub(crate) use tailspn_engine::{Problems, compile, estimate, formats, net, rng, semantics, sim, whole_file};
+pub(crate) use tailspn_exact::solve;
+pub(crate) use tailspn_jobs::{cluster, mapreduce, plan_text, stages};

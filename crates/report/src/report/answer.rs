@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::answer::{AnswerError, Choice, ExactAnswer, ExactTime, time_to};
 use crate::estimate::Measured;
 use crate::report::distribution::{Distribution, Histogram, QuantileRow};
 use crate::report::job::QuantilePoint;
 use crate::report::json::Word;
 use crate::report::number::count;
-use crate::report::passage::PassageSection;
+use crate::report::passage::{PassageSection, completion_section, passage_section};
 use crate::report::steady::{SteadyReport, SteadyRow};
 use crate::report::summary::{
     EndingCounts, NetSummary, QuestionSummary, Row, SimulationReport, SnapshotRow, Subject, counter_names, reward_names,
@@ -34,6 +35,12 @@ impl AnswerMethod {
         Self { used: "simulation".into(), exact: None, states: None, no_exact: None }
     }
 
+    /// Exactly.
+    fn exact(answer: &ExactAnswer) -> Self {
+        let exact = Some(answer.method.name().into());
+        Self { used: "exact".into(), exact, states: answer.states, no_exact: None }
+    }
+
     /// How it was found, in words.
     pub(super) fn words(&self) -> String {
         match (self.exact.as_deref(), self.states) {
@@ -44,19 +51,23 @@ impl AnswerMethod {
     }
 }
 
-/// Exact numbers for what a question asks; empty for what it does not ask.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ExactNumbers {
-    /// The time to the goal.
-    pub passage: Option<PassageSection>,
-    /// Mean tokens per place and class.
-    pub tokens: Vec<f64>,
-    /// Firings per second per transition.
-    pub throughputs: Vec<f64>,
-    /// Rewards, in the order of the question.
-    pub rewards: Vec<f64>,
-    /// Snapshots, in the order of the question.
-    pub snapshots: Vec<f64>,
+impl From<&Choice> for AnswerMethod {
+    /// By simulation, with what is known of an exact answer.
+    fn from(choice: &Choice) -> Self {
+        let exact = choice.exact.map(|method| method.name().into());
+        Self { used: "simulation".into(), exact, states: choice.states, no_exact: choice.no_exact.clone() }
+    }
+}
+
+/// Returns the time to the goal of an exact answer.
+fn passage_of(answer: &ExactAnswer, goal: &str) -> Result<Option<PassageSection>, AnswerError> {
+    Ok(match &answer.time {
+        None => None,
+        Some(ExactTime::Parts(time)) => Some(completion_section(goal, time, &[])?),
+        Some(ExactTime::States { space, targets }) => {
+            Some(passage_section(goal, space.states(), &mut time_to(space, targets)?, &[])?)
+        }
+    })
 }
 
 fn rows(names: &[String], unit: &'static str, values: &[f64], level: f64) -> Vec<Row> {
@@ -69,24 +80,28 @@ fn rows(names: &[String], unit: &'static str, values: &[f64], level: f64) -> Vec
 }
 
 /// The report of a simulation with exact numbers instead.
+///
+/// # Errors
+///
+/// A time to the goal that cannot be solved.
 pub fn exact_report(
-    numbers: &ExactNumbers,
+    numbers: &ExactAnswer,
     question: &Question,
     subject: &Subject<'_>,
-    method: AnswerMethod,
     level: f64,
-) -> SimulationReport {
+) -> Result<SimulationReport, AnswerError> {
+    let passage = passage_of(numbers, subject.goal)?;
     let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&numbers.snapshots);
-    SimulationReport {
+    Ok(SimulationReport {
         net: NetSummary::new(subject),
         question: QuestionSummary::new(question, subject, level),
-        method,
+        method: AnswerMethod::exact(numbers),
         replications: 0,
         partial: false,
         endings: EndingCounts::default(),
         firings: 0,
-        passage_time: numbers.passage.as_ref().and_then(|passage| Distribution::exact(passage, level)),
-        goal_probability: numbers.passage.as_ref().map(|passage| Measured::exact(passage.probability, level)),
+        passage_time: passage.as_ref().and_then(|passage| Distribution::exact(passage, level)),
+        goal_probability: passage.as_ref().map(|passage| Measured::exact(passage.probability, level)),
         groups: Vec::new(),
         tokens: rows(&counter_names(subject), "tokens", &numbers.tokens, level),
         throughputs: rows(subject.transitions, "1/s", &numbers.throughputs, level),
@@ -99,15 +114,14 @@ pub fn exact_report(
             })
             .collect(),
         provenance: None,
-    }
+    })
 }
 
 /// The report of long runs with exact numbers instead; `wanted` says whether tokens and throughputs are.
 pub fn exact_steady_report(
-    numbers: &ExactNumbers,
+    numbers: &ExactAnswer,
     question: &Question,
     subject: &Subject<'_>,
-    method: AnswerMethod,
     level: f64,
 ) -> SteadyReport {
     let steady = |rows: Vec<Row>| -> Vec<SteadyRow> {
@@ -117,7 +131,7 @@ pub fn exact_steady_report(
     SteadyReport {
         net: NetSummary::new(subject),
         level,
-        method,
+        method: AnswerMethod::exact(numbers),
         runs: 0,
         model_time_s: 0.0,
         firings: 0,

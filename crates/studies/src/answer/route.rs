@@ -1,0 +1,96 @@
+//! The exact time to the dead marking: from all states, or from the parts of a schedule.
+
+use crate::answer::{AnswerError, grouped, with_phases};
+use crate::compile::{Program, compile};
+use crate::net::Net;
+use crate::solve::{CompletionTime, GridSettings, Incomplete, Limits, completion_time, explore, is_series_parallel};
+use crate::watch::Watch;
+
+/// States up to which a schedule is solved by states rather than by its parts.
+const FEW: u64 = 10_000;
+
+/// Which route is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RouteMethod {
+    /// The parts of a schedule with too many states, otherwise the states.
+    #[default]
+    Auto,
+    /// All states.
+    States,
+    /// The parts of a schedule.
+    SeriesParallel,
+}
+
+/// How an answer is found.
+#[derive(Debug)]
+pub enum Route {
+    /// From all states.
+    States {
+        /// Explains why not from the parts of a schedule, if that was checked.
+        no_parts: Option<String>,
+    },
+    /// From the parts of a schedule.
+    Parts {
+        /// The time to the dead marking.
+        time: Box<CompletionTime>,
+        /// Explains why not from all states; none if the parts were requested.
+        no_states: Option<String>,
+    },
+}
+
+/// A choice of the route; it depends only on the net and on these settings.
+#[derive(Clone, Debug, Default)]
+pub struct SolveRoute {
+    /// Which route is wanted.
+    pub method: RouteMethod,
+    /// Whether something besides the time to the dead marking is asked for, which needs states.
+    pub needs_states: bool,
+    /// Limits of the state space.
+    pub limits: Limits,
+    /// Grid of the times of a schedule.
+    pub grid: GridSettings,
+}
+
+impl SolveRoute {
+    /// Chooses the route; parts are solved at once.
+    ///
+    /// # Errors
+    ///
+    /// Parts that were requested and cannot be solved, or states that cannot be explored.
+    pub fn choose(&self, net: &Net, program: &Program, watch: &dyn Watch) -> Result<Route, AnswerError> {
+        match self.method {
+            RouteMethod::SeriesParallel => {
+                let time = Box::new(completion_time(program, &self.grid)?);
+                return Ok(Route::Parts { time, no_states: None });
+            }
+            RouteMethod::States => return Ok(Route::States { no_parts: None }),
+            RouteMethod::Auto if self.needs_states => return Ok(Route::States { no_parts: None }),
+            RouteMethod::Auto => {}
+        }
+        if let Err(error) = is_series_parallel(program) {
+            return Ok(Route::States { no_parts: Some(error.to_string()) });
+        }
+        let Some(many) = too_many(net, self.limits, watch)? else { return Ok(Route::States { no_parts: None }) };
+        Ok(match completion_time(program, &self.grid) {
+            Ok(time) => Route::Parts { time: Box::new(time), no_states: Some(many) },
+            Err(error) => Route::States { no_parts: Some(error.to_string()) },
+        })
+    }
+}
+
+/// Returns why the states of a schedule are not used; none if they are few.
+pub(super) fn too_many(net: &Net, limits: Limits, watch: &dyn Watch) -> Result<Option<String>, AnswerError> {
+    let net = match with_phases(net) {
+        Ok(expanded) => expanded.net,
+        Err(obstacles) => return Ok(obstacles.first().map(ToString::to_string)),
+    };
+    let program = compile(&net)?;
+    let states = limits.states.min(FEW);
+    let space = explore(&program, None, &Limits { states, ..limits }, watch)?;
+    Ok(match space.stopped() {
+        // whoever interrupts sees the states that were found
+        None | Some(Incomplete::Interrupted) => None,
+        Some(Incomplete::States { .. }) => Some(format!("more than {} of them", grouped(states))),
+        Some(other) => Some(other.to_string()),
+    })
+}

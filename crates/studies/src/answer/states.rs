@@ -1,0 +1,131 @@
+//! Exact answers from all states of a net.
+
+use crate::answer::{AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, can_stop, with_phases};
+use crate::compile::{Code, Program, compile};
+use crate::net::Net;
+use crate::sim::{Goal, Question, Reward};
+use crate::solve::{
+    Chain, FiringFlow, Limits, LinearSettings, StateSpace, TransientSettings, expected, explore, steady_state,
+    transient,
+};
+use crate::watch::Watch;
+
+/// Returns the exact answer from all states.
+pub(super) fn answer(
+    net: &Net,
+    kind: Kind,
+    question: &Question,
+    watch: &dyn Watch,
+) -> Result<ExactAnswer, AnswerError> {
+    let solved = Solved::of(net, kind, question, watch)?;
+    match kind {
+        Kind::Passage => Ok(solved.passage(question)),
+        Kind::Averages => solved.averages(question),
+        Kind::Steady => solved.steady(question),
+    }
+}
+
+/// All states of a net, its general delays as phases: its own places and transitions come before hidden ones.
+struct Solved {
+    program: Program,
+    space: StateSpace,
+}
+
+impl Solved {
+    fn of(net: &Net, kind: Kind, question: &Question, watch: &dyn Watch) -> Result<Self, AnswerError> {
+        let net = with_phases(net)?.net;
+        let program = compile(&net)?;
+        let goal = match &question.goal {
+            Goal::Marking(goal) if kind == Kind::Passage => Some(goal),
+            _ => None,
+        };
+        let space = explore(&program, goal, &Limits::default(), watch)?;
+        space.complete()?;
+        Ok(Self { program, space })
+    }
+
+    fn chain(&self) -> &Chain {
+        self.space.partial_chain()
+    }
+
+    fn empty(&self) -> ExactAnswer {
+        ExactAnswer::empty(ExactMethod::States, Some(self.space.states()))
+    }
+
+    fn passage(self, question: &Question) -> ExactAnswer {
+        let ends = if question.goal == Goal::Dead { self.space.dead() } else { self.space.goals() };
+        let mut targets = vec![false; self.space.states()];
+        ends.iter().for_each(|&state| targets[state as usize] = true);
+        let empty = self.empty();
+        ExactAnswer { time: Some(ExactTime::States { space: self.space, targets }), ..empty }
+    }
+
+    /// The long run: everything that is asked for, or tokens and throughputs.
+    fn steady(&self, question: &Question) -> Result<ExactAnswer, AnswerError> {
+        if !self.space.dead().is_empty() {
+            return Err(can_stop(&self.space, &self.program));
+        }
+        let steady = steady_state(self.chain(), &LinearSettings::default())?;
+        let all = !question.tokens && !question.throughput && question.rewards.is_empty();
+        self.means(&steady.probabilities, 1.0, question, all)
+    }
+
+    /// Averages from the warm-up to the horizon, and snapshots.
+    fn averages(&self, question: &Question) -> Result<ExactAnswer, AnswerError> {
+        let (start, end) = (question.warm_up, question.horizon.unwrap_or(0.0));
+        let firings = question.throughput || question.rewards.iter().any(|reward| !reward.impulses.is_empty());
+        if firings && start <= 0.0 && self.space.find(&self.program.initial).is_none() {
+            return Err(AnswerError::ImmediateAtStart);
+        }
+        let times: Vec<f64> = [start, end].into_iter().chain(question.snapshots.iter().map(|s| s.time)).collect();
+        let found = transient(self.chain(), &times, &TransientSettings::default())?;
+        let between: Vec<f64> = found.stays[1].iter().zip(&found.stays[0]).map(|(b, a)| (b - a).max(0.0)).collect();
+        let seconds = end - start;
+        let mut answer = if seconds > 0.0 {
+            let shares: Vec<f64> = between.iter().map(|stay| stay / seconds).collect();
+            self.means(&shares, seconds, question, false)?
+        } else {
+            self.empty()
+        };
+        for (snapshot, probabilities) in question.snapshots.iter().zip(&found.probabilities[2..]) {
+            answer.snapshots.push(self.mean(&snapshot.value, probabilities, "a snapshot")?);
+        }
+        Ok(answer)
+    }
+
+    /// Means under these shares of time; rewards are collected over `seconds`.
+    fn means(&self, shares: &[f64], seconds: f64, question: &Question, all: bool) -> Result<ExactAnswer, AnswerError> {
+        let averages = self.space.averages(&self.program, shares)?;
+        let rewards = question.rewards.iter().map(|reward| Ok(seconds * self.reward(reward, shares)?));
+        Ok(ExactAnswer {
+            tokens: if all || question.tokens { averages.tokens } else { Vec::new() },
+            throughputs: if all || question.throughput { averages.throughputs } else { Vec::new() },
+            rewards: rewards.collect::<Result<_, AnswerError>>()?,
+            ..self.empty()
+        })
+    }
+
+    /// A reward per second.
+    fn reward(&self, reward: &Reward, shares: &[f64]) -> Result<f64, AnswerError> {
+        let what = format!("reward `{}`", reward.name);
+        let mut sum = match &reward.rate {
+            Some(rate) => self.mean(rate, shares, &what)?,
+            None => 0.0,
+        };
+        if !reward.impulses.is_empty() {
+            let mut visit = |firing: FiringFlow<'_>| {
+                let own = reward.impulses.iter().filter(|(transition, _)| *transition == firing.transition);
+                sum += own.map(|(_, value)| firing.flow * value.eval(firing.marking)).sum::<f64>();
+            };
+            self.space.for_each_firing(&self.program, shares, &mut visit)?;
+        }
+        if !sum.is_finite() {
+            return Err(AnswerError::NotFinite { what });
+        }
+        Ok(sum)
+    }
+
+    fn mean(&self, value: &Code, probabilities: &[f64], what: &str) -> Result<f64, AnswerError> {
+        Ok(expected(probabilities, &self.space.values(value, what)?))
+    }
+}

@@ -1,0 +1,90 @@
+//! The time of a job of stages: by simulation of its net, with the spread between whole runs; with speculative copies, task by task.
+
+use crate::cluster::{Comparison, Experiment, MAX_TASKS, PolicyRuns, Replications, compare};
+use crate::compile::compile;
+use crate::error::StudyError;
+use crate::job_time::group;
+use crate::sim::{Ensemble, Question, Run, run};
+use crate::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, known_job, spark_policies, stage_net};
+use crate::watch::Watch;
+
+/// Speculative copies of Spark.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpeculativeCopies {
+    /// A task is copied when it takes this many times the median; none for Spark's default.
+    pub multiplier: Option<f64>,
+    /// Share of the tasks that are finished before any is copied; none for Spark's default.
+    pub quantile: Option<f64>,
+}
+
+/// The time of a job of stages.
+#[derive(Clone, Debug)]
+pub struct StagesEstimate {
+    /// The stages at the size of the plan.
+    pub job: PlannedJob,
+    /// The net of the job.
+    pub net: StageNet,
+    /// The replications, without copies.
+    pub run: Run,
+    /// The job time of a run to come, with copies if they were requested.
+    pub times: JobTimes,
+    /// Runs without copies and with them, if they were requested.
+    pub comparison: Option<Comparison>,
+}
+
+/// Estimates the time of a job of stages; `ensemble` says how it is simulated, `level` is that of the comparison's intervals. `watch`
+/// counts replications, and then replications with copies.
+///
+/// # Errors
+///
+/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoReplication`] if none was finished, or replications that cannot be run.
+pub fn estimate_stages(
+    plan: &StagePlan,
+    ensemble: &Ensemble,
+    copies: Option<SpeculativeCopies>,
+    level: f64,
+    watch: &dyn Watch,
+) -> Result<StagesEstimate, StudyError> {
+    let job = PlannedJob::of(plan);
+    let net = stage_net(&job).map_err(|problems| StudyError::Model(problems.to_string()))?;
+    let program = compile(&net.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
+    let stages = job.stages.iter().zip(&net.stages);
+    let groups = stages.map(|(stage, transitions)| group(&stage.name, transitions)).collect();
+    let run = run(&program, &Question { groups, ..Question::default() }, ensemble, watch)?;
+    let factor = RunFactor::new(&plan.run, job.error());
+    let with_copies = copies.map(|copies| with_copies(plan, &job, copies, ensemble, watch)).transpose()?;
+    let samples = &run.samples;
+    let times = match &with_copies {
+        Some(runs) => {
+            let with = runs.last().map_or(&[][..], |run| &run.outcomes);
+            JobTimes::new(with.iter().map(|outcome| (outcome.job_s, 1.0)).collect(), factor)
+        }
+        None => JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor),
+    };
+    let times = times.ok_or(StudyError::NoReplication)?;
+    let comparison = with_copies.map(|runs| compare(&runs, level)).transpose()?;
+    Ok(StagesEstimate { job, net, run, times, comparison })
+}
+
+/// Runs without copies and with them.
+fn with_copies(
+    plan: &StagePlan,
+    job: &PlannedJob,
+    copies: SpeculativeCopies,
+    ensemble: &Ensemble,
+    watch: &dyn Watch,
+) -> Result<Vec<PolicyRuns>, StudyError> {
+    let count = ensemble.replications;
+    let tasks: u64 = job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
+    if tasks > MAX_TASKS {
+        return Err(StudyError::TooManyTasks { tasks, most: MAX_TASKS });
+    }
+    let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads };
+    let policies = spark_policies(copies.multiplier, copies.quantile);
+    let experiment = Experiment::of_known(&known_job(job, plan.job.executors), &policies, settings);
+    let mut go_on = |done| {
+        watch.progress(done, count);
+        !watch.stopped()
+    };
+    Ok(experiment.run(&mut go_on)?)
+}
