@@ -1,6 +1,6 @@
 //! The exact time to the dead marking: from all states, or from the parts of a schedule.
 
-use crate::answer::{AnswerError, grouped, with_phases};
+use crate::answer::value::{AnswerError, grouped, with_phases};
 use crate::compile::{Program, compile};
 use crate::net::Net;
 use crate::solve::{CompletionTime, GridSettings, Incomplete, Limits, completion_time, explore, is_series_parallel};

@@ -1,6 +1,6 @@
 //! Exact answers from all states of a net.
 
-use crate::answer::{AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, can_stop, with_phases};
+use crate::answer::value::{AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, can_stop, with_phases};
 use crate::compile::{Code, Program, compile};
 use crate::net::Net;
 use crate::sim::{Goal, Question, Reward};

@@ -3,7 +3,7 @@
 use crate::cluster::{Comparison, Experiment, MAX_TASKS, PolicyRuns, Replications, compare};
 use crate::compile::compile;
 use crate::error::StudyError;
-use crate::job_time::group;
+use crate::job_time::question::group;
 use crate::sim::{Ensemble, Question, Run, run};
 use crate::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, known_job, spark_policies, stage_net};
 use crate::watch::Watch;

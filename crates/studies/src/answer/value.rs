@@ -1,0 +1,228 @@
+//! Exact answers as values: methods, numbers, and why there is none.
+
+use crate::Problems;
+use crate::compile::{CompileError, Program};
+use crate::net::{Delay, Net, Timing};
+use crate::semantics::Fault;
+use crate::solve::{
+    CompletionTime, Expanded, ExploreError, GridError, Incomplete, LinearError, Passage, PassageError, PassageSettings,
+    PhaseObstacle, SeriesParallelError, StateSpace, SteadyError, TransientError, expand_phases, passage,
+};
+
+/// Methods that give exact answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExactMethod {
+    /// The Markov chain of all states.
+    States,
+    /// The parts of a schedule of delays in series and in parallel.
+    SeriesParallel,
+}
+
+impl ExactMethod {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::States => "states",
+            Self::SeriesParallel => "series-parallel",
+        }
+    }
+}
+
+/// Why only replications can answer a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NeedsReplications {
+    /// First and last firings of groups.
+    #[error("firing times of groups are known only from replications")]
+    Groups,
+    /// A limit of firings.
+    #[error("a limit of firings cuts replications off")]
+    MaxFirings,
+    /// Nothing but to run.
+    #[error("nothing is asked for but to run")]
+    Nothing,
+    /// The time to a goal with a horizon.
+    #[error("the time to the goal is cut off at a horizon")]
+    Horizon,
+    /// Averages up to a goal.
+    #[error("averages are collected up to a goal")]
+    AveragesToGoal,
+}
+
+/// Why there is no exact answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// A question that only replications can answer.
+    #[error("no exact method answers this: {0}")]
+    NeedsReplications(#[from] NeedsReplications),
+    /// Delays without phases.
+    #[error(transparent)]
+    Phases(#[from] Problems<PhaseObstacle>),
+    /// A net that does not compile.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// States that cannot be explored.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
+    /// Too many states, or stopped.
+    #[error(transparent)]
+    Incomplete(#[from] Incomplete),
+    /// A net that is not a schedule of delays in series and in parallel.
+    #[error(transparent)]
+    SeriesParallel(#[from] SeriesParallelError),
+    /// A distribution that cannot be tabulated.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// A time to a goal that cannot be solved.
+    #[error(transparent)]
+    Passage(#[from] PassageError),
+    /// A long run that cannot be solved.
+    #[error(transparent)]
+    Steady(#[from] SteadyError),
+    /// Linear equations that cannot be solved.
+    #[error(transparent)]
+    Linear(#[from] LinearError),
+    /// Probabilities at a time that cannot be solved.
+    #[error(transparent)]
+    Transient(#[from] TransientError),
+    /// The net can stop for good, so that it has no long run.
+    #[error("the net can stop for good, in {dead_markings} dead markings: it has no steady state")]
+    CanStop {
+        /// Dead markings.
+        dead_markings: usize,
+        /// Transitions that only their rates of 0 keep from firing there.
+        held: Vec<String>,
+    },
+    /// Firings of immediate transitions at time 0, which no exact method counts.
+    #[error("no exact method counts the immediate firings at time 0")]
+    ImmediateAtStart,
+    /// An expression that is infinite or not a number.
+    #[error("{what} is infinite or not a number in a marking that the net reaches")]
+    NotFinite {
+        /// The expression.
+        what: String,
+    },
+    /// A marking in which an expression makes no sense.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// The exact time to a goal.
+#[derive(Debug)]
+pub enum ExactTime {
+    /// From the parts of a schedule, with certain bounds.
+    Parts(CompletionTime),
+    /// From all states.
+    States {
+        /// The states.
+        space: StateSpace,
+        /// The goal, per state.
+        targets: Vec<bool>,
+    },
+}
+
+impl ExactTime {
+    /// Returns the mean \[s\] of the runs that reach the goal.
+    ///
+    /// # Errors
+    ///
+    /// A goal that is never reached.
+    pub fn mean(&self) -> Result<f64, AnswerError> {
+        match self {
+            Self::Parts(time) => Ok(time.mean().value),
+            Self::States { space, targets } => Ok(time_to(space, targets)?.moments_if_reached()?.mean),
+        }
+    }
+
+    /// Returns the `p`-quantile \[s\], over all runs.
+    ///
+    /// # Errors
+    ///
+    /// A `p` outside of (0, 1), or not below the probability of reaching the goal.
+    pub fn quantile(&self, p: f64) -> Result<f64, AnswerError> {
+        match self {
+            Self::Parts(time) => Ok(time.quantile(p)?.value),
+            Self::States { space, targets } => Ok(time_to(space, targets)?.quantile(p)?),
+        }
+    }
+}
+
+/// Returns the time from the initial marking to the target states.
+///
+/// # Errors
+///
+/// As [`passage`].
+pub fn time_to<'a>(space: &'a StateSpace, targets: &'a [bool]) -> Result<Passage<'a>, PassageError> {
+    passage(space.partial_chain(), targets, &PassageSettings::default())
+}
+
+/// Exact numbers for what a question asks; empty for what it does not ask. Times in seconds.
+#[derive(Debug)]
+pub struct ExactAnswer {
+    /// The method.
+    pub method: ExactMethod,
+    /// States that it needed; none if it needs no states.
+    pub states: Option<usize>,
+    /// The time to the goal.
+    pub time: Option<ExactTime>,
+    /// Mean tokens per place and class.
+    pub tokens: Vec<f64>,
+    /// Firings per second per transition.
+    pub throughputs: Vec<f64>,
+    /// Rewards, in the order of the question.
+    pub rewards: Vec<f64>,
+    /// Snapshots, in the order of the question.
+    pub snapshots: Vec<f64>,
+}
+
+impl ExactAnswer {
+    pub(super) fn empty(method: ExactMethod, states: Option<usize>) -> Self {
+        let none = Vec::new;
+        Self { method, states, time: None, tokens: none(), throughputs: none(), rewards: none(), snapshots: none() }
+    }
+}
+
+/// Questions that an exact method can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The time to a goal.
+    Passage,
+    /// Averages up to a horizon, and snapshots.
+    Averages,
+    /// The long run.
+    Steady,
+}
+
+/// Returns the net with its Erlang and hyperexponential delays as phases; its own places and transitions come first.
+///
+/// # Errors
+///
+/// Every delay that has no phases.
+pub fn with_phases(net: &Net) -> Result<Expanded, Problems<PhaseObstacle>> {
+    let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
+    if !net.transitions().iter().any(|transition| is_general(&transition.timing)) {
+        return Ok(Expanded { net: net.clone(), hidden_places: Vec::new(), hidden_transitions: Vec::new() });
+    }
+    expand_phases(net)
+}
+
+/// Returns why a net has no long run: it can stop for good.
+pub fn can_stop(space: &StateSpace, program: &Program) -> AnswerError {
+    let held = space.zero_rates(program).unwrap_or_default().held;
+    let held = held.iter().map(|&t| program.transition_names[t as usize].clone()).collect();
+    AnswerError::CanStop { dead_markings: space.dead().len(), held }
+}
+
+/// A number with its digits in groups of three.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

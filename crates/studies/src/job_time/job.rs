@@ -1,0 +1,190 @@
+//! The time of a MapReduce job: exactly, by simulation, or both.
+
+use crate::compile::{Program, compile, plan_schedule};
+use crate::error::StudyError;
+use crate::job_time::question::{collected, group};
+use crate::mapreduce::{
+    AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards, job_net, seeded_phase_times,
+};
+use crate::sim::{CriticalPath, Ensemble, Group, Question, Run, run};
+use crate::solve::{CompletionTime, GridSettings, completion_time, is_series_parallel};
+use crate::watch::Watch;
+
+/// Replications unless another number is requested.
+pub const REPLICATIONS: u64 = 2_000;
+/// Replications whose critical paths are followed; more would not change the result.
+const TRACED: u64 = 10_000;
+
+/// How a job time is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EstimateMethod {
+    /// By simulation, and by formula if there is one.
+    #[default]
+    Auto,
+    /// By formula, otherwise from the parts of the net.
+    Exact,
+    /// By simulation.
+    Simulate,
+}
+
+/// The exact distribution of a job time.
+#[derive(Clone, Debug)]
+pub enum ExactJobTime {
+    /// By formula.
+    Formula(JobTime),
+    /// From the parts of the job's net, with certain bounds.
+    Parts(CompletionTime),
+}
+
+impl ExactJobTime {
+    /// Returns the mean \[s\].
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Formula(time) => time.mean().get(),
+            Self::Parts(time) => time.mean().value,
+        }
+    }
+}
+
+/// A simulated job.
+#[derive(Clone, Debug)]
+pub struct SimulatedJob {
+    /// The replications.
+    pub run: Run,
+    /// The question: one group per phase, one reward per cost of an attempt.
+    pub question: Question,
+    /// The costs of stragglers and copies, if the plan has any.
+    pub rewards: Vec<AttemptReward>,
+    /// Where the time goes, or why that is unknown.
+    pub critical_path: Result<CriticalPath, String>,
+}
+
+impl SimulatedJob {
+    /// Returns the mean job time \[s\]; none if no replication was finished.
+    pub fn mean(&self) -> Option<f64> {
+        let samples = &self.run.samples;
+        samples.passage.mean_ticks().map(|ticks| ticks * samples.clock.tick())
+    }
+}
+
+/// The time of a job.
+#[derive(Clone, Debug)]
+pub struct JobEstimate {
+    /// The mean times of the phases of each task.
+    pub phases: JobPhases,
+    /// The net of the job.
+    pub net: JobNet,
+    /// The exact job time, if it is known.
+    pub exact: Option<ExactJobTime>,
+    /// Explains why there is no formula, if one was looked for.
+    pub no_formula: Option<String>,
+    /// The simulation, unless only the exact time was requested.
+    pub simulated: Option<SimulatedJob>,
+    /// Whether the exact job time is known from the parts of the net although no formula gives it.
+    pub has_parts: bool,
+}
+
+impl JobEstimate {
+    /// Returns the mean job time \[s\]: exactly if it is known, otherwise by simulation.
+    pub fn mean(&self) -> Option<f64> {
+        let exact = self.exact.as_ref().map(ExactJobTime::mean);
+        exact.or_else(|| self.simulated.as_ref().and_then(SimulatedJob::mean))
+    }
+}
+
+/// Estimates the time of a job. The seed of the plan is that of `ensemble`, which says how the job is simulated.
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_engine::sim::{Ensemble, Unwatched};
+/// use tailspn_jobs::mapreduce::Plan;
+/// use tailspn_studies::job_time::{EstimateMethod, estimate_job};
+///
+/// let estimate = estimate_job(&Plan::default(), EstimateMethod::Exact, &Ensemble::default(), &Unwatched)?;
+/// assert!(estimate.mean().is_some_and(|mean| mean > 90.0));
+/// # Ok::<(), tailspn_studies::StudyError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoExactTime`] if only an exact time was requested and there is none, or
+/// replications that cannot be run.
+pub fn estimate_job(
+    plan: &Plan,
+    method: EstimateMethod,
+    ensemble: &Ensemble,
+    watch: &dyn Watch,
+) -> Result<JobEstimate, StudyError> {
+    let mut plan = plan.clone();
+    plan.model.seed = ensemble.seed;
+    let (phases, net) = job_and_net(&plan)?;
+    let mut estimate = JobEstimate { phases, net, exact: None, no_formula: None, simulated: None, has_parts: false };
+    if method != EstimateMethod::Simulate {
+        match JobTime::of_plan(&plan, &estimate.phases) {
+            Ok(time) => estimate.exact = Some(ExactJobTime::Formula(time)),
+            Err(error) => estimate.no_formula = Some(error.to_string()),
+        }
+    }
+    if method == EstimateMethod::Exact && estimate.exact.is_some() {
+        return Ok(estimate);
+    }
+    let program = compile(&estimate.net.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
+    if method == EstimateMethod::Exact {
+        let formula = estimate.no_formula.take().unwrap_or_default();
+        let time = completion_time(&program, &GridSettings::default());
+        let time = time.map_err(|parts| StudyError::NoExactTime { formula, parts: parts.to_string() })?;
+        estimate.exact = Some(ExactJobTime::Parts(time));
+    }
+    if method != EstimateMethod::Exact {
+        estimate.simulated = Some(simulate(&plan, &estimate.net, &program, ensemble, watch)?);
+    }
+    estimate.has_parts =
+        method == EstimateMethod::Auto && estimate.exact.is_none() && is_series_parallel(&program).is_ok();
+    Ok(estimate)
+}
+
+/// Returns the phase means of a plan, and its net.
+///
+/// # Errors
+///
+/// [`StudyError::Model`]: why there are none.
+pub fn job_and_net(plan: &Plan) -> Result<(JobPhases, JobNet), StudyError> {
+    let phases = seeded_phase_times(plan).map_err(|error| StudyError::Model(error.to_string()))?;
+    let net = job_net(plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
+    Ok((phases, net))
+}
+
+fn simulate(
+    plan: &Plan,
+    job: &JobNet,
+    program: &Program,
+    ensemble: &Ensemble,
+    watch: &dyn Watch,
+) -> Result<SimulatedJob, StudyError> {
+    let rewards = if job.attempts.is_empty() {
+        Vec::new()
+    } else {
+        attempt_rewards(&job.net, &job.attempts, Some(&Machines::of(plan)))
+    };
+    let collected = rewards.iter().map(|reward| collected(&job.net, reward)).collect();
+    // one group of transitions per phase, in the order of the phases
+    let groups = job.phases.iter().map(|(phase, transitions)| group(phase.name(), transitions)).collect();
+    let question = Question { groups, rewards: collected, ..Question::default() };
+    let run = run(program, &question, ensemble, watch)?;
+    let critical_path = critical_path(program, &question.groups, &run).map_err(|reason| match plan.model.slots {
+        true => "tasks wait for slots (`model.slots`), in an order that each run decides".to_owned(),
+        false => reason,
+    });
+    Ok(SimulatedJob { run, question, rewards, critical_path })
+}
+
+/// Returns where the time goes in the first replications of the run; for nets that the schedule engine cannot run, why not.
+fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Result<CriticalPath, String> {
+    let plan = plan_schedule(program)
+        .map_err(|obstacles| format!("the schedule engine, which follows it, cannot run this net: {}", obstacles[0]))?;
+    let samples = &run.samples;
+    let traced = samples.replications.min(TRACED);
+    let (seed, first) = (run.provenance.seed, run.provenance.first);
+    CriticalPath::trace(program, &plan, groups, samples.clock, seed, first, traced).map_err(|error| error.to_string())
+}
