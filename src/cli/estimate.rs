@@ -5,6 +5,7 @@ use std::time::Instant;
 use tailspn::StudyError;
 use tailspn::job_time::{EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job};
 use tailspn::mapreduce::Plan;
+use tailspn::plan::JobPlan;
 use tailspn::report::{AnalyticSummary, Found, JobReport, job_csv, job_report, job_text, json};
 use tailspn::sim::Ensemble;
 use tailspn::stages::StagePlan;
@@ -16,7 +17,7 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{NAMES, draw_found, may_draw};
-use crate::cli::plan::{PlanText, keys_of};
+use crate::cli::plan::{only_whatif, read_job};
 use crate::cli::simulate::{backend, end_of, failure, stop_rule};
 use crate::cli::spn_gc::tell_phases;
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -28,10 +29,16 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
-    if let Some(text) = text.as_ref().filter(|text| StagePlan::is_meant(&text.text)) {
-        return estimate_stages::run(text, args, terminal);
-    }
+    let plan = match read_job(args.plan.as_deref(), terminal)? {
+        JobPlan::MapReduce(plan) => *plan,
+        JobPlan::Stages(plan) => return estimate_stages::run(plan, args, terminal),
+        plan => return Err(only_whatif(&plan, "estimate")),
+    };
+    run_phases(plan, args, started, terminal)
+}
+
+/// Estimates a job of nine phases.
+fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.size.is_given() || args.speculation.is_some() {
         let note =
             Note::problem("--input-size, --executors, --cores, --partitions and --speculation are for plans of stages");
@@ -40,7 +47,6 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
             note.with_help("`tailspn fit LOG` makes one; this plan has keys for its sizes"),
         ));
     }
-    let mut plan = text.map_or_else(|| Ok(Plan::default()), |text| text.plan(Plan::from_toml, &keys_of("estimate")))?;
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
     if let Some(path) = &args.export {

@@ -13,14 +13,13 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{NAMES, draw_found, may_draw};
-use crate::cli::plan::PlanText;
 use crate::cli::simulate::end_of;
 
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
 
 /// Estimates the job of a plan of stages.
-pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.method == Method::Exact {
         let note = Note::problem("there is no formula for a job of stages whose tasks wait for slots");
         return Err(Failure::new(
@@ -28,7 +27,7 @@ pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> 
             note.with_help("leave out `--method`, or `--export` the net for `solve`"),
         ));
     }
-    let plan = resized(text, &args.size)?;
+    let plan = resized(plan, &args.size)?;
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
     if let Some(path) = &args.export {
         may_write(path, args.force)?;
@@ -61,15 +60,14 @@ pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> 
 }
 
 /// The plan at the size that is asked for.
-fn resized(text: &PlanText, size: &SizeArgs) -> Result<StagePlan, Failure> {
-    let mut plan = text.plan(StagePlan::from_toml, "docs/fit.md describes every key")?;
+fn resized(mut plan: StagePlan, size: &SizeArgs) -> Result<StagePlan, Failure> {
     resize(&mut plan, size)?;
     Ok(plan)
 }
 
 /// The net of a plan of stages at the size that is asked for.
-pub(crate) fn net(text: &PlanText, size: &SizeArgs) -> Result<Net, Failure> {
-    let made = stage_net(&PlannedJob::of(&resized(text, size)?));
+pub(crate) fn net(plan: StagePlan, size: &SizeArgs) -> Result<Net, Failure> {
+    let made = stage_net(&PlannedJob::of(&resized(plan, size)?));
     let made = made.map_err(|problems| Failure {
         exit: Exit::Model,
         notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
