@@ -8,7 +8,6 @@ use tailspn::mapreduce::Plan;
 use tailspn::plan::JobPlan;
 use tailspn::report::{AnalyticSummary, Found, JobReport, job_csv, job_report, job_text, json};
 use tailspn::sim::Ensemble;
-use tailspn::stages::StagePlan;
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};

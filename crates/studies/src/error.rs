@@ -5,7 +5,6 @@ use std::ops::Range;
 use crate::Problems;
 use crate::cluster::ExperimentError;
 use crate::estimate::{CompareError, EstimateError};
-use crate::optimize;
 use crate::plan;
 use crate::sensitivity::SensitivityError;
 use crate::sim::{RunError, ScoreError, UnfitError};
