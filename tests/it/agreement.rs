@@ -56,7 +56,7 @@ fn exact(net: &Net, program: &Program, goal: &Code) -> Vec<(String, f64)> {
     values
 }
 
-/// The same by an engine, as far as it can tell.
+/// Estimates of the same values by an engine; none of a value that it does not compute.
 fn estimated(program: &Program, goal: &Code, exact: &[(String, f64)], engine: EngineChoice) -> Vec<Option<Estimated>> {
     let averages = Question {
         goal: Goal::Horizon,
@@ -85,7 +85,7 @@ fn random_nets(nets: impl Strategy<Value = RandomNet>, count: usize) -> Vec<Rand
     (0..count).map(|_| nets.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-/// How many values were compared, per engine, and how many of all are known to 1%, and vary.
+/// Counts of compared values, per engine, and of those that are known to 1%, and that vary.
 #[derive(Debug, Default)]
 struct Compared {
     values: [u32; 4],

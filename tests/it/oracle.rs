@@ -14,13 +14,13 @@ impl RandomNet {
         arcs.map(|(_, _, weight)| weight.value(marking)).collect()
     }
 
-    /// Tokens that `t` puts into a place minus those that it takes.
+    /// Tokens that `t` puts into a place minus the tokens that it takes.
     fn effect(&self, t: usize, place: usize, marking: &[u32]) -> i64 {
         let sum = |kind| self.weights(t, place, kind, marking).iter().sum::<i64>();
         sum(ArcKind::Output) - sum(ArcKind::Input)
     }
 
-    /// How often `t` could fire at once; 0 if it is disabled.
+    /// The enabling degree of `t`; 0 if it is disabled.
     pub(crate) fn degree(&self, t: usize, marking: &[u32]) -> i64 {
         let mut degree = i64::MAX;
         for (p, place) in self.places.iter().enumerate() {

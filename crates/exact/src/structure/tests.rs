@@ -219,7 +219,7 @@ fn a_source_never_stops_and_feeds_what_it_reaches() {
     assert_eq!((found.never_marked, found.never_fire, found.live), (vec![2], vec![2], Some(false)));
 }
 
-/// What the theorems do not know keeps them silent, one thing after the other; empty siphons speak nevertheless.
+/// Each obstacle alone keeps the theorems silent. Empty siphons still name the transitions that never fire.
 #[test]
 fn obstacles_silence_the_theorems() {
     let ring = || net(&[1, 0, 0], &[(&[(0, 1)], &[(1, 1)]), (&[(1, 1)], &[(0, 1)]), (&[(2, 1)], &[(2, 1)])]);
@@ -242,7 +242,7 @@ fn obstacles_silence_the_theorems() {
     b.arc(ArcKind::Test, place(0), transition(0), all);
     let found = silent(&b);
     assert_eq!(found.obstacles, [Obstacle::OpenArcs { number: 1 }]);
-    // an arc whose weight may be 0 might need no token: nothing is said of what never fires
+    // an arc whose weight may be 0 may need no token, so that no transition is sure never to fire
     assert_eq!((found.never_fire, found.live), (vec![], None));
     let mut b = ring();
     let all = b.expression("#(p0)").unwrap();

@@ -195,7 +195,7 @@ mod tests {
             let (level, replications, looks) = (1.0 - error, 100, 1);
             Ok::<_, Infallible>(Judgement { verdict: Verdict::Meets, value, low, high, level, replications, looks })
         };
-        // equal costs, so that everybody is looked at up to the last replication
+        // equal costs, so that every candidate stays up to the last replication
         let mean = |_: &Candidate, _, level: f64| {
             compared += 1.0 - level;
             Ok(Some([0.5, 1.0, 1.5]))
