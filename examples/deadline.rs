@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             deadline_s,
             error,
             indifference: plan.optimize.indifference,
-            first: plan.optimize.replications,
+            first: plan.sweep.replications,
             most: 100_000,
         };
         let judged = judge.judge(|first, count| -> Result<_, Box<dyn Error>> {

@@ -124,11 +124,9 @@ converts![
     crate::trace::TraceError,
     // jobs
     crate::cluster::ExperimentError,
-    crate::cluster::PlanFault,
     crate::cluster::RunFault,
     crate::cluster::first_order::FirstOrderError,
     crate::diagnose::causes::NodeMapError,
-    crate::diagnose::long_tail::ModelFault,
     crate::diagnose::long_tail::ProfileError,
     crate::diagnose::samples::SampleError,
     crate::diagnose::syscalls::SyscallError,
@@ -142,24 +140,21 @@ converts![
     crate::mapreduce::phase_law::PhaseLawProblem,
     crate::mapreduce::task_times::PhaseTimesError,
     crate::mapreduce::task_times::PhaseWarning,
-    crate::mapreduce::plan_check::PlanFault,
     crate::mapreduce::analytic::QuantileError,
     crate::mapreduce::SettingProblem,
-    crate::plan_text::ValueFault,
-    crate::stages::StageFault,
+    crate::plan::OpenError,
+    crate::plan::PlanError,
     // studies
     crate::KeyProblem,
     crate::StudyError,
     crate::subject::LoadError,
     crate::subject::ParameterError,
     crate::optimize::CostError,
-    crate::optimize::OptimizeFault,
     crate::sensitivity::SensitivityError,
     crate::sweep::ConstraintFault,
     crate::sweep::MergeError,
     crate::sweep::path::PathError,
     crate::sweep::StoreError,
-    crate::sweep::SweepFault,
     // report
     crate::report::CsvError,
     crate::report::JsonError,
@@ -182,8 +177,6 @@ macro_rules! converts_all {
 
 converts_all![
     Problems<P> in Problems<P>: fmt::Display,
-    PlanError<F> in crate::plan_text::PlanError<F>: fmt::Display,
-    PlanProblem<F> in crate::plan_text::PlanProblem<F>: fmt::Display,
     BatchError<E> in crate::sweep::BatchError<E>: StdError,
 ];
 

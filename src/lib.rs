@@ -69,7 +69,7 @@ pub use tailspn_engine::{Problems, compile, estimate, formats, net, rng, semanti
 #[doc(inline)]
 pub use tailspn_exact::{solve, structure};
 #[doc(inline)]
-pub use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan_text, stages, units};
+pub use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, stages, units};
 #[doc(inline)]
 pub use tailspn_logs::trace;
 #[doc(inline)]

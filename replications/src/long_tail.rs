@@ -44,11 +44,11 @@ pub fn paper_plan() -> Plan {
     Plan {
         cluster: ClusterPlan {
             heartbeat_s: 0.0,
-            nodes: vec![NodeGroup { count: 50, slots: 4, ..NodeGroup::default() }],
+            node: vec![NodeGroup { count: 50, slots: 4, ..NodeGroup::default() }],
             ..ClusterPlan::default()
         },
         noise: Noise::default(),
-        slowdown: Slowdown { mean_between_s: Some(600.0), mean_lasting_s: 20.0, factor: 1.5 },
+        slowdown: Slowdown { mean_between_s: Some(600.0), mean_duration_s: 20.0, factor: 1.5 },
         job: (0..JOBS).map(job).collect(),
         policy: Vec::new(),
         ..Plan::default()

@@ -47,8 +47,8 @@ pub const TABLE_5: [[f64; 2]; 5] = [[0.25, 0.0816], [0.5, 0.0066], [0.6, 0.0031]
 pub fn scenario(number: usize, policy: Vec<PolicyPlan>) -> Plan {
     let mut plan = Plan { policy, ..Plan::default() };
     let groups = (1_u32..).zip(SCENARIOS[number.min(SCENARIOS.len() - 1)]).filter(|(_, count)| *count > 0);
-    plan.cluster.nodes = groups
-        .map(|(active, count)| NodeGroup { count, active: Some(f64::from(active)), ..NodeGroup::default() })
+    plan.cluster.node = groups
+        .map(|(active, count)| NodeGroup { count, active_cores: Some(f64::from(active)), ..NodeGroup::default() })
         .collect();
     plan
 }

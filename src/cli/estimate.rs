@@ -5,10 +5,10 @@ use std::time::Instant;
 use tailspn::compile::{Program, plan_schedule};
 use tailspn::mapreduce::{AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards};
 use tailspn::net::TransitionId;
+use tailspn::plan::JobPlan;
 use tailspn::report::{AnalyticSummary, Found, JobReport, job_csv, job_report, job_text, json, reward_to_gather};
 use tailspn::sim::{CriticalPath, Ensemble, Group, Question, Run, run as replicate};
 use tailspn::solve::{GridSettings, completion_time, is_series_parallel};
-use tailspn::stages::StagePlan;
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};
@@ -18,7 +18,7 @@ use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{NAMES, draw_found, may_draw};
-use crate::cli::plan::{PlanText, keys_of};
+use crate::cli::plan::{only_whatif, read_job};
 use crate::cli::simulate::{backend, end_of, failure, stop_rule};
 use crate::cli::spn_gc::phases_and_net;
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -35,10 +35,16 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
-    if let Some(text) = text.as_ref().filter(|text| StagePlan::is_meant(&text.text)) {
-        return estimate_stages::run(text, args, terminal);
-    }
+    let plan = match read_job(args.plan.as_deref(), terminal)? {
+        JobPlan::MapReduce(plan) => *plan,
+        JobPlan::Stages(plan) => return estimate_stages::run(plan, args, terminal),
+        plan => return Err(only_whatif(&plan, "estimate")),
+    };
+    run_phases(plan, args, started, terminal)
+}
+
+/// Estimates a job of nine phases.
+fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.size.is_given() || args.speculation.is_some() {
         let note =
             Note::problem("--input-size, --executors, --cores, --partitions and --speculation are for plans of stages");
@@ -47,7 +53,6 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
             note.with_help("`tailspn fit LOG` makes one; this plan has keys for its sizes"),
         ));
     }
-    let mut plan = text.map_or_else(|| Ok(Plan::default()), |text| text.plan(Plan::from_toml, &keys_of("estimate")))?;
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
     if let Some(path) = &args.export {

@@ -15,7 +15,6 @@ use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{NAMES, draw_found, may_draw};
-use crate::cli::plan::PlanText;
 use crate::cli::simulate::end_of;
 use crate::cli::watch::Progress;
 
@@ -23,7 +22,7 @@ use crate::cli::watch::Progress;
 const MB: f64 = 1_048_576.0;
 
 /// Estimates the job of a plan of stages.
-pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.method == Method::Exact {
         let note = Note::problem("there is no formula for a job of stages whose tasks wait for slots");
         return Err(Failure::new(
@@ -31,7 +30,7 @@ pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> 
             note.with_help("leave out `--method`, or `--export` the net for `solve`"),
         ));
     }
-    let plan = resized(text, &args.size)?;
+    let plan = resized(plan, &args.size)?;
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
     if let Some(path) = &args.export {
         may_write(path, args.force)?;
@@ -72,15 +71,14 @@ pub(crate) fn run(text: &PlanText, args: &EstimateArgs, terminal: &Terminal) -> 
 }
 
 /// The plan at the size that is asked for.
-fn resized(text: &PlanText, size: &SizeArgs) -> Result<StagePlan, Failure> {
-    let mut plan = text.plan(StagePlan::from_toml, "docs/fit.md describes every key")?;
+fn resized(mut plan: StagePlan, size: &SizeArgs) -> Result<StagePlan, Failure> {
     resize(&mut plan, size)?;
     Ok(plan)
 }
 
 /// The net of a plan of stages at the size that is asked for.
-pub(crate) fn net(text: &PlanText, size: &SizeArgs) -> Result<Net, Failure> {
-    Ok(net_of(&PlannedJob::of(&resized(text, size)?))?.net)
+pub(crate) fn net(plan: StagePlan, size: &SizeArgs) -> Result<Net, Failure> {
+    Ok(net_of(&PlannedJob::of(&resized(plan, size)?))?.net)
 }
 
 fn net_of(job: &PlannedJob) -> Result<StageNet, Failure> {

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use tailspn::optimize::{Answer, Optimization, OptimizePlan};
 use tailspn::report::{Found, OptimizeReport, json, optimize_csv, optimize_report, optimize_text};
-use toml::{Table, Value};
 
 use crate::cli::args::OptimizeArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{NAMES, draw_found, may_draw};
-use crate::cli::plan::{PlanText, keys_of, refused};
+use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
 
@@ -22,14 +21,13 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
         return Ok(Exit::Success);
     };
     may_draw(&NAMES, &args.plots, args.force)?;
-    let PlanText { source, text } = PlanText::read(file, terminal)?;
-    let text = PlanText { text: with_arguments(text, args), source };
-    let mut plan =
-        OptimizePlan::from_toml(&text.text).map_err(|error| refused(&text.source, error, &keys_of("optimize")))?;
+    let text = PlanText::read(file, terminal)?;
+    let mut plan = text.plan(OptimizePlan::read, &keys_of("optimize"), terminal)?;
+    plan.optimize.deadline_s = args.deadline.or(plan.optimize.deadline_s);
     if let Some(measure) = args.measure {
         plan.optimize.measure = measure.name();
     }
-    plan.optimize.seed = args.seed.unwrap_or(plan.optimize.seed);
+    plan.sweep.seed = args.seed.unwrap_or(plan.sweep.seed);
     let failed = |error| study_failure(error, &text);
     let mut search = Optimization::new(plan, file.parent().unwrap_or(Path::new(""))).map_err(failed)?;
     search.threads = args.threads;
@@ -46,16 +44,6 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
         Answer::None | Answer::Undecided => Exit::Unmet,
         Answer::Stopped => Exit::Interrupted,
     })
-}
-
-/// Returns the plan's text with the deadline of the arguments; a plan may then leave it out.
-fn with_arguments(text: String, args: &OptimizeArgs) -> String {
-    let Some(deadline) = args.deadline else { return text };
-    let Ok(mut table) = text.parse::<Table>() else { return text };
-    let section = table.entry("optimize").or_insert_with(|| Value::Table(Table::new()));
-    let Some(section) = section.as_table_mut() else { return text };
-    section.insert("deadline_s".to_owned(), Value::Float(deadline));
-    table.to_string()
 }
 
 /// The report in the requested format.

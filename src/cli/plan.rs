@@ -1,9 +1,8 @@
 //! Reading a plan: the file, and what is wrong with it where it stands.
 
-use std::fmt::Display;
 use std::path::Path;
 
-use tailspn::plan_text::PlanError;
+use tailspn::plan::{JobPlan, Loaded, PlanError, PlanProblem, PlanWarning, ProblemKind, Work};
 
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
@@ -27,19 +26,28 @@ impl PlanText {
         Ok(Self { source: Source::new(name, text.as_str()), text })
     }
 
-    /// The plan, as `parse` reads it; `help` says where to look when a key is wrong.
-    pub(crate) fn plan<P, F: Display>(
+    /// The plan of a job; `otherwise` is the work if no section decides.
+    pub(crate) fn job(&self, otherwise: Work, terminal: &Terminal) -> Result<JobPlan, Failure> {
+        let command = if otherwise == Work::Tasks { "whatif" } else { "estimate" };
+        self.plan(|text| JobPlan::read(text, otherwise), &keys_of(command), terminal)
+    }
+
+    /// The plan as `read` reads it; `help` says where to look if a key is wrong.
+    pub(crate) fn plan<P>(
         &self,
-        parse: impl Fn(&str) -> Result<P, PlanError<F>>,
+        read: impl Fn(&str) -> Result<Loaded<P>, PlanError>,
         help: &str,
+        terminal: &Terminal,
     ) -> Result<P, Failure> {
-        parse(&self.text).map_err(|error| refused(&self.source, error, help))
+        let loaded = read(&self.text).map_err(|error| refused(&self.source, error, help))?;
+        terminal.warnings(&old_names(&self.source, &loaded.warnings));
+        Ok(loaded.plan)
     }
 }
 
 /// A file that is not a plan, since it is not text.
 pub(crate) fn not_text(name: &str) -> Failure {
-    Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is no UTF-8 text"))
+    Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is not UTF-8 text"))
 }
 
 /// A plan without any key.
@@ -47,14 +55,20 @@ pub(crate) fn empty_plan(name: &str) -> String {
     format!("note: `{name}` is empty: every key has its default")
 }
 
-/// The plan in a file, as `parse` reads it; the default one without a file. `command` prints plans with `--print-plan`.
-pub(crate) fn read_plan<P: Default, F: Display>(
-    path: Option<&Path>,
-    parse: impl Fn(&str) -> Result<P, PlanError<F>>,
-    command: &str,
-    terminal: &Terminal,
-) -> Result<P, Failure> {
-    path.map_or_else(|| Ok(P::default()), |path| PlanText::read(path, terminal)?.plan(parse, &keys_of(command)))
+/// Old names of keys, where they stand.
+pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> {
+    warnings.iter().map(|old| Note::warning(old.to_string()).at(source, old.span.clone())).collect()
+}
+
+/// The plan of a job in a file; the default job without a file.
+pub(crate) fn read_job(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
+    path.map_or_else(|| Ok(JobPlan::default()), |path| PlanText::read(path, terminal)?.job(Work::MapReduce, terminal))
+}
+
+/// Refuses a plan that only the cluster simulator can run.
+pub(crate) fn only_whatif(plan: &JobPlan, command: &str) -> Failure {
+    let message = format!("`{command}` cannot run a plan of {}, task by task", plan.described_by());
+    Failure::new(Exit::Model, Note::problem(message).with_help("`tailspn whatif PLAN` runs it"))
 }
 
 /// Where the keys of a command's plan are shown.
@@ -62,18 +76,12 @@ pub(crate) fn keys_of(command: &str) -> String {
     format!("`tailspn {command} --print-plan` shows every key with its default")
 }
 
-/// What is wrong with a plan, where it stands.
-pub(crate) fn refused<F: Display>(source: &Source, error: PlanError<F>, help: &str) -> Failure {
-    let place = |note: Note, span: Option<std::ops::Range<usize>>| match span {
-        Some(span) => note.at(source, span),
-        None => note,
+/// All problems of a plan, each at its place.
+pub(crate) fn refused(source: &Source, error: PlanError, help: &str) -> Failure {
+    let note = |problem: PlanProblem| {
+        let note = Note::problem(problem.to_string());
+        let note = problem.span.map_or(note.clone(), |span| note.at(source, span));
+        if problem.kind == ProblemKind::Value { note } else { note.with_help(help) }
     };
-    let notes = match error {
-        PlanError::Values(problems) => {
-            problems.into_iter().map(|problem| place(Note::problem(problem.to_string()), problem.span)).collect()
-        }
-        PlanError::Text { message, span } => vec![place(Note::problem(message), span).with_help(help)],
-        other => vec![Note::problem(other.to_string())],
-    };
-    Failure { exit: Exit::Model, notes }
+    Failure { exit: Exit::Model, notes: error.problems.into_iter().map(note).collect() }
 }

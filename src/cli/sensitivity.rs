@@ -70,7 +70,7 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sen
         return Err(Failure::plain(Exit::Usage, "`--until` is about a net; a plan names its goal as `sweep.until`"));
     }
     let text = PlanText::read(path, terminal)?;
-    let plan = text.plan(SweepPlan::from_toml, &keys_of("sensitivity"))?;
+    let plan = text.plan(SweepPlan::read, &keys_of("sensitivity"), terminal)?;
     let study = Sensitivity::new(plan, path.parent().unwrap_or(Path::new("")));
     Ok((study.map_err(|error| study_failure(error, &text))?, text))
 }

@@ -3,6 +3,7 @@
 use tailspn::mapreduce::params::GivenPhases;
 use tailspn::mapreduce::{CopyPolicy, JobNet, JobPhases, Plan, Speculation, job_net, seeded_phase_times};
 use tailspn::net::Net;
+use tailspn::plan::JobPlan;
 use tailspn::stages::StagePlan;
 
 use crate::cli::args::SpnGcArgs;
@@ -11,27 +12,23 @@ use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::plan::{PlanText, keys_of};
+use crate::cli::plan::{only_whatif, read_job};
 
 /// Writes the net.
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
-    let net = match &text {
-        Some(text) if StagePlan::is_meant(&text.text) => net_of_stages(text, args)?,
+    let net = match read_job(args.plan.as_deref(), terminal)? {
+        JobPlan::Stages(plan) => net_of_stages(plan, args)?,
         _ if args.size.is_given() => {
             let note = Note::problem("--input-size, --executors, --cores and --partitions are for plans of stages");
             return Err(Failure::new(Exit::Usage, note.with_help("`tailspn fit LOG` makes one")));
         }
-        text => {
-            let mut plan = match text {
-                Some(text) => text.plan(Plan::from_toml, &keys_of("estimate"))?,
-                None => Plan::default(),
-            };
+        JobPlan::MapReduce(mut plan) => {
             apply(args, &mut plan);
             phases_and_net(&plan, terminal)?.1.net
         }
+        plan @ JobPlan::Tasks(_) => return Err(only_whatif(&plan, "spn-gc")),
     };
     put(&args.output, &export(&net, format, true, terminal), args.force, terminal)?;
     let (places, transitions) = (net.places().len(), net.transitions().len());
@@ -40,7 +37,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
 }
 
 /// The net of a plan of stages, at the size that is asked for.
-fn net_of_stages(text: &PlanText, args: &SpnGcArgs) -> Result<Net, Failure> {
+fn net_of_stages(plan: StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
     let for_jobs = args.maps.is_some()
         || args.reduces.is_some()
         || args.means.is_some()
@@ -54,7 +51,7 @@ fn net_of_stages(text: &PlanText, args: &SpnGcArgs) -> Result<Net, Failure> {
             note.with_help("leave out --maps, --reduces, --means, --stragglers, --speculation and --clone"),
         ));
     }
-    estimate_stages::net(text, &args.size)
+    estimate_stages::net(plan, &args.size)
 }
 
 /// The numbers of tasks, the means and the stragglers of the arguments, in the plan. Where the means follow from the plan, its input

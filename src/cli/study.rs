@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{net_warnings, refused_net, unreadable};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
-use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, refused};
+use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, old_names, refused};
 use crate::cli::question::expression;
 use crate::cli::simulate::failure;
 
@@ -23,6 +23,9 @@ pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, termina
             LoadWarning::Net { path, text, warnings } => {
                 let source = Source::new(path.display().to_string(), text.as_str());
                 terminal.brief_warnings(&net_warnings(&source, warnings));
+            }
+            LoadWarning::Renamed { path, text, warnings } => {
+                terminal.warnings(&old_names(&Source::new(path.display().to_string(), text.as_str()), warnings));
             }
             _ => {}
         }
@@ -76,7 +79,7 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
 /// Returns the exit code of an error that needs no further words.
 fn exit_of(error: &StudyError) -> Exit {
     match error {
-        StudyError::Model(_) | StudyError::SweepPlan(_) | StudyError::OptimizePlan(_) => Exit::Model,
+        StudyError::Model(_) | StudyError::Text(_) => Exit::Model,
         StudyError::TooFewReplications { .. } => Exit::Usage,
         StudyError::Estimate(_) | StudyError::Threads(_) | StudyError::Written(_) => Exit::Internal,
         _ => Exit::Refused,
@@ -97,8 +100,8 @@ fn load_failure(error: LoadError) -> Failure {
         LoadError::Io { path, error } => unreadable(&path, &error),
         LoadError::NotText { path } => not_text(&path.display().to_string()),
         LoadError::Job { path, text, error } => refused(&source(path, text), error, &keys_of("estimate")),
-        LoadError::Stages { path, text, error } => {
-            refused(&source(path, text), error, "docs/fit.md describes every key")
+        error @ LoadError::Tasks { .. } => {
+            Failure::new(Exit::Model, Note::problem(error.to_string()).with_help("`tailspn whatif PLAN` runs it"))
         }
         LoadError::Net { path, bytes, error } => {
             refused_net(&bytes, &source(path, pipe::decode(&bytes).unwrap_or_default().into_owned()), &error)

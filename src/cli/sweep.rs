@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
     let started = Instant::now();
     may_draw(&PICTURES, &args.print.plots, args.print.force)?;
     let text = PlanText::read(path, terminal)?;
-    let mut plan = text.plan(SweepPlan::from_toml, &keys_of("sweep"))?;
+    let mut plan = text.plan(SweepPlan::read, &keys_of("sweep"), terminal)?;
     apply(args, &mut plan);
     let failed = |error| study_failure(error, &text);
     let mut sweep = Sweep::new(plan, path.parent().unwrap_or(Path::new(""))).map_err(failed)?;

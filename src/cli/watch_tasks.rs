@@ -48,7 +48,7 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
 /// The model in a file.
 pub(super) fn model_in(path: &Path, terminal: &Terminal) -> Result<Model, Failure> {
     let help = "models are written by `tailspn watch --learn HIST -o MODEL.toml`";
-    PlanText::read(path, terminal)?.plan(Model::from_toml, help)
+    PlanText::read(path, terminal)?.plan(Model::read, help, terminal)
 }
 
 /// The settings that the arguments ask for.

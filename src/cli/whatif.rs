@@ -1,9 +1,11 @@
 //! `whatif`: what would be gained by which policy against stragglers.
 
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
-use tailspn::cluster::{Experiment, Plan, PlanProblem, Replications, Sweep, compare};
-use tailspn::report::{Found, WhatIfReport, what_if_picture, what_if_report};
+use tailspn::cluster::{Comparison, Experiment, ExperimentError, KnownJob, Plan, Replications, Sweep, compare};
+use tailspn::plan::{JobPlan, PlanProblem, Work};
+use tailspn::report::{Found, WhatIfReport, planned_what_if_report, what_if_picture, what_if_report};
 use tailspn::sim::Watch as _;
 
 use crate::cli::args::{SweepAxis, WhatIfArgs};
@@ -11,7 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
-use crate::cli::plan::read_plan;
+use crate::cli::plan::PlanText;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 use crate::cli::whatif_log;
 
@@ -32,9 +34,13 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
         return Err(Failure::new(Exit::Usage, note.with_help("give the log of a job in place of the plan")));
     }
     may_draw(&NAMES, &args.plots, args.force)?;
-    let plan = read_plan(args.plan.as_deref(), Plan::from_toml, "whatif", terminal)?;
-    let plan = swept(plan, &args.sweep)?;
-    let report = replicate(&plan, args, terminal)?;
+    let plan = read(args.plan.as_deref(), terminal)?;
+    let known = plan.known_job().map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
+    let report = match (known, plan) {
+        (None, JobPlan::Tasks(plan)) => replicate(&swept(*plan, &args.sweep)?, args, terminal)?,
+        (Some(job), plan) => replicate_known(&plan, &job, args, terminal)?,
+        (None, _) => return Err(Failure::plain(Exit::Internal, "a plan without tasks")),
+    };
     terminal.report(&report, &args.print)?;
     if let Some(path) = &args.plot {
         let picture = what_if_picture(&report).map_err(|error| internal(&error))?;
@@ -42,6 +48,14 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     }
     draw_found(&Found::WhatIf(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// The plan in a file; the default one without a file.
+pub(super) fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
+    path.map_or_else(
+        || Ok(JobPlan::Tasks(Box::default())),
+        |path| PlanText::read(path, terminal)?.job(Work::Tasks, terminal),
+    )
 }
 
 pub(super) fn internal(error: &dyn std::fmt::Display) -> Failure {
@@ -67,16 +81,49 @@ pub(super) fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
     Err(Failure { exit: Exit::Usage, notes: problems.iter().map(told).collect() })
 }
 
-/// Runs the policies until there are enough replications, or it is time to end.
+/// Compares policies on a job that other commands run as a net.
+fn replicate_known(
+    plan: &JobPlan,
+    job: &KnownJob,
+    args: &WhatIfArgs,
+    terminal: &Terminal,
+) -> Result<WhatIfReport, Failure> {
+    match plan {
+        JobPlan::MapReduce(plan) if !plan.model.slots => {
+            terminal.tell("note: `whatif` counts slots; `estimate` does if `model.slots` is true");
+        }
+        JobPlan::Stages(plan) if plan.run.sigma > 0.0 => {
+            terminal.tell("note: the spread between whole runs (`[run]`) is not in these times");
+        }
+        _ => {}
+    }
+    if matches!(plan, JobPlan::MapReduce(plan) if plan.speculation.is_some()) {
+        terminal.tell("note: `[speculation]` is for nets; `whatif` compares the policies of `[[policy]]`");
+    }
+    let policies = swept(Plan { policy: plan.policies(), ..Plan::default() }, &args.sweep)?.policy;
+    let (comparison, wall) = compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), args, terminal)?;
+    Ok(planned_what_if_report(plan, job, &comparison, args.run.seed.unwrap_or(0), args.reps, wall))
+}
+
+/// Compares policies on jobs that the plan describes task by task.
 fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIfReport, Failure> {
+    let (comparison, wall) = compared(|settings| Experiment::new(plan, settings), args, terminal)?;
+    Ok(what_if_report(plan, &comparison, args.run.seed.unwrap_or(0), args.reps, wall))
+}
+
+/// Runs an experiment until there are enough replications, or it is time to end.
+pub(super) fn compared(
+    prepare: impl FnOnce(Replications) -> Result<Experiment, ExperimentError>,
+    args: &WhatIfArgs,
+    terminal: &Terminal,
+) -> Result<(Comparison, Duration), Failure> {
     let started = Instant::now();
-    let seed = args.run.seed.unwrap_or(0);
     let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Refused, error.to_string());
     catch_interrupt(terminal);
     let runs = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
-        let settings = Replications { count: args.reps, seed, threads: args.run.threads };
-        let experiment = Experiment::new(plan, settings).map_err(|error| refused(&error))?;
+        let settings = Replications { count: args.reps, seed: args.run.seed.unwrap_or(0), threads: args.run.threads };
+        let experiment = prepare(settings).map_err(|error| refused(&error))?;
         let mut go_on = |done| {
             progress.progress(done, args.reps);
             !progress.stopped() && args.run.max_time.is_none_or(|most| started.elapsed() < most)
@@ -84,5 +131,5 @@ fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<What
         experiment.run(&mut go_on).map_err(|error| refused(&error))?
     };
     let comparison = compare(&runs, args.run.level).map_err(|error| refused(&error))?;
-    Ok(what_if_report(plan, &comparison, seed, args.reps, started.elapsed()))
+    Ok((comparison, started.elapsed()))
 }

@@ -147,7 +147,7 @@ fn a_job_has_an_exact_time_by_formula_or_by_parts() {
     // a law that the formula has no place for
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
-    let text = "[phases]\nmaps = 20\nreduces = 5\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model.law]\ngpu = { hyperexponential = { cv = 2.0 } }\n";
+    let text = "[phases]\nmaps = 20\nreduces = 5\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model.distribution]\ngpu = { hyperexponential = { cv = 2.0 } }\n";
     std::fs::write(&plan, text).unwrap();
     let plan = plan.to_string_lossy();
     let parts = json(&["estimate", &plan, "--method", "exact"]);

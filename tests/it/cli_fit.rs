@@ -94,10 +94,10 @@ fn what_does_not_go_together_is_refused() {
 }
 
 /// Two stages on two slots: 3 tasks of 1 s, then 2 of 0.5 s on average.
-const STAGES: &str = "kind = \"stages\"\n[job]\nname = \"two\"\ninput_mb = 30\nexecutors = 2\ncores = 1\n\
-                      [run]\nsigma = 0\nfreedom = 4\nruns = 1\n\
-                      [[stage]]\nname = \"a\"\ntasks = { per_mb = 0.1 }\ncold = { fixed_s = 1 }\nwarm = { fixed_s = 1 }\nlaw = \"LAW\"\n\
-                      [[stage]]\nname = \"b\"\nafter = [0]\ntasks = { fixed = 2 }\ncold = { fixed_s = 0.5 }\nwarm = { fixed_s = 0.5 }\nlaw = \"LAW\"\n";
+const STAGES: &str = "[job]\nname = \"two\"\ninput_mb = 30\nexecutors = 2\ncores = 1\n\
+                      [run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
+                      [[stage]]\nname = \"a\"\ntasks = { per_mb = 0.1 }\ncold = { fixed_s = 1 }\nwarm = { fixed_s = 1 }\ndistribution = \"LAW\"\n\
+                      [[stage]]\nname = \"b\"\nafter = [0]\ntasks = { fixed = 2 }\ncold = { fixed_s = 0.5 }\nwarm = { fixed_s = 0.5 }\ndistribution = \"LAW\"\n";
 
 /// Mean time to the end of the job, by the exact methods on the exported net.
 fn solved(net: &str) -> f64 {

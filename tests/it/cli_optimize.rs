@@ -24,7 +24,7 @@ impl Folder {
 fn certain() -> String {
     let phases = ["load", "read", "to_gpu", "gpu", "to_host", "spill", "shuffle", "merge", "reduce"];
     let laws: String = phases.iter().map(|phase| format!("{phase} = \"deterministic\"\n")).collect();
-    format!("[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n[model.law]\n{laws}")
+    format!("[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n[model.distribution]\n{laws}")
 }
 
 fn json(args: &[&str]) -> Value {
@@ -50,7 +50,7 @@ fn the_shipped_plan_finds_how_many_workers_are_needed() {
 /// Without chance every point is decided at the first look, and the cheapest is known.
 #[test]
 fn several_axes_are_searched_by_rising_cost() {
-    let plan = "[optimize]\nbase = \"job.toml\"\nmeasure = \"mean\"\ndeadline_s = 37.5\ncost = \"2 * (9 - reduce) + (8 - merge)\"\nreplications = 10\n\
+    let plan = "[sweep]\nbase = \"job.toml\"\nreplications = 10\n[optimize]\nmeasure = \"mean\"\ndeadline_s = 37.5\ncost = \"2 * (9 - reduce) + (8 - merge)\"\n\
                 [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 1\nto = 9\nfaster = \"down\"\n\
                 [[axis]]\nkey = \"phases.means_s[7]\"\nname = \"merge\"\nfrom = 1\nto = 8\nfaster = \"down\"\n";
     let folder = Folder::new(&[("job.toml", &certain()), ("plan.toml", plan)]);
@@ -65,7 +65,7 @@ fn several_axes_are_searched_by_rising_cost() {
 }
 
 /// With means 36 s and that of the reduce, a second costs 10 / reduce: 470, 390, 430 and 500 for 1 to 4 s; 5 s miss the deadline.
-const HOURS: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"mean\"\ndeadline_s = 40.5\ncost = \"100 * reduce\"\ncost_per_s = \"10 / reduce\"\n\
+const HOURS: &str = "[sweep]\nbase = \"job.toml\"\n[optimize]\nmeasure = \"mean\"\ndeadline_s = 40.5\ncost = \"100 * reduce\"\ncost_per_s = \"10 / reduce\"\n\
                      [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 1\nto = 9\nfaster = \"down\"\n";
 
 #[test]
@@ -104,7 +104,7 @@ fn costs_of_time_that_cannot_be_compared_are_refused() {
     told(&HOURS.replace("cost_per_s = \"10 / reduce\"", "search = \"comparison\""), "need `comparison`, and only they");
 }
 
-const ONE: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"p90\"\ndeadline_s = 40\ncost = \"9 - reduce\"\nmost_replications = 2000\n\
+const ONE: &str = "[sweep]\nbase = \"job.toml\"\n[optimize]\nmeasure = \"p90\"\ndeadline_s = 40\ncost = \"9 - reduce\"\nmax_replications = 2000\n\
                    [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 1\nto = 9\nfaster = \"down\"\n";
 
 #[test]

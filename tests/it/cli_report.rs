@@ -99,7 +99,7 @@ impl Results {
         self.write("deadline.toml", DEADLINE);
         self.write("met.json", &data(&["optimize", &self.at("deadline.toml"), "--json", "--quiet"]));
         let hours = DEADLINE
-            .replace("cost = ", "cost_per_s = \"(20 - reduce - merge) / 10\"\nmost_replications = 2000\ncost = ");
+            .replace("cost = ", "cost_per_s = \"(20 - reduce - merge) / 10\"\nmax_replications = 2000\ncost = ");
         self.write("hours.toml", &hours);
         self.write("hours.json", &data(&["optimize", &self.at("hours.toml"), "--json", "--quiet"]));
         // no point meets it: exit code 8
@@ -137,7 +137,7 @@ const KNOBS: &str = "[sweep]\nbase = \"job.toml\"\n\
                      [[axis]]\nkey = \"hadoop.sort_mb\"\nfrom = 50\nto = 200\n";
 
 /// Two axes over phases of the job, by rising cost; some points stay open.
-const DEADLINE: &str = "[optimize]\nbase = \"job.toml\"\nmeasure = \"p90\"\ndeadline_s = 75\n\
+const DEADLINE: &str = "[sweep]\nbase = \"job.toml\"\n[optimize]\nmeasure = \"p90\"\ndeadline_s = 75\n\
                         cost = \"2 * (9 - reduce) + (8 - merge)\"\nindifference = 0.1\n\
                         [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nvalues = [9, 6, 3]\nfaster = \"up\"\n\
                         [[axis]]\nkey = \"phases.means_s[7]\"\nname = \"merge\"\nvalues = [8, 5, 2]\nfaster = \"up\"\n";
@@ -521,7 +521,9 @@ fn an_optimisation_becomes_a_page() {
     assert!(none.contains("No point meets the deadline. The last in order of cost fails: "));
     // at the very quantile nothing can be shown
     let open = DEADLINE.replace("values = [9, 6, 3]", "values = [9]").replace("values = [8, 5, 2]", "values = [8]");
-    let open = open.replace("cost = ", "most_replications = 1000\nreplications = 100\ncost = ");
+    let open = open
+        .replace("[optimize]", "replications = 100\n[optimize]")
+        .replace("cost = ", "max_replications = 1000\ncost = ");
     let quantile =
         json_number(&["estimate", &at("job.toml"), "--method=exact", "--json"], "/analytic/quantiles/1/value");
     std::fs::write(at("open.toml"), open.replace("deadline_s = 75", &format!("deadline_s = {quantile}"))).unwrap();

@@ -149,7 +149,7 @@ fn jobs_that_are_no_schedules_have_differences() {
 #[test]
 fn what_has_no_derivative_says_why() {
     let plan = "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"job.reduces\"\nfrom = 10\nto = 80\nwhole = true\n\
-                [[axis]]\nkey = \"job.split_mb\"\nfrom = 32\nto = 128\n[[axis]]\nkey = \"model.law.gpu\"\nvalues = [\"deterministic\"]\n\
+                [[axis]]\nkey = \"job.split_mb\"\nfrom = 32\nto = 128\n[[axis]]\nkey = \"model.distribution.gpu\"\nvalues = [\"deterministic\"]\n\
                 [[axis]]\nkey = \"cluster.node[*].gpu_speed\"\nfrom = 0.5\nto = 2.0\n";
     let two_kinds = "[[cluster.node]]\ncount = 2\ngpu_speed = 2.0\n[[cluster.node]]\ncount = 2\n";
     let folder = Folder::new(&[
@@ -247,7 +247,7 @@ fn wrong_questions_are_refused() {
     let still = "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"hadoop.sort_mb\"\nfrom = 50\nto = 200\n";
     std::fs::write(folder.at("still.toml"), still).unwrap();
     let job = CHAIN.to_owned()
-        + "[model.law]\n"
+        + "[model.distribution]\n"
         + &["load", "read", "to_gpu", "gpu", "to_host", "spill", "shuffle", "merge", "reduce"]
             .map(|phase| format!("{phase} = \"deterministic\"\n"))
             .concat();

@@ -138,7 +138,7 @@ fn both_methods_agree_on_a_small_schedule() {
 #[test]
 fn delays_without_states_are_solved_by_parts() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = "[phases]\nmaps = 2\nreduces = 1\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model.law]\ngpu = \"deterministic\"\n";
+    let plan = "[phases]\nmaps = 2\nreduces = 1\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model.distribution]\ngpu = \"deterministic\"\n";
     let net = job(folder.path(), "fixed", plan, &[]);
     let found = json(&["solve", &net]);
     assert_eq!(found["method"]["used"], "series-parallel");

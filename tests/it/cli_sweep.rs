@@ -31,7 +31,9 @@ impl Folder {
 pub(crate) fn job(law: &str, tasks: u32) -> String {
     let phases = ["load", "read", "to_gpu", "gpu", "to_host", "spill", "shuffle", "merge", "reduce"];
     let laws: String = phases.iter().map(|phase| format!("{phase} = \"{law}\"\n")).collect();
-    format!("[phases]\nmaps = {tasks}\nreduces = {tasks}\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n[model.law]\n{laws}")
+    format!(
+        "[phases]\nmaps = {tasks}\nreduces = {tasks}\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n[model.distribution]\n{laws}"
+    )
 }
 
 /// One axis per phase, each with its mean doubled.

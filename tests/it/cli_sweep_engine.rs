@@ -81,8 +81,8 @@ fn bad_constraints_are_shown_where_they_are_wrong() {
     assert!(text.contains("expected a number") && text.contains("plan.toml:3:29"), "{text}");
     let none = told("\"shuffle > 5\"");
     assert!(none.contains("the constraints leave no point"), "{none}");
-    let word = told("\"model.law.gpu == 1\"");
-    assert!(word.contains("`model.law.gpu` is \"deterministic\" at point 0, which is no number"), "{word}");
+    let word = told("\"model.distribution.gpu == 1\"");
+    assert!(word.contains("`model.distribution.gpu` is \"deterministic\" at point 0, which is no number"), "{word}");
 }
 
 /// A budget goes where it is needed: the widest interval is narrower than with as many replications for all, the same on any number of
@@ -154,7 +154,7 @@ fn a_budget_of_time_ends_in_time_and_can_be_given_again() {
 #[test]
 fn the_table_of_points_holds_the_numbers_that_are_printed() {
     let axes = "[[axis]]\nkey = \"phases.maps\"\nvalues = [1, 2, 3]\n[[axis]]\nkey = \"phases.means_s[6]\"\nvalues = [1, 7.5]\n\
-                [[axis]]\nkey = \"model.law.gpu\"\nvalues = [\"exponential\", { erlang = 3 }]\n";
+                [[axis]]\nkey = \"model.distribution.gpu\"\nvalues = [\"exponential\", { erlang = 3 }]\n";
     let text = format!("[sweep]\nbase = \"job.toml\"\nreplications = 50\n{axes}");
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", &text)]);
     let result = folder.at("r");
@@ -182,7 +182,7 @@ fn the_table_of_points_holds_the_numbers_that_are_printed() {
     assert_eq!(field(0, "phases.maps"), Field::Null);
     assert_eq!(field(12, "phases.maps"), Field::Long(3));
     assert_eq!(field(12, "phases.means_s[6]"), Field::Double(7.5));
-    assert_eq!(field(12, "model.law.gpu"), Field::Str("{ erlang = 3 }".to_owned()));
+    assert_eq!(field(12, "model.distribution.gpu"), Field::Str("{ erlang = 3 }".to_owned()));
     // and is what a sweep goes on with
     assert_eq!(json(&["sweep", &folder.at("plan.toml"), "-o", &result, "--resume", "--json"]), sweep);
 }
@@ -307,7 +307,7 @@ fn points_on_a_device_have_the_numbers_of_the_processor() {
         ("", job("exponential", 2)),
         ("relative_error = 0.03", job("exponential", 2)),
         ("budget_replications = 9000", job("exponential", 2)),
-        ("", job("exponential", 2).replace("[model.law]", "[model]\nslots = true\n[model.law]")),
+        ("", job("exponential", 2).replace("[model.distribution]", "[model]\nslots = true\n[model.distribution]")),
     ] {
         let folder = Folder::new(&[("job.toml", &job), ("plan.toml", &text(settings))]);
         let run = |more: &[&str]| data(&[&["sweep", &folder.at("plan.toml"), "--json"], more].concat());

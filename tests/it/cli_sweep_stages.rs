@@ -8,9 +8,9 @@ use crate::cli_sweep::{Folder, json, number, unbroken};
 /// Tasks of 3 s without chance, on one core each; whole runs differ.
 fn plan(tasks: u32) -> String {
     format!(
-        "kind = \"stages\"\nnotes = [\"made up\"]\n[job]\ninput_mb = 100\nexecutors = 1\ncores = 1\n\
-         [run]\nsigma = 0.2\nfreedom = 6\nruns = 3\n\
-         [[stage]]\nlaw = \"deterministic\"\ntasks = {{ fixed = {tasks} }}\ncold = {{ fixed_s = 3 }}\nwarm = {{ fixed_s = 3 }}\n"
+        "notes = [\"made up\"]\n[job]\ninput_mb = 100\nexecutors = 1\ncores = 1\n\
+         [run]\nsigma = 0.2\ndegrees_of_freedom = 6\nruns = 3\n\
+         [[stage]]\ndistribution = \"deterministic\"\ntasks = {{ fixed = {tasks} }}\ncold = {{ fixed_s = 3 }}\nwarm = {{ fixed_s = 3 }}\n"
     )
 }
 
@@ -49,8 +49,9 @@ fn means_are_of_usual_runs_and_quantiles_of_all() {
 /// Two executors take 18 s in a usual run, which is soon enough, and 28.2 s in one of twenty, which is not.
 #[test]
 fn a_deadline_is_met_by_runs_that_differ() {
-    let search =
-        format!("[optimize]\nbase = \"job.toml\"\ndeadline_s = 25\nconfidence = 0.99\n{EXECUTORS}faster = \"up\"\n");
+    let search = format!(
+        "[sweep]\nbase = \"job.toml\"\n[optimize]\ndeadline_s = 25\nconfidence = 0.99\n{EXECUTORS}faster = \"up\"\n"
+    );
     let folder = Folder::new(&[("job.toml", &plan(12)), ("search.toml", &search)]);
     let cheapest = |more: &[&str]| {
         let found = json(&[&["optimize", &folder.at("search.toml"), "--json"], more].concat());

@@ -37,7 +37,7 @@ fn the_reference_job_has_its_quantiles() {
 #[test]
 fn large_jobs_agree_with_the_exact_job_time() {
     let means = "means_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]";
-    let law = "[model.law]\nread = { erlang = 3 }\ngpu = \"deterministic\"";
+    let law = "[model.distribution]\nread = { erlang = 3 }\ngpu = \"deterministic\"";
     for (maps, reduces, law) in [(1_000, 100, ""), (30, 7, law), (1, 1, "")] {
         let text = format!("[phases]\nmaps = {maps}\nreduces = {reduces}\n{means}\n{law}");
         let plan = Plan::from_toml(&text).unwrap();

@@ -51,8 +51,8 @@ fn the_right_point_is_found_as_often_as_promised() {
     assert!(points[right as usize - 3].exact_p90 > deadline_s * 1.01);
     let plan = |how: &str, seed: u64| {
         let text = format!(
-            "[optimize]\nmeasure = 'p90'\ndeadline_s = {deadline_s}\nconfidence = 0.9\nindifference = 0\nreplications = 250\nseed = {seed}\n\
-             search = '{how}'\n[[axis]]\nkey = 'phases.reduces'\nname = 'r'\nfrom = 2\nto = 13\nfaster = 'up'\n"
+            "[optimize]\nmeasure = 'p90'\ndeadline_s = {deadline_s}\nconfidence = 0.9\nindifference = 0\n\
+             search = '{how}'\n[sweep]\nreplications = 250\nseed = {seed}\n[[axis]]\nkey = 'phases.reduces'\nname = 'r'\nfrom = 2\nto = 13\nfaster = 'up'\n"
         );
         OptimizePlan::from_toml(&text).unwrap()
     };

@@ -7,7 +7,7 @@ use tailspn::sim::{EngineChoice, Ensemble, Question, Unwatched, run};
 /// Ten maps, two of them on the one slot of a slow worker: they run one after the other, since no fast slot serves them.
 #[test]
 fn maps_of_a_slow_worker_queue_for_its_only_slot() {
-    let text = "[job]\ninput_mb = 640\nreduces = 1\n[model]\nslots = true\n[model.law]\nload = \"deterministic\"\n\
+    let text = "[job]\ninput_mb = 640\nreduces = 1\n[model]\nslots = true\n[model.distribution]\nload = \"deterministic\"\n\
                 read = \"deterministic\"\nto_gpu = \"deterministic\"\ngpu = \"deterministic\"\nto_host = \"deterministic\"\n\
                 spill = \"deterministic\"\nshuffle = \"deterministic\"\nmerge = \"deterministic\"\nreduce = \"deterministic\"\n\
                 [[cluster.node]]\nname = \"fast\"\n[[cluster.node]]\nname = \"slow\"\ngpu_speed = 0.1\nmap_slots = 1";

@@ -254,8 +254,8 @@ fn factors_and_laws_of_slow_nodes() {
     let factor = Factors::Several(vec![[0.7, 2.0], [0.3, 10.0]]);
     let made = straggle(&net, &chains, &Stragglers { share: 0.4, factor, ..Stragglers::default() }).unwrap();
     near(exact(&made.net, &made.tasks)["time"], BEFORE + 0.6 + 0.4 * (0.7 * 2.0 + 0.3 * 10.0));
-    let law = Some(tailspn::mapreduce::PhaseLaw::Deterministic);
-    let made = straggle(&net, &chains, &Stragglers { share: 1.0, law, ..slow(1.0, 3.0) }).unwrap();
+    let distribution = Some(tailspn::mapreduce::PhaseLaw::Deterministic);
+    let made = straggle(&net, &chains, &Stragglers { share: 1.0, distribution, ..slow(1.0, 3.0) }).unwrap();
     let found = simulated(&made.net, &made.tasks, 1_000, EngineChoice::Auto);
     assert!((found["slot_seconds"][0] - 3.0).abs() < 1e-6 && found["slot_seconds"][1] < 1e-6);
 }

@@ -46,7 +46,7 @@ fn net(beside: &Beside, quality: &DetectorQuality, policy: CopyPolicy) -> [f64; 
     let mut plan = Plan::from_toml(&format!(
         "[phases]\nmeans_s = [0, 0, 0, {mean_s}, 0, 0, 0, 0, 0]\nmaps = {maps}\nreduces = 1\n\
          [[cluster.node]]\ncount = {nodes}\nmap_slots = {slots}\n[model]\nslots = true\n\
-         [model.law]\ngpu = {{ lognormal = {{ cv = {cv} }} }}\n\
+         [model.distribution]\ngpu = {{ lognormal = {{ cv = {cv} }} }}\n\
          [stragglers]\nshare = {}\nfactor = {factor:?}\ntasks = \"maps\"",
         quality.stragglers
     ))
@@ -72,7 +72,7 @@ fn net(beside: &Beside, quality: &DetectorQuality, policy: CopyPolicy) -> [f64; 
 #[test]
 fn job_times_agree_where_attempts_are_slow_by_themselves() {
     let text = "[cluster]\nheartbeat_s = 1\nnodes = [{ count = 7, slots = 4 }]\n\
-                [noise]\nsigma = 0.05\nslow_share = 0.1\nslow_factor = 3\n\
+                [noise]\nsigma = 0.05\n[stragglers]\nshare = 0.1\nfactor = 3\n\
                 [[job]]\nmaps = 20\nmap_s = 14\nmap_start_s = 0.05\nreduces = 0\n\
                 [[policy]]\n\
                 [[policy]]\ndetector.kind = \"late\"\nlag_s = 5\n\
@@ -103,7 +103,7 @@ fn job_times_agree_where_attempts_are_slow_by_themselves() {
 /// second wave and its last tasks have cores to themselves. Either way both detectors help.
 #[test]
 fn job_times_part_where_nodes_are_slow() {
-    let text = "[cluster]\nnodes = [{ active = 1 }, { active = 2 }, { active = 3 }, { active = 4 }]\n\
+    let text = "[cluster]\nnode = [{ active_cores = 1 }, { active_cores = 2 }, { active_cores = 3 }, { active_cores = 4 }]\n\
                 [[job]]\nmaps = 64\nreduces = 0\n[[policy]]\n\
                 [[policy]]\ndetector.kind = \"default\"\nwatch = \"from_lag\"\n\
                 [[policy]]\ndetector.kind = \"hierarchical\"\nwatch = \"from_lag\"\n";

@@ -10,7 +10,7 @@ pub mod cluster;
 pub mod diagnose;
 pub mod fit;
 pub mod mapreduce;
-pub mod plan_text;
+pub mod plan;
 pub mod stages;
 pub mod units;
 

@@ -10,6 +10,6 @@ pub mod report;
 
 pub(crate) use tailspn_engine::{compile, estimate, formats, net, sim};
 pub(crate) use tailspn_exact::{solve, structure};
-pub(crate) use tailspn_jobs::{cluster, diagnose, fit, mapreduce, stages, units};
+pub(crate) use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, stages, units};
 pub(crate) use tailspn_logs::trace;
 pub(crate) use tailspn_studies::{optimize, sensitivity, sweep};

@@ -4,12 +4,10 @@ use std::ops::Range;
 
 use crate::Problems;
 use crate::estimate::EstimateError;
-use crate::optimize;
-use crate::plan_text;
+use crate::plan;
 use crate::sensitivity::SensitivityError;
 use crate::sim::{RunError, ScoreError, UnfitError};
 use crate::subject::LoadError;
-use crate::sweep;
 use crate::sweep::{BatchError, StoreError, constraint};
 
 /// A key of a study's plan that cannot be used, and why.
@@ -36,7 +34,7 @@ impl KeyProblem {
         let index = key.strip_prefix("sweep.constraints[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
         match (index, &self.within) {
             (Some(index), Some(within)) => constraint::place(text, index, within.clone()),
-            _ => plan_text::place(text, key),
+            _ => plan::place(text, key),
         }
     }
 }
@@ -48,12 +46,9 @@ pub enum StudyError {
     /// The job or net of the study cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A text that is not the plan of a sweep.
+    /// A text that is not the plan of a study.
     #[error(transparent)]
-    SweepPlan(#[from] sweep::PlanError),
-    /// A text that is not the plan of an optimisation.
-    #[error(transparent)]
-    OptimizePlan(#[from] optimize::PlanError),
+    Text(#[from] plan::PlanError),
     /// Keys of the plan that cannot be used, at least one.
     #[error(transparent)]
     Plan(#[from] Problems<KeyProblem>),

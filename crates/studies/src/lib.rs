@@ -17,4 +17,4 @@ pub use error::{KeyProblem, StudyError};
 
 pub(crate) use tailspn_common::watch;
 pub(crate) use tailspn_engine::{Problems, compile, estimate, formats, net, rng, sim, whole_file};
-pub(crate) use tailspn_jobs::{mapreduce, plan_text, stages};
+pub(crate) use tailspn_jobs::{mapreduce, plan, stages};

@@ -9,6 +9,7 @@ use crate::cluster::detect::Category;
 use crate::cluster::known_work::Known;
 use crate::cluster::plan::{Failure, JobOrder, Noise, Power, Slowdown};
 use crate::cluster::world::{CategorySpec, JobSpec, Local, NodeSpec, TaskSpec, World};
+use crate::mapreduce::Stragglers;
 use crate::rng::split;
 
 /// A node.
@@ -48,6 +49,10 @@ pub struct KnownStage {
     pub slowness: Vec<f64>,
     /// Equally likely times of an attempt over the usual one, ascending; at least one.
     pub ratios: Vec<f64>,
+    /// Tasks of the stage that may run at a time on each node, if not as many as the node has slots.
+    pub slots: Option<Vec<u32>>,
+    /// Attempts that are slow for reasons of their own.
+    pub stragglers: Option<Stragglers>,
 }
 
 /// A job whose tasks are known.
@@ -71,6 +76,8 @@ impl KnownJob {
             stage: Vec::new(),
             slowness: self.stages.iter().map(|stage| stage.slowness.clone()).collect(),
             ratios: self.stages.iter().map(|stage| stage.ratios.clone()).collect(),
+            slots: self.stages.iter().map(|stage| stage.slots.clone()).collect(),
+            stragglers: self.stages.iter().map(|stage| stage.stragglers.clone()).collect(),
             end_s: self.end_s,
         };
         let mut at_home: Vec<(usize, u32)> = Vec::new();
@@ -108,7 +115,8 @@ impl KnownJob {
             // a scheduler of stages knows at once what its executors tell
             heartbeat: 0.0,
             order: JobOrder::Fifo,
-            noise: Noise { sigma: 0.0, ..Noise::default() },
+            noise: Noise { sigma: 0.0 },
+            stragglers: None,
             slowdown: Slowdown::default(),
             failure: Failure::default(),
             power: Power::default(),

@@ -1,5 +1,8 @@
 //! What a world knows of the attempts of a job that ran: where the first attempt of a task was, how slow each node is.
 
+use crate::cluster::world::uniform;
+use crate::mapreduce::Stragglers;
+
 /// What a world knows of the attempts of such a job.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
@@ -8,6 +11,8 @@ pub(super) struct Known {
     pub(super) stage: Vec<u32>,
     pub(super) slowness: Vec<Vec<f64>>,
     pub(super) ratios: Vec<Vec<f64>>,
+    pub(super) slots: Vec<Option<Vec<u32>>>,
+    pub(super) stragglers: Vec<Option<Stragglers>>,
     pub(super) end_s: f64,
 }
 
@@ -17,8 +22,24 @@ impl Known {
         self.first[task as usize].map(|(home, _)| home)
     }
 
-    /// Work of an attempt that begins on a node, after so many others of its task; `word` draws what is not known.
-    pub(super) fn work(&self, task: u32, node: usize, before: u32, word: u32) -> f64 {
+    /// Whether a stage may have one more task on a node that runs so many.
+    pub(super) fn has_room(&self, stage: usize, node: usize, used: u32) -> bool {
+        self.slots[stage].as_ref().is_none_or(|slots| used < slots[node])
+    }
+
+    /// Stage of a task.
+    pub(super) fn stage(&self, task: u32) -> usize {
+        self.stage[task as usize] as usize
+    }
+
+    /// Work of an attempt that begins on a node, after so many others of its task; the words draw its time, and whether it is slow.
+    pub(super) fn work(&self, task: u32, node: usize, before: u32, [word, slow]: [u32; 2]) -> f64 {
+        let stragglers = self.stragglers[self.stage(task)].as_ref();
+        let factor = stragglers.map_or(1.0, |stragglers| stragglers.drawn_factor(uniform(slow), true));
+        factor * self.usual_work(task, node, before, word)
+    }
+
+    fn usual_work(&self, task: u32, node: usize, before: u32, word: u32) -> f64 {
         let stage = self.stage[task as usize] as usize;
         let slowness = &self.slowness[stage];
         if let Some((home, work)) = self.first[task as usize].filter(|_| before == 0) {

@@ -20,7 +20,7 @@ impl Simulator<'_> {
         let slowdown = &self.world.slowdown;
         let Some(between) = slowdown.mean_between_s else { return };
         let state = &self.nodes[node];
-        let mean = if state.slowness > 1.0 { slowdown.mean_lasting_s } else { between };
+        let mean = if state.slowness > 1.0 { slowdown.mean_duration_s } else { between };
         let next = self.now + self.exponential_time(node, 2 * state.slowdowns_drawn + 1, mean);
         self.nodes[node].next_slowdown = next;
         self.nodes[node].slowdowns_drawn += 1;

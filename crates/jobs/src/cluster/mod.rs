@@ -65,6 +65,7 @@ pub use plan::{
     ClusterPlan, Failure, HotKeys, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown,
     Truth, Watching,
 };
-pub use plan_check::{MAX_NODES, MAX_TASKS, PlanError, PlanFault, PlanProblem};
+pub(crate) use plan_check::check_policies;
+pub use plan_check::{MAX_NODES, MAX_TASKS};
 pub use recording::{RecordedTask, record_progress};
 pub use sweep::Sweep;

@@ -1,6 +1,7 @@
 //! Who gets a slot: tasks and copies, job by job, and what an attempt has to do.
 
 use crate::cluster::detect::Category;
+use crate::cluster::known_work::Known;
 use crate::cluster::node::NOBODY;
 use crate::cluster::plan::JobOrder;
 use crate::cluster::policy::Policy;
@@ -79,9 +80,12 @@ impl Simulator<'_> {
         if self.wanted.is_empty() || (policy.slow_nodes > 0.0 && self.is_slow(node, policy.slow_nodes)) {
             return None;
         }
+        let has_room = |known: &Known, task| known.has_room(known.stage(task), node, self.nodes[node].used());
         let elsewhere = |task: &u32| {
             let original = self.tasks[*task as usize].original;
-            original != NOBODY && self.attempts[original as usize].node as usize != node
+            original != NOBODY
+                && self.attempts[original as usize].node as usize != node
+                && self.world.known.as_ref().is_none_or(|known| has_room(known, *task))
         };
         self.wanted.iter().copied().find(elsewhere)
     }
@@ -121,7 +125,8 @@ impl Simulator<'_> {
 
     fn waiting_task_of(&mut self, job: usize, node: usize) -> Option<u32> {
         let (maps, reduces) = (2 * job, 2 * job + 1);
-        if !self.jobs[job].here {
+        let has_room = |known: &Known| known.has_room(job, node, self.nodes[node].used());
+        if !self.jobs[job].here || !self.world.known.as_ref().is_none_or(has_room) {
             return None;
         }
         let category = if self.categories[maps].waiting > 0 {
@@ -244,15 +249,15 @@ impl Simulator<'_> {
         let owner = Address { purpose: Purpose::Attempt, owner: task, sample: attempts_before };
         let words = owner.words(world.key, self.replication);
         if let Some(known) = &world.known {
-            return self.known_attempt(known.work(task, node, attempts_before, words[0]), node, placement);
+            return self.known_attempt(known.work(task, node, attempts_before, [words[0], words[1]]), node, placement);
         }
         let mut factor = lognormal(world.noise.sigma, words[0]);
-        if uniform(words[1]) < world.noise.slow_share {
-            factor *= world.noise.slow_factor;
-        }
         let category = spec.category as usize;
         let job = category / 2;
         let is_map = world.categories[category].kind == Category::Map;
+        if let Some(stragglers) = &world.stragglers {
+            factor *= stragglers.drawn_factor(uniform(words[1]), is_map);
+        }
         let remote = world.jobs[job].remote_factor;
         if is_map && remote > 1.0 && world.local.list(node * self.jobs.len() + job).binary_search(&task).is_err() {
             factor *= remote;

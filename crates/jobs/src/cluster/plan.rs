@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::detect::DetectorPlan;
+use crate::mapreduce::Stragglers;
 
 /// Cluster, jobs and policies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +17,9 @@ pub struct Plan {
     pub cluster: ClusterPlan,
     /// How tasks of equal work differ.
     pub noise: Noise,
+    /// Attempts that are slow for reasons of their own. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stragglers: Option<Stragglers>,
     /// Slow-downs of nodes over time. Default none.
     pub slowdown: Slowdown,
     /// Failures of nodes. Default none.
@@ -35,12 +39,13 @@ impl Default for Plan {
         Self {
             cluster: ClusterPlan::default(),
             noise: Noise::default(),
+            stragglers: None,
             slowdown: Slowdown::default(),
             failure: Failure::default(),
             power: Power::default(),
             truth: Truth::default(),
             job: vec![JobPlan::default()],
-            policy: PolicyPlan::usual(),
+            policy: PolicyPlan::compared(),
         }
     }
 }
@@ -54,13 +59,13 @@ pub struct ClusterPlan {
     /// Which job gets a free slot. Default `fifo`.
     pub order: JobOrder,
     /// Groups of equal nodes.
-    pub nodes: Vec<NodeGroup>,
+    pub node: Vec<NodeGroup>,
 }
 
 impl Default for ClusterPlan {
     fn default() -> Self {
-        let group = |active: u32| NodeGroup { count: 5, active: Some(f64::from(active)), ..NodeGroup::default() };
-        Self { heartbeat_s: 3.0, order: JobOrder::Fifo, nodes: (1..=4).map(group).collect() }
+        let group = |active: u32| NodeGroup { count: 5, active_cores: Some(f64::from(active)), ..NodeGroup::default() };
+        Self { heartbeat_s: 3.0, order: JobOrder::Fifo, node: (1..=4).map(group).collect() }
     }
 }
 
@@ -85,34 +90,30 @@ pub struct NodeGroup {
     pub cores: f64,
     /// Cores that are left to the jobs, above 0 to `cores`. Default all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub active: Option<f64>,
+    pub active_cores: Option<f64>,
     /// Tasks that may run at a time, >= 1. Default 8.
     pub slots: u32,
     /// Speed of a core, > 0; 1 is the core that the work of tasks is measured on. Default 1.
-    pub speed: f64,
+    pub cpu_speed: f64,
 }
 
 impl Default for NodeGroup {
     fn default() -> Self {
-        Self { count: 1, cores: 4.0, active: None, slots: 8, speed: 1.0 }
+        Self { count: 1, cores: 4.0, active_cores: None, slots: 8, cpu_speed: 1.0 }
     }
 }
 
-/// How attempts of equal work differ: a lognormal factor with median 1, and now and then a slow attempt.
+/// Noise of attempts of equal work: a lognormal factor with median 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Noise {
     /// Standard deviation of the factor's logarithm, >= 0. Default 0.08.
     pub sigma: f64,
-    /// Share of attempts that are slow for reasons of their own, 0 to 1. Default 0.
-    pub slow_share: f64,
-    /// Factor of their work, >= 1. Default 3.
-    pub slow_factor: f64,
 }
 
 impl Default for Noise {
     fn default() -> Self {
-        Self { sigma: 0.08, slow_share: 0.0, slow_factor: 3.0 }
+        Self { sigma: 0.08 }
     }
 }
 
@@ -124,14 +125,14 @@ pub struct Slowdown {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_between_s: Option<f64>,
     /// Mean time that one lasts \[s\], > 0. Default 60.
-    pub mean_lasting_s: f64,
+    pub mean_duration_s: f64,
     /// By how much longer tasks take, >= 1. Default 3.
     pub factor: f64,
 }
 
 impl Default for Slowdown {
     fn default() -> Self {
-        Self { mean_between_s: None, mean_lasting_s: 60.0, factor: 3.0 }
+        Self { mean_between_s: None, mean_duration_s: 60.0, factor: 3.0 }
     }
 }
 
@@ -222,7 +223,7 @@ pub struct JobPlan {
     /// Spread of the reduces' input, as `map_skew`. Default 0.
     pub reduce_skew: f64,
     /// Share of the maps that are done before reduces may take idle slots, 0 to 1. Default 1.
-    pub slow_start: f64,
+    pub slowstart: f64,
     /// Keys that are far more frequent than others. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_keys: Option<HotKeys>,
@@ -276,7 +277,7 @@ impl Default for JobPlan {
             reduce_s: 1.5,
             reduce_start_s: 0.05,
             reduce_skew: 0.0,
-            slow_start: 1.0,
+            slowstart: 1.0,
             hot_keys: None,
         }
     }
@@ -320,7 +321,7 @@ impl Default for PolicyPlan {
 
 impl PolicyPlan {
     /// No speculation, and the three detectors of the paper; copies take what tasks leave idle.
-    fn usual() -> Vec<Self> {
+    pub fn compared() -> Vec<Self> {
         let early = |detector: DetectorPlan| Self { detector, watch: Watching::FromLag, ..Self::default() };
         let mut all = vec![Self::default()];
         all.extend(["default", "hierarchical", "late"].into_iter().filter_map(DetectorPlan::named).map(early));

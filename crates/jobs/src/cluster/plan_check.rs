@@ -5,8 +5,7 @@
 use crate::cluster::detect::{Base, ByScore, DetectorPlan, Late};
 use crate::cluster::plan::{JobPlan, NodeGroup, Plan, PolicyPlan, SlotShare};
 use crate::cluster::world::kept_slots;
-use crate::plan_text;
-use crate::plan_text::ValueFault;
+use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
 
 /// Most nodes, and most slots of one node.
 pub const MAX_NODES: u64 = 100_000;
@@ -20,43 +19,6 @@ const LARGEST: f64 = 1e9;
 /// Widest spread of sizes and noise: a factor of e^5 for one standard deviation.
 const WIDEST_SIGMA: f64 = 5.0;
 
-/// A value of a plan that cannot be right.
-pub type PlanProblem = plan_text::PlanProblem<PlanFault>;
-
-/// Why a text is no plan.
-pub type PlanError = plan_text::PlanError<PlanFault>;
-
-type Checker = plan_text::Checker<PlanFault>;
-
-/// What is wrong with a value of a plan.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanFault {
-    /// A number or a count is out of its range.
-    #[error(transparent)]
-    Value(#[from] ValueFault),
-    /// More cores are active than there are.
-    #[error("{active} active cores of {cores}")]
-    TooManyActive {
-        /// Active cores.
-        active: f64,
-        /// All of them.
-        cores: f64,
-    },
-    /// All slots are kept for copies. Leave a larger share for tasks.
-    #[error("a share of {share} leaves no slot for tasks")]
-    NoTaskSlot {
-        /// The share.
-        share: f64,
-    },
-    /// Another policy has this name. Rename one of them.
-    #[error("another policy is called `{name}` too")]
-    SameName {
-        /// The name.
-        name: String,
-    },
-}
-
 impl Plan {
     /// Reads a plan from TOML; keys left out keep their defaults.
     ///
@@ -69,8 +31,12 @@ impl Plan {
     /// assert_eq!((plan.job[0].maps, plan.policy.len()), (10, 4));
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        let message = |error: &toml::de::Error| error.message().to_owned();
-        plan_text::read(text, message, |plan: &Self, _| plan.problems())
+        Self::read(Document::parse(text, &JOB_RENAMES)?).map(|loaded| loaded.plan)
+    }
+
+    /// Reads a plan from a document.
+    pub(crate) fn read(document: Document<'_>) -> Result<Loaded<Self>, PlanError> {
+        document.read(Self::problems)
     }
 
     /// The default plan as commented TOML text.
@@ -92,23 +58,37 @@ impl Plan {
             check_job(job, &mut to);
         }
         let sound = !to.problems.iter().any(|problem| problem.key.starts_with("cluster."));
-        let groups = self.cluster.nodes.iter().filter(|_| sound);
+        let groups = self.cluster.node.iter().filter(|_| sound);
         let slots: Vec<u32> = groups.flat_map(|group| std::iter::repeat_n(group.slots, group.count as usize)).collect();
         to.section = String::new();
         to.count("policy", self.policy.len() as u64, "policies", 1, MAX_NODES);
-        for (i, policy) in self.policy.iter().enumerate() {
-            to.section = format!("policy[{i}]");
-            check_policy(policy, &slots, &mut to);
-            to.section = format!("policy[{i}]");
-            if self.policy[..i].iter().any(|other| other.title() == policy.title()) {
-                to.add("name", PlanFault::SameName { name: policy.title() });
-            }
-        }
+        check_policies(&self.policy, &slots, &mut to);
         to.problems
     }
 }
 
-impl Checker {
+/// Checks policies on nodes with these slots; without nodes, the checks that need them are left out.
+pub(crate) fn check_policies(policies: &[PolicyPlan], slots: &[u32], to: &mut Checker) {
+    for (i, policy) in policies.iter().enumerate() {
+        to.section = format!("policy[{i}]");
+        check_policy(policy, slots, to);
+        to.section = format!("policy[{i}]");
+        if policies[..i].iter().any(|other| other.title() == policy.title()) {
+            to.add("name", format!("another policy is called `{}` too", policy.title()));
+        }
+    }
+}
+
+/// Checks of numbers.
+trait Ranges {
+    fn positive(&mut self, key: &str, value: f64);
+    fn not_negative(&mut self, key: &str, value: f64);
+    fn factor(&mut self, key: &str, value: f64);
+    fn share(&mut self, key: &str, value: f64);
+    fn sigma(&mut self, key: &str, value: f64);
+}
+
+impl Ranges for Checker {
     fn positive(&mut self, key: &str, value: f64) {
         self.range(key, value, (1e-6..=LARGEST).contains(&value), "a number from 1e-6 to 1e9");
     }
@@ -140,10 +120,10 @@ fn check_cluster(plan: &Plan, to: &mut Checker) {
         heartbeat == 0.0 || (1e-3..=LARGEST).contains(&heartbeat),
         "0, or from 1e-3 to 1e9",
     );
-    let nodes = plan.cluster.nodes.iter().map(|group| u64::from(group.count)).sum();
-    to.count("nodes", nodes, "nodes", 1, MAX_NODES);
-    for (i, group) in plan.cluster.nodes.iter().enumerate() {
-        to.section = format!("cluster.nodes[{i}]");
+    let nodes = plan.cluster.node.iter().map(|group| u64::from(group.count)).sum();
+    to.count("node", nodes, "nodes", 1, MAX_NODES);
+    for (i, group) in plan.cluster.node.iter().enumerate() {
+        to.section = format!("cluster.node[{i}]");
         check_nodes(group, to);
     }
 }
@@ -151,25 +131,31 @@ fn check_cluster(plan: &Plan, to: &mut Checker) {
 fn check_nodes(group: &NodeGroup, to: &mut Checker) {
     to.count("count", group.count.into(), "nodes", 1, MAX_NODES);
     to.positive("cores", group.cores);
-    if let Some(active) = group.active {
-        to.positive("active", active);
+    if let Some(active) = group.active_cores {
+        to.positive("active_cores", active);
         if active > group.cores {
-            to.add("active", PlanFault::TooManyActive { active, cores: group.cores });
+            to.add("active_cores", format!("{active} active cores of {}", group.cores));
         }
     }
     to.count("slots", group.slots.into(), "slots", 1, 10_000);
-    to.positive("speed", group.speed);
+    to.positive("cpu_speed", group.cpu_speed);
 }
 
 fn check_events(plan: &Plan, to: &mut Checker) {
     to.section = String::new();
     to.sigma("noise.sigma", plan.noise.sigma);
-    to.share("noise.slow_share", plan.noise.slow_share);
-    to.factor("noise.slow_factor", plan.noise.slow_factor);
+    if let Some(stragglers) = &plan.stragglers {
+        if let Some((key, problem)) = stragglers.problem() {
+            to.add(&format!("stragglers.{key}"), problem);
+        }
+        if stragglers.distribution.is_some() {
+            to.add("stragglers.distribution", "the cluster simulator does not use it; leave it out");
+        }
+    }
     if let Some(between) = plan.slowdown.mean_between_s {
         to.positive("slowdown.mean_between_s", between);
     }
-    to.positive("slowdown.mean_lasting_s", plan.slowdown.mean_lasting_s);
+    to.positive("slowdown.mean_duration_s", plan.slowdown.mean_duration_s);
     to.factor("slowdown.factor", plan.slowdown.factor);
     if let Some(between) = plan.failure.mean_between_s {
         to.positive("failure.mean_between_s", between);
@@ -196,7 +182,7 @@ fn check_job(job: &JobPlan, to: &mut Checker) {
     to.positive("reduce_s", job.reduce_s);
     to.not_negative("reduce_start_s", job.reduce_start_s);
     to.sigma("reduce_skew", job.reduce_skew);
-    to.share("slow_start", job.slow_start);
+    to.share("slowstart", job.slowstart);
     if let Some(hot) = &job.hot_keys {
         to.share("hot_keys.share", hot.share);
         to.count("hot_keys.ranks", hot.ranks.into(), "ranks", 1, 1000);
@@ -205,7 +191,6 @@ fn check_job(job: &JobPlan, to: &mut Checker) {
     }
 }
 
-/// Checks a policy on nodes with these slots; without nodes, what has to do with them is left out.
 fn check_policy(policy: &PolicyPlan, slots: &[u32], to: &mut Checker) {
     to.not_negative("lag_s", policy.lag_s);
     let fine = (0.0..1.0).contains(&policy.slow_nodes);
@@ -214,7 +199,7 @@ fn check_policy(policy: &PolicyPlan, slots: &[u32], to: &mut Checker) {
         to.share("slots", share);
         let all_kept = || kept_slots(slots.iter().copied(), share).zip(slots).all(|(kept, slots)| kept >= *slots);
         if (0.0..=1.0).contains(&share) && !slots.is_empty() && all_kept() {
-            to.add("slots", PlanFault::NoTaskSlot { share });
+            to.add("slots", format!("a share of {share} leaves no slot for tasks"));
         }
     }
     to.section += ".detector";
@@ -301,14 +286,14 @@ mod tests {
 
     #[test]
     fn every_bad_value_is_reported_with_its_place() {
-        let text = "[noise]\nsigma = -1.0\n[[cluster.nodes]]\nslots = 0\nactive = 5.0\n[[job]]\nmap_s = nan\n\
+        let text = "[noise]\nsigma = -1.0\n[[cluster.node]]\nslots = 0\nactive_cores = 5.0\n[[job]]\nmap_s = nan\n\
                     [[policy]]\nlag_s = inf\ndetector = { kind = \"late\", threshold = 0.0 }\n[[policy]]\nslots = 2\n\
                     [[policy]]\ndetector.kind = \"late\"";
-        let Err(PlanError::Values(problems)) = Plan::from_toml(text) else { panic!("bad values passed") };
+        let problems = Plan::from_toml(text).unwrap_err().problems;
         let found: Vec<_> = problems.into_iter().map(|p| (p.key, p.span.map(|span| &text[span]))).collect();
         let expected = [
-            ("cluster.nodes[0].active", Some("5.0")),
-            ("cluster.nodes[0].slots", Some("0")),
+            ("cluster.node[0].active_cores", Some("5.0")),
+            ("cluster.node[0].slots", Some("0")),
             ("noise.sigma", Some("-1.0")),
             ("job[0].map_s", Some("nan")),
             ("policy[0].lag_s", Some("inf")),
@@ -321,24 +306,33 @@ mod tests {
 
     #[test]
     fn no_slot_for_tasks_is_refused() {
-        let problems = |text| match Plan::from_toml(text) {
-            Err(PlanError::Values(problems)) => problems.iter().map(ToString::to_string).collect(),
-            other => vec![format!("{other:?}")],
-        };
-        assert_eq!(problems("[[policy]]\nslots = 0.0"), ["`policy[0].slots`: a share of 0 leaves no slot for tasks"]);
+        let problems = |text| Plan::from_toml(text).unwrap_err().to_string();
+        assert_eq!(
+            problems("[[policy]]\nslots = 0.0"),
+            "`policy[0].slots`: a share of 0 leaves no slot for tasks (line 2)"
+        );
     }
 
     #[test]
     fn unknown_keys_and_kinds_are_told() {
-        for (text, part) in [
-            ("[job]\n", "invalid type: map"),
-            ("[[job]]\nmap = 3", "unknown field `map`"),
-            ("[[policy]]\ndetector.kind = \"x\"", "unknown variant `x`"),
-            ("[[policy]]\nslots = \"all\"", "\"shared\" or a share"),
-            ("[[policy]]\ndetector = { kind = \"late\", gap = 0.1 }", "unknown field `gap`"),
+        for (text, told) in [
+            ("[job]\n", "`job`: [job] is not a list (line 1)"),
+            ("[[job]]\nmap = 3", "unknown key `map` in [[job]] (line 2); did you mean `maps`?"),
+            (
+                "[[policy]]\ndetector.kind = \"x\"",
+                "`policy[0].detector.kind`: \"x\" is not one of \"none\", \"clone\", \"default\", \"late\", \
+                 \"hierarchical\", \"hadoop2\", \"spark\", \"mantri\" (line 2)",
+            ),
+            (
+                "[[policy]]\nslots = \"all\"",
+                "`policy[0].slots`: \"all\" is not \"shared\" or a share of the slots such as 0.9 (line 2)",
+            ),
+            (
+                "[[policy]]\ndetector = { kind = \"late\", gap = 0.1 }",
+                "unknown key `gap` in [policy.detector] (line 2); did you mean `cap`?",
+            ),
         ] {
-            let Err(PlanError::Text { message, .. }) = Plan::from_toml(text) else { panic!("{text} passed") };
-            assert!(message.contains(part), "{message}");
+            assert_eq!(Plan::from_toml(text).unwrap_err().to_string(), told);
         }
     }
 }

@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_lone_reduce_is_recorded_as_its_work_says() {
-        let cluster = ClusterPlan { heartbeat_s: 0.0, nodes: vec![NodeGroup::default()], ..ClusterPlan::default() };
+        let cluster = ClusterPlan { heartbeat_s: 0.0, node: vec![NodeGroup::default()], ..ClusterPlan::default() };
         let job = JobPlan {
             maps: 1,
             map_s: 2.5,

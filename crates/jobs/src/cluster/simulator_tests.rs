@@ -10,13 +10,13 @@ use crate::cluster::*;
 fn plain(groups: &[(u32, f64, u32, f64)], maps: u32, map_s: f64) -> Plan {
     let group = |&(count, active, slots, speed): &(u32, f64, u32, f64)| NodeGroup {
         count,
-        active: Some(active),
+        active_cores: Some(active),
         slots,
-        speed,
+        cpu_speed: speed,
         ..NodeGroup::default()
     };
     let mut plan = Plan::default();
-    plan.cluster = ClusterPlan { heartbeat_s: 0.0, nodes: groups.iter().map(group).collect(), ..plan.cluster };
+    plan.cluster = ClusterPlan { heartbeat_s: 0.0, node: groups.iter().map(group).collect(), ..plan.cluster };
     plan.noise.sigma = 0.0;
     plan.job = vec![JobPlan { maps, map_s, map_start_s: 0.0, reduces: 0, ..JobPlan::default() }];
     plan.policy = vec![PolicyPlan::default()];
@@ -194,7 +194,7 @@ fn a_copy_never_runs_beside_its_original() {
     let mut plan = plain(&[(1, 2.0, 2, 1.0)], 1, 10.0);
     plan.policy = vec![PolicyPlan { detector: DetectorPlan::Clone, slots: SlotShare::Shared, ..PolicyPlan::default() }];
     assert_eq!(only(&plan).copies, 0);
-    plan.cluster.nodes[0].count = 2;
+    plan.cluster.node[0].count = 2;
     let outcome = only(&plan);
     // both end at the same time, and either may count as the first
     assert_eq!(outcome.copies, 1);
@@ -207,10 +207,10 @@ fn reduces_wait_for_all_maps() {
     plan.job[0] = JobPlan { reduces: 2, shuffle_s: 4.0, reduce_s: 6.0, reduce_start_s: 0.0, ..plan.job[0].clone() };
     assert!(close(only(&plan).job_s, 20.0));
     // with one more slot a reduce begins early and has fetched three of four map outputs when the last map ends
-    plan.cluster.nodes[0].slots = 6;
-    plan.cluster.nodes[0].cores = 8.0;
-    plan.cluster.nodes[0].active = Some(8.0);
-    plan.job[0].slow_start = 0.0;
+    plan.cluster.node[0].slots = 6;
+    plan.cluster.node[0].cores = 8.0;
+    plan.cluster.node[0].active_cores = Some(8.0);
+    plan.job[0].slowstart = 0.0;
     let outcome = only(&plan);
     assert!(close(outcome.job_s, 10.0 + 1.0 + 6.0), "{outcome:?}");
     assert_eq!(outcome.reduces.tasks, 2);
@@ -244,7 +244,7 @@ fn jobs_are_served_in_order_or_fairly() {
 fn a_slow_down_slows_and_a_failure_loses() {
     let mut plan = plain(&[(4, 4.0, 8, 1.0)], 64, 15.0);
     let undisturbed = only(&plan).job_s;
-    plan.slowdown = Slowdown { mean_between_s: Some(20.0), mean_lasting_s: 20.0, factor: 5.0 };
+    plan.slowdown = Slowdown { mean_between_s: Some(20.0), mean_duration_s: 20.0, factor: 5.0 };
     let slowed: Vec<f64> = outcomes(&plan, 20)[0].iter().map(|outcome| outcome.job_s).collect();
     assert!(
         slowed.iter().all(|&job_s| job_s >= undisturbed - 1e-9)
@@ -313,7 +313,7 @@ fn more_reserved_slots_never_delay_a_copy() {
         let mut last = f64::INFINITY;
         for kept in [0, 1, 2, 4] {
             let mut plan = plain(&[(10, 8.0, 4 + kept, 1.0)], 40, 10.0);
-            plan.cluster.nodes[0].cores = 8.0;
+            plan.cluster.node[0].cores = 8.0;
             plan.noise.sigma = 0.5;
             let share = 4.0 / f64::from(4 + kept);
             let slots = SlotShare::Tasks(share);

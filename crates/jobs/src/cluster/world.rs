@@ -6,6 +6,7 @@ use crate::cluster::detect::Category;
 use crate::cluster::known_work::Known;
 use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowdown};
 use crate::estimate::normal_quantile;
+use crate::mapreduce::Stragglers;
 use crate::rng::{Address, Purpose, split};
 
 /// The sample that says whether a reduce gets a hot key; the one before it says of which rank. Blocks are placed from sample 1 on.
@@ -77,6 +78,8 @@ pub(super) struct World {
     pub(super) heartbeat: f64,
     pub(super) order: JobOrder,
     pub(super) noise: Noise,
+    /// Slow attempts, if there are any.
+    pub(super) stragglers: Option<Stragglers>,
     pub(super) slowdown: Slowdown,
     pub(super) failure: Failure,
     pub(super) power: Power,
@@ -116,11 +119,11 @@ pub(super) fn lognormal(sigma: f64, word: u32) -> f64 {
 impl World {
     /// The world of a plan that has been checked.
     pub(super) fn new(plan: &Plan, seed: u64) -> Self {
-        let groups = plan.cluster.nodes.iter();
+        let groups = plan.cluster.node.iter();
         let nodes: Vec<NodeSpec> = groups
             .flat_map(|group| {
-                let cores = group.active.unwrap_or(group.cores);
-                let node = NodeSpec { cores, speed: group.speed, slots: group.slots, from: 0.0 };
+                let cores = group.active_cores.unwrap_or(group.cores);
+                let node = NodeSpec { cores, speed: group.cpu_speed, slots: group.slots, from: 0.0 };
                 std::iter::repeat_n(node, group.count as usize)
             })
             .collect();
@@ -133,6 +136,7 @@ impl World {
             heartbeat: plan.cluster.heartbeat_s,
             order: plan.cluster.order,
             noise: plan.noise.clone(),
+            stragglers: plan.stragglers.clone(),
             slowdown: plan.slowdown.clone(),
             failure: plan.failure.clone(),
             power: plan.power.clone(),
@@ -149,13 +153,13 @@ impl World {
     /// The same jobs where nothing is slow: all cores active, all equally fast, no slow-down, no failure.
     pub(super) fn homogeneous(plan: &Plan, seed: u64) -> Self {
         let mut plan = plan.clone();
-        for group in &mut plan.cluster.nodes {
-            group.active = None;
-            group.speed = 1.0;
+        for group in &mut plan.cluster.node {
+            group.active_cores = None;
+            group.cpu_speed = 1.0;
         }
         plan.slowdown.mean_between_s = None;
         plan.failure.mean_between_s = None;
-        plan.noise.slow_share = 0.0;
+        plan.stragglers = None;
         Self::new(&plan, seed)
     }
 
@@ -168,7 +172,7 @@ impl World {
             arrival: job.arrival_s,
             after: Vec::new(),
             arrival_varies: false,
-            slow_start: (job.slow_start * f64::from(job.maps)).ceil() as u32,
+            slow_start: (job.slowstart * f64::from(job.maps)).ceil() as u32,
             remote_factor: job.remote_factor,
         });
         let maps = (Category::Map, job.maps, job.map_skew, [job.map_start_s, 0.0, job.map_s]);
@@ -242,7 +246,7 @@ mod tests {
 
     fn world(nodes: u32, slots: u32) -> World {
         let mut plan = Plan::default();
-        plan.cluster.nodes = vec![NodeGroup { count: nodes, slots, ..NodeGroup::default() }];
+        plan.cluster.node = vec![NodeGroup { count: nodes, slots, ..NodeGroup::default() }];
         World::new(&plan, 1)
     }
 

@@ -99,7 +99,7 @@ mod tests {
         plan.job.split_mb = 0.1;
         plan.cluster.node[0].count = 7;
         plan.cluster.node[0].network_mb_per_s = 90.25;
-        plan.model.law.to_gpu = PhaseLaw::Lognormal { cv: 0.25 };
+        plan.model.distribution.to_gpu = PhaseLaw::Lognormal { cv: 0.25 };
         plan.model.slots = true;
         let value = FittedValue {
             key: "cluster.node.network_mb_per_s",

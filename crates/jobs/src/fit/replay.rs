@@ -382,6 +382,8 @@ impl Maker<'_, '_> {
                 tasks: self.tasks(i, share, &usual[i], &busy),
                 slowness: usual[i].slowness.clone(),
                 ratios: usual[i].ratios.clone(),
+                slots: None,
+                stragglers: None,
             });
         }
         KnownJob { nodes: (0..self.places.names.len()).map(node).collect(), stages, end_s }

@@ -75,7 +75,7 @@ pub struct FittedStages {
 impl FittedStages {
     /// By what factor the mean time of a fitted line may be off at this level: (low, high).
     pub fn factor_interval(&self, error: f64, level: f64) -> (f64, f64) {
-        let reach = (student_quantile(0.5 + 0.5 * level, self.plan.run.freedom) * error).exp();
+        let reach = (student_quantile(0.5 + 0.5 * level, self.plan.run.degrees_of_freedom) * error).exp();
         (1.0 / reach, reach)
     }
 }
@@ -216,9 +216,9 @@ fn calm_weights(runs: &[ObservedRun]) -> Vec<f64> {
 fn spread(factors: &[f64]) -> RunSpread {
     let prior = RunSpread::default();
     let squares: f64 = factors.iter().map(|factor| factor.ln() * factor.ln()).sum();
-    let freedom = prior.freedom + factors.len() as f64 - 1.0;
-    let sigma = ((prior.freedom * prior.sigma * prior.sigma + squares) / freedom).sqrt();
-    RunSpread { sigma, freedom, runs: u32::try_from(factors.len()).unwrap_or(u32::MAX) }
+    let freedom = prior.degrees_of_freedom + factors.len() as f64 - 1.0;
+    let sigma = ((prior.degrees_of_freedom * prior.sigma * prior.sigma + squares) / freedom).sqrt();
+    RunSpread { sigma, degrees_of_freedom: freedom, runs: u32::try_from(factors.len()).unwrap_or(u32::MAX) }
 }
 
 /// The geometric mean of a time between stages over runs, each divided by its run's factor.
@@ -235,7 +235,8 @@ fn size_of(runs: &[ObservedRun], factors: &[f64]) -> JobSize {
         executors: last.executors,
         cores: last.cores,
         partitions: last.partitions,
-        end_s: usual_gap(runs, factors, |run| run.end_s),
+        teardown_s: usual_gap(runs, factors, |run| run.end_s),
+        deadline_s: None,
     }
 }
 
@@ -269,11 +270,11 @@ fn fitted(
         name: stage.name.clone(),
         after: stage.after.clone(),
         setup_s: usual_gap(runs, factors, |run| run.stages[i].setup_s),
-        partitions: scaling.partitions,
+        uses_partitions: scaling.partitions,
         small_tasks: scaling.small_tasks,
         small_mb: scaling.small_mb,
         warming: times.warming,
-        law,
+        distribution: law,
         tasks: scaling.tasks,
         data_mb: scaling.data_mb,
         cold: time(cold, cold_error),
@@ -412,14 +413,14 @@ mod tests {
         let [a, b] = &fitted.plan.stage[..] else { panic!("two stages") };
         assert!(near(a.cold.at(16.0), 4.0 * usual, 0.03) && near(a.warm.at(16.0), usual, 0.05), "{a:?}");
         assert!((a.warming - 0.5).abs() < 0.1, "{}", a.warming);
-        assert!(near(a.tasks.per_mb, 1.0 / 16.0, 1e-9) && a.tasks.fixed == 0.0 && !a.partitions);
+        assert!(near(a.tasks.per_mb, 1.0 / 16.0, 1e-9) && a.tasks.fixed == 0.0 && !a.uses_partitions);
         assert!(near(b.data_mb.per_mb, 0.5, 1e-9) && b.tasks == crate::stages::Amount { fixed: 8.0, per_mb: 0.0 });
-        assert!(b.partitions && b.after == [0]);
+        assert!(b.uses_partitions && b.after == [0]);
         for mb in [8.0, 16.0, 64.0] {
             assert!(near(b.cold.at(mb), usual * (1.0 + 0.1 * mb), 0.05), "{mb}: {b:?}");
             assert!(near(b.warm.at(mb), usual * (0.2 + 0.05 * mb), 0.08), "{mb}: {b:?}");
         }
-        assert!(near(a.setup_s, 0.25 * usual, 0.02) && near(fitted.plan.job.end_s, 0.05 * usual, 0.02));
+        assert!(near(a.setup_s, 0.25 * usual, 0.02) && near(fitted.plan.job.teardown_s, 0.05 * usual, 0.02));
         let factors: Vec<f64> = fitted.runs.iter().map(|run| run.factor).collect();
         assert!(near(factors[0] / factors[1], 1.44, 0.02), "{factors:?}");
         assert!(fitted.plan.problems().is_empty() && fitted.plan.notes.is_empty(), "{:?}", fitted.plan.notes);

@@ -423,15 +423,15 @@ impl Maker {
                 continue;
             }
             let law = best_law(&times).0;
-            self.note(format!("model.law.{phase}: {} by {} tasks", law.kind(), times.len()));
+            self.note(format!("model.distribution.{phase}: {} by {} tasks", law.kind(), times.len()));
             match phase {
-                "to_gpu" => self.plan.model.law.to_gpu = law,
-                _ => self.plan.model.law.reduce = law,
+                "to_gpu" => self.plan.model.distribution.to_gpu = law,
+                _ => self.plan.model.distribution.reduce = law,
             }
         }
         if !kept.is_empty() {
             self.note(format!(
-                "model.law of {}: fewer than {ENOUGH_FOR_A_LAW} tasks; exponential is kept, which overstates the spread of real tasks",
+                "model.distribution of {}: fewer than {ENOUGH_FOR_A_LAW} tasks; exponential is kept, which overstates the spread of real tasks",
                 kept.join(" and ")
             ));
         }

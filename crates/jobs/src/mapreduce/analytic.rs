@@ -139,12 +139,12 @@ impl JobTime {
             return Err(JobTimeError::Stragglers);
         }
         for phase in Phase::ALL {
-            stages_of(phase, plan.model.law.get(phase), 1.0, &mut TaskLaw::default())?;
+            stages_of(phase, plan.model.distribution.get(phase), 1.0, &mut TaskLaw::default())?;
         }
         let task = |means: &[(Phase, f64)]| {
             let mut task = TaskLaw::default();
             for (phase, mean_s) in means {
-                stages_of(*phase, plan.model.law.get(*phase), *mean_s, &mut task)?;
+                stages_of(*phase, plan.model.distribution.get(*phase), *mean_s, &mut task)?;
             }
             Ok::<_, JobTimeError>(task)
         };
@@ -456,7 +456,7 @@ mod tests {
 
     #[test]
     fn plan_with_erlang_and_fixed_phases_has_their_stages() {
-        let text = "[model.law]\nload = \"deterministic\"\ngpu = { erlang = 2 }\nreduce = \"deterministic\"";
+        let text = "[model.distribution]\nload = \"deterministic\"\ngpu = { erlang = 2 }\nreduce = \"deterministic\"";
         let of_plan = of_text(&format!("{MEANS}{text}")).unwrap();
         let maps = vec![stages(&[1.0, 2.0, 4.0, 4.0, 1.0, 3.0]); 4];
         let reduces = vec![TaskLaw { fixed_s: 7.0, stages_s: vec![2.0] }; 2];
@@ -473,7 +473,7 @@ mod tests {
     fn plans_without_an_exact_law_say_why() {
         let slots = of_text(&format!("{MEANS}[model]\nslots = true"));
         assert_eq!(slots.unwrap_err(), JobTimeError::Slots);
-        let law = of_text(&format!("{MEANS}[model.law]\ngpu = {{ lognormal = {{ cv = 0.5 }} }}"));
+        let law = of_text(&format!("{MEANS}[model.distribution]\ngpu = {{ lognormal = {{ cv = 0.5 }} }}"));
         assert_eq!(law.unwrap_err(), JobTimeError::Law { phase: Phase::Gpu, law: "lognormal" });
     }
 

@@ -64,7 +64,7 @@ const ROWS_IN_SIGHT: usize = 10;
 
 /// The net of `plan`'s job with the mean times `phases`.
 ///
-/// The structure is the paper's, see the module; delays have the shapes of `model.law` with those means. Exact
+/// The structure is the paper's, see the module; delays have the shapes of `model.distribution` with those means. Exact
 /// translation: no approximation is added. Source: \[PESARO15, Sec. II.A\]; slots and shapes are ours.
 ///
 /// # Errors
@@ -464,7 +464,7 @@ mod tests {
     #[test]
     fn rates_and_laws_are_those_of_the_plan() {
         let mut plan = plan(1, 1);
-        plan.model.law.read = PhaseLaw::Erlang(4);
+        plan.model.distribution.read = PhaseLaw::Erlang(4);
         plan.phases.as_mut().unwrap().means_s[4] = 0.0; // phase 5
         let net = made(&plan).net;
         let timing = |id: &str| net.transition(net.find_transition(id).unwrap()).timing.clone();

@@ -2,8 +2,8 @@
 
 use crate::mapreduce::augmented::AugmentError;
 use crate::mapreduce::phase::Phase;
-use crate::mapreduce::plan_check::PlanProblem;
 use crate::net::BuildError;
+use crate::plan::PlanProblem;
 
 /// Why a plan has no net. Nothing was made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

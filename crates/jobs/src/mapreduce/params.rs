@@ -6,12 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::PolicyPlan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
-use crate::mapreduce::plan_check::{PlanFault, both_profile_and_phases};
 use crate::mapreduce::speculation::Speculation;
 use crate::mapreduce::straggler::Stragglers;
-use crate::plan_text;
+use crate::plan::{Document, JOB_RENAMES, Loaded, PlanError};
 
 /// A job, the profile of its test job, Hadoop's settings, the cluster and how to model them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct Plan {
     /// Copies of tasks. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speculation: Option<Speculation>,
+    /// Policies against stragglers that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policy: Vec<PolicyPlan>,
 }
 
 /// The job to estimate.
@@ -52,11 +55,21 @@ pub struct Job {
     pub gpu_block_mb: f64,
     /// R, reduce tasks, 1 to 1,000,000. Default 40.
     pub reduces: u64,
+    /// The time by which the job must be finished \[s\], > 0. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_s: Option<f64>,
 }
 
 impl Default for Job {
     fn default() -> Self {
-        Self { name: "default-job".into(), input_mb: 10_240.0, split_mb: 64.0, gpu_block_mb: 16.0, reduces: 40 }
+        Self {
+            name: "default-job".into(),
+            input_mb: 10_240.0,
+            split_mb: 64.0,
+            gpu_block_mb: 16.0,
+            reduces: 40,
+            deadline_s: None,
+        }
     }
 }
 
@@ -233,7 +246,7 @@ pub struct Model {
     /// Seed of the drawn locality and of simulations. Default 0.
     pub seed: u64,
     /// Shape of each phase's delay. Default all exponential.
-    pub law: PhaseLaws,
+    pub distribution: PhaseLaws,
 }
 
 /// Where the input of a map task is.
@@ -302,25 +315,12 @@ pub struct GivenPhases {
     pub reduces: Option<u64>,
 }
 
-/// Why a text is no plan.
-pub type PlanError = plan_text::PlanError<PlanFault>;
-
-/// What the TOML reader says; of a law that lacks its parameters, how to write it.
-fn message(error: &toml::de::Error, text: &str) -> String {
-    let said = error.message();
-    let word = error.span().and_then(|span| text.get(span)).map_or("", |word| word.trim_matches(['"', '\'']));
-    match PhaseLaw::written(word) {
-        Some(written) if !said.starts_with("unknown") => format!("`{word}` needs parameters, such as {written}"),
-        _ => said.to_owned(),
-    }
-}
-
 impl Plan {
     /// Reads a plan from TOML; keys left out keep their defaults.
     ///
     /// # Errors
     ///
-    /// [`PlanError::Text`] for what is not a plan's text, [`PlanError::Values`] with every bad value.
+    /// All problems, each with its place.
     ///
     /// # Examples
     ///
@@ -329,17 +329,25 @@ impl Plan {
     /// assert_eq!((plan.maps(), plan.reduces()), (10, 40));
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        plan_text::read(
-            text,
-            |error| message(error, text),
-            |plan: &Self, table| {
-                let mut problems = plan.problems();
-                if plan.phases.is_some() && table.contains_key("profile") {
-                    problems.push(both_profile_and_phases());
-                }
-                problems
-            },
-        )
+        Self::read(Document::parse(text, &JOB_RENAMES)?).map(|loaded| loaded.plan)
+    }
+
+    /// Reads a plan from a document.
+    pub(crate) fn read(document: Document<'_>) -> Result<Loaded<Self>, PlanError> {
+        document.read(Self::problems)
+    }
+
+    /// The plan as TOML text, which [`Plan::from_toml`] reads back. Given phase means leave no room for a profile.
+    ///
+    /// # Errors
+    ///
+    /// Values that TOML cannot express, which no sound plan has.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        let mut table = toml::Table::try_from(self)?;
+        if self.phases.is_some() {
+            table.remove("profile");
+        }
+        toml::to_string_pretty(&table)
     }
 
     /// The default plan as commented TOML text.
@@ -382,13 +390,10 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapreduce::plan_check::PlanProblem;
+    use crate::plan::PlanProblem;
 
     fn problems(text: &str) -> Vec<PlanProblem> {
-        match Plan::from_toml(text) {
-            Err(PlanError::Values(problems)) => problems,
-            other => panic!("expected problems, got {other:?}"),
-        }
+        Plan::from_toml(text).unwrap_err().problems
     }
 
     #[test]
@@ -411,8 +416,8 @@ mod tests {
         let sections = &text[text.find("# [stragglers]").unwrap()..];
         let text: Vec<_> = sections.lines().map(|line| line.trim_start_matches("# ").trim_start_matches('#')).collect();
         let plan = Plan::from_toml(&text.join("\n")).unwrap();
-        let law = Some(PhaseLaw::Exponential);
-        assert_eq!(plan.stragglers, Some(Stragglers { law, ..Stragglers::default() }));
+        let distribution = Some(PhaseLaw::Exponential);
+        assert_eq!(plan.stragglers, Some(Stragglers { distribution, ..Stragglers::default() }));
         let (undetected, slow_copies) = (Some(2.0), Some(0.1));
         assert_eq!(plan.speculation, Some(Speculation { undetected, slow_copies, ..Speculation::default() }));
     }
@@ -444,9 +449,9 @@ mod tests {
     fn written_plan_reads_back_the_same() {
         let mut plan = Plan::default();
         plan.model.locality = Locality::Drawn;
-        plan.model.law.read = PhaseLaw::Erlang(4);
-        plan.model.law.gpu = PhaseLaw::Lognormal { cv: 0.5 };
-        plan.model.law.merge = PhaseLaw::Empirical { samples: vec![1.0, 2.5] };
+        plan.model.distribution.read = PhaseLaw::Erlang(4);
+        plan.model.distribution.gpu = PhaseLaw::Lognormal { cv: 0.5 };
+        plan.model.distribution.merge = PhaseLaw::Empirical { samples: vec![1.0, 2.5] };
         plan.cluster.node.push(Node { gpu_speed: 2.0, ..Node::default() });
         assert_eq!(Plan::from_toml(&toml::to_string(&plan).unwrap()).unwrap(), plan);
         let given = GivenPhases { means_s: [1.0; 9], maps: Some(3), reduces: None };
@@ -456,9 +461,8 @@ mod tests {
 
     #[test]
     fn laws_are_written_as_the_guide_says() {
-        let text =
-            "[model.law]\nread = { erlang = 4 }\ngpu = \"deterministic\"\nspill = { hyperexponential = { cv = 2 } }";
-        let law = Plan::from_toml(text).unwrap().model.law;
+        let text = "[model.distribution]\nread = { erlang = 4 }\ngpu = \"deterministic\"\nspill = { hyperexponential = { cv = 2 } }";
+        let law = Plan::from_toml(text).unwrap().model.distribution;
         assert_eq!((law.read, law.gpu), (PhaseLaw::Erlang(4), PhaseLaw::Deterministic));
         assert_eq!(law.spill, PhaseLaw::Hyperexponential { cv: 2.0 });
     }
@@ -467,12 +471,13 @@ mod tests {
     fn a_law_without_its_parameters_is_told_how_it_is_written() {
         let kinds = ["erlang", "hyperexponential", "lognormal", "weibull", "pareto", "uniform", "empirical"];
         for kind in kinds {
-            let text = format!("[model.law]\ngpu = \"{kind}\"");
-            let Err(PlanError::Text { message, span }) = Plan::from_toml(&text) else { panic!("{kind} passed") };
+            let text = format!("[model.distribution]\ngpu = \"{kind}\"");
+            let PlanProblem { message, span, .. } = problems(&text).remove(0);
             let written = PhaseLaw::written(kind).unwrap();
             assert_eq!(message, format!("`{kind}` needs parameters, such as {written}"));
             assert_eq!(&text[span.unwrap()], format!("\"{kind}\""));
-            let law = Plan::from_toml(&format!("[model.law]\ngpu = {written}")).unwrap().model.law.gpu;
+            let law =
+                Plan::from_toml(&format!("[model.distribution]\ngpu = {written}")).unwrap().model.distribution.gpu;
             assert_eq!(law.kind(), kind);
         }
     }
@@ -480,29 +485,22 @@ mod tests {
     #[test]
     fn unknown_key_is_pointed_at() {
         let text = "[job]\ninput_gb = 3";
-        let Err(PlanError::Text { message, span }) = Plan::from_toml(text) else { panic!("an unknown key passed") };
-        assert!(message.contains("unknown field `input_gb`"), "{message}");
-        assert_eq!(&text[span.unwrap()], "input_gb");
+        let problem = problems(text).remove(0);
+        assert_eq!(problem.to_string(), "unknown key `input_gb` in [job] (line 2); did you mean `input_mb`?");
+        assert_eq!(&text[problem.span.unwrap()], "input_gb");
     }
 
     #[test]
     fn every_bad_value_is_reported_with_its_place() {
         let text = "[job]\nsplit_mb = 0\nreduces = 0\n[[cluster.node]]\n[[cluster.node]]\ngpu_speed = -1.0\n\
-                    [model.law]\nread = { erlang = 0 }";
+                    [model.distribution]\nread = { erlang = 0 }";
         let found: Vec<_> = problems(text).into_iter().map(|p| (p.key, p.span.map(|s| &text[s]))).collect();
         let expected = [
             ("job.split_mb", "0"),
             ("job.reduces", "0"),
             ("cluster.node[1].gpu_speed", "-1.0"),
-            ("model.law.read", "{ erlang = 0 }"),
+            ("model.distribution.read", "{ erlang = 0 }"),
         ];
         assert_eq!(found, expected.map(|(key, at)| (key.to_owned(), Some(at))));
-    }
-
-    #[test]
-    fn profile_beside_given_means_is_a_contradiction() {
-        let text = "[profile]\nmaps = 2\n[phases]\nmeans_s = [1, 1, 1, 1, 1, 1, 1, 1, 1]";
-        let found = problems(text);
-        assert_eq!((found.len(), found[0].key.as_str()), (1, "phases"));
     }
 }

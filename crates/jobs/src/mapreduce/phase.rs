@@ -55,7 +55,7 @@ impl Phase {
         self.index() + 1
     }
 
-    /// Key of the phase in a plan's `[model.law]`, and its name in reports.
+    /// Key of the phase in a plan's `[model.distribution]`, and its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Load => "load",

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
-use crate::plan_text::short;
+use crate::plan::text::short;
 
 /// Largest standard deviation over mean: beyond it, no number of replications shows the mean.
 const MAX_CV: f64 = 100.0;
@@ -112,7 +112,7 @@ impl PhaseLaw {
     }
 
     /// How a shape that needs parameters is written in a plan; `None` for the name of another one, or of none.
-    pub(super) fn written(kind: &str) -> Option<&'static str> {
+    pub(crate) fn written(kind: &str) -> Option<&'static str> {
         Some(match kind {
             "erlang" => "{ erlang = 4 }",
             "hyperexponential" => "{ hyperexponential = { cv = 2.0 } }",

@@ -2,12 +2,11 @@
 //!
 //! Owns the ranges. It reports every problem, not the first, each with the key's path.
 
+use crate::cluster::check_policies;
 use crate::mapreduce::params::{Cluster, GivenPhases, Hadoop, Job, Node, Plan, Profile};
 use crate::mapreduce::phase::Phase;
-use crate::mapreduce::phase_law::PhaseLawProblem;
-use crate::mapreduce::setting::SettingProblem;
-use crate::plan_text;
-use crate::plan_text::{ValueFault, short};
+use crate::plan::text::short;
+use crate::plan::{Checker, PlanProblem};
 
 /// Most map tasks, and most reduce tasks, of a plan.
 pub const MAX_TASKS: u64 = 1_000_000;
@@ -18,49 +17,15 @@ pub const MAX_WORKERS: u64 = 100_000;
 /// Splits above this \[MB\] make no sense: an input that would need them for its maps to be few enough is itself wrong.
 const LARGEST_SPLIT_MB: f64 = 65_536.0;
 
-/// A value of a plan that cannot be right.
-pub type PlanProblem = plan_text::PlanProblem<PlanFault>;
-
-type Checker = plan_text::Checker<PlanFault>;
-
-/// What is wrong with a value of a plan.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanFault {
-    /// A number or a count is out of its range.
-    #[error(transparent)]
-    Value(#[from] ValueFault),
-    /// GPU blocks larger than splits. Make them smaller, or the splits larger.
-    #[error("a GPU block of {} MB does not fit into a split of {} MB", short(*block_mb), short(*split_mb))]
-    BlockAboveSplit {
-        /// `job.gpu_block_mb`.
-        block_mb: f64,
-        /// `job.split_mb`.
-        split_mb: f64,
-    },
-    /// The input makes too many map tasks. Make the splits larger, or the input smaller if the problem is with it.
-    #[error("{} map tasks; at most {MAX_TASKS} are allowed", short(*maps))]
-    TooManyMaps {
-        /// Input over split, rounded up.
-        maps: f64,
-    },
-    /// The shape of a delay has a bad number.
-    #[error(transparent)]
-    Law(#[from] PhaseLawProblem),
-    /// Stragglers or speculation with a setting that cannot be right.
-    #[error(transparent)]
-    Setting(#[from] SettingProblem),
-    /// Phase means are given and would be computed too. Leave out `[profile]` or `[phases]`.
-    #[error("phase means are given, so [profile] has no effect; leave one of the two out")]
-    BothProfileAndPhases,
+/// Checks of numbers.
+trait Ranges {
+    fn positive(&mut self, key: &str, value: f64);
+    fn not_negative(&mut self, key: &str, value: f64);
+    fn share(&mut self, key: &str, value: f64);
+    fn some(&mut self, key: &str, count: u64, what: &'static str, most: u64);
 }
 
-/// The problem of a text that has both sections.
-pub(super) fn both_profile_and_phases() -> PlanProblem {
-    PlanProblem { key: "phases".into(), span: None, fault: PlanFault::BothProfileAndPhases }
-}
-
-impl Checker {
+impl Ranges for Checker {
     fn positive(&mut self, key: &str, value: f64) {
         self.range(key, value, value.is_finite() && value > 0.0, "a finite number above 0");
     }
@@ -86,16 +51,17 @@ impl Plan {
         check_profile(&self.profile, &mut to);
         check_hadoop(&self.hadoop, &mut to);
         check_cluster(self, &self.cluster, &mut to);
-        to.section = "model.law".into();
+        to.section = "model.distribution".into();
         for phase in Phase::ALL {
-            if let Some(problem) = self.model.law.get(phase).problem() {
-                to.add(phase.name(), problem.into());
+            if let Some(problem) = self.model.distribution.get(phase).problem() {
+                to.add(phase.name(), problem);
             }
         }
         if let Some(phases) = &self.phases {
             check_phases(phases, &mut to);
         }
         check_stragglers(self, &mut to);
+        check_policies(&self.policy, &[], &mut to);
         to.problems
     }
 }
@@ -108,13 +74,18 @@ fn check_job(job: &Job, phases: Option<&GivenPhases>, to: &mut Checker) {
     let counted = phases.is_none_or(|phases| phases.maps.is_none());
     if counted && job.split_mb > 0.0 && job.input_mb.is_finite() && maps > MAX_TASKS as f64 {
         let vast = job.input_mb > LARGEST_SPLIT_MB * MAX_TASKS as f64;
-        to.add(if vast { "input_mb" } else { "split_mb" }, PlanFault::TooManyMaps { maps });
+        let key = if vast { "input_mb" } else { "split_mb" };
+        to.add(key, format!("{} map tasks; at most {MAX_TASKS} are allowed", short(maps)));
     }
     to.positive("gpu_block_mb", job.gpu_block_mb);
     if job.split_mb > 0.0 && job.gpu_block_mb > job.split_mb {
-        to.add("gpu_block_mb", PlanFault::BlockAboveSplit { block_mb: job.gpu_block_mb, split_mb: job.split_mb });
+        let [block, split] = [job.gpu_block_mb, job.split_mb].map(short);
+        to.add("gpu_block_mb", format!("a GPU block of {block} MB does not fit into a split of {split} MB"));
     }
     to.some("reduces", job.reduces, "reduce tasks", MAX_TASKS);
+    if let Some(deadline) = job.deadline_s {
+        to.positive("deadline_s", deadline);
+    }
 }
 
 fn check_profile(profile: &Profile, to: &mut Checker) {
@@ -191,11 +162,11 @@ fn check_stragglers(plan: &Plan, to: &mut Checker) {
     let stragglers = plan.stragglers_or_none();
     to.section = "stragglers".into();
     if let Some((key, problem)) = stragglers.problem() {
-        return to.add(key, problem.into());
+        return to.add(key, problem);
     }
     to.section = "speculation".into();
     if let Some((key, problem)) = plan.speculation.as_ref().and_then(|speculation| speculation.problem(&stragglers)) {
-        to.add(key, problem.into());
+        to.add(key, problem);
     }
 }
 

@@ -52,7 +52,7 @@ pub fn timings(plan: &Plan, phases: &JobPhases, of: &PhaseMap) -> Vec<(Transitio
 
 /// When a phase with this mean is over: at once, or by the law of the plan.
 pub(super) fn timing_of(plan: &Plan, phase: Phase, mean_s: f64) -> Timing {
-    match plan.model.law.get(phase).with_mean(mean_s) {
+    match plan.model.distribution.get(phase).with_mean(mean_s) {
         _ if is_at_once(mean_s) => Timing::immediate(1.0, PRIORITY),
         Some(law) => Timing::general(law),
         None => Timing::exponential(mean_s.recip()),
@@ -97,7 +97,7 @@ mod tests {
     fn a_job_of_the_same_shape_differs_by_its_timings() {
         for more in [
             "[[cluster.node]]\ngpu_speed = 3.0\ncount = 4\n",
-            "[model.law]\ngpu = { erlang = 3 }\nspill = \"deterministic\"\n",
+            "[model.distribution]\ngpu = { erlang = 3 }\nspill = \"deterministic\"\n",
             "[hadoop]\nsort_mb = 17\n",
         ] {
             let text = format!("{BASE}{more}");

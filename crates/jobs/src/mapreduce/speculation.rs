@@ -147,7 +147,7 @@ impl Speculation {
                 name: "missed".to_owned(),
                 probability: missed - late,
                 factor,
-                law: stragglers.law.as_ref(),
+                law: stragglers.distribution.as_ref(),
                 flagged_at: None,
             }),
             None => all.extend(stragglers.slow("missed", missed - late, |_| None)),

@@ -23,14 +23,14 @@ pub struct Stragglers {
     pub factor: Factors,
     /// Shape of the delays there; the mean of a stage is the factor times its usual mean. Default that of the stage.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub law: Option<PhaseLaw>,
+    pub distribution: Option<PhaseLaw>,
     /// Which tasks of a job. Default all.
     pub tasks: WhichTasks,
 }
 
 impl Default for Stragglers {
     fn default() -> Self {
-        Self { share: 0.1, factor: Factors::One(3.0), law: None, tasks: WhichTasks::All }
+        Self { share: 0.1, factor: Factors::One(3.0), distribution: None, tasks: WhichTasks::All }
     }
 }
 
@@ -64,6 +64,24 @@ const LARGEST_FACTOR: f64 = 1e6;
 const ROUNDING: f64 = 1e-9;
 
 impl Stragglers {
+    /// The factor of an attempt's work by a number that is uniform on (0, 1); 1 unless the attempt is slow.
+    pub(crate) fn drawn_factor(&self, uniform: f64, is_map: bool) -> f64 {
+        let spared = if is_map { WhichTasks::Reduces } else { WhichTasks::Maps };
+        if uniform >= self.share || self.tasks == spared {
+            return 1.0;
+        }
+        let mut left = uniform / self.share;
+        let mut drawn = 1.0;
+        for [probability, factor] in self.factors() {
+            drawn = factor;
+            left -= probability;
+            if left < 0.0 {
+                break;
+            }
+        }
+        drawn
+    }
+
     /// The first setting that cannot be right, with its key; none for sound settings.
     pub fn problem(&self) -> Option<(&'static str, SettingProblem)> {
         let share = (0.0..=1.0).contains(&self.share);
@@ -85,7 +103,7 @@ impl Stragglers {
         if let Some(problem) = range(fine, "the sum of the factors' probabilities", sum, "1") {
             return Some(("factor", problem));
         }
-        let bad = self.law.as_ref().and_then(PhaseLaw::problem)?;
+        let bad = self.distribution.as_ref().and_then(PhaseLaw::problem)?;
         Some(("law", SettingProblem::Range { what: bad.what, value: bad.value, needs: bad.needs }))
     }
 
@@ -110,7 +128,7 @@ impl Stragglers {
             name: if several { format!("{name}{}", number + 1) } else { name.to_owned() },
             probability: probability * share,
             factor,
-            law: self.law.as_ref(),
+            law: self.distribution.as_ref(),
             flagged_at: at(factor),
         };
         factors.into_iter().enumerate().map(fate).filter(|fate| fate.probability > 0.0).collect()

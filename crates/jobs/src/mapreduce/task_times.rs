@@ -5,8 +5,8 @@
 use crate::mapreduce::params::{Locality, Node, Plan};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
-use crate::mapreduce::plan_check::PlanProblem;
 use crate::mapreduce::spn_gc;
+use crate::plan::PlanProblem;
 
 /// Mean time of each phase of each task. The tasks are in task order.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,6 +167,20 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     phases.not_finite().map_or(Ok(phases), |phase| Err(PhaseTimesError::NotFinite { phase }))
 }
 
+/// Means of phases 2 to 6 of a map and of phases 8 and 9 of a reduce \[s\], for each kind of worker; the input of a map is local
+/// by the mean share.
+pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
+    let share = spn_gc::local_share(plan);
+    let of_node = |node: &Node| match &plan.phases {
+        Some(given) => {
+            let [_, a, b, c, d, e, _, f, g] = given.means_s;
+            ([a, b, c, d, e], [f, g])
+        }
+        None => (map_means(plan, node, share), [spn_gc::merge_s(plan, node), spn_gc::reduce_s(plan, node)]),
+    };
+    plan.cluster.node.iter().map(of_node).collect()
+}
+
 /// Means of phases 2 to 6 of a map task on `node`, of whose input the share `a` is local.
 fn map_means(plan: &Plan, node: &Node, a: f64) -> [f64; 5] {
     [
@@ -207,7 +221,7 @@ impl JobPhases {
     /// Warns of each phase that takes time and whose law has no variance.
     fn warn_of_laws(&mut self, plan: &Plan) {
         for phase in Phase::ALL {
-            if let PhaseLaw::Pareto { shape } = *plan.model.law.get(phase)
+            if let PhaseLaw::Pareto { shape } = *plan.model.distribution.get(phase)
                 && shape <= 2.0
                 && self.means_of(phase).any(|mean| mean > 0.0)
             {
@@ -349,9 +363,9 @@ mod tests {
     #[test]
     fn laws_without_variance_are_a_warning_where_their_phase_takes_time() {
         let mut plan = Plan::from_toml("[phases]\nmaps = 2\nmeans_s = [1, 0, 3, 4, 5, 6, 7, 8, 9]").unwrap();
-        plan.model.law.read = PhaseLaw::Pareto { shape: 1.5 };
-        plan.model.law.gpu = PhaseLaw::Pareto { shape: 2.0 };
-        plan.model.law.merge = PhaseLaw::Pareto { shape: 2.1 };
+        plan.model.distribution.read = PhaseLaw::Pareto { shape: 1.5 };
+        plan.model.distribution.gpu = PhaseLaw::Pareto { shape: 2.0 };
+        plan.model.distribution.merge = PhaseLaw::Pareto { shape: 2.1 };
         let expected = [PhaseWarning::NoVariance { phase: Phase::Gpu, shape: 2.0 }];
         assert_eq!(times(&plan).warnings, expected);
         plan.phases = None;

@@ -2,10 +2,9 @@
 //!
 //! Owns the ranges. It reports every problem, not the first, each with the key's path.
 
-use crate::mapreduce::phase_law::PhaseLawProblem;
-use crate::plan_text::{self, Checker, PlanError, PlanProblem, ValueFault};
+use crate::cluster::check_policies;
+use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
 use crate::stages::plan::{StagePlan, StageSpec, TaskTime};
-use toml::de::DeTable;
 
 /// Most tasks of a stage, most slots, and most partitions.
 pub const MAX_TASKS: u32 = 1_000_000;
@@ -16,45 +15,19 @@ pub const MAX_STAGES: usize = 10_000;
 /// Largest number in a plan: beyond it, clocks lose their digits.
 const LARGEST: f64 = 1e12;
 
-/// What is wrong with a value of a plan of stages.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StageFault {
-    /// A number or a count is out of its range.
-    #[error(transparent)]
-    Value(#[from] ValueFault),
-    /// A stage waits for itself or for a later one. Put the stages into an order in which each follows those it waits for.
-    #[error("stage {before} does not stand before this one, stage {stage}")]
-    Order {
-        /// What it waits for.
-        before: usize,
-        /// The stage.
-        stage: usize,
-    },
-    /// There are too many tasks at this size of the input.
-    #[error("{tasks} tasks at this input; at most {MAX_TASKS} are allowed")]
-    TooManyTasks {
-        /// How many there would be.
-        tasks: f64,
-    },
-    /// The shape of a delay has a bad number.
-    #[error(transparent)]
-    Law(#[from] PhaseLawProblem),
-}
-
 impl StagePlan {
     /// Reads a plan from TOML.
     ///
     /// # Errors
     ///
     /// [`PlanError`], with places in the text.
-    pub fn from_toml(text: &str) -> Result<Self, PlanError<StageFault>> {
-        plan_text::read(text, |error| error.message().to_owned(), |plan: &Self, _: &DeTable<'_>| plan.problems())
+    pub fn from_toml(text: &str) -> Result<Self, PlanError> {
+        Self::read(Document::parse(text, &JOB_RENAMES)?).map(|loaded| loaded.plan)
     }
 
-    /// Whether a text is meant as a plan of this kind: it has a `kind` or stages, which no other plan has.
-    pub fn is_meant(text: &str) -> bool {
-        DeTable::parse(text).is_ok_and(|table| ["kind", "stage"].iter().any(|key| table.get_ref().contains_key(*key)))
+    /// Reads a plan from a document.
+    pub(crate) fn read(document: Document<'_>) -> Result<Loaded<Self>, PlanError> {
+        document.read(Self::problems)
     }
 
     /// The plan as TOML text, which [`StagePlan::from_toml`] reads back.
@@ -67,7 +40,7 @@ impl StagePlan {
     }
 
     /// Everything that is wrong with the values, in the order of the plan; empty for a sound plan.
-    pub fn problems(&self) -> Vec<PlanProblem<StageFault>> {
+    pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         to.section = "job".into();
         positive(&mut to, "input_mb", self.job.input_mb);
@@ -78,11 +51,14 @@ impl StagePlan {
         if let Some(partitions) = self.job.partitions {
             to.count("partitions", partitions.into(), "partitions", 1, most);
         }
-        not_negative(&mut to, "end_s", self.job.end_s);
+        not_negative(&mut to, "teardown_s", self.job.teardown_s);
+        if let Some(deadline) = self.job.deadline_s {
+            positive(&mut to, "deadline_s", deadline);
+        }
         to.section = "run".into();
         to.range("sigma", self.run.sigma, (0.0..=5.0).contains(&self.run.sigma), "a number of 0 to 5");
-        let freedom = self.run.freedom;
-        to.range("freedom", freedom, (1.0..=LARGEST).contains(&freedom), "a number of at least 1");
+        let freedom = self.run.degrees_of_freedom;
+        to.range("degrees_of_freedom", freedom, (1.0..=LARGEST).contains(&freedom), "a number of at least 1");
         to.count("runs", self.run.runs.into(), "runs", 1, most);
         to.section = String::new();
         to.count("stage", self.stage.len() as u64, "stages", 1, MAX_STAGES as u64);
@@ -90,31 +66,32 @@ impl StagePlan {
             to.section = format!("stage[{i}]");
             check_stage(i, stage, self, &mut to);
         }
+        check_policies(&self.policy, &[], &mut to);
         to.problems
     }
 }
 
-fn positive(to: &mut Checker<StageFault>, key: &str, value: f64) {
+fn positive(to: &mut Checker, key: &str, value: f64) {
     to.range(key, value, value > 0.0 && value <= LARGEST, "a number above 0 and at most 1e12");
 }
 
-fn not_negative(to: &mut Checker<StageFault>, key: &str, value: f64) {
+fn not_negative(to: &mut Checker, key: &str, value: f64) {
     to.range(key, value, (0.0..=LARGEST).contains(&value), "a number of 0 to 1e12");
 }
 
-fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker<StageFault>) {
+fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) {
     if let Some(&before) = stage.after.iter().find(|before| **before >= i) {
-        to.add("after", StageFault::Order { before, stage: i });
+        to.add("after", format!("stage {before} does not stand before this one, stage {i}"));
     }
     not_negative(to, "setup_s", stage.setup_s);
     not_negative(to, "small_mb", stage.small_mb);
     not_negative(to, "warming", stage.warming);
-    if let Some(problem) = stage.law.problem() {
-        to.add("law", problem.into());
+    if let Some(problem) = stage.distribution.problem() {
+        to.add("distribution", problem);
     }
     let tasks = stage.tasks.at(plan.job.input_mb) + f64::from(stage.small_tasks);
     if tasks.is_nan() || tasks > f64::from(MAX_TASKS) {
-        to.add("tasks", StageFault::TooManyTasks { tasks });
+        to.add("tasks", format!("{tasks} tasks at this input; at most {MAX_TASKS} are allowed"));
     }
     for (key, amount) in [("tasks", stage.tasks), ("data_mb", stage.data_mb)] {
         let fixed = amount.fixed;
@@ -125,7 +102,7 @@ fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker<S
     check_time("warm", stage.warm, to);
 }
 
-fn check_time(key: &str, time: TaskTime, to: &mut Checker<StageFault>) {
+fn check_time(key: &str, time: TaskTime, to: &mut Checker) {
     not_negative(to, &format!("{key}.fixed_s"), time.fixed_s);
     not_negative(to, &format!("{key}.per_mb_s"), time.per_mb_s);
     to.range(&format!("{key}.error"), time.error, (0.0..=5.0).contains(&time.error), "a number of 0 to 5");
@@ -135,7 +112,7 @@ fn check_time(key: &str, time: TaskTime, to: &mut Checker<StageFault>) {
 mod tests {
     use super::*;
 
-    const SOUND: &str = "kind = \"stages\"\n[job]\ninput_mb = 64\nexecutors = 2\ncores = 1\n\
+    const SOUND: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 1\n\
                          [[stage]]\ntasks = { per_mb = 0.0625 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 1 }\n\
                          [[stage]]\nafter = [0]\ntasks = { fixed = 8 }\ncold = { fixed_s = 2 }\nwarm = { per_mb_s = 1 }\n";
 
@@ -144,15 +121,14 @@ mod tests {
         let plan = StagePlan::from_toml(SOUND).unwrap();
         assert_eq!((plan.stage.len(), plan.stage[1].after.as_slice()), (2, &[0][..]));
         assert_eq!(StagePlan::from_toml(&plan.to_toml().unwrap()).unwrap(), plan);
-        assert!(StagePlan::is_meant(SOUND) && !StagePlan::is_meant("[job]\ninput_mb = 64"));
     }
 
     #[test]
     fn problems_are_told_with_key_and_place() {
         let text =
             SOUND.replace("after = [0]", "after = [1]").replace("fixed_s = 2", "fixed_s = -2").replace("= 64", "= 1e9");
-        let Err(PlanError::Values(problems)) = StagePlan::from_toml(&text) else { panic!("the plan is wrong") };
-        let told: Vec<_> = problems.iter().map(|p| (p.to_string(), &text[p.span.clone().unwrap()])).collect();
+        let problems = StagePlan::from_toml(&text).unwrap_err().problems;
+        let told: Vec<_> = problems.iter().map(|p| (p.without_line(), &text[p.span.clone().unwrap()])).collect();
         let expected = [
             (
                 "`stage[0].tasks`: 62500000 tasks at this input; at most 1000000 are allowed".to_owned(),
@@ -162,6 +138,7 @@ mod tests {
             ("`stage[1].cold.fixed_s`: -2 is not a number of 0 to 1e12".to_owned(), "-2"),
         ];
         assert_eq!(told, expected);
-        assert!(matches!(StagePlan::from_toml("kind = \"other\""), Err(PlanError::Text { span: Some(_), .. })));
+        let missing = StagePlan::from_toml("[job]\nexecutors = 1\ncores = 1\n[[stage]]\n").unwrap_err().to_string();
+        assert_eq!(missing, "[job] needs `input_mb` (line 1)");
     }
 }

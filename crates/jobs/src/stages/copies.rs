@@ -35,6 +35,8 @@ fn known_stage(stage: &PlannedStage, executors: usize) -> KnownStage {
         tasks: tasks.collect(),
         slowness: vec![1.0; executors],
         ratios: stage.law.equally_likely(VALUES),
+        slots: None,
+        stragglers: None,
     }
 }
 

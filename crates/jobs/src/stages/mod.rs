@@ -38,7 +38,7 @@ pub mod plan;
 pub mod planned;
 pub mod run_factor;
 
-pub use check::{MAX_STAGES, MAX_TASKS, StageFault};
+pub use check::{MAX_STAGES, MAX_TASKS};
 pub use copies::{known_job, spark_policies};
 pub use net::{StageNet, stage_net};
 pub use plan::{Amount, JobSize, RunSpread, StagePlan, StageSpec, TaskTime};

@@ -2,25 +2,15 @@
 //!
 //! Owns the sections. What is a sound plan is in `check`, what it means at a size in `planned`.
 
+use crate::cluster::PolicyPlan;
 use crate::mapreduce::PhaseLaw;
 use serde::Deserialize;
 use serde::Serialize;
-
-/// What a plan of this kind says in `kind`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanKind {
-    /// A stage graph.
-    #[default]
-    Stages,
-}
 
 /// A job of stages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StagePlan {
-    /// The kind of plan: `stages`.
-    pub kind: PlanKind,
     /// What the logs could not tell, and what was assumed instead. Not used in estimates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -31,6 +21,9 @@ pub struct StagePlan {
     pub run: RunSpread,
     /// The stages; one may wait for earlier ones only.
     pub stage: Vec<StageSpec>,
+    /// Policies against stragglers that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy: Vec<PolicyPlan>,
 }
 
 /// The size of input and cluster.
@@ -51,7 +44,10 @@ pub struct JobSize {
     pub partitions: Option<u32>,
     /// From the end of the last stage to the end of the job \[s\], >= 0. Default 0.
     #[serde(default)]
-    pub end_s: f64,
+    pub teardown_s: f64,
+    /// The time by which the job must be finished \[s\], > 0. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_s: Option<f64>,
 }
 
 /// How whole runs differ: the logarithm of a run's factor is normal, known from a few runs only.
@@ -61,7 +57,7 @@ pub struct RunSpread {
     /// Standard deviation of the factor's logarithm, >= 0.
     pub sigma: f64,
     /// Degrees of freedom of `sigma`, >= 1.
-    pub freedom: f64,
+    pub degrees_of_freedom: f64,
     /// Runs whose mean is the model's centre, >= 1.
     pub runs: u32,
 }
@@ -69,7 +65,7 @@ pub struct RunSpread {
 impl Default for RunSpread {
     /// What is assumed where nothing is known: whole runs differ by 15 %, worth four runs.
     fn default() -> Self {
-        Self { sigma: 0.15, freedom: 4.0, runs: 1 }
+        Self { sigma: 0.15, degrees_of_freedom: 4.0, runs: 1 }
     }
 }
 
@@ -129,7 +125,7 @@ pub struct StageSpec {
     pub setup_s: f64,
     /// Whether it has as many tasks as a shuffle has partitions.
     #[serde(default)]
-    pub partitions: bool,
+    pub uses_partitions: bool,
     /// Tasks with hardly any data, such as that of a split of a few bytes.
     #[serde(default)]
     pub small_tasks: u32,
@@ -141,7 +137,7 @@ pub struct StageSpec {
     pub warming: f64,
     /// How times vary around their means.
     #[serde(default)]
-    pub law: PhaseLaw,
+    pub distribution: PhaseLaw,
     /// Full tasks; rounded to a whole number, at least 1.
     pub tasks: Amount,
     /// Data of all full tasks together \[MB\].

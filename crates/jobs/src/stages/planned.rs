@@ -67,7 +67,7 @@ impl PlannedJob {
             name: plan.job.name.clone(),
             slots,
             stages: plan.stage.iter().map(|stage| planned(stage, plan, slots)).collect(),
-            end_s: plan.job.end_s,
+            end_s: plan.job.teardown_s,
         }
     }
 
@@ -89,7 +89,7 @@ impl PlannedJob {
 
 fn planned(stage: &StageSpec, plan: &StagePlan, slots: u32) -> PlannedStage {
     let input = plan.job.input_mb;
-    let given = plan.job.partitions.filter(|_| stage.partitions);
+    let given = plan.job.partitions.filter(|_| stage.uses_partitions);
     // `as` is fine: a sound plan has at most a million tasks
     let full = given.unwrap_or_else(|| stage.tasks.at(input).round().max(1.0) as u32);
     let task_mb = stage.data_mb.at(input).max(0.0) / f64::from(full);
@@ -107,7 +107,7 @@ fn planned(stage: &StageSpec, plan: &StagePlan, slots: u32) -> PlannedStage {
         setup_s: stage.setup_s,
         task_mb,
         waves,
-        law: stage.law.clone(),
+        law: stage.distribution.clone(),
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
             cold: TaskTime { fixed_s: 5.0, per_mb_s: 0.1, error: 0.3 },
             warm: TaskTime { fixed_s: 1.0, per_mb_s: 0.05, error: 0.1 },
             warming: 0.6,
-            partitions: true,
+            uses_partitions: true,
             ..StageSpec::default()
         };
         let job = JobSize { input_mb: 100.0, executors: slots, cores: 1, ..JobSize::default() };
@@ -186,7 +186,7 @@ mod tests {
     fn errors_are_weighted_by_time() {
         let mut plan = plan(2.0, 2);
         assert!((PlannedJob::of(&plan).error() - 0.3).abs() < 1e-12);
-        plan.job.end_s = PlannedJob::of(&plan).stages[0].work_s() / 2.0;
+        plan.job.teardown_s = PlannedJob::of(&plan).stages[0].work_s() / 2.0;
         assert!((PlannedJob::of(&plan).error() - 0.15).abs() < 1e-12);
     }
 }

@@ -28,7 +28,7 @@ impl RunFactor {
     pub fn new(spread: &RunSpread, error: f64) -> Self {
         let runs = f64::from(spread.runs.max(1));
         let scale = (spread.sigma * spread.sigma * (1.0 + 1.0 / runs) + error * error).sqrt();
-        let freedom = spread.freedom.max(1.0);
+        let freedom = spread.degrees_of_freedom.max(1.0);
         let point = |i: u32| (scale * student_quantile((f64::from(i) + 0.5) / f64::from(POINTS), freedom)).exp();
         Self { scale, freedom, points: (0..POINTS).map(point).collect() }
     }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_job_without_chance_has_the_factors_quantiles() {
-        let spread = RunSpread { sigma: 0.2, freedom: 6.0, runs: 3 };
+        let spread = RunSpread { sigma: 0.2, degrees_of_freedom: 6.0, runs: 3 };
         let times = JobTimes::new(vec![(10.0, 1.0)], RunFactor::new(&spread, 0.1)).unwrap();
         let scale = (0.04_f64 * 4.0 / 3.0 + 0.01).sqrt();
         for p in [0.05, 0.25, 0.5, 0.9, 0.95] {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn without_a_spread_the_times_are_those_simulated() {
-        let still = RunSpread { sigma: 0.0, freedom: 4.0, runs: 1 };
+        let still = RunSpread { sigma: 0.0, degrees_of_freedom: 4.0, runs: 1 };
         let times =
             JobTimes::new(vec![(3.0, 2.0), (1.0, 1.0), (2.0, 1.0), (9.0, 0.0)], RunFactor::new(&still, 0.0)).unwrap();
         assert!((times.usual_mean() - 9.0 / 4.0).abs() < 1e-12);

@@ -95,7 +95,7 @@ pub fn fit_report(fitted: &FittedStages, level: f64) -> FitReport {
         name: fitted.plan.job.name.clone(),
         level,
         run_sigma: fitted.plan.run.sigma,
-        run_freedom: fitted.plan.run.freedom,
+        run_freedom: fitted.plan.run.degrees_of_freedom,
         stages: fitted.stages.iter().map(|stage| stage_row(fitted, stage, level)).collect(),
         runs: fitted.runs.iter().map(run_row).collect(),
         notes: fitted.plan.notes.clone(),
@@ -118,7 +118,7 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
         warm_s: time(stage.spec.warm),
         warming: stage.spec.warming,
         setup_s: stage.spec.setup_s,
-        law: stage.spec.law.kind().into(),
+        law: stage.spec.distribution.kind().into(),
         laws: stage.laws.iter().map(|law| (law.law.to_owned(), law.score)).collect(),
         held_up: stage.held_up,
     }

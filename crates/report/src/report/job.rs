@@ -263,7 +263,7 @@ fn phase_row(plan: &Plan, phases: &JobPhases, phase: Phase) -> PhaseRow {
         number: phase.number(),
         name: phase.name().into(),
         tasks: means.len(),
-        law: plan.model.law.get(phase).kind().into(),
+        law: plan.model.distribution.get(phase).kind().into(),
         mean_s: means.iter().sum::<f64>() / means.len().max(1) as f64,
         min_s: means.iter().copied().fold(f64::INFINITY, f64::min),
         max_s: means.iter().copied().fold(0.0, f64::max),

@@ -173,7 +173,7 @@ pub use trace_timeline::trace_svg;
 pub use trade_off_plot::{TradeOff, trade_off_svg};
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
-    what_if_report,
+    planned_what_if_report, what_if_report,
 };
 pub use whatif_log::{LogWhatIfReport, ReplayNodeRow, ReplayStageRow, log_what_if_report};
 pub use whatif_plot::what_if_picture;

@@ -117,7 +117,7 @@ pub fn optimize_report(plan: &OptimizePlan, candidates: &[Candidate], found: &Fo
         eliminated: found.eliminated.len() as u64,
         replications: found.looks.iter().map(replications_of).sum(),
         version: env!("CARGO_PKG_VERSION").into(),
-        seed: settings.seed,
+        seed: plan.sweep.seed,
         plan: toml::to_string(plan).unwrap_or_default(),
     }
 }
@@ -230,7 +230,7 @@ fn answer(report: &OptimizeReport) -> String {
         (None, "none") => text += "  no point meets the deadline\n",
         (None, "undecided") => {
             text += "  undecided: no point was shown to meet the deadline, and not all were shown to fail; more \
-                     `most_replications`,\n  or a smaller `indifference`, decide nearer to the deadline\n";
+                     `max_replications`,\n  or a smaller `indifference`, decide nearer to the deadline\n";
         }
         (None, _) => text += "  stopped before anything was decided\n",
     }

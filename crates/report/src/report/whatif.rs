@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::detect::CATALOGUE;
 use crate::cluster::metrics::Metric;
-use crate::cluster::{Advice, Comparison, Plan, PolicySummary, SlotShare, Watching};
+use crate::cluster::{Advice, Comparison, KnownJob, Plan, PolicySummary, SlotShare, Watching};
 use crate::document::parts::{partial, wall};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::estimate::Measured;
+use crate::plan::JobPlan;
 use crate::render::bars_text;
 use crate::report::json::Word;
 use crate::report::number::{count, counted, quantile_name, within};
@@ -115,7 +116,7 @@ pub struct WhatIfReport {
 
 /// What a comparison of a plan's policies found.
 pub fn what_if_report(plan: &Plan, comparison: &Comparison, seed: u64, planned: u64, wall: Duration) -> WhatIfReport {
-    let groups = &plan.cluster.nodes;
+    let groups = &plan.cluster.node;
     let size = WhatIfSize {
         nodes: groups.iter().map(|group| u64::from(group.count)).sum(),
         slots: groups.iter().map(|group| u64::from(group.count) * u64::from(group.slots)).sum(),
@@ -124,6 +125,27 @@ pub fn what_if_report(plan: &Plan, comparison: &Comparison, seed: u64, planned: 
         reduces: plan.job.iter().map(|job| u64::from(job.reduces)).sum(),
     };
     let plan = toml::to_string(plan).unwrap_or_default();
+    WhatIfReport { plan, ..report_of(size, comparison, seed, planned, wall) }
+}
+
+/// What a comparison of policies found on a job that other commands run as a net: its tasks one by one.
+pub fn planned_what_if_report(
+    plan: &JobPlan,
+    job: &KnownJob,
+    comparison: &Comparison,
+    seed: u64,
+    planned: u64,
+    wall: Duration,
+) -> WhatIfReport {
+    let tasks: Vec<u64> = job.stages.iter().map(|stage| stage.tasks.len() as u64).collect();
+    let all = tasks.iter().sum();
+    let (maps, reduces) = match (plan, &tasks[..]) {
+        (JobPlan::MapReduce(_), [maps, reduces]) => (*maps, *reduces),
+        _ => (all, 0),
+    };
+    let slots = job.nodes.iter().map(|node| u64::from(node.slots)).sum();
+    let size = WhatIfSize { nodes: job.nodes.len() as u64, slots, jobs: 1, maps, reduces };
+    let plan = plan.to_toml().unwrap_or_default();
     WhatIfReport { plan, ..report_of(size, comparison, seed, planned, wall) }
 }
 

@@ -45,8 +45,8 @@ pub fn search_by_estimates<E>(
             continue;
         }
         let judgement = judge(candidate, share)?;
-        let time = mean(candidate, settings.replications, level(1))?;
-        let cost = time.map(|time| candidate.cost_of(time, settings.replications));
+        let time = mean(candidate, plan.sweep.replications, level(1))?;
+        let cost = time.map(|time| candidate.cost_of(time, plan.sweep.replications));
         found.looks.push(Look { candidate: i, judgement, cost });
         match (judgement.verdict, cost) {
             (Verdict::Stopped, _) | (_, None) => return Ok(found),
@@ -55,11 +55,11 @@ pub fn search_by_estimates<E>(
             (Verdict::Undecided, _) => {}
         }
     }
-    let (mut look, mut replications) = (1, settings.replications);
+    let (mut look, mut replications) = (1, plan.sweep.replications);
     loop {
         let best = found.best();
         let rivals = best.map_or_else(Vec::new, |best| found.rivals(best, settings.indifference));
-        if rivals.is_empty() || replications >= settings.most_replications {
+        if rivals.is_empty() || replications >= settings.max_replications {
             found.answer = match best {
                 Some(best) if rivals.is_empty() => Answer::Cheapest(best),
                 Some(best) => Answer::Meets(best),
@@ -71,7 +71,7 @@ pub fn search_by_estimates<E>(
             return Ok(found);
         }
         look += 1;
-        replications = replications.saturating_mul(2).min(settings.most_replications);
+        replications = replications.saturating_mul(2).min(settings.max_replications);
         for which in rivals.into_iter().chain(best) {
             let candidate = &candidates[found.looks[which].candidate];
             let Some(time) = mean(candidate, replications, level(look))? else { return Ok(found) };
@@ -123,8 +123,8 @@ mod tests {
 
     fn plan(indifference: f64, most: u64) -> OptimizePlan {
         let text = format!(
-            "[optimize]\nmeasure = 'mean'\ndeadline_s = 6.5\ncost = '0'\ncost_per_s = 'a'\nconfidence = 0.9\nreplications = 100\n\
-             indifference = {indifference}\nmost_replications = {most}\n[[axis]]\nkey = 'a'\nfrom = 1\nto = 6\n"
+            "[optimize]\nmeasure = 'mean'\ndeadline_s = 6.5\ncost = '0'\ncost_per_s = 'a'\nconfidence = 0.9\n\
+             indifference = {indifference}\nmax_replications = {most}\n[sweep]\nreplications = 100\n[[axis]]\nkey = 'a'\nfrom = 1\nto = 6\n"
         );
         OptimizePlan::from_toml(&text).unwrap()
     }
@@ -146,7 +146,7 @@ mod tests {
                 error,
                 indifference: 0.01,
                 first: 100,
-                most: plan.optimize.most_replications,
+                most: plan.optimize.max_replications,
             };
             judge.judge(|first, count| {
                 Ok::<_, Infallible>(Some(times(candidate, first + count).split_off(first as usize)))

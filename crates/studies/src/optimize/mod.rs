@@ -30,6 +30,6 @@ pub use compare::search_by_estimates;
 pub use cost::{Cost, CostError};
 pub use cost_estimate::CostEstimate;
 pub use judge::{Judge, Judgement, Measure, Verdict};
-pub use plan::{Faster, OptimizeFault, OptimizePlan, PlanError, Search, Settings, Variable};
+pub use plan::{Faster, OptimizePlan, Search, Settings, Variable};
 pub use run::{Optimization, OptimizeOutcome};
 pub use search::{Answer, Candidate, Found, Look, candidates, search};

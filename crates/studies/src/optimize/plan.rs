@@ -7,13 +7,17 @@ use toml::Value;
 
 use crate::optimize::cost::{Cost, NODES};
 use crate::optimize::judge::Measure;
-use crate::plan_text::{self, Checker, ValueFault};
-use crate::sweep::{Axis, Scale};
+use crate::plan::{Checker, Document, Loaded, PlanError, PlanProblem, Rename};
+use crate::sweep::plan::rename_keys;
+use crate::sweep::{self, Axis, Scale, SweepPlan};
 
-/// An optimisation: a deadline, and what may be chosen to meet it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// An optimisation: a sweep with a deadline, and the choices to meet it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OptimizePlan {
+    /// What the points are: `base`, `net`, `until`, `replications` (at the first look at a point; default 500), `seed` and
+    /// `max_points` (default 10,000). The other keys of a sweep have no effect and are refused.
+    pub sweep: sweep::Settings,
     /// What is asked, and how sure the answer must be.
     pub optimize: Settings,
     /// What may be chosen; at least one.
@@ -24,18 +28,10 @@ pub struct OptimizePlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// File of the job plan that the points change, beside this plan. Default: the default job.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base: Option<String>,
-    /// File of the net whose rate parameters the points change, instead of a job. Default none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub net: Option<String>,
-    /// Goal of the net: an expression that is not 0 there. Default: the dead marking.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<String>,
     /// What must be at most the deadline: `mean`, or a quantile such as `p95` or `p99.9`. Default `p95`.
     pub measure: String,
-    /// The deadline \[s\], > 0. It must be given.
+    /// The deadline \[s\], > 0. Default: `job.deadline_s` of the base.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
     /// Probability with which every decision on the way is right, in (0, 1). Default 0.95.
     pub confidence: f64,
@@ -49,22 +45,20 @@ pub struct Settings {
     pub cost_per_s: Option<String>,
     /// How points are looked at. Default `auto`.
     pub search: Search,
-    /// Replications at the first look at a point, >= 2. Default 500.
-    pub replications: u64,
     /// Replications after which a point stays undecided, at most 100,000,000. Default 1,000,000.
-    pub most_replications: u64,
-    /// Seed of every point. Default 0.
-    pub seed: u64,
-    /// Points that there may be. Default 10,000.
-    pub most_points: u64,
+    pub max_replications: u64,
+}
+
+impl Default for OptimizePlan {
+    fn default() -> Self {
+        let sweep = sweep::Settings { replications: 500, max_points: 10_000, ..sweep::Settings::default() };
+        Self { sweep, optimize: Settings::default(), axis: Vec::new() }
+    }
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            base: None,
-            net: None,
-            until: None,
             measure: "p95".into(),
             deadline_s: None,
             confidence: 0.95,
@@ -72,10 +66,7 @@ impl Default for Settings {
             cost: NODES.into(),
             cost_per_s: None,
             search: Search::Auto,
-            replications: 500,
-            most_replications: 1_000_000,
-            seed: 0,
-            most_points: 10_000,
+            max_replications: 1_000_000,
         }
     }
 }
@@ -136,46 +127,16 @@ pub struct Variable {
     pub faster: Faster,
 }
 
-/// What can be wrong with a plan of an optimisation.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OptimizeFault {
-    /// A number out of its range.
-    #[error(transparent)]
-    Value(#[from] ValueFault),
-    /// No deadline.
-    #[error("`deadline_s` must be given: the time in seconds that must be met")]
-    NoDeadline,
-    /// A measure that is none.
-    #[error("`{measure}` is no measure; one is `mean`, `p95` or `p99.9`")]
-    Measure {
-        /// The text.
-        measure: String,
-    },
-    /// A cost that is no expression.
-    #[error("{0}")]
-    Cost(String),
-    /// An axis without a key.
-    #[error("an axis needs a key, such as \"cluster.node[0].count\"")]
-    NoKey,
-    /// A key that another axis has too.
-    #[error("another axis varies `{key}` too")]
-    SameKey {
-        /// The key.
-        key: String,
-    },
-    /// An axis without values, or with too many.
-    #[error("an axis needs `values`, or `from` and `to`, but not both")]
-    Values,
-    /// Keys that exclude each other.
-    #[error("{0}")]
-    Keys(&'static str),
-}
-
-/// Why a text is no plan of an optimisation.
-pub type PlanError = plan_text::PlanError<OptimizeFault>;
-/// A value of a plan that cannot be right.
-pub type PlanProblem = plan_text::PlanProblem<OptimizeFault>;
+/// Keys of plans of optimisations that had another name before 0.2.
+pub const OPTIMIZE_RENAMES: [Rename; 7] = [
+    Rename::to("optimize.base", "sweep.base"),
+    Rename::to("optimize.net", "sweep.net"),
+    Rename::to("optimize.until", "sweep.until"),
+    Rename::to("optimize.seed", "sweep.seed"),
+    Rename::to("optimize.replications", "sweep.replications"),
+    Rename::to("optimize.most_points", "sweep.max_points"),
+    Rename::to("optimize.most_replications", "optimize.max_replications"),
+];
 
 /// Most axes.
 const MOST_AXES: u64 = 16;
@@ -189,8 +150,7 @@ impl OptimizePlan {
     ///
     /// # Errors
     ///
-    /// [`PlanError::Text`](plan_text::PlanError::Text) for what is not a plan's text,
-    /// [`PlanError::Values`](plan_text::PlanError::Values) with every bad value.
+    /// All problems, each with its place.
     ///
     /// # Examples
     ///
@@ -201,7 +161,28 @@ impl OptimizePlan {
     /// assert_eq!(plan.count(), 31);
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        plan_text::read(text, |error| error.message().to_owned(), |plan: &Self, _| plan.problems())
+        Self::read(text).map(|loaded| loaded.plan)
+    }
+
+    /// Reads a plan from TOML, with the warnings about old names.
+    ///
+    /// # Errors
+    ///
+    /// As [`OptimizePlan::from_toml`].
+    pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
+        let mut document = Document::parse(text, &OPTIMIZE_RENAMES)?;
+        // as `Default` has them
+        document.set_default("sweep.replications", "500");
+        document.set_default("sweep.max_points", "10_000");
+        let mut loaded = document.read(Self::problems)?;
+        let keys = loaded.plan.axis.iter_mut().map(|axis| &mut axis.key);
+        loaded.warnings.extend(rename_keys(text, keys));
+        Ok(loaded)
+    }
+
+    /// The points as those of a sweep.
+    pub fn as_sweep(&self) -> SweepPlan {
+        SweepPlan { sweep: self.sweep.clone(), axis: self.axis.iter().map(Variable::axis).collect() }
     }
 
     /// A commented plan that shows every key.
@@ -229,33 +210,30 @@ impl OptimizePlan {
             to.section = format!("axis[{i}]");
             axis.check(&mut to);
             if self.axis[..i].iter().any(|other| other.key == axis.key) {
-                to.add("key", OptimizeFault::SameKey { key: axis.key.clone() });
+                to.add("key", format!("another axis varies `{}` too", axis.key));
             }
         }
         if to.problems.is_empty() {
-            to.section = "optimize".into();
-            to.count("most_points", self.count(), "points", 1, self.optimize.most_points);
+            to.section = "sweep".into();
+            to.count("max_points", self.count(), "points", 1, self.sweep.max_points);
         }
         to.problems
     }
 
-    fn check_settings(&self, to: &mut Checker<OptimizeFault>) {
+    fn check_settings(&self, to: &mut Checker) {
         let settings = &self.optimize;
         to.section = "optimize".into();
-        match settings.deadline_s {
-            None => to.add("", OptimizeFault::NoDeadline),
-            Some(deadline) => {
-                to.range("deadline_s", deadline, deadline > 0.0 && deadline.is_finite(), "a number of seconds above 0");
-            }
+        if let Some(deadline) = settings.deadline_s {
+            to.range("deadline_s", deadline, deadline > 0.0 && deadline.is_finite(), "a number of seconds above 0");
         }
         if Measure::parse(&settings.measure).is_none() {
-            to.add("measure", OptimizeFault::Measure { measure: settings.measure.clone() });
+            to.add("measure", format!("`{}` is not a measure, such as `mean`, `p95` or `p99.9`", settings.measure));
         }
         if let Err(error) = Cost::parse(&settings.cost) {
-            to.add("cost", OptimizeFault::Cost(error.to_string()));
+            to.add("cost", error);
         }
         if let Some(Err(error)) = settings.cost_per_s.as_deref().map(Cost::parse) {
-            to.add("cost_per_s", OptimizeFault::Cost(error.to_string()));
+            to.add("cost_per_s", error);
         }
         let fits = match settings.search {
             Search::Auto => true,
@@ -263,22 +241,20 @@ impl OptimizePlan {
             Search::Bisection | Search::Rising => settings.cost_per_s.is_none(),
         };
         if !fits {
-            to.add(
-                "search",
-                OptimizeFault::Keys("costs that depend on the time (`cost_per_s`) need `comparison`, and only they"),
-            );
+            to.add("search", "costs that depend on the time (`cost_per_s`) need `comparison`, and only they");
         }
         let (confidence, zone) = (settings.confidence, settings.indifference);
         to.range("confidence", confidence, confidence > 0.0 && confidence < 1.0, "a share between 0 and 1");
         to.range("indifference", zone, (0.0..1.0).contains(&zone), "a share from 0 to below 1");
-        let most = settings.most_replications;
-        to.count("most_replications", most, "replications", 2, MOST_REPLICATIONS);
-        to.count("replications", settings.replications, "replications", 2, most.max(2));
-        if settings.base.is_some() && settings.net.is_some() {
-            to.add("net", OptimizeFault::Keys("a plan is about a job (`base`) or about a net (`net`), not about both"));
-        }
-        if settings.until.is_some() && settings.net.is_none() {
-            to.add("until", OptimizeFault::Keys("`until` is about a net (`net`); the goal of a job is its end"));
+        let most = settings.max_replications;
+        to.count("max_replications", most, "replications", 2, MOST_REPLICATIONS);
+        to.section = "sweep".into();
+        to.count("replications", self.sweep.replications, "replications", 2, most.max(2));
+        self.sweep.check_subject(to);
+        for (key, is_set) in self.sweep.set_for_sweeps() {
+            if is_set {
+                to.add(key, "`optimize` does not use it; leave it out");
+            }
         }
     }
 }
@@ -315,24 +291,26 @@ impl Variable {
         self.axis().levels()
     }
 
-    fn check(&self, to: &mut Checker<OptimizeFault>) {
+    fn check(&self, to: &mut Checker) {
         if self.key.trim().is_empty() {
-            to.add("key", OptimizeFault::NoKey);
+            to.add("key", "an axis needs a key, such as \"cluster.node[0].count\"");
         }
         let finer = self.from.is_some() || self.to.is_some() || self.steps.is_some() || self.whole.is_some();
         if let Some(values) = &self.values {
             to.count("values", values.len() as u64, "values", 1, MOST_VALUES);
             if finer {
-                to.add("values", OptimizeFault::Values);
+                to.add("values", "an axis needs `values`, or `from` and `to`, but not both");
             }
             return;
         }
-        let (Some(from), Some(end)) = (self.from, self.to) else { return to.add("", OptimizeFault::Values) };
+        let (Some(from), Some(end)) = (self.from, self.to) else {
+            return to.add("", "an axis needs `values`, or `from` and `to`, but not both");
+        };
         for (key, value) in [("from", from), ("to", end)] {
             to.range(key, value, value.is_finite() && value.abs() < 1e15, "a number below 10^15");
         }
         if self.steps.is_none() && self.whole == Some(false) {
-            to.add("whole", OptimizeFault::Keys("values that are not whole need `steps`"));
+            to.add("whole", "values that are not whole need `steps`");
         }
         let steps = self.axis().steps.unwrap_or(1);
         // one whole number is a choice too, if a poor one
@@ -345,10 +323,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Vec<String> {
-        match OptimizePlan::from_toml(text) {
-            Err(PlanError::Values(problems)) => problems.iter().map(ToString::to_string).collect(),
-            other => panic!("expected problems, got {other:?}"),
-        }
+        OptimizePlan::from_toml(text).unwrap_err().problems.iter().map(PlanProblem::without_line).collect()
     }
 
     #[test]
@@ -359,24 +334,60 @@ mod tests {
 
     #[test]
     fn all_problems_are_told() {
-        let text = "[optimize]\nmeasure = 'median'\nconfidence = 1\ncost = '2 *'\nreplications = 1\n[[axis]]\nkey = 'a'\n\
+        let text = "[optimize]\nmeasure = 'median'\nconfidence = 1\ncost = '2 *'\n[sweep]\nreplications = 1\n[[axis]]\nkey = 'a'\n\
                     values = []\n[[axis]]\nkey = 'a'\nfrom = 1\n[[axis]]\nkey = 'b'\nfrom = 0\nto = 1\nwhole = false\n";
         assert_eq!(
             told(text),
             [
-                "`optimize`: `deadline_s` must be given: the time in seconds that must be met",
-                "`optimize.measure`: `median` is no measure; one is `mean`, `p95` or `p99.9`",
+                "`optimize.measure`: `median` is not a measure, such as `mean`, `p95` or `p99.9`",
                 "`optimize.cost`: the cost: expected a number, a name, `#(place)` or `(`",
                 "`optimize.confidence`: 1 is not a share between 0 and 1",
-                "`optimize.replications`: 1 replications; there must be 2 to 1000000",
+                "`sweep.replications`: 1 replications; there must be 2 to 1000000",
                 "`axis[0].values`: 0 values; there must be 1 to 1000000",
                 "`axis[1]`: an axis needs `values`, or `from` and `to`, but not both",
                 "`axis[1].key`: another axis varies `a` too",
                 "`axis[2].whole`: values that are not whole need `steps`",
             ]
         );
-        let many = "optimize = { deadline_s = 1, most_points = 5 }\n[[axis]]\nkey = 'a'\nfrom = 1\nto = 6";
-        assert_eq!(told(many), ["`optimize.most_points`: 6 points; there must be 1 to 5"]);
+        let many = "sweep.max_points = 5\noptimize.deadline_s = 1\n[[axis]]\nkey = 'a'\nfrom = 1\nto = 6";
+        assert_eq!(told(many), ["`sweep.max_points`: 6 points; there must be 1 to 5"]);
+    }
+
+    /// Every old name, and the same plan with the new names.
+    #[test]
+    fn every_old_name_is_read_with_one_warning() {
+        let axis = "[[axis]]\nkey = 'a'\nfrom = 3\nto = 6\n";
+        let old = format!(
+            "[optimize]\nnet = 'n.xml'\nuntil = 'x'\nseed = 3\nreplications = 7\nmost_points = 70\nmost_replications = 700\n{axis}"
+        );
+        let new = format!(
+            "[sweep]\nnet = 'n.xml'\nuntil = 'x'\nseed = 3\nreplications = 7\nmax_points = 70\n[optimize]\n\
+             max_replications = 700\n{axis}"
+        );
+        let [old, new] = [old, new].map(|text| OptimizePlan::read(&text).unwrap());
+        assert_eq!((&old.plan, new.warnings), (&new.plan, Vec::new()));
+        let base = OptimizePlan::read(&format!("[optimize]\nbase = 'job.toml'\n{axis}")).unwrap();
+        assert_eq!(base.plan.sweep.base.as_deref(), Some("job.toml"));
+        assert_eq!((base.plan.sweep.replications, base.plan.sweep.max_points), (500, 10_000));
+        assert_eq!(OptimizePlan::default().sweep, OptimizePlan::from_toml(axis).unwrap().sweep);
+        let warnings: Vec<_> = old.warnings.iter().chain(&base.warnings).map(|warning| &warning.message).collect();
+        for rename in OPTIMIZE_RENAMES {
+            let start = format!("`{}` is now `{}` (line ", rename.old, rename.new.unwrap());
+            assert_eq!(
+                warnings.iter().filter(|message| message.starts_with(&start)).count(),
+                1,
+                "{rename:?} {warnings:?}"
+            );
+        }
+        assert_eq!(warnings.len(), OPTIMIZE_RENAMES.len());
+    }
+
+    #[test]
+    fn keys_of_sweeps_without_effect_are_refused() {
+        let text = "[sweep]\ndesign = 'each'\nconstraints = ['a > 1']\n[[axis]]\nkey = 'a'\nfrom = 3\nto = 6\n";
+        let expected =
+            ["design", "constraints"].map(|key| format!("`sweep.{key}`: `optimize` does not use it; leave it out"));
+        assert_eq!(told(text), expected);
     }
 
     #[test]

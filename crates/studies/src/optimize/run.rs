@@ -3,17 +3,18 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use crate::Problems;
 use crate::ask::times;
-use crate::error::StudyError;
+use crate::error::{KeyProblem, StudyError};
 use crate::estimate::FloatMoments;
 use crate::optimize::compare::search_by_estimates;
 use crate::optimize::cost::{Cost, NODES};
 use crate::optimize::judge::{Judge, Judgement, Measure};
-use crate::optimize::plan::{OptimizePlan, Search, Variable};
+use crate::optimize::plan::{OptimizePlan, Search};
 use crate::optimize::search::{Answer, Candidate, Found, candidates, may_bisect, search};
 use crate::sim::Ensemble;
 use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
-use crate::sweep::{Axis, Model, Point, Settings, SweepPlan};
+use crate::sweep::{Model, Point, SweepPlan};
 use crate::watch::Watch;
 
 /// A search for the cheapest configuration of a job or net that meets a deadline.
@@ -64,9 +65,18 @@ impl Optimization {
     ///
     /// # Errors
     ///
-    /// [`StudyError::Load`].
+    /// [`StudyError::Load`]; [`StudyError::Plan`] if neither the plan nor its job has a deadline.
     pub fn new(plan: OptimizePlan, folder: &Path) -> Result<Self, StudyError> {
-        let Loaded { subject, warnings } = Loaded::open(&as_sweep(&plan).sweep, folder)?;
+        let Loaded { subject, warnings } = Loaded::open(&plan.sweep, folder)?;
+        let sweep = plan.as_sweep();
+        let of_job = || subject.number("job.deadline_s", &sweep.axis, &Point::base(sweep.axis.len()));
+        let deadline_s = plan.optimize.deadline_s.or_else(of_job);
+        if deadline_s.is_none() {
+            let missing = "`optimize`: `deadline_s` must be given: the time in seconds that must be met";
+            Problems::check(vec![KeyProblem::at("optimize", missing)])?;
+        }
+        let mut plan = plan;
+        plan.optimize.deadline_s = deadline_s;
         Ok(Self { plan, subject, warnings, threads: None })
     }
 
@@ -74,7 +84,7 @@ impl Optimization {
     ///
     /// # Errors
     ///
-    /// [`StudyError::Load`], [`StudyError::OptimizePlan`].
+    /// [`StudyError::Load`], [`StudyError::Text`].
     pub fn open(path: &Path) -> Result<Self, StudyError> {
         let plan = OptimizePlan::from_toml(&load::read_text(path)?)?;
         Self::new(plan, path.parent().unwrap_or(Path::new("")))
@@ -87,7 +97,7 @@ impl Optimization {
     /// Keys that cannot be used, or replications that cannot be run. A stopped search is a result: [`Answer::Stopped`].
     pub fn run(&self, watch: &dyn Watch) -> Result<OptimizeOutcome, StudyError> {
         let plan = &self.plan;
-        let sweep = as_sweep(plan);
+        let sweep = plan.as_sweep();
         let candidates = self.priced(&sweep).map_err(StudyError::Model)?;
         let base = Point::base(sweep.axis.len());
         let points: Vec<Point> =
@@ -147,8 +157,8 @@ impl Optimization {
             deadline_s: settings.deadline_s.unwrap_or(f64::INFINITY),
             error,
             indifference: settings.indifference,
-            first: settings.replications,
-            most: settings.most_replications,
+            first: self.plan.sweep.replications,
+            most: settings.max_replications,
         };
         judge.judge(|first, count| {
             watch.progress(first, first + count);
@@ -178,21 +188,7 @@ impl Optimization {
     }
 
     fn ensemble(&self, replications: u64) -> Ensemble {
-        let seed = self.plan.optimize.seed;
+        let seed = self.plan.sweep.seed;
         Ensemble { replications, seed, threads: self.threads, ..Ensemble::default() }
     }
-}
-
-/// Returns the axes and the subject of a search as a sweep.
-fn as_sweep(plan: &OptimizePlan) -> SweepPlan {
-    let OptimizePlan { optimize, axis } = plan;
-    let settings = Settings {
-        base: optimize.base.clone(),
-        net: optimize.net.clone(),
-        until: optimize.until.clone(),
-        seed: optimize.seed,
-        ..Settings::default()
-    };
-    let axis: Vec<Axis> = axis.iter().map(Variable::axis).collect();
-    SweepPlan { sweep: settings, axis }
 }

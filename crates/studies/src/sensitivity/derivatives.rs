@@ -79,7 +79,7 @@ fn knob(study: &Sensitivity, which: usize) -> Knob {
     };
     let shift = model(at - step).and_then(|low| Ok(Shift { low, high: model(at + step)?, width: 2.0 * step }));
     let shift = shift.map_err(|message| {
-        if message.contains("expected u64") || message.contains("floating point") {
+        if message.contains("is not a whole number") {
             "it is a whole number, which has no derivative; the methods `each`, `morris` and `sobol` can move it"
                 .to_owned()
         } else {

@@ -1,12 +1,10 @@
 //! The job plan or net of one run: the subject with the values of a point.
 
-use std::fmt;
-
 use toml::Table;
 
 use crate::mapreduce::Plan;
 use crate::net::{BuildError, Net, ParameterId};
-use crate::plan_text::PlanError;
+use crate::plan::{PlanError, ProblemKind};
 use crate::stages::StagePlan;
 use crate::subject::number::as_number;
 use crate::sweep::{Axis, Point, path};
@@ -66,20 +64,15 @@ pub(super) fn table_at(table: &Table, axes: &[Axis], point: &Point, which: impl 
     table
 }
 
-/// Returns the first problem of a plan.
-fn misfit<F: fmt::Display>(error: PlanError<F>) -> Misfit {
-    match error {
-        PlanError::Values(problems) => {
-            let first = problems.first();
-            Misfit {
-                key: Some(first.map_or_else(String::new, |problem| problem.key.clone())),
-                message: first.map_or_else(String::new, ToString::to_string),
-                unknown: false,
-            }
-        }
-        PlanError::Text { message, .. } => Misfit { key: None, unknown: message.starts_with("unknown field"), message },
-        other => Misfit::plain(other),
-    }
+/// Returns the first problem of a plan; lines of the plan of a point mean nothing to a person.
+fn misfit(error: PlanError) -> Misfit {
+    let Some(problem) = error.problems.first() else { return Misfit::plain(error) };
+    let key = (problem.kind == ProblemKind::Value).then(|| problem.key.clone());
+    let message = problem.without_line();
+    // the axis is named already
+    let prefix = format!("`{}`: ", problem.key);
+    let short = message.strip_prefix(&prefix).filter(|_| problem.kind == ProblemKind::Text).map(str::to_owned);
+    Misfit { key, message: short.unwrap_or(message), unknown: problem.kind == ProblemKind::UnknownKey }
 }
 
 /// Returns the net at a point.

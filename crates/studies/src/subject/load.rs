@@ -6,7 +6,7 @@ use crate::error::StudyError;
 use crate::formats::pipe::{self, ReadOptions, Warning};
 use crate::formats::read_bytes;
 use crate::mapreduce::Plan;
-use crate::stages::StagePlan;
+use crate::plan::{JobPlan, PlanWarning, Work};
 use crate::subject::Subject;
 use crate::subject::load_error::LoadError;
 use crate::sweep::Settings;
@@ -19,6 +19,15 @@ pub enum LoadWarning {
     Empty {
         /// The file.
         path: PathBuf,
+    },
+    /// Old names of keys.
+    Renamed {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// The warnings.
+        warnings: Vec<PlanWarning>,
     },
     /// Warnings of the reader of nets.
     Net {
@@ -89,13 +98,18 @@ impl Loaded {
         if text.parse::<toml::Table>().is_ok_and(|table| table.is_empty()) {
             warnings.push(LoadWarning::Empty { path: path.clone() });
         }
-        let subject = if StagePlan::is_meant(&text) {
-            let plan = StagePlan::from_toml(&text).map_err(|error| LoadError::Stages { path, text, error })?;
-            Subject::stages(&plan)?
-        } else {
-            let plan = Plan::from_toml(&text).map_err(|error| LoadError::Job { path, text, error })?;
-            Subject::job(&plan)?
+        let loaded = match JobPlan::read(&text, Work::MapReduce) {
+            Ok(loaded) => loaded,
+            Err(error) => return Err(LoadError::Job { path, text, error }.into()),
         };
+        let subject = match loaded.plan {
+            JobPlan::MapReduce(plan) => Subject::job(&plan)?,
+            JobPlan::Stages(plan) => Subject::stages(&plan)?,
+            plan @ JobPlan::Tasks(_) => return Err(LoadError::Tasks { path, described_by: plan.described_by() }.into()),
+        };
+        if !loaded.warnings.is_empty() {
+            warnings.push(LoadWarning::Renamed { path, text, warnings: loaded.warnings });
+        }
         Ok(Self { subject, warnings })
     }
 }

@@ -4,11 +4,9 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::formats::pipe::ReadError;
-use crate::mapreduce::plan_check;
 use crate::net::Net;
 use crate::net::expr::ExprError;
-use crate::plan_text::PlanError;
-use crate::stages::StageFault;
+use crate::plan::PlanError;
 
 /// Why a job or net cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +21,7 @@ pub enum LoadError {
         error: io::Error,
     },
     /// A plan that is not UTF-8.
-    #[error("`{}` is not a plan: it is no UTF-8 text", path.display())]
+    #[error("`{}` is not a plan: it is not UTF-8 text", path.display())]
     NotText {
         /// The file.
         path: PathBuf,
@@ -36,17 +34,15 @@ pub enum LoadError {
         /// Its text.
         text: String,
         /// The problems.
-        error: PlanError<plan_check::PlanFault>,
+        error: PlanError,
     },
-    /// A plan of stages with problems.
-    #[error("`{}`: {error}", path.display())]
-    Stages {
+    /// A plan that only the cluster simulator can run, so that it has no net.
+    #[error("`{}` is a plan of {described_by}, task by task: it has no net", path.display())]
+    Tasks {
         /// The file.
         path: PathBuf,
-        /// Its text.
-        text: String,
-        /// The problems.
-        error: PlanError<StageFault>,
+        /// The sections that describe the work.
+        described_by: &'static str,
     },
     /// A net with problems.
     #[error("`{}` is refused:\n{error}", path.display())]

@@ -69,9 +69,12 @@ mod tests {
         let shapes = Shapes::default();
         for round in 1..4 {
             for reduces in [2, 3] {
-                for more in
-                    ["", "model.slots = true\n", "model.law.gpu = { erlang = 2 }\n", "[stragglers]\nshare = 0.2\n"]
-                {
+                for more in [
+                    "",
+                    "model.slots = true\n",
+                    "model.distribution.gpu = { erlang = 2 }\n",
+                    "[stragglers]\nshare = 0.2\n",
+                ] {
                     let text = format!(
                         "job.input_mb = 320\njob.reduces = {reduces}\n{more}[[cluster.node]]\ngpu_speed = {round}.5\n"
                     );

@@ -9,7 +9,7 @@ use toml::Value;
 
 use crate::net::Expr;
 use crate::net::expr::{ExprError, Leaf, Name, NamedLeaf, parse_paths};
-use crate::plan_text;
+use crate::plan;
 use crate::sweep::point::Point;
 
 /// What every point must satisfy.
@@ -156,7 +156,7 @@ pub fn admitted(
 
 /// Where bytes of constraint `number` stand in the text of a plan; the whole constraint where it is written with escapes.
 pub fn place(plan: &str, number: usize, within: Range<usize>) -> Option<Range<usize>> {
-    let whole = plan_text::place(plan, &format!("sweep.constraints[{number}]"))?;
+    let whole = plan::place(plan, &format!("sweep.constraints[{number}]"))?;
     let text = plan.get(whole.clone())?;
     let quotes = if text.starts_with("'''") || text.starts_with("\"\"\"") { 3 } else { 1 };
     let content = text.get(quotes..text.len().checked_sub(quotes)?)?;

@@ -54,7 +54,7 @@ pub use constraint::{Admitted, Constraint, ConstraintFault, admitted};
 pub use design::points;
 pub use merge::{MergeError, merge};
 pub use model::{Batch, BatchError, MakeModel, Model};
-pub use plan::{Axis, Design, PlanError, Scale, Settings, SweepFault, SweepPlan};
+pub use plan::{Axis, Design, Scale, Settings, SweepPlan};
 pub use point::Point;
 pub use result::{Number, PointResult};
 pub use run::{Sweep, SweepOutcome, SweepSettings, SweepWatch};

@@ -6,8 +6,10 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::plan_text::{self, Checker, ValueFault};
-use crate::sweep::constraint::{self, Constraint, ConstraintFault};
+use crate::plan::{
+    self, Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem, PlanWarning, Rename, rename_path,
+};
+use crate::sweep::constraint::{self, Constraint};
 use crate::sweep::sobol;
 
 /// A sweep: a base, and what varies.
@@ -54,7 +56,7 @@ pub struct Settings {
     /// Seed of the whole experiment, the same for every point. Default 0.
     pub seed: u64,
     /// Points that the sweep may have. Default 100,000.
-    pub most_points: u64,
+    pub max_points: u64,
 }
 
 impl Default for Settings {
@@ -71,8 +73,33 @@ impl Default for Settings {
             budget_replications: None,
             budget_time_s: None,
             seed: 0,
-            most_points: 100_000,
+            max_points: 100_000,
         }
+    }
+}
+
+impl Settings {
+    /// Checks what the points are about.
+    pub(crate) fn check_subject(&self, to: &mut Checker) {
+        if self.base.is_some() && self.net.is_some() {
+            to.add("net", "a plan is about a job (`base`) or about a net (`net`), not about both");
+        }
+        if self.until.is_some() && self.net.is_none() {
+            to.add("until", "`until` is about a net (`net`); the goal of a job is its end");
+        }
+    }
+
+    /// The keys that have an effect on sweeps only, and whether they are set.
+    pub(crate) fn set_for_sweeps(&self) -> [(&'static str, bool); 6] {
+        let default = Self::default();
+        [
+            ("design", self.design != default.design),
+            ("constraints", !self.constraints.is_empty()),
+            ("points", self.points != default.points),
+            ("relative_error", self.relative_error.is_some()),
+            ("budget_replications", self.budget_replications.is_some()),
+            ("budget_time_s", self.budget_time_s.is_some()),
+        ]
     }
 }
 
@@ -152,49 +179,6 @@ impl Axis {
     }
 }
 
-/// What can be wrong with a plan of a sweep.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SweepFault {
-    /// A number out of its range.
-    #[error(transparent)]
-    Value(#[from] ValueFault),
-    /// An axis without a key.
-    #[error("an axis needs a key, such as \"job.reduces\"")]
-    NoKey,
-    /// A key that another axis has too.
-    #[error("another axis varies `{key}` too")]
-    SameKey {
-        /// The key.
-        key: String,
-    },
-    /// An axis without values.
-    #[error("an axis needs `values`, or `from` and `to`")]
-    NoValues,
-    /// Values and ends at once.
-    #[error("`values` leave no room for `from`, `to`, `steps`, `scale` and `whole`")]
-    ValuesAndEnds,
-    /// A list whose axes do not fit together.
-    #[error("{got} values, but {wanted} on the first axis; a list takes value i of every axis for point i")]
-    Uneven {
-        /// Values of this axis.
-        got: u64,
-        /// Values of the first axis.
-        wanted: u64,
-    },
-    /// A constraint that is none.
-    #[error("{0}")]
-    Constraint(ConstraintFault),
-    /// Keys that exclude each other, or one that needs another.
-    #[error("{0}")]
-    Keys(&'static str),
-}
-
-/// Why a text is no plan of a sweep.
-pub type PlanError = plan_text::PlanError<SweepFault>;
-/// A value of a plan that cannot be right.
-pub type PlanProblem = plan_text::PlanProblem<SweepFault>;
-
 /// Most replications of a point: the single times are kept for its differences.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 /// Most axes.
@@ -208,13 +192,28 @@ const MOST_STEPS: u64 = 1_000_000;
 /// Values between two ends, where nothing is said.
 pub(in crate::sweep) const STEPS: u64 = 5;
 
+/// Keys of the plans of sweeps that had another name before 0.2.
+pub const SWEEP_RENAMES: [Rename; 1] = [Rename::to("sweep.most_points", "sweep.max_points")];
+
+/// Gives the keys of axes their new names; warnings of old ones.
+pub(crate) fn rename_keys<'k>(text: &str, keys: impl Iterator<Item = &'k mut String>) -> Vec<PlanWarning> {
+    let mut warnings = Vec::new();
+    for (i, key) in keys.enumerate() {
+        let span = plan::place(text, &format!("axis[{i}].key")).unwrap_or_default();
+        if let Some((new, warning)) = rename_path(text, span, key, &JOB_RENAMES) {
+            *key = new;
+            warnings.push(warning);
+        }
+    }
+    warnings
+}
+
 impl SweepPlan {
     /// Reads a plan from TOML; keys left out keep their defaults.
     ///
     /// # Errors
     ///
-    /// [`PlanError::Text`](plan_text::PlanError::Text) for what is not a plan's text,
-    /// [`PlanError::Values`](plan_text::PlanError::Values) with every bad value.
+    /// All problems, each with its place.
     ///
     /// # Examples
     ///
@@ -224,11 +223,20 @@ impl SweepPlan {
     /// assert_eq!(points(&plan).len(), 3); // the base, and two more
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        let read = plan_text::read(text, |error| error.message().to_owned(), |plan: &Self, _| plan.problems());
-        read.map_err(|error| match error {
-            PlanError::Values(problems) => PlanError::Values(problems.into_iter().map(|p| narrowed(p, text)).collect()),
-            other => other,
-        })
+        Self::read(text).map(|loaded| loaded.plan)
+    }
+
+    /// Reads a plan from TOML, with the warnings about old names.
+    ///
+    /// # Errors
+    ///
+    /// As [`SweepPlan::from_toml`].
+    pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
+        let document = Document::parse(text, &SWEEP_RENAMES)?;
+        let mut loaded = document.read(|plan: &Self| plan.problems_in(text))?;
+        let keys = loaded.plan.axis.iter_mut().map(|axis| &mut axis.key);
+        loaded.warnings.extend(rename_keys(text, keys));
+        Ok(loaded)
     }
 
     /// A commented plan that shows every key.
@@ -238,15 +246,20 @@ impl SweepPlan {
 
     /// Everything that is wrong with the values; empty for a sound plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
+        self.problems_in("")
+    }
+
+    /// The same, with places inside the constraints of the text.
+    fn problems_in(&self, text: &str) -> Vec<PlanProblem> {
         let mut to = Checker::new();
-        self.check_settings(&mut to);
+        self.check_settings(text, &mut to);
         to.section = String::new();
         to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
         for (i, axis) in self.axis.iter().enumerate() {
             to.section = format!("axis[{i}]");
             axis.check(&mut to);
             if self.axis[..i].iter().any(|other| other.key == axis.key) {
-                to.add("key", SweepFault::SameKey { key: axis.key.clone() });
+                to.add("key", format!("another axis varies `{}` too", axis.key));
             }
         }
         if to.problems.is_empty() {
@@ -255,7 +268,7 @@ impl SweepPlan {
         to.problems
     }
 
-    fn check_settings(&self, to: &mut Checker<SweepFault>) {
+    fn check_settings(&self, text: &str, to: &mut Checker) {
         let settings = &self.sweep;
         to.section = "sweep".into();
         to.count("points", settings.points, "points", 2, MOST_POINTS);
@@ -271,33 +284,30 @@ impl SweepPlan {
                 "a number of seconds above 0, at most 10 million",
             );
         }
-        for (i, text) in settings.constraints.iter().enumerate() {
-            if let Err(fault) = Constraint::parse(text) {
-                to.add(&format!("constraints[{i}]"), SweepFault::Constraint(fault));
+        for (i, constraint) in settings.constraints.iter().enumerate() {
+            if let Err(fault) = Constraint::parse(constraint) {
+                to.add(&format!("constraints[{i}]"), &fault);
+                to.problems.last_mut().expect("one was added").span = constraint::place(text, i, fault.span());
             }
         }
-        if settings.base.is_some() && settings.net.is_some() {
-            to.add("net", SweepFault::Keys("a sweep is about a job (`base`) or about a net (`net`), not about both"));
-        }
-        if settings.until.is_some() && settings.net.is_none() {
-            to.add("until", SweepFault::Keys("`until` is about a net (`net`); the goal of a job is its end"));
-        }
+        settings.check_subject(to);
     }
 
     /// Whether the axes make points, and not too many.
-    fn check_points(&self, to: &mut Checker<SweepFault>) {
+    fn check_points(&self, to: &mut Checker) {
         if self.sweep.design == Design::List {
             let wanted = self.axis[0].count();
             for (i, axis) in self.axis.iter().enumerate() {
                 let got = axis.count();
                 if got != wanted {
                     to.section = format!("axis[{i}]");
-                    to.add("", SweepFault::Uneven { got, wanted });
+                    let rule = "a list takes value i of every axis for point i";
+                    to.add("", format!("{got} values, but {wanted} on the first axis; {rule}"));
                 }
             }
         }
         to.section = "sweep".into();
-        to.count("most_points", self.count(), "points", 1, self.sweep.most_points.min(MOST_POINTS));
+        to.count("max_points", self.count(), "points", 1, self.sweep.max_points.min(MOST_POINTS));
     }
 
     /// Number of points besides the base.
@@ -312,35 +322,31 @@ impl SweepPlan {
     }
 }
 
-/// A problem of a constraint, where it stands within it.
-fn narrowed(problem: PlanProblem, text: &str) -> PlanProblem {
-    let SweepFault::Constraint(fault) = &problem.fault else { return problem };
-    let number = problem.key.rsplit_once('[').and_then(|(_, index)| index.strip_suffix(']')?.parse().ok());
-    let span = number.and_then(|number| constraint::place(text, number, fault.span())).or(problem.span);
-    PlanProblem { span, ..problem }
-}
-
 impl Axis {
     /// Number of its values.
     fn count(&self) -> u64 {
         self.levels().len() as u64
     }
 
-    fn check(&self, to: &mut Checker<SweepFault>) {
+    fn check(&self, to: &mut Checker) {
         if self.key.trim().is_empty() {
-            to.add("key", SweepFault::NoKey);
+            to.add("key", "an axis needs a key, such as \"job.reduces\"");
         }
         let ends = self.from.is_some() || self.to.is_some();
         let finer = ends || self.steps.is_some() || self.scale != Scale::Linear || self.whole;
         match &self.values {
-            Some(_) if finer => to.add("values", SweepFault::ValuesAndEnds),
+            Some(_) if finer => {
+                to.add("values", "`values` leave no room for `from`, `to`, `steps`, `scale` and `whole`")
+            }
             Some(values) => to.count("values", values.len() as u64, "values", 1, MOST_STEPS),
             None => self.check_ends(to),
         }
     }
 
-    fn check_ends(&self, to: &mut Checker<SweepFault>) {
-        let (Some(from), Some(end)) = (self.from, self.to) else { return to.add("", SweepFault::NoValues) };
+    fn check_ends(&self, to: &mut Checker) {
+        let (Some(from), Some(end)) = (self.from, self.to) else {
+            return to.add("", "an axis needs `values`, or `from` and `to`");
+        };
         to.count("steps", self.steps.unwrap_or(STEPS), "steps", 2, MOST_STEPS);
         for (key, value) in [("from", from), ("to", end)] {
             match self.scale {
@@ -361,13 +367,11 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Vec<String> {
-        match SweepPlan::from_toml(text) {
-            Err(PlanError::Values(problems)) => problems
-                .iter()
-                .map(|p| format!("{} @ {}", p, p.span.clone().map_or("?", |span| &text[span]).replace('\n', " ")))
-                .collect(),
-            other => panic!("expected problems, got {other:?}"),
-        }
+        let shown = |p: &PlanProblem| {
+            let at = p.span.clone().map_or("?", |span| &text[span]).replace('\n', " ");
+            format!("{} @ {at}", p.without_line())
+        };
+        SweepPlan::from_toml(text).unwrap_err().problems.iter().map(shown).collect()
     }
 
     #[test]
@@ -397,8 +401,8 @@ mod tests {
     #[test]
     fn too_many_points_and_uneven_lists_are_refused() {
         let many =
-            "[sweep]\nmost_points = 5\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
-        assert_eq!(told(many), ["`sweep.most_points`: 6 points; there must be 1 to 5 @ 5"]);
+            "[sweep]\nmax_points = 5\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
+        assert_eq!(told(many), ["`sweep.max_points`: 6 points; there must be 1 to 5 @ 5"]);
         let list =
             "[sweep]\ndesign = 'list'\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
         assert!(told(list)[0].starts_with("`axis[1]`: 2 values, but 3 on the first axis"), "{:?}", told(list));

@@ -295,7 +295,8 @@ mod tests {
                 row(point, [a, b, c, d, e, None])
             })
             .collect();
-        let axes = ["job.reduces", "cluster.node[*].gpu_speed", "a", "b", "model.law.gpu", "never"].map(str::to_owned);
+        let axes = ["job.reduces", "cluster.node[*].gpu_speed", "a", "b", "model.distribution.gpu", "never"]
+            .map(str::to_owned);
         let bytes = write(&axes, &rows.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(bytes, write(&axes, &rows.iter().collect::<Vec<_>>()).unwrap());
         let folder = tempfile::tempdir().unwrap();

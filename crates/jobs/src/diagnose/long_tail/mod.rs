@@ -45,7 +45,7 @@ pub use curve::{Point, ProgressCurve};
 pub use find::{by_log, clock_ahead, find};
 pub use history::{History, TaskHistory};
 pub use identify::{Centre, Identified, RULES, Share, StragglerRule, identify, identify_batch};
-pub use model::{Learned, MODEL_VERSION, Model, ModelFault};
+pub use model::{Learned, MODEL_VERSION, Model};
 pub use oddity::{Counted, Oddities, Oddity};
 pub use profile::{Candidate, FEWEST_TASKS, FittedProfile, Profile, ProfileError, fit_profile};
 pub use record::{LONGEST_LINE, ProgressFeed, ProgressReader, ProgressRecord};

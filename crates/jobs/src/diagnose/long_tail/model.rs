@@ -1,11 +1,10 @@
 //! What was learned from earlier runs, as a file: a profile for each kind of task.
 
 use serde::{Deserialize, Serialize};
-use toml::de::DeTable;
 
 use crate::diagnose::long_tail::history::History;
 use crate::diagnose::long_tail::profile::{FittedProfile, Profile, ProfileError, fit_profile, is_sound};
-use crate::plan_text::{self, Checker, PlanError, PlanProblem, ValueFault};
+use crate::plan::{Checker, Document, Loaded, PlanError, PlanProblem};
 
 /// The version of the file; it grows when a key changes its meaning.
 pub const MODEL_VERSION: u32 = 1;
@@ -29,24 +28,6 @@ pub struct Learned {
     pub fitted: Vec<FittedProfile>,
     /// Kinds of tasks without a profile, and why.
     pub left_out: Vec<ProfileError>,
-}
-
-/// What is wrong with a value of a model.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelFault {
-    /// A number is out of its range.
-    #[error(transparent)]
-    Value(#[from] ValueFault),
-    /// A curve falls, stands still, or does not end with progress 1.
-    #[error("is not a curve that rises from an age and a progress of at least 0 to a progress of 1")]
-    Curve,
-    /// Two profiles of the same kind.
-    #[error("kind `{0}` has a profile already")]
-    SameKind(String),
-    /// Of another version of this program.
-    #[error("{0} is not a version that is known; learn the model again")]
-    Version(u32),
 }
 
 impl Model {
@@ -86,8 +67,17 @@ impl Model {
     /// # Errors
     ///
     /// [`PlanError`], with places in the text.
-    pub fn from_toml(text: &str) -> Result<Self, PlanError<ModelFault>> {
-        plan_text::read(text, |error| error.message().to_owned(), |model: &Self, _: &DeTable<'_>| model.problems())
+    pub fn from_toml(text: &str) -> Result<Self, PlanError> {
+        Self::read(text).map(|loaded| loaded.plan)
+    }
+
+    /// Reads a model, with warnings about old names of keys.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::from_toml`].
+    pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
+        Document::parse(text, &[])?.read(Self::problems)
     }
 
     /// The model as text, which [`Model::from_toml`] reads back.
@@ -100,20 +90,23 @@ impl Model {
     }
 
     /// All that is wrong with the values.
-    pub fn problems(&self) -> Vec<PlanProblem<ModelFault>> {
-        let mut to: Checker<ModelFault> = Checker::new();
+    pub fn problems(&self) -> Vec<PlanProblem> {
+        let mut to = Checker::new();
         if self.format_version != MODEL_VERSION {
-            to.add("format_version", ModelFault::Version(self.format_version));
+            to.add("format_version", format!("{} is not a known version; learn the model again", self.format_version));
         }
         for (i, profile) in self.profile.iter().enumerate() {
             to.section = format!("profile[{i}]");
             if self.profile[..i].iter().any(|other| other.kind == profile.kind) {
-                to.add("kind", ModelFault::SameKind(profile.kind.clone()));
+                to.add("kind", format!("kind `{}` has a profile already", profile.kind));
             }
             let spread = |value: f64| value > 0.0 && value < 100.0;
             to.range("task_spread", profile.task_spread, spread(profile.task_spread), "above 0 and below 100");
             if !is_sound(&profile.curve) {
-                to.add("curve", ModelFault::Curve);
+                to.add(
+                    "curve",
+                    "is not a curve that rises from an age and a progress of at least 0 to a progress of 1",
+                );
             }
             let ascends = profile.spread.is_sorted_by(|a, b| a.0 < b.0);
             if let Some(&(level, value)) = profile.spread.iter().find(|(p, s)| !(0.0..=1.0).contains(p) || !spread(*s))
@@ -162,10 +155,10 @@ mod tests {
         let text = text
             .replacen("task_spread = 0.1", "task_spread = 0.0", 1)
             .replace("format_version = 1", "format_version = 9");
-        let Err(PlanError::Values(problems)) = Model::from_toml(&text) else { panic!("the model is wrong") };
+        let problems = Model::from_toml(&text).unwrap_err().problems;
         let keys: Vec<&str> = problems.iter().map(|problem| problem.key.as_str()).collect();
         assert_eq!(keys, ["format_version", "profile[0].task_spread", "profile[0].curve", "profile[2].kind"]);
         assert!(problems.iter().all(|problem| problem.span.is_some()));
-        assert!(matches!(Model::from_toml("x"), Err(PlanError::Text { span: Some(_), .. })));
+        assert!(Model::from_toml("x").unwrap_err().problems[0].span.is_some());
     }
 }

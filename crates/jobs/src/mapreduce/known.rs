@@ -1,0 +1,176 @@
+//! A MapReduce job for the cluster simulator: the phase means of its tasks, without the net.
+//!
+//! The net has no progress and no ages of tasks, on which detectors decide. So policies against stragglers are compared task by task by
+//! [`crate::cluster`], with the means and distributions of the plan. A task is the sum of its phases; loading and the shuffle come
+//! before the maps and before the reduces.
+
+use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask};
+use crate::mapreduce::params::{Node, Plan};
+use crate::mapreduce::phase::Phase;
+use crate::mapreduce::phase_law::PhaseLaw;
+use crate::mapreduce::straggler::{Stragglers, WhichTasks};
+use crate::mapreduce::task_times::{PhaseTimesError, phase_times, task_means};
+
+/// Equally likely times of a task over its mean. A prime, so that every stride visits all values.
+const VALUES: usize = 1_009;
+/// Strides of the phases: a lattice in as many dimensions as a map has phases.
+const STRIDES: [usize; 5] = [1, 390, 750, 899, 487];
+/// Shortest mean time of a task \[s\].
+const SHORTEST_S: f64 = 1e-6;
+
+/// Maps or reduces.
+struct Tasks<'a> {
+    count: u64,
+    after: Vec<usize>,
+    setup_s: f64,
+    /// The phase before the first task.
+    setup: Phase,
+    phases: &'a [Phase],
+    /// Means of the phases \[s\], for each kind of worker.
+    means_s: Vec<Vec<f64>>,
+    slots: fn(&Node) -> u64,
+    /// Stragglers of these tasks only spare ours.
+    others: WhichTasks,
+}
+
+/// The job of a plan as one whose tasks are known. Tasks wait for slots, whatever `model.slots` says. Exact but for the values that
+/// stand for distributions, and for the locality of single maps: every map has the mean share of its input on its own disk.
+///
+/// # Errors
+///
+/// [`PhaseTimesError`], for a plan with problems.
+pub fn known_job(plan: &Plan) -> Result<KnownJob, PhaseTimesError> {
+    let phases = phase_times(plan, &mut || 0.0)?;
+    let means = task_means(plan);
+    let maps = Tasks {
+        count: plan.maps(),
+        after: Vec::new(),
+        setup_s: phases.load_s,
+        setup: Phase::Load,
+        phases: &[Phase::Read, Phase::ToGpu, Phase::Gpu, Phase::ToHost, Phase::Spill],
+        means_s: means.iter().map(|(map, _)| map.to_vec()).collect(),
+        slots: |node| node.map_slots,
+        others: WhichTasks::Reduces,
+    };
+    let reduces = Tasks {
+        count: plan.reduces(),
+        after: vec![0],
+        setup_s: phases.shuffle_s,
+        setup: Phase::Shuffle,
+        phases: &[Phase::Merge, Phase::Reduce],
+        means_s: means.iter().map(|(_, reduce)| reduce.to_vec()).collect(),
+        slots: |node| node.reduce_slots,
+        others: WhichTasks::Maps,
+    };
+    let node = |(_, node): (usize, &Node)| {
+        let slots = small(node.map_slots.max(node.reduce_slots));
+        KnownNode { slots, cores: f64::from(slots), from_s: 0.0 }
+    };
+    let nodes = workers(plan).map(node).collect();
+    Ok(KnownJob { nodes, stages: vec![stage(maps, plan), stage(reduces, plan)], end_s: 0.0 })
+}
+
+/// Every worker with the number of its kind.
+fn workers(plan: &Plan) -> impl Iterator<Item = (usize, &Node)> {
+    let kinds = plan.cluster.node.iter().enumerate();
+    kinds.flat_map(|(kind, node)| std::iter::repeat_n((kind, node), small(node.count) as usize))
+}
+
+fn stage(tasks: Tasks<'_>, plan: &Plan) -> KnownStage {
+    let total = |kind: usize| tasks.means_s[kind].iter().sum::<f64>().max(SHORTEST_S);
+    // the mean over slots
+    let slots: Vec<u32> = workers(plan).map(|(_, node)| small((tasks.slots)(node))).collect();
+    let all: f64 = slots.iter().copied().map(f64::from).sum();
+    let usual_s =
+        workers(plan).zip(&slots).map(|((kind, _), slots)| f64::from(*slots) * total(kind)).sum::<f64>() / all;
+    let stragglers = plan.stragglers.clone().filter(|stragglers| stragglers.tasks != tasks.others);
+    KnownStage {
+        setup_s: tasks.setup_s,
+        setup_varies: *plan.model.distribution.get(tasks.setup) != PhaseLaw::Deterministic,
+        tasks: vec![KnownTask { first: None, usual_s, size: 1.0 }; small(tasks.count) as usize],
+        slowness: workers(plan).map(|(kind, _)| total(kind) / usual_s).collect(),
+        ratios: ratios(plan, tasks.phases, &tasks.means_s[0]),
+        slots: Some(slots),
+        stragglers: stragglers.map(|stragglers| Stragglers { tasks: WhichTasks::All, ..stragglers }),
+        after: tasks.after,
+    }
+}
+
+/// Equally likely times of a task over its mean: sums over its phases, whose values are combined evenly by a lattice.
+fn ratios(plan: &Plan, phases: &[Phase], means_s: &[f64]) -> Vec<f64> {
+    let total: f64 = means_s.iter().sum();
+    if total < SHORTEST_S {
+        return vec![1.0];
+    }
+    let mut sums = vec![0.0; VALUES];
+    for ((phase, mean), stride) in phases.iter().zip(means_s).zip(STRIDES) {
+        let values = plan.model.distribution.get(*phase).equally_likely(VALUES);
+        for (i, sum) in sums.iter_mut().enumerate() {
+            *sum += values[i * stride % VALUES] * mean / total;
+        }
+    }
+    sums.sort_by(f64::total_cmp);
+    sums
+}
+
+/// A count of a sound plan as 32 bits.
+fn small(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{Experiment, PolicyPlan, Replications};
+
+    fn mean_s(text: &str, replications: u64) -> (f64, f64) {
+        let job = known_job(&Plan::from_toml(text).unwrap()).unwrap();
+        let settings = Replications { count: replications, seed: 1, ..Replications::default() };
+        let runs = Experiment::of_known(&job, &[PolicyPlan::default()], settings).run(&mut |_| true).unwrap();
+        let times: Vec<f64> = runs[0].outcomes.iter().map(|outcome| outcome.job_s).collect();
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (times.len() - 1) as f64;
+        (mean, (variance / times.len() as f64).sqrt())
+    }
+
+    #[test]
+    fn values_of_a_task_have_the_mean_and_the_variance_of_the_sum() {
+        let plan = Plan::default();
+        let means = [1.0, 2.0, 8.0, 0.5, 3.0];
+        let phases = [Phase::Read, Phase::ToGpu, Phase::Gpu, Phase::ToHost, Phase::Spill];
+        let found = ratios(&plan, &phases, &means);
+        let total: f64 = means.iter().sum();
+        let mean = found.iter().sum::<f64>() / VALUES as f64;
+        let variance = found.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / VALUES as f64;
+        let exact = means.iter().map(|mean| mean * mean).sum::<f64>() / (total * total);
+        assert!((mean - 1.0).abs() < 1e-9 && (variance / exact - 1.0).abs() < 0.05, "{mean} {variance} {exact}");
+    }
+
+    /// Constant phases on slots: three waves of maps on 4 of the node's slots, two of reduces on 2 of them.
+    #[test]
+    fn maps_and_reduces_wait_for_their_own_slots() {
+        let laws = "load = 'deterministic'\nread = 'deterministic'\nto_gpu = 'deterministic'\ngpu = 'deterministic'\n\
+                    to_host = 'deterministic'\nspill = 'deterministic'\nshuffle = 'deterministic'\nmerge = 'deterministic'\n\
+                    reduce = 'deterministic'\n";
+        let text = format!(
+            "[phases]\nmeans_s = [5, 1, 1, 1, 1, 1, 6, 2, 1]\nmaps = 12\nreduces = 4\n[[cluster.node]]\nmap_slots = 4\n\
+             reduce_slots = 2\n[model.distribution]\n{laws}"
+        );
+        assert_eq!(mean_s(&text, 3).0, 5.0 + 3.0 * 5.0 + 6.0 + 2.0 * 3.0);
+        let slow = format!("{text}[stragglers]\nshare = 1.0\nfactor = 2.0\ntasks = 'maps'\n");
+        assert_eq!(mean_s(&slow, 3).0, 5.0 + 3.0 * 10.0 + 6.0 + 2.0 * 3.0);
+    }
+
+    /// The mean of the last of sums of exponentials on two kinds of workers, where all tasks have a slot: by the formula of the net.
+    #[test]
+    fn with_a_slot_for_every_task_the_mean_is_that_of_the_formula() {
+        use crate::mapreduce::analytic::JobTime;
+        let text =
+            "[phases]\nmeans_s = [4, 1, 2, 8, 1, 3, 6, 2, 7]\nmaps = 16\nreduces = 8\n[[cluster.node]]\ncount = 4\n";
+        let plan = Plan::from_toml(text).unwrap();
+        let exact = JobTime::of_plan(&plan, &phase_times(&plan, &mut || 0.0).unwrap()).unwrap().mean();
+        let (mean, error) = mean_s(text, 20_000);
+        // a thousand values cut the tail of the last of sixteen tasks a little
+        assert!((mean - exact.get()).abs() < 4.0 * error + 0.01 * exact.get(), "{mean} {error} {exact}");
+    }
+}

@@ -1,0 +1,188 @@
+//! Errors of the TOML reader in the words of a plan.
+//!
+//! Owns the translation: the reader's words ("unknown field", "expected u64") never reach a person. What the reader's message does not
+//! hold (the section, the line, the nearest key) comes from the document.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::mapreduce::PhaseLaw;
+use crate::plan::text::{PlanProblem, ProblemKind};
+
+/// A key or value of a document.
+struct Item {
+    /// Path of the key.
+    path: String,
+    /// Place of the key.
+    key: Range<usize>,
+}
+
+/// A problem in the words of a plan, and whether reading may go on without the key or value at its place.
+pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de::Error) -> (PlanProblem, bool) {
+    let message = error.message();
+    let span = error.span();
+    let at = |span: &Range<usize>| item_at(table.get_ref(), span, "");
+    let item = span.as_ref().and_then(at);
+    let path = item.as_ref().map_or_else(String::new, |item| item.path.clone());
+    let names = quoted(message);
+    if message.starts_with("unknown field") {
+        let (name, known) = names.split_first().map_or(("", &[][..]), |(name, known)| (*name, known));
+        // a list of tagged settings has no place of its own key
+        let inside = if path.rsplit('.').next() == Some(name) { path } else { format!("{path}.{name}") };
+        let span = item_at_path(table.get_ref(), &inside).map(|item| item.key).or(span);
+        return (unknown(text, table, name, inside, known).at(text, span), true);
+    }
+    if let Some(name) = message.strip_prefix("missing field").map(|_| names.first().copied().unwrap_or_default()) {
+        let place = if path.is_empty() { "the plan".to_owned() } else { section(table, &path) };
+        let key = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        let missing = PlanProblem::new(ProblemKind::Text, key, format!("{place} needs `{name}`"));
+        return (missing.at(text, span), false);
+    }
+    let value = span.as_ref().and_then(|span| text.get(span.clone())).unwrap_or_default();
+    let message = match written_law(value, message) {
+        Some(message) => message,
+        None => format!("`{path}`: {}", in_words(value, message, &names)),
+    };
+    (PlanProblem::new(ProblemKind::Text, path, message).at(text, span), true)
+}
+
+/// A key that the plan does not have.
+fn unknown(text: &str, table: &Spanned<DeTable<'_>>, name: &str, path: String, known: &[&str]) -> PlanProblem {
+    let is_section = |name: &str| {
+        let header = format!("[{name}");
+        text.lines().any(|line| line.trim_start().trim_start_matches('[').starts_with(&header[1..]))
+    };
+    let top = !path.contains('.');
+    let value = table.get_ref().get(name).map(Spanned::get_ref);
+    let message = match (top, value) {
+        (true, Some(value @ (DeValue::Table(_) | DeValue::Array(_)))) if is_section(name) => {
+            let list = value.is_array();
+            format!("unknown section {}{name}{}", if list { "[[" } else { "[" }, if list { "]]" } else { "]" })
+        }
+        (true, _) => format!("unknown key `{name}`"),
+        (false, _) => {
+            let (parent, _) = path.rsplit_once('.').unwrap_or_default();
+            format!("unknown key `{name}` in {}", section(table, parent))
+        }
+    };
+    let mut problem = PlanProblem::new(ProblemKind::UnknownKey, path, message);
+    problem.hint = nearest(name, known).map(|nearest| format!("did you mean `{nearest}`?"));
+    problem
+}
+
+/// A section as a plan writes it.
+fn section(table: &Spanned<DeTable<'_>>, path: &str) -> String {
+    match path.strip_suffix(']').and_then(|path| path.rsplit_once('[')) {
+        Some((list, _)) => format!("[[{list}]]"),
+        None if item_at_path(table.get_ref(), path).is_some() => {
+            let bare: Vec<_> = path.split('.').map(|step| step.split('[').next().unwrap_or_default()).collect();
+            format!("[{}]", bare.join("."))
+        }
+        None => format!("`{path}`"),
+    }
+}
+
+/// How to write a law that lacks its parameters.
+fn written_law(value: &str, message: &str) -> Option<String> {
+    let word = value.trim_matches(['"', '\'']);
+    let written = PhaseLaw::written(word).filter(|_| !message.starts_with("unknown"))?;
+    Some(format!("`{word}` needs parameters, such as {written}"))
+}
+
+/// What is wrong with a value.
+fn in_words(value: &str, message: &str, names: &[&str]) -> String {
+    let value = if value.len() > 40 || value.contains('\n') || value.is_empty() { "the value" } else { value };
+    if message.starts_with("unknown variant") {
+        let known: Vec<String> = names.iter().skip(1).map(|name| format!("\"{name}\"")).collect();
+        return format!("{value} is not one of {}", known.join(", "));
+    }
+    if message.starts_with("data did not match any variant") {
+        return format!("{value} has the wrong form");
+    }
+    match message.rsplit_once("expected ").map(|(_, wanted)| wanted) {
+        Some("u8" | "u16" | "u32" | "u64" | "usize" | "i64" | "i32") => {
+            format!("{value} is not a whole number of at least 0")
+        }
+        Some("f64" | "f32") => format!("{value} is not a number"),
+        Some("a boolean") => format!("{value} is not true or false"),
+        Some("a string") => format!("{value} is not a text in quotes"),
+        Some(wanted) if wanted.starts_with("a sequence") => format!("{value} is not a list"),
+        Some(wanted) if wanted.starts_with("an array of length ") => {
+            format!("it must have {} entries", wanted.trim_start_matches("an array of length "))
+        }
+        Some(wanted) if wanted.starts_with("struct") || wanted == "a map" => format!("{value} is not a section"),
+        Some(wanted) => format!("{value} is not {wanted}"),
+        None => message.to_owned(),
+    }
+}
+
+/// The words between backticks.
+fn quoted(message: &str) -> Vec<&str> {
+    message.split('`').skip(1).step_by(2).collect()
+}
+
+/// The known name that is most like `name`, unless none is like it.
+fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let distance = |other: &&str| steps_between(name, other);
+    let best = known.iter().min_by_key(|other| distance(other))?;
+    let most = (name.chars().count().max(best.chars().count()) / 3).max(1);
+    (distance(best) <= most).then_some(*best)
+}
+
+/// Letters to add, drop or change to get from one word to the other.
+fn steps_between(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let change = before + usize::from(from != *to);
+            before = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(before + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The key that has this place, or whose value has it.
+fn item_at(table: &DeTable<'_>, span: &Range<usize>, before: &str) -> Option<Item> {
+    for (key, value) in table {
+        let path = format!("{before}{}", key.get_ref());
+        if key.span() == *span || value.span() == *span {
+            return Some(Item { path, key: key.span() });
+        }
+        let found = match value.get_ref() {
+            DeValue::Table(inner) => item_at(inner, span, &format!("{path}.")),
+            DeValue::Array(items) => items.iter().enumerate().find_map(|(i, item)| {
+                let path = format!("{path}[{i}]");
+                if item.span() == *span {
+                    return Some(Item { path, key: item.span() });
+                }
+                item.get_ref().as_table().and_then(|inner| item_at(inner, span, &format!("{path}.")))
+            }),
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// The key at a path.
+fn item_at_path(table: &DeTable<'_>, path: &str) -> Option<Item> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let (name, entry) = first.split_once('[').map_or((first, None), |(name, entry)| (name, Some(entry)));
+    let (key, value) = table.get_key_value(name)?;
+    let value = match entry {
+        Some(entry) => value.get_ref().as_array()?.get(entry.trim_end_matches(']').parse::<usize>().ok()?)?,
+        None => value,
+    };
+    match rest {
+        Some(rest) => item_at_path(value.get_ref().as_table()?, rest),
+        None => Some(Item { path: path.to_owned(), key: key.span() }),
+    }
+}

@@ -1,0 +1,352 @@
+//! Plans as text: from TOML to settings, with the place of every problem in the text.
+//!
+//! Owns what all kinds of plans share: reading a document, problems with key and place, and the checks of ranges. All problems are
+//! reported at once: a key or value that cannot be read is taken out, and reading goes on. Each plan owns its sound values.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
+
+use crate::plan::explain::explain;
+use crate::plan::rename::{PlanWarning, Rename, rename, set_default};
+
+/// Problems after which reading stops.
+const MOST_PROBLEMS: usize = 50;
+
+/// A number for a message: plain, or with an exponent if it has many digits.
+pub(crate) fn short(value: f64) -> String {
+    let plain = value == 0.0 || !value.is_finite() || (1e-6..1e15).contains(&value.abs());
+    if plain { value.to_string() } else { format!("{value:e}") }
+}
+
+/// Kind of a problem in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// The text is not TOML, or a value has the wrong type.
+    Text,
+    /// The plan has no such key.
+    UnknownKey,
+    /// A value is out of range or contradicts another one.
+    Value,
+}
+
+/// A problem in a plan: what is wrong, where, and what to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanProblem {
+    /// Path of the key, such as `cluster.node[1].gpu_speed`; empty if the text is not TOML.
+    pub key: String,
+    /// What is wrong, without the place.
+    pub message: String,
+    /// What to do, such as ``did you mean `reduces`?``.
+    pub hint: Option<String>,
+    /// Bytes of the text that the problem is about; none if the plan was not read from text or leaves the key out.
+    pub span: Option<Range<usize>>,
+    /// Line of the text, from 1.
+    pub line: Option<usize>,
+    /// Kind of the problem.
+    pub kind: ProblemKind,
+}
+
+impl PlanProblem {
+    /// A problem without a place.
+    pub(crate) fn new(kind: ProblemKind, key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into(), hint: None, span: None, line: None, kind }
+    }
+
+    /// The same problem at bytes of a text.
+    #[must_use]
+    pub(crate) fn at(mut self, text: &str, span: Option<Range<usize>>) -> Self {
+        self.line = span.as_ref().map(|span| line_of(text, span.start));
+        self.span = span;
+        self
+    }
+
+    /// The message and the hint without the line, for plans that no file holds.
+    pub fn without_line(&self) -> String {
+        Self { line: None, ..self.clone() }.to_string()
+    }
+}
+
+impl fmt::Display for PlanProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if let Some(line) = self.line {
+            write!(f, " (line {line})")?;
+        }
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "; {hint}"))
+    }
+}
+
+/// All problems of a text that is not a plan, at least one. Nothing was loaded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanError {
+    /// The problems, in the order of the text or of the plan's sections.
+    pub problems: Vec<PlanProblem>,
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.problems.iter().enumerate() {
+            write!(f, "{}{problem}", if i == 0 { "" } else { "\n" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl From<PlanProblem> for PlanError {
+    fn from(problem: PlanProblem) -> Self {
+        Self { problems: vec![problem] }
+    }
+}
+
+/// A plan, and what its reader should know about the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded<P> {
+    /// The plan.
+    pub plan: P,
+    /// Old names in the text.
+    pub warnings: Vec<PlanWarning>,
+}
+
+impl<P> Loaded<P> {
+    /// The same with another plan.
+    pub fn map<Q>(self, change: impl FnOnce(P) -> Q) -> Loaded<Q> {
+        Loaded { plan: change(self.plan), warnings: self.warnings }
+    }
+}
+
+/// A TOML document with the place of every key and value.
+#[derive(Clone, Debug)]
+pub struct Document<'t> {
+    text: &'t str,
+    table: Spanned<DeTable<'t>>,
+    warnings: Vec<PlanWarning>,
+    problems: Vec<PlanProblem>,
+}
+
+impl<'t> Document<'t> {
+    /// Parses a text; old names of keys become the new ones, with a warning.
+    ///
+    /// # Errors
+    ///
+    /// Text that is not TOML: all problems.
+    pub fn parse(text: &'t str, renames: &[Rename]) -> Result<Self, PlanError> {
+        let (mut table, errors) = DeTable::parse_recoverable(text);
+        if !errors.is_empty() {
+            let problem = |error: &toml::de::Error| {
+                PlanProblem::new(ProblemKind::Text, "", error.message()).at(text, error.span())
+            };
+            return Err(PlanError { problems: errors.iter().map(problem).collect() });
+        }
+        let (warnings, problems) = rename(text, table.get_mut(), renames);
+        Ok(Self { text, table, warnings, problems })
+    }
+
+    /// The top of the document.
+    pub fn table(&self) -> &DeTable<'t> {
+        self.table.get_ref()
+    }
+
+    /// Gives a key a value unless the text does; `key` has sections, but no lists.
+    pub fn set_default(&mut self, key: &str, value: &'static str) {
+        set_default(self.table.get_mut(), key, value);
+    }
+
+    /// Line of the value at `key`; of a missing key, of its section.
+    pub fn line(&self, key: &str) -> Option<usize> {
+        locate(&self.table, key).map(|span| line_of(self.text, span.start))
+    }
+
+    /// Place of a key at the top.
+    pub(crate) fn key_span(&self, key: &str) -> Option<Range<usize>> {
+        self.table.get_ref().get_key_value(key).map(|(key, _)| key.span())
+    }
+
+    /// Reads the settings; `check` finds what is wrong with their values.
+    ///
+    /// # Errors
+    ///
+    /// All problems: unknown keys, values of a wrong type, values out of range, each with its place.
+    pub fn read<P: DeserializeOwned>(self, check: impl Fn(&P) -> Vec<PlanProblem>) -> Result<Loaded<P>, PlanError> {
+        let Self { text, table, warnings, mut problems } = self;
+        let (plan, found) = deserialize::<P>(text, table.clone());
+        problems.extend(found);
+        if let Some(plan) = &plan {
+            let at = |problem: PlanProblem| {
+                let span = problem.span.clone().or_else(|| locate(&table, &problem.key));
+                problem.at(text, span)
+            };
+            let was_read = problems.is_empty();
+            // a key that could not be read is not missing
+            let counts = |problem: &PlanProblem| was_read || is_there(&table, &problem.key);
+            problems.extend(check(plan).into_iter().filter(counts).map(at));
+        }
+        match plan {
+            Some(plan) if problems.is_empty() => Ok(Loaded { plan, warnings }),
+            _ => Err(PlanError { problems }),
+        }
+    }
+}
+
+/// Reads what can be read; the settings are there unless reading had to stop.
+fn deserialize<P: DeserializeOwned>(text: &str, mut table: Spanned<DeTable<'_>>) -> (Option<P>, Vec<PlanProblem>) {
+    let mut problems = Vec::new();
+    loop {
+        let error = match P::deserialize(Deserializer::from(table.clone())) {
+            Ok(plan) => {
+                problems.sort_by_key(|problem: &PlanProblem| problem.span.as_ref().map(|span| span.start));
+                return (Some(plan), problems);
+            }
+            Err(error) => error,
+        };
+        let (problem, may_go_on) = explain(text, &table, &error);
+        let span = problem.span.clone();
+        // a key that was taken out is not missing
+        if problems.iter().all(|other| other.key != problem.key) {
+            problems.push(problem);
+        }
+        let taken = may_go_on && span.is_some_and(|span| take_out(table.get_mut(), &span));
+        if !taken || problems.len() == MOST_PROBLEMS {
+            return (None, problems);
+        }
+    }
+}
+
+/// Takes out the key that has this place, or whose value has it.
+fn take_out(table: &mut DeTable<'_>, span: &Range<usize>) -> bool {
+    let is_it = |key: &Spanned<_>, value: &Spanned<DeValue<'_>>| {
+        key.span() == *span
+            || value.span() == *span
+            || matches!(value.get_ref(), DeValue::Array(items) if items.iter().any(|item| item.span() == *span && !item.get_ref().is_table()))
+    };
+    let found = table.iter().find(|(key, value)| is_it(key, value)).map(|(key, _)| key.clone());
+    if let Some(key) = found {
+        return table.remove(&key).is_some();
+    }
+    table.iter_mut().any(|(_, value)| match value.get_mut() {
+        DeValue::Table(inner) => take_out(inner, span),
+        DeValue::Array(items) => items.iter_mut().any(|item| match item.get_mut() {
+            DeValue::Table(inner) => take_out(inner, span),
+            _ => false,
+        }),
+        _ => false,
+    })
+}
+
+/// Place of the value at `key` in a plan's text, as bytes; of a missing key, of its section.
+pub fn place(text: &str, key: &str) -> Option<Range<usize>> {
+    locate(&DeTable::parse(text).ok()?, key)
+}
+
+/// Line of a byte, from 1.
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
+    text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
+/// Place of the value at `key` in the text that `table` was read from; of a missing key, of its section.
+fn locate(table: &Spanned<DeTable<'_>>, key: &str) -> Option<Range<usize>> {
+    let mut steps = key.split(['.', '[', ']']).filter(|step| !step.is_empty());
+    let mut value = table.get_ref().get(steps.next()?)?;
+    for step in steps {
+        let inner = match value.get_ref() {
+            DeValue::Table(table) => table.get(step),
+            DeValue::Array(array) => step.parse::<usize>().ok().and_then(|i| array.get(i)),
+            _ => None,
+        };
+        let Some(inner) = inner else { break };
+        value = inner;
+    }
+    Some(value.span())
+}
+
+/// Whether the text has this very key.
+fn is_there(table: &Spanned<DeTable<'_>>, key: &str) -> bool {
+    let parent = key.rsplit_once(['.', '[']).map_or("", |(parent, _)| parent);
+    let place = locate(table, key);
+    place.is_some() && (parent.is_empty() || place != locate(table, parent))
+}
+
+/// A number or a count out of its range.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum ValueFault {
+    /// A number.
+    #[error("{} is not {needs}", short(*value))]
+    Range { value: f64, needs: &'static str },
+    /// There are none, or too many.
+    #[error("{count} {what}; there must be {least} to {most}")]
+    Count { what: &'static str, count: u64, least: u64, most: u64 },
+}
+
+/// Collects problems with values, one section after the other.
+#[derive(Debug)]
+pub struct Checker {
+    /// Path of the section; empty for the plan itself.
+    pub section: String,
+    /// The problems so far.
+    pub problems: Vec<PlanProblem>,
+}
+
+impl Checker {
+    /// A checker without problems, at the top of the plan.
+    #[allow(clippy::new_without_default, reason = "a checker is always made by name")]
+    pub fn new() -> Self {
+        Self { section: String::new(), problems: Vec::new() }
+    }
+
+    /// Adds a problem with a key of the section; with the section itself if the key is empty.
+    pub fn add(&mut self, key: &str, fault: impl fmt::Display) {
+        let between = if self.section.is_empty() || key.is_empty() { "" } else { "." };
+        let key = format!("{}{between}{key}", self.section);
+        let message = format!("`{key}`: {fault}");
+        self.problems.push(PlanProblem::new(ProblemKind::Value, key, message));
+    }
+
+    /// Adds a problem unless the value is `fine`; `needs` says what it must be.
+    pub fn range(&mut self, key: &str, value: f64, fine: bool, needs: &'static str) {
+        if !fine {
+            self.add(key, ValueFault::Range { value, needs });
+        }
+    }
+
+    /// Adds a problem unless `count` is between `least` and `most`.
+    pub fn count(&mut self, key: &str, count: u64, what: &'static str, least: u64, most: u64) {
+        if count < least || count > most {
+            self.add(key, ValueFault::Count { what, count, least, most });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_messages_are_short() {
+        assert_eq!([0.0, -2.5, 1e300, -1e-300, f64::NAN].map(short), ["0", "-2.5", "1e300", "-1e-300", "NaN"]);
+    }
+
+    #[test]
+    fn a_value_is_found_where_it_stands_else_its_section() {
+        let text = "[a]\nb = [{ c = 1 }, { c = 22 }]\n";
+        let table = DeTable::parse(text).unwrap();
+        let at = |key| locate(&table, key).map(|span| &text[span]);
+        assert_eq!([at("a.b[1].c"), at("a.b[1].d"), at("x")], [Some("22"), Some("{ c = 22 }"), None]);
+    }
+
+    #[test]
+    fn keys_are_paths() {
+        let mut to = Checker::new();
+        to.range("k", 2.0, false, "1");
+        to.section = "s[0]".into();
+        to.range("k", 1e20, false, "1");
+        to.count("", 0, "things", 1, 3);
+        let told: Vec<_> = to.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["`k`: 2 is not 1", "`s[0].k`: 1e20 is not 1", "`s[0]`: 0 things; there must be 1 to 3"]);
+    }
+}

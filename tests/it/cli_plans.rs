@@ -1,0 +1,81 @@
+//! One job plan for all commands: what each command makes of it, and old names.
+
+use crate::cli::shown;
+use crate::cli_sweep::{Folder, json, number};
+
+/// Four waves of maps and two of reduces.
+const JOB: &str = "[job]\ninput_mb = 2048\nreduces = 16\n[[cluster.node]]\ncount = 2\n[[cluster.node]]\nname = \"slow\"\ncpu_speed = 0.5\n\
+                   gpu_speed = 0.5\n[model]\nslots = true\n";
+
+const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\nteardown_s = 1\n[run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
+                      [[stage]]\nsetup_s = 0.5\ntasks = { fixed = 12 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 2 }\n";
+
+const TASKS: &str = "[[job]]\nmaps = 8\nreduces = 0\n";
+
+/// Mean job times by `estimate`, and by `whatif` without copies: two simulators, one plan.
+fn means(text: &str, folder: &Folder) -> [f64; 2] {
+    std::fs::write(folder.at("job.toml"), text).unwrap();
+    let job = folder.at("job.toml");
+    let estimate = json(&["estimate", &job, "--method", "simulate", "--reps", "4000", "--json"]);
+    let what_if = json(&["whatif", &job, "--reps", "4000", "--json"]);
+    assert_eq!(what_if["policies"].as_array().unwrap().len(), 4);
+    let estimated =
+        if estimate["job_time_s"].is_null() { &estimate["mean_s"] } else { &estimate["job_time_s"]["mean"] };
+    [number(estimated), number(&what_if["policies"][0]["job_time_s"]["value"])]
+}
+
+#[test]
+fn what_if_runs_what_estimate_runs() {
+    let folder = Folder::new(&[]);
+    for text in [JOB, STAGES] {
+        let [estimate, what_if] = means(text, &folder);
+        assert!((what_if / estimate - 1.0).abs() < 0.02, "{text}: {estimate} {what_if}");
+    }
+}
+
+#[test]
+fn a_plan_of_tasks_is_refused_by_commands_that_need_a_net() {
+    let folder = Folder::new(&[
+        ("job.toml", TASKS),
+        ("sweep.toml", "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"a\"\nvalues = [1]\n"),
+    ]);
+    let job = folder.at("job.toml");
+    for args in
+        [vec!["estimate", &job], vec!["spn-gc", "--plan", &job, "-o", "-"], vec!["sweep", &folder.at("sweep.toml")]]
+    {
+        let text = shown(&args);
+        let flat = text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("exit 3") && flat.contains("a plan of `[[job]]`, task by task"), "{text}");
+        assert!(flat.contains("`tailspn whatif PLAN` runs it"), "{text}");
+    }
+}
+
+#[test]
+fn old_names_are_read_with_a_warning_that_names_the_line() {
+    let old = "[[cluster.nodes]]\ncount = 3\nactive = 2\n[[job]]\nmaps = 8\nreduces = 0\nslow_start = 0.5\n";
+    let new = "[[cluster.node]]\ncount = 3\nactive_cores = 2\n[[job]]\nmaps = 8\nreduces = 0\nslowstart = 0.5\n";
+    let folder = Folder::new(&[("old.toml", old), ("new.toml", new)]);
+    let run = |name: &str| json(&["whatif", &folder.at(name), "--reps", "10", "--json"])["policies"].clone();
+    assert_eq!(run("old.toml"), run("new.toml"));
+    let text = shown(&["whatif", &folder.at("old.toml"), "--reps", "10"]).replace("\n  │ ", " ");
+    for warning in [
+        "`cluster.nodes` is now `[[cluster.node]]` (line 1); the old name is read until 0.3",
+        "`cluster.node[0].active` is now `cluster.node[0].active_cores` (line 3)",
+        "`job[0].slow_start` is now `job[0].slowstart` (line 7)",
+    ] {
+        assert!(text.contains(warning), "{warning}: {text}");
+    }
+    assert!(!shown(&["whatif", &folder.at("new.toml"), "--reps", "10"]).contains("is now"));
+}
+
+#[test]
+fn axes_may_have_old_names_too() {
+    let sweep = |key: &str| {
+        format!("[sweep]\nreplications = 50\n[[axis]]\nkey = \"{key}\"\nname = \"gpu\"\nvalues = [\"deterministic\"]\n")
+    };
+    let folder = Folder::new(&[("old.toml", &sweep("model.law.gpu")), ("new.toml", &sweep("model.distribution.gpu"))]);
+    let points = |name: &str| json(&["sweep", &folder.at(name), "--json"])["points"].clone();
+    assert_eq!(points("old.toml"), points("new.toml"));
+    let text = shown(&["sweep", &folder.at("old.toml")]).replace("\n  │ ", " ");
+    assert!(text.contains("`model.law.gpu` is now `model.distribution.gpu` (line 4)"), "{text}");
+}
