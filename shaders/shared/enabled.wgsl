@@ -132,9 +132,16 @@ fn enabling_degree(t: u32) -> u32 {
         let begin = tables[row + 4u];
         let last = tables[row + 5u];
         for (var at = begin; at < last; at += 4u) {
-            let weight = arc_weights[(at - begin) / 4u];
-            if tables[at] == ARC_INPUT && weight > 0u {
-                degree = min(degree, tokens_of(tables[at + 1u]) / weight);
+            if tables[at] == ARC_INPUT {
+                // parallel arcs add up; the tokens of all of them are there
+                var needs = 0u;
+                for (var other = begin; other < last; other += 4u) {
+                    let parallel = tables[other] == ARC_INPUT && tables[other + 1u] == tables[at + 1u];
+                    needs += select(0u, arc_weights[(other - begin) / 4u], parallel);
+                }
+                if needs > 0u {
+                    degree = min(degree, tokens_of(tables[at + 1u]) / needs);
+                }
             }
         }
     }

@@ -1,26 +1,24 @@
-//! Exact solution and simulation of the same random nets: priorities, weights, inhibitors, tests, capacities, several servers.
+//! Exact solution and simulation of the same random nets: priorities, weights, inhibitors, tests, capacities, several servers, arc
+//! weights that depend on the marking.
 //!
-//! Both sides share what enabling and firing mean; what they do not share is all the rest: elimination of vanishing
-//! markings, probabilities over time, draws, clocks, choices, accumulators.
+//! Solver and engines share the meaning of enabling and firing; an oracle that shares nothing has the last word.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
-use tailspn::compile::{Program, compile, lower};
+use tailspn::compile::{Code, Program, compile, lower};
 use tailspn::net::Net;
 use tailspn::sim::{Backend, Ending, EngineChoice, Ensemble, Goal, Question, RunError, Samples, Unwatched, run};
 use tailspn::solve::{Limits, PassageSettings, TransientSettings, explore, passage, transient};
 
 use crate::measure::{ENGINES, Estimated};
-use crate::random_net::{RandomNet, balanced_net};
+use crate::oracle::Oracle;
+use crate::random_net::{RandomNet, balanced_net, elastic_net};
 
 /// When the averages begin, and end [s].
 const WARM_UP: f64 = 0.5;
 const HORIZON: f64 = 4.5;
 const REPLICATIONS: u64 = 20_000;
-
-/// A value by both: its name, the exact one, the estimate.
-type Pair = (String, f64, Estimated);
 
 fn simulated(program: &Program, question: &Question, engine: EngineChoice) -> Option<Samples> {
     let ensemble =
@@ -32,9 +30,35 @@ fn simulated(program: &Program, question: &Question, engine: EngineChoice) -> Op
     }
 }
 
-/// Time averages of tokens and throughputs between the warm-up and the horizon.
-fn averages(program: &Program, engine: EngineChoice) -> Vec<Pair> {
-    let question = Question {
+/// Largest error of the exact solver, relative above 1.
+const EXACT: f64 = 1e-8;
+
+/// Time averages of tokens and throughputs between the warm-up and the horizon, and the probability that the last place gets
+/// two tokens more than at the start before the horizon: their names, and their values by the exact solver.
+fn exact(net: &Net, program: &Program, goal: &Code) -> Vec<(String, f64)> {
+    let space = explore(program, None, &Limits::default(), &Unwatched).unwrap();
+    let chain = space.complete().unwrap();
+    let at = transient(chain, &[WARM_UP, HORIZON], &TransientSettings::default()).unwrap();
+    let stays = at.stays[1].iter().zip(&at.stays[0]);
+    let shares: Vec<f64> = stays.map(|(end, begin)| (end - begin) / (HORIZON - WARM_UP)).collect();
+    let averages = space.averages(program, &shares).unwrap();
+    let names = program.place_names.iter().chain(&program.transition_names).cloned();
+    let mut values: Vec<_> = names.zip(averages.tokens.into_iter().chain(averages.throughputs)).collect();
+    let space = explore(program, Some(goal), &Limits::default(), &Unwatched).unwrap();
+    let mut targets = vec![false; space.states()];
+    space.goals().iter().for_each(|&state| targets[state as usize] = true);
+    // no such marking can be reached
+    let arrival = match passage(space.complete().unwrap(), &targets, &PassageSettings::default()) {
+        Ok(mut time) => time.cdf(HORIZON).unwrap(),
+        Err(_) => 0.0,
+    };
+    values.push((format!("arrival in {}", net.places().last().unwrap().id), arrival));
+    values
+}
+
+/// Estimates of the same values by an engine; none of a value that it does not compute.
+fn estimated(program: &Program, goal: &Code, exact: &[(String, f64)], engine: EngineChoice) -> Vec<Option<Estimated>> {
+    let averages = Question {
         goal: Goal::Horizon,
         horizon: Some(HORIZON),
         warm_up: WARM_UP,
@@ -42,67 +66,83 @@ fn averages(program: &Program, engine: EngineChoice) -> Vec<Pair> {
         throughput: true,
         ..Question::default()
     };
-    let Some(samples) = simulated(program, &question, engine) else { return Vec::new() };
-    let space = explore(program, None, &Limits::default(), &Unwatched).unwrap();
-    let chain = space.complete().unwrap();
-    let at = transient(chain, &[WARM_UP, HORIZON], &TransientSettings::default()).unwrap();
-    let stays = at.stays[1].iter().zip(&at.stays[0]);
-    let shares: Vec<f64> = stays.map(|(end, begin)| (end - begin) / (HORIZON - WARM_UP)).collect();
-    let exact = space.averages(program, &shares).unwrap();
-    let names = program.place_names.iter().chain(&program.transition_names).cloned();
-    let exact = exact.tokens.into_iter().chain(exact.throughputs);
-    let found = samples.tokens.iter().chain(&samples.throughput).map(Estimated::of);
-    names.zip(exact).zip(found).map(|((name, exact), found)| (name, exact, found)).collect()
-}
-
-/// The chance that the last place has two tokens more than at the start before the horizon.
-fn arrival(net: &Net, program: &Program, engine: EngineChoice) -> Option<Pair> {
-    let last = net.places().len() - 1;
-    let text = format!("#(p{last}) >= {}", net.places()[last].initial[0] + 2);
-    let goal = lower(net, &net.expression(&text).unwrap());
-    let question = Question { goal: Goal::Marking(goal.clone()), horizon: Some(HORIZON), ..Question::default() };
-    let samples = simulated(program, &question, engine)?;
-    let space = explore(program, Some(&goal), &Limits::default(), &Unwatched).unwrap();
-    let mut targets = vec![false; space.states()];
-    space.goals().iter().for_each(|&state| targets[state as usize] = true);
-    // no such marking can be reached
-    let exact = match passage(space.complete().unwrap(), &targets, &PassageSettings::default()) {
-        Ok(mut time) => time.cdf(HORIZON).unwrap(),
-        Err(_) => 0.0,
+    let mut found = match simulated(program, &averages, engine) {
+        Some(samples) => samples.tokens.iter().chain(&samples.throughput).map(|n| Some(Estimated::of(n))).collect(),
+        None => vec![None; exact.len() - 1],
     };
-    let share = samples.ended(Ending::Goal) as f64 / REPLICATIONS as f64;
-    let error = (exact * (1.0 - exact) / REPLICATIONS as f64).sqrt();
-    Some((text, exact, Estimated { value: share, error }))
+    let arrival = Question { goal: Goal::Marking(goal.clone()), horizon: Some(HORIZON), ..Question::default() };
+    let (_, exact) = exact.last().unwrap();
+    found.push(simulated(program, &arrival, engine).map(|samples| Estimated {
+        value: samples.ended(Ending::Goal) as f64 / REPLICATIONS as f64,
+        error: (exact * (1.0 - exact) / REPLICATIONS as f64).sqrt(),
+    }));
+    found
 }
 
-fn random_nets(count: usize) -> Vec<RandomNet> {
+fn random_nets(nets: impl Strategy<Value = RandomNet>, count: usize) -> Vec<RandomNet> {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(0x5eed_0004), ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
-    (0..count).map(|_| balanced_net().new_tree(&mut runner).unwrap().current()).collect()
+    (0..count).map(|_| nets.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-#[test]
-fn random_nets_have_their_exact_averages_and_arrivals_on_every_engine() {
-    let (mut compared, mut sharp, mut moving) = ([0; 4], 0, 0);
+/// Counts of compared values, per engine, and of those that are known to 1%, and that vary.
+#[derive(Debug, Default)]
+struct Compared {
+    values: [u32; 4],
+    sharp: u32,
+    moving: u32,
+}
+
+/// Compares the oracle, the exact solver and every engine on nets.
+fn compare(nets: Vec<RandomNet>) -> Compared {
+    let mut compared = Compared::default();
     let mut wrong = Vec::new();
-    for random in random_nets(48) {
+    for random in nets {
         let net = random.build(1.0, "");
         let program = compile(&net).unwrap();
+        let (last, tokens) = (random.places.len() - 1, random.places.last().unwrap().tokens + 2);
+        let goal = lower(&net, &net.expression(&format!("#(p{last}) >= {tokens}")).unwrap());
+        let mut known = Oracle::new(&random, None).averages(WARM_UP, HORIZON);
+        known.push(Oracle::new(&random, Some((last, tokens))).arrival(HORIZON));
+        let exact = exact(&net, &program, &goal);
+        for ((what, exact), known) in exact.iter().zip(&known) {
+            if (exact - known).abs() > EXACT * known.abs().max(1.0) {
+                wrong.push(format!("exact solver: {what} is {exact}, by the definition {known}, in {random:?}"));
+            }
+        }
         for (at, (engine, name)) in ENGINES.into_iter().enumerate() {
-            let pairs = averages(&program, engine).into_iter().chain(arrival(&net, &program, engine));
-            for (what, exact, found) in pairs {
-                compared[at] += 1;
-                sharp += u32::from(found.is_sharp(exact, 0.01, 0.05));
-                moving += u32::from(found.error > 0.0);
-                if !found.agrees_with(exact) {
-                    wrong.push(format!("{name}: {what} is {found}, exactly {exact}, in {random:?}"));
+            let found = estimated(&program, &goal, &exact, engine);
+            assert_eq!((found.len(), exact.len()), (known.len(), known.len()));
+            for (((what, _), &known), found) in exact.iter().zip(&known).zip(found) {
+                let Some(found) = found else { continue };
+                compared.values[at] += 1;
+                compared.sharp += u32::from(found.is_sharp(known, 0.01, 0.05));
+                compared.moving += u32::from(found.error > 0.0);
+                if !found.agrees_with(known) {
+                    wrong.push(format!("{name}: {what} is {found}, by the definition {known}, in {random:?}"));
                 }
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // the two general engines answer everything, and most values are known to 1 % and do vary
-    let [.., direct, clock] = compared;
+    compared
+}
+
+#[test]
+fn random_nets_have_their_exact_averages_and_arrivals_on_every_engine() {
+    let compared = compare(random_nets(balanced_net(), 48));
+    // the two general engines answer everything, and most values are known to 1% and do vary
+    let [.., direct, clock] = compared.values;
     assert!(direct == clock && clock > 400, "{compared:?}");
-    assert!(sharp > 850 && moving > 800, "{sharp} sharp and {moving} random ones of {compared:?}");
+    assert!(compared.sharp > 850 && compared.moving > 800, "{compared:?}");
+}
+
+/// Seen to fail with capacities ignored for weights that depend on the marking, and with the degree of parallel arcs taken arc by
+/// arc.
+#[test]
+fn weights_that_depend_on_the_marking_respect_capacities_on_every_engine() {
+    let compared = compare(random_nets(elastic_net(), 60));
+    let [.., direct, clock] = compared.values;
+    assert!(direct == clock && clock > 500, "{compared:?}");
+    assert!(compared.sharp > 700 && compared.moving > 700, "{compared:?}");
 }

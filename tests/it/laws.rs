@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
 use tailspn::compile::{Program, compile, lower};
-use tailspn::net::{ArcKind, Net, Servers};
+use tailspn::net::{Net, Servers};
 use tailspn::semantics::{enabling_degree, fire, is_enabled};
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Goal, Group, Question, Samples, Snapshot, Unwatched, run};
 
@@ -18,47 +18,6 @@ fn cases(cases: u32) -> ProptestConfig {
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/regressions/laws.txt"))),
         ..ProptestConfig::default()
     }
-}
-
-/// Tokens that `t` takes from (below 0) or puts into each place, by the arcs of the net alone.
-fn effect(net: &Net, t: usize) -> Vec<i64> {
-    let mut effect = vec![0; net.places().len()];
-    for arc in net.arcs().iter().filter(|arc| arc.transition.index() == t) {
-        let weight = arc.weights.iter().map(|w| w.weight.as_number().unwrap() as i64).sum::<i64>();
-        match arc.kind {
-            ArcKind::Input => effect[arc.place.index()] -= weight,
-            ArcKind::Output => effect[arc.place.index()] += weight,
-            ArcKind::Inhibitor | ArcKind::Test => {}
-        }
-    }
-    effect
-}
-
-/// Tokens of a place that an arc of one kind asks for: their sum for inputs, else one arc after the other.
-fn weights(net: &Net, t: usize, place: usize, kind: ArcKind) -> Vec<i64> {
-    let arcs = net.arcs().iter().filter(|arc| arc.kind == kind && arc.transition.index() == t);
-    let here = arcs.filter(|arc| arc.place.index() == place);
-    here.map(|arc| arc.weights.iter().map(|w| w.weight.as_number().unwrap() as i64).sum()).collect()
-}
-
-/// Enabling as the textbook has it, straight from the net.
-fn textbook_degree(net: &Net, t: usize, marking: &[u32]) -> i64 {
-    let mut degree = i64::MAX;
-    for (p, place) in net.places().iter().enumerate() {
-        let tokens = i64::from(marking[p]);
-        let needs: i64 = weights(net, t, p, ArcKind::Input).iter().sum();
-        let tests = weights(net, t, p, ArcKind::Test).into_iter().all(|w| tokens >= w);
-        let inhibitors = weights(net, t, p, ArcKind::Inhibitor).into_iter().all(|w| tokens < w);
-        let grows = effect(net, t)[p];
-        let room = place.capacity.is_none_or(|capacity| grows <= 0 || tokens + grows <= i64::from(capacity));
-        if !(tests && inhibitors && room) {
-            return 0;
-        }
-        if needs > 0 {
-            degree = degree.min(tokens / needs);
-        }
-    }
-    if degree == i64::MAX { 1 } else { degree }
 }
 
 fn ensemble() -> Ensemble {
@@ -131,19 +90,19 @@ fn disagreements(left: &Samples, right: &Samples, factor: f64) -> Vec<String> {
 proptest! {
     #![proptest_config(cases(256))]
 
-    /// Seen to fail with capacities ignored.
+    /// Seen to fail with capacities ignored, of constant weights and of those that depend on the marking, and with the degree
+    /// of parallel arcs taken arc by arc.
     #[test]
-    fn a_firing_adds_its_column_of_the_incidence_matrix(
+    fn enabling_and_firing_are_those_of_the_definition(
         random in any_net(),
         choices in prop::collection::vec(any::<prop::sample::Index>(), 60),
     ) {
-        let net = random.build(1.0, "");
-        let program: Program = compile(&net).unwrap();
+        let program: Program = compile(&random.build(1.0, "")).unwrap();
         let mut marking = program.initial.clone();
         for choice in choices {
             let mut enabled = Vec::new();
             for t in 0..program.transitions() {
-                let degree = textbook_degree(&net, t, &marking);
+                let degree = random.degree(t, &marking);
                 prop_assert_eq!(i64::from(enabling_degree(&program, t, &marking).unwrap()), degree, "{} in {:?}", t, &marking);
                 prop_assert_eq!(is_enabled(&program, t, &marking).unwrap(), degree > 0);
                 if degree > 0 {
@@ -154,9 +113,13 @@ proptest! {
                 break;
             }
             let t = *choice.get(&enabled);
-            let expected: Vec<i64> =
-                marking.iter().zip(effect(&net, t)).map(|(&tokens, by)| i64::from(tokens) + by).collect();
-            fire(&program, t, &mut marking).unwrap();
+            let expected = random.after(t, &marking);
+            let fired = fire(&program, t, &mut marking);
+            if expected.iter().any(|&tokens| tokens > i64::from(u32::MAX)) {
+                prop_assert!(fired.is_err());
+                break;
+            }
+            fired.unwrap();
             let reached: Vec<i64> = marking.iter().map(|&tokens| i64::from(tokens)).collect();
             prop_assert_eq!(reached, expected);
         }
@@ -194,7 +157,7 @@ proptest! {
         let mut random = random;
         random.transitions.retain(|t| t.immediate.is_none());
         // the lockstep form counts servers only where arcs have weight 1
-        for t in random.transitions.iter_mut().filter(|t| t.arcs[0].2 > 1) {
+        for t in random.transitions.iter_mut().filter(|t| t.arcs[0].2.plus > 1) {
             t.servers = Servers::Single;
         }
         let net = random.build(1.0, "");

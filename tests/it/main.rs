@@ -46,6 +46,7 @@ mod laws;
 mod measure;
 mod models;
 mod optimize;
+mod oracle;
 mod pipe_semantics;
 mod random_net;
 mod replay;

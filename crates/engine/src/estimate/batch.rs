@@ -279,6 +279,107 @@ mod tests {
         assert_eq!(mser_groups(&groups), 1);
     }
 
+    /// The three steps as the books write them, each sum by its definition: groups left out and batch means with their lag-1
+    /// autocorrelation.
+    fn textbook(averages: &[f64]) -> (usize, Option<(Vec<f64>, f64)>) {
+        let means = |values: &[f64], length: usize| -> Vec<f64> {
+            let count = values.len() / length;
+            (0..count).map(|i| (0..length).map(|j| values[i * length + j]).sum::<f64>() / length as f64).collect()
+        };
+        let groups = means(averages, 5);
+        let n = groups.len();
+        let mser = |d: usize| {
+            let kept = n as f64 - d as f64;
+            let mean = groups[d..].iter().sum::<f64>() / kept;
+            groups[d..].iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / (kept * kept)
+        };
+        // at least a quarter of the groups is kept
+        let left_out = (0..n).filter(|d| 4 * (n - d) >= n).min_by(|&a, &b| mser(a).total_cmp(&mser(b))).unwrap();
+        let rest = &averages[5 * left_out..];
+        let batches = [40_usize, 30, 20, 10].into_iter().find_map(|count| {
+            let length = rest.len() / count;
+            let batches = means(&rest[rest.len() - count * length..], length.max(1));
+            let k = batches.len() as f64;
+            let mean = batches.iter().sum::<f64>() / k;
+            let product = (1..batches.len()).map(|i| (batches[i] - mean) * (batches[i - 1] - mean)).sum::<f64>();
+            let lag1 = product / batches.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>();
+            // the 90% quantile of the normal distribution
+            (length > 0 && lag1 <= 1.281_551_565_545 / k.sqrt() - 1.0 / k).then_some((batches, lag1))
+        });
+        (5 * left_out, batches)
+    }
+
+    /// Each number against the definition, over runs that are long enough, too short and too slow.
+    #[test]
+    fn warm_up_batches_and_interval_are_those_of_the_textbook() {
+        // Student's 97.5% quantiles with 39, 29, 19 and 9 degrees of freedom
+        let student = |batches: usize| match batches {
+            40 => 2.022_691,
+            30 => 2.045_230,
+            20 => 2.093_024,
+            _ => 2.262_157,
+        };
+        let (mut warm, mut counts) = (0, std::collections::BTreeMap::new());
+        for seed in 0..400 {
+            let length = 100 + 7 * (seed as usize % 90);
+            let memory = [0.0, 0.5, 0.9, 0.97][seed as usize % 4];
+            let averages = autoregression(seed, length, memory, 3.0, 12.0 * (seed % 3) as f64);
+            let (left_out, batches) = textbook(&averages);
+            match (steady_state(&averages, 0.95), batches) {
+                (Err(BatchError::WarmupTooLong { warmup, .. }), _) => {
+                    assert_eq!(warmup, left_out);
+                    assert!(2 * warmup > length);
+                    *counts.entry("too long").or_insert(0) += 1;
+                }
+                (Err(BatchError::Correlated { .. }), batches) => {
+                    assert_eq!(batches, None);
+                    *counts.entry("correlated").or_insert(0) += 1;
+                }
+                (Ok(steady), Some((means, lag1))) => {
+                    let k = means.len();
+                    let mean = means.iter().sum::<f64>() / k as f64;
+                    let variance = means.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / (k - 1) as f64;
+                    let half_width = student(k) * (variance / k as f64).sqrt();
+                    assert_eq!(
+                        (steady.estimate.samples, steady.averages_per_batch),
+                        (k as u64, (length - left_out) / k)
+                    );
+                    assert_eq!(steady.warmup, length - k * steady.averages_per_batch);
+                    assert!((steady.estimate.value - mean).abs() < 1e-9 && (steady.lag1 - lag1).abs() < 1e-9);
+                    assert!((steady.estimate.half_width - half_width).abs() < 1e-5 * half_width, "{steady:?}");
+                    warm += usize::from(left_out > 0);
+                    *counts.entry(["10", "20", "30", "40"][k / 10 - 1]).or_insert(0) += 1;
+                }
+                (found, expected) => panic!("{found:?}, not {expected:?} for seed {seed}"),
+            }
+        }
+        assert!(warm > 50 && counts.len() == 6 && counts.values().all(|&count| count > 2), "{warm} {counts:?}");
+    }
+
+    /// Three runs that share a start: MSER of their mean, and Student's t over their means without it.
+    #[test]
+    fn runs_leave_out_the_warm_up_of_their_mean() {
+        for seed in 0..50 {
+            let runs: Vec<Vec<f64>> = (0..3).map(|run| autoregression(50 * run + seed, 203, 0.7, 3.0, 15.0)).collect();
+            let mean: Vec<f64> = (0..203).map(|i| runs.iter().map(|run| run[i]).sum::<f64>() / 3.0).collect();
+            let (left_out, _) = textbook(&mean);
+            let ends: Vec<f64> =
+                runs.iter().map(|run| run[left_out..].iter().sum::<f64>() / (203 - left_out) as f64).collect();
+            let mean = ends.iter().sum::<f64>() / 3.0;
+            let variance = ends.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / 2.0;
+            // Student's 97.5% quantile with 2 degrees of freedom
+            let half_width = 4.302_653 * (variance / 3.0).sqrt();
+            match steady_state_of_runs(&runs.iter().map(Vec::as_slice).collect::<Vec<_>>(), 0.95) {
+                Ok(found) => {
+                    assert_eq!((found.warmup, found.estimate.samples), (left_out, 3));
+                    assert!((found.estimate.value - mean).abs() < 1e-9);
+                    assert!((found.estimate.half_width - half_width).abs() < 1e-5 * half_width, "{found:?}");
+                }
+                Err(error) => assert_eq!(error, BatchError::WarmupTooLong { warmup: left_out, averages: 203 }),
+            }
+        }
+    }
+
     #[test]
     fn warmup_of_a_step_is_found_to_the_group() {
         let mut averages = autoregression(3, 1000, 0.0, 10.0, 0.0);

@@ -88,11 +88,13 @@ pub fn enabling_degree(program: &Program, t: usize, marking: &[u32]) -> Result<u
     for term in program.inputs.row(t) {
         degree = degree.min(marking[term.counter as usize] / term.weight);
     }
-    for arc in program.dynamic.row(t) {
-        if arc.kind == ArcKind::Input {
-            let weight = arc_weight(program, t, arc.weight.eval(marking))?;
-            degree = degree.min(marking[arc.counter as usize].checked_div(weight).unwrap_or(u32::MAX));
-        }
+    let inputs = || program.dynamic.row(t).iter().filter(|arc| arc.kind == ArcKind::Input);
+    for arc in inputs() {
+        // parallel arcs add up
+        let parallel = inputs().filter(|other| other.counter == arc.counter);
+        let needs = parallel.map(|arc| arc_weight(program, t, arc.weight.eval(marking)).map(u64::from));
+        let most = u64::from(marking[arc.counter as usize]).checked_div(needs.sum::<Result<_, _>>()?);
+        degree = degree.min(most.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX));
     }
     Ok(if degree == u32::MAX { 1 } else { degree })
 }

@@ -434,6 +434,31 @@ mod tests {
         assert_eq!(run_steady(&program, &settings, &Unwatched).unwrap().seconds, [2.0; 3]);
     }
 
+    /// 0.75 s with the token in `p`, 0.25 s in `q`, in batches of half a second: `a` fires at 0.75 s, `b` at 1 s, which is the end
+    /// of the second batch and belongs to it.
+    #[test]
+    fn batches_cut_sojourns_and_own_the_firings_at_their_ends() {
+        let mut b = NetBuilder::new("cycle");
+        let [p, q] = [("p", 1), ("q", 0)].map(|(id, n)| b.place(id, n));
+        for (id, delay, from, to) in [("a", 0.75, p, q), ("b", 0.25, q, p)] {
+            let t = b.transition(id, Timing::general(Law::Deterministic { delay }));
+            b.input(from, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+        let net = b.build().unwrap();
+        let rate = Some(lower(&net, &net.expression("6 * #(q)").unwrap()));
+        let rewards = vec![Reward { name: "r".into(), rate, impulses: vec![(1, Code::constant(4.0))] }];
+        let length = BatchLength::Seconds(0.5);
+        let settings = SteadyState { batches: 4, discarded: 2, rewards, ..SteadyState::new(length) };
+        let averages = run_steady(&compile(&net).unwrap(), &settings, &Unwatched).unwrap();
+        assert_eq!(averages.seconds, [0.5; 4]);
+        assert_eq!(averages.tokens, [[1.0, 0.5, 1.0, 0.5], [0.0, 0.5, 0.0, 0.5]]);
+        assert_eq!(averages.throughput, [[0.0, 2.0, 0.0, 2.0]; 2]);
+        // 6 a second for half of the batch, and 4 once in half a second
+        assert_eq!(averages.rewards, [[0.0, 3.0 + 8.0, 0.0, 3.0 + 8.0]]);
+        assert_eq!((averages.fired, averages.firings), (vec![3, 3], 6));
+    }
+
     #[test]
     fn runs_are_independent_and_the_same_on_any_number_of_threads() {
         let program = compile(&queue(Timing::exponential(3.0)).build().unwrap()).unwrap();

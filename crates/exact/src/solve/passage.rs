@@ -493,6 +493,22 @@ mod tests {
         assert!(raw[2] > raw[0] * raw[1]);
     }
 
+    /// A start over several states: at the target with 1/4, an exponential time of rate 1 with 1/2, of rate 1/2 with 1/4. E T = 1,
+    /// E T² = 1/2 * 2 + 1/4 * 8 = 3. Seen to fail without the spread between the starts, and without the share that is there at once.
+    #[test]
+    fn a_start_over_several_states_spreads_the_time() {
+        let chain = Chain { initial: vec![(0, 0.25), (1, 0.5), (2, 0.25)], ..chain_of(3, &[(1, 0, 1.0), (2, 0, 0.5)]) };
+        let mut time = time_to(&chain, &[0]);
+        let moments = time.moments().unwrap();
+        assert_relative_eq!(moments.mean, 1.0, max_relative = 1e-14);
+        assert_relative_eq!(moments.variance, 2.0, max_relative = 1e-14);
+        let (raw, _) = time.raw_moments(2).unwrap();
+        assert_relative_eq!(raw[1], 3.0, max_relative = 1e-14);
+        assert_relative_eq!(time.cdf(0.0).unwrap(), 0.25, max_relative = 1e-12);
+        let at_two = 0.25 + 0.5 * (1.0 - (-2.0_f64).exp()) + 0.25 * (1.0 - (-1.0_f64).exp());
+        assert_relative_eq!(time.cdf(2.0).unwrap(), at_two, max_relative = 1e-12);
+    }
+
     #[test]
     fn a_target_that_may_be_missed_says_so() {
         // 0 -> 1 with 3/s, 0 -> 2 with 1/s; both absorb

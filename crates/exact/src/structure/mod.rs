@@ -49,3 +49,6 @@ pub use limits::{Budget, Cut, Limits};
 pub use semiflows::{Flows, place_semiflows, transition_semiflows};
 pub use siphons::{Sets, largest_siphon, largest_trap, minimal_siphons, minimal_traps};
 pub use throughput::{ThroughputBound, Throughputs, throughput_bounds};
+
+#[cfg(test)]
+mod tests;

@@ -257,6 +257,19 @@ fn a_slow_down_slows_and_a_failure_loses() {
     assert!(failed.iter().any(|outcome| outcome.wasted_s > 0.0));
 }
 
+/// A node that is slow by 5 for 10 s after 50 s on average works at (50 + 10 / 5) / 60 of its speed in the long run. Seen to fail with
+/// the two means exchanged, which takes three times as long.
+#[test]
+fn slow_downs_take_their_share_of_a_long_task() {
+    let mut plan = plain(&[(1, 1.0, 1, 1.0)], 1, 20_000.0);
+    plan.slowdown = Slowdown { mean_between_s: Some(50.0), mean_lasting_s: 10.0, factor: 5.0 };
+    let jobs = &outcomes(&plan, 20)[0];
+    let mean = jobs.iter().map(|outcome| outcome.job_s).sum::<f64>() / 20.0;
+    let expected = 20_000.0 * 60.0 / 52.0;
+    // 333 cycles in each of 20 runs
+    assert!((mean / expected - 1.0).abs() < 0.02, "{mean} {expected}");
+}
+
 #[test]
 fn jobs_that_cannot_end_are_an_error_and_no_hang() {
     let mut plan = plain(&[(1, 1.0, 1, 1.0)], 1, 1000.0);

@@ -192,6 +192,15 @@ mod tests {
         assert!(matches!(law, PhaseLaw::Exponential | PhaseLaw::Erlang(1)), "{law:?}");
     }
 
+    /// Every fold leaves out equal times, so that the mean of the others differs from fold to fold. Of times with mean m an exponential
+    /// time r has the density exp(-r / m) / m. Seen to fail with the logarithm of the mean left out.
+    #[test]
+    fn a_score_is_the_density_of_what_was_left_out() {
+        let ratios: Vec<f64> = (0..15).map(|i| f64::from(1 + i % 5)).collect();
+        let expected: f64 = (1..=5).map(f64::from).map(|r| (r, (15.0 - r) / 4.0)).map(|(r, m)| -m.ln() - r / m).sum();
+        assert!((held_out(&ratios, |_| PhaseLaw::Exponential) - expected / 5.0).abs() < 1e-12);
+    }
+
     #[test]
     fn densities_are_densities() {
         let laws =

@@ -124,6 +124,16 @@ mod tests {
         assert!((usual.ratios.last().unwrap() / 7.0 - 1.0).abs() < 0.1 && usual.left() < 0.05);
     }
 
+    /// One task of twice the time on a node of its own: half of the logarithm is believed, a slowness of sqrt(2). Seen to fail with all
+    /// of it believed.
+    #[test]
+    fn a_single_task_does_not_make_a_slow_node() {
+        let task = |i: usize| TimedTask { work: if i < 20 { 1.0 } else { 2.0 }, mb: 0.0, cold: false, node: i / 10 };
+        let usual = UsualTimes::fit(&(0..21).map(task).collect::<Vec<_>>(), 3);
+        assert!((usual.slowness[2] / 2.0_f64.sqrt() - 1.0).abs() < 0.02, "{:?}", usual.slowness);
+        assert!(usual.slowness[..2].iter().all(|slowness| (slowness - 1.0).abs() < 0.01));
+    }
+
     #[test]
     fn a_stage_without_times_is_as_usual() {
         let usual = UsualTimes::fit(&[], 2);

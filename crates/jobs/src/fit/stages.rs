@@ -439,6 +439,34 @@ mod tests {
         assert!((centre(&[0.0, 1.0], &[1.0, 1.0]) - (std::f64::consts::LN_2 - 0.5)).abs() < 1e-12);
     }
 
+    /// One run says nothing of how whole runs differ; n equal runs add n - 1 degrees of freedom, and no squares. Seen to fail with n
+    /// degrees of freedom.
+    #[test]
+    fn runs_move_the_assumed_spread_by_their_degrees_of_freedom() {
+        let prior = RunSpread::default();
+        let one = spread(&[1.0]);
+        assert_eq!((one.sigma, one.freedom, one.runs), (prior.sigma, prior.freedom, 1));
+        let five = spread(&[1.0; 5]);
+        let expected = prior.sigma * (prior.freedom / (prior.freedom + 4.0)).sqrt();
+        assert!((five.sigma - expected).abs() < 1e-12 && (five.freedom - prior.freedom - 4.0).abs() < 1e-12);
+    }
+
+    /// Coefficients of variation: 1 / sqrt(k) of k stages, those of quantiles by hand, and that of Weibull's law by its gamma functions.
+    /// Seen to fail without the root.
+    #[test]
+    fn laws_have_their_coefficients_of_variation() {
+        assert_eq!(coefficient(&PhaseLaw::Erlang(16)), 0.25);
+        assert_eq!(coefficient(&PhaseLaw::Lognormal { cv: 0.3 }), 0.3);
+        assert_eq!(coefficient(&PhaseLaw::Empirical { samples: vec![0.5, 1.5] }), 0.5);
+        assert_eq!(coefficient(&PhaseLaw::Exponential), 1.0);
+        for shape in [2.0, 4.0, 8.0_f64] {
+            let moment = |k: f64| libm::tgamma(1.0 + k / shape);
+            let exact = (moment(2.0) / moment(1.0).powi(2) - 1.0).sqrt();
+            // a rule of thumb, for errors of errors
+            assert!((coefficient(&PhaseLaw::Weibull { shape }) / exact - 1.0).abs() < 0.2, "{shape} {exact}");
+        }
+    }
+
     #[test]
     fn a_pause_of_one_task_does_not_move_the_others() {
         let mut run = made(256.0, 1.0);

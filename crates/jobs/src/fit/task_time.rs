@@ -127,3 +127,21 @@ pub(super) fn errors(rows: &[Row], fitted: &Times, mb: f64) -> (f64, f64) {
     let warm = if warm.len() < 3 { alone } else { jackknife(&warm) };
     (cold, warm.hypot(fitted.warming_error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten cold tasks, half of them 5% above and half 5% below 1 s in their logarithms: too near for Huber to weigh any less, so
+    /// that the level is the mean of the logarithms, and its jackknife error s / sqrt(10) with s^2 = 10 * 0.0025 / 9. Seen to fail
+    /// without the factor n - 1.
+    #[test]
+    fn the_jackknife_of_a_mean_is_its_standard_error() {
+        let log = |i: usize| if i.is_multiple_of(2) { 0.05 } else { -0.05_f64 };
+        let rows: Vec<Row> = (0..10).map(|i| Row { wall: log(i).exp(), cpu: None, mb: 1.0, rank: 1 }).collect();
+        let fitted = fit_times(&rows);
+        assert!((fitted.cold.fixed - 1.0).abs() < 1e-9 && !fitted.saw_warm, "{fitted:?}");
+        let (cold, _) = errors(&rows, &fitted, 1.0);
+        assert!((cold - (0.0025_f64 / 9.0).sqrt()).abs() < 1e-9, "{cold}");
+    }
+}

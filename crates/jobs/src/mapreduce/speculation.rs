@@ -204,3 +204,23 @@ pub fn speculate(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fifth of the tasks are stragglers, half of them caught: 0.1 of all tasks, which are 0.8 of the flags. So 0.125 of all tasks are
+    /// flagged, a tenth of these too late, and the rest of the flags are false alarms. Seen to fail with the share of late flags taken
+    /// of the caught ones.
+    #[test]
+    fn fates_have_the_recall_the_precision_and_the_late_flags_that_were_asked_for() {
+        let stragglers = Stragglers { share: 0.2, ..Stragglers::default() };
+        let speculation = Speculation { recall: 0.5, precision: 0.8, fake: 0.1, ..Speculation::default() };
+        let fates = speculation.fates(&stragglers).unwrap();
+        let found: Vec<(&str, f64)> = fates.iter().map(|fate| (fate.name.as_str(), fate.probability)).collect();
+        let expected = [("usual", 0.7875), ("missed", 0.0875), ("caught", 0.1), ("late", 0.0125), ("alarm", 0.0125)];
+        let near = |((a, x), (b, y)): (&(&str, f64), &(&str, f64))| a == b && (x - y).abs() < 1e-12;
+        assert!(found.len() == 5 && found.iter().zip(&expected).all(near), "{found:?}");
+        assert!((found.iter().map(|(_, probability)| probability).sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}

@@ -296,6 +296,23 @@ mod tests {
         assert_relative_eq!(phases.shuffle_s, slowest, max_relative = 1e-12);
     }
 
+    /// Three replicas on ten workers, nine of them with half the network: all reduces wait for the slowest node, and the share that is
+    /// local is what was drawn. Seen to fail with the mean over the nodes, and with the mean share in spite of the draws.
+    #[test]
+    fn the_shuffle_takes_the_slowest_node_and_the_drawn_locality() {
+        let mut plan = two_kinds();
+        (plan.cluster.node[1].count, plan.cluster.replicas) = (9, 3);
+        let shuffle = |plan: &Plan, kind: usize, share| spn_gc::shuffle_s(plan, &plan.cluster.node[kind], share);
+        let slow = shuffle(&plan, 1, 0.3);
+        assert!(slow > 1.2 * shuffle(&plan, 0, 0.3));
+        assert_relative_eq!(times(&plan).shuffle_s, slow, max_relative = 1e-12);
+        plan.model.locality = Locality::Drawn;
+        for (draw, share) in [(0.0, 1.0), (0.999, 0.0)] {
+            let phases = phase_times(&plan, &mut || draw).unwrap();
+            assert_relative_eq!(phases.shuffle_s, shuffle(&plan, 1, share), max_relative = 1e-12);
+        }
+    }
+
     #[test]
     fn drawn_locality_asks_once_per_map() {
         let mut plan = Plan::default();

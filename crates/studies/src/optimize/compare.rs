@@ -181,6 +181,30 @@ mod tests {
         assert!(said >= 38 && right >= said - 4, "{right} of {said}");
     }
 
+    /// Half of the error goes to the deadline, half to the costs; over all candidates and all looks neither may spend more. Seen to fail
+    /// with the error not shared by the candidates.
+    #[test]
+    fn all_candidates_together_spend_the_error() {
+        let plan = plan(0.0, 3200);
+        let mut all = candidates(&plan, |_| Ok::<_, Infallible>(0.0)).unwrap();
+        all.iter_mut().for_each(|candidate| candidate.per_s = 1.0);
+        let (mut judged, mut compared) = (0.0, 0.0);
+        let judge = |_: &Candidate, error: f64| {
+            judged += error;
+            let [value, low, high] = [Some(1.0); 3];
+            let (level, replications, looks) = (1.0 - error, 100, 1);
+            Ok::<_, Infallible>(Judgement { verdict: Verdict::Meets, value, low, high, level, replications, looks })
+        };
+        // equal costs, so that every candidate stays up to the last replication
+        let mean = |_: &Candidate, _, level: f64| {
+            compared += 1.0 - level;
+            Ok(Some([0.5, 1.0, 1.5]))
+        };
+        search_by_estimates(&plan, &all, judge, mean).unwrap();
+        assert!((judged - 0.05).abs() < 1e-12, "{judged}");
+        assert!(compared < 0.05 && compared > 0.04, "{compared}");
+    }
+
     /// Costs that are equal are told apart by no number of replications, and the answer says that it is open.
     #[test]
     fn equal_costs_stay_open_beyond_the_indifference() {

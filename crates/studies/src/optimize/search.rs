@@ -308,6 +308,21 @@ mod tests {
         assert!(costs.is_sorted());
     }
 
+    /// Level 1 of an axis against level 0: no faster where lower is faster, faster where higher is, and unknown otherwise. Seen to fail
+    /// with the comparison of falling axes turned round.
+    #[test]
+    fn no_faster_follows_the_direction_of_the_axis() {
+        for (faster, one_over_zero, zero_over_one) in
+            [("faster = 'down'", true, false), ("faster = 'up'", false, true), ("", false, false)]
+        {
+            let plan = plan(&format!("[[axis]]\nkey = 'a'\nfrom = 1\nto = 2\n{faster}"));
+            let all = candidates(&plan, |point| Ok::<_, Infallible>(number(point, 0))).unwrap();
+            let [zero, one] = &all[..] else { panic!("two candidates") };
+            assert_eq!((no_faster(&plan, one, zero), no_faster(&plan, zero, one)), (one_over_zero, zero_over_one));
+            assert!(no_faster(&plan, one, one));
+        }
+    }
+
     #[test]
     fn what_is_no_faster_than_a_failure_is_left_out() {
         // b costs nothing and `a` falls in cost: (4, 1) first

@@ -293,6 +293,23 @@ mod tests {
         assert_eq!(contented.next_round(&results(&[(100, 1.0), (100, 2.1)])).len(), 2);
     }
 
+    /// Points of 100 s +- 3 s and 10 s +- 1 s: the second is wider for its size. Seen to fail with widths in seconds.
+    #[test]
+    fn wide_is_relative_to_the_mean() {
+        let mut results = results(&[(100, 1.0); 3]);
+        for (point, (value, half)) in [(1, (100.0, 3.0)), (2, (10.0, 1.0))] {
+            results.get_mut(&point).unwrap().mean_s =
+                Some(Number { value, low: Some(value - half), high: Some(value + half) });
+        }
+        let next = Budget { replications: 10_000, relative_error: None }.next_round(&results);
+        assert_eq!(next.into_iter().collect::<Vec<_>>(), [(0, 200), (2, 200)]);
+        // all are within 12% of their means, one is not within 5%
+        let next = |relative_error| {
+            Budget { replications: 10_000, relative_error: Some(relative_error) }.next_round(&results).len()
+        };
+        assert_eq!((next(0.12), next(0.05)), (0, 2));
+    }
+
     #[test]
     fn nothing_is_spent_that_is_not_there_and_nothing_that_is_left_over_is_more_than_one() {
         for budget in 200..700 {

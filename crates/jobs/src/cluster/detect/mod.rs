@@ -29,3 +29,6 @@ pub use mantri::Mantri;
 pub use plan::DetectorPlan;
 pub use spark::{Efficiency, Spark};
 pub use view::{Category, Detector, Finished, Flag, NodeSpeed, Remedy, RunningTask, View};
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 
 mod averages;
 mod faults;
+mod memory;
 mod passage;
 
 use crate::compile::{Program, compile};
