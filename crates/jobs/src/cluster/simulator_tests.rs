@@ -262,7 +262,7 @@ fn a_slow_down_slows_and_a_failure_loses() {
 #[test]
 fn slow_downs_take_their_share_of_a_long_task() {
     let mut plan = plain(&[(1, 1.0, 1, 1.0)], 1, 20_000.0);
-    plan.slowdown = Slowdown { mean_between_s: Some(50.0), mean_lasting_s: 10.0, factor: 5.0 };
+    plan.slowdown = Slowdown { mean_between_s: Some(50.0), mean_duration_s: 10.0, factor: 5.0 };
     let jobs = &outcomes(&plan, 20)[0];
     let mean = jobs.iter().map(|outcome| outcome.job_s).sum::<f64>() / 20.0;
     let expected = 20_000.0 * 60.0 / 52.0;

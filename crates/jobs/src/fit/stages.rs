@@ -445,10 +445,13 @@ mod tests {
     fn runs_move_the_assumed_spread_by_their_degrees_of_freedom() {
         let prior = RunSpread::default();
         let one = spread(&[1.0]);
-        assert_eq!((one.sigma, one.freedom, one.runs), (prior.sigma, prior.freedom, 1));
+        assert_eq!((one.sigma, one.degrees_of_freedom, one.runs), (prior.sigma, prior.degrees_of_freedom, 1));
         let five = spread(&[1.0; 5]);
-        let expected = prior.sigma * (prior.freedom / (prior.freedom + 4.0)).sqrt();
-        assert!((five.sigma - expected).abs() < 1e-12 && (five.freedom - prior.freedom - 4.0).abs() < 1e-12);
+        let expected = prior.sigma * (prior.degrees_of_freedom / (prior.degrees_of_freedom + 4.0)).sqrt();
+        assert!(
+            (five.sigma - expected).abs() < 1e-12
+                && (five.degrees_of_freedom - prior.degrees_of_freedom - 4.0).abs() < 1e-12
+        );
     }
 
     /// Coefficients of variation: 1 / sqrt(k) of k stages, those of quantiles by hand, and that of Weibull's law by its gamma functions.
