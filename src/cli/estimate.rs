@@ -6,7 +6,7 @@ use tailspn::compile::{Program, plan_schedule};
 use tailspn::mapreduce::{AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards};
 use tailspn::net::TransitionId;
 use tailspn::plan::JobPlan;
-use tailspn::report::{AnalyticSummary, Found, JobReport, job_csv, job_report, job_text, json, reward_to_gather};
+use tailspn::report::{AnalyticSummary, Found, JobReport, job_report, reward_to_gather};
 use tailspn::sim::{CriticalPath, Ensemble, Group, Question, Run, run as replicate};
 use tailspn::solve::{GridSettings, completion_time, is_series_parallel};
 
@@ -71,7 +71,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     report.add_cost(started.elapsed());
     report.add_method();
     let advice = if args.method == Method::Auto { advise(&mut report, &job)? } else { None };
-    terminal.data(&text_of(&report, args, terminal)?)?;
+    terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&job.net, format, true, terminal), args.force, terminal)?;
@@ -201,16 +201,4 @@ fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Result<Criti
     let (seed, first) = (run.provenance.seed, run.provenance.first);
     CriticalPath::trace(program, &plan, groups, samples.clock, seed, first, traced)
         .map_err(|reasons| reasons.join("; "))
-}
-
-/// The report as it was asked for.
-fn text_of(report: &JobReport, args: &EstimateArgs, terminal: &Terminal) -> Result<String, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    if args.print.json {
-        json("estimate", report).map_err(|error| failed(&error))
-    } else if args.print.csv {
-        job_csv(report).map_err(|error| failed(&error))
-    } else {
-        Ok(job_text(report, &terminal.look()))
-    }
 }

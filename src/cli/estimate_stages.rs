@@ -3,7 +3,7 @@
 
 use tailspn::cluster::{Comparison, Experiment, MAX_TASKS, PolicyRuns, Replications, compare};
 use tailspn::net::Net;
-use tailspn::report::{Found, json, speculation_section, stages_csv, stages_report, stages_text};
+use tailspn::report::{Found, speculation_section, stages_report};
 use tailspn::sim::{Group, Question, Watch as _};
 use tailspn::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, known_job, spark_policies, stage_net};
 
@@ -55,14 +55,7 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
     let Some(times) = times else { return Err(Failure::plain(Exit::Refused, "no replication ended")) };
     let section = copies.as_ref().and_then(|(_, comparison)| speculation_section(comparison));
     let report = stages_report(&plan, &job, &times, &found, section, args.run.level);
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    terminal.data(&if args.print.json {
-        json("estimate_stages", &report).map_err(|error| failed(&error))?
-    } else if args.print.csv {
-        stages_csv(&report).map_err(|error| failed(&error))?
-    } else {
-        stages_text(&report, &terminal.look())
-    })?;
+    terminal.report(&report, &args.print)?;
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&made.net, format, true, terminal), args.force, terminal)?;
     }
