@@ -176,7 +176,7 @@ pub(crate) fn measured_table(
     Table::new(title, "", [Column::new(""), value]).level(level).rows(rows.iter().enumerate().map(row))
 }
 
-/// A time beside a bar, to a hundredth of a second.
+/// Returns the time next to a bar, to a hundredth of a second.
 pub(crate) fn seconds_text(value: f64) -> String {
     format!("{} s", plain((value * 100.0).round() / 100.0))
 }

@@ -273,7 +273,7 @@ impl Table {
         parts.join(" ")
     }
 
-    /// Which rows have numbers without an interval, and why.
+    /// Lists the rows with numbers without an interval, and the reasons.
     fn without_intervals(&self) -> Vec<String> {
         /// Most rows that are named.
         const MOST: usize = 3;

@@ -146,5 +146,8 @@ mod tests {
         let table = Table::new("", "", ["name", "words"]).row([Cell::from("x"), "many words ".repeat(12).into()]);
         let text = table_text(&table, &Look { width: 40, ..Look::default() }).unwrap();
         assert!(text.lines().count() > 4 && text.lines().all(|line| line.width() <= 40), "{text}");
+        let table = Table::new("", "", ["name", "from"]).row([Cell::from("n".repeat(20)), "w".repeat(25).into()]);
+        let expected = format!("{}\n  from  {}\n", "n".repeat(20), "w".repeat(25));
+        assert_eq!(table_text(&table, &Look { width: 40, ..Look::default() }), Some(expected));
     }
 }

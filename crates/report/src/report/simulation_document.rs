@@ -36,7 +36,7 @@ impl Report for SimulationReport {
         let time = self.passage_time.as_ref().map(|time| TimeFound::distribution("/passage_time", time));
         let level = self.question.level;
         let horizon = self.question.horizon_s.map_or_else(String::new, |end| format!(", up to {} s", plain(end)));
-        // without a goal, there is no probability of it
+        // a run up to the horizon has no goal
         let question = match self.goal_probability {
             Some(_) => format!("How long until {}{horizon}?", self.question.goal),
             None => format!("What are the averages{horizon}?"),
@@ -78,7 +78,7 @@ impl Report for SimulationReport {
 }
 
 impl SimulationReport {
-    /// Whether every run reaches the goal.
+    /// Returns true if every run reaches the goal.
     fn is_certain(&self) -> bool {
         self.goal_probability.as_ref().is_none_or(|probability| probability.value >= 1.0)
     }
@@ -123,7 +123,7 @@ impl SimulationReport {
         })
     }
 
-    /// How the replications ended, or how the exact answer was found.
+    /// Counts how the replications ended, or names the exact method.
     fn endings(&self) -> Vec<Piece> {
         if self.method.is_exact() {
             return vec![format!("Method: {}.", self.method.words()).into()];
