@@ -15,7 +15,7 @@ use std::path::Path;
 use tailspn::compile::compile;
 use tailspn::formats::pipe::ReadOptions;
 use tailspn::formats::read_file;
-use tailspn::report::{Look, Subject, simulation_report, simulation_text};
+use tailspn::report::{Look, Report as _, Subject, simulation_report};
 use tailspn::sim::{Ensemble, Question, Unwatched, run};
 
 const EXACT_MEAN_S: f64 = 157.0 / 36.0;
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Subject::default()
     };
     let report = simulation_report(&found, &question, &subject, 0.95);
-    print!("{}", simulation_text(&report, &Look::default()));
+    print!("{}", report.text(&Look::default()));
 
     let mean = found.samples.passage.mean_estimate(0.95)?.scaled(found.samples.clock.tick());
     println!("exact mean: {EXACT_MEAN_S:.4} s");

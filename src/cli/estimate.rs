@@ -6,7 +6,7 @@ use tailspn::StudyError;
 use tailspn::job_time::{EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job};
 use tailspn::mapreduce::Plan;
 use tailspn::plan::JobPlan;
-use tailspn::report::{AnalyticSummary, Found, JobReport, job_csv, job_report, job_text, json};
+use tailspn::report::{AnalyticSummary, Found, JobReport, job_report};
 use tailspn::sim::Ensemble;
 
 use crate::cli::args::{EstimateArgs, Method};
@@ -65,7 +65,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     report.add_cost(started.elapsed());
     report.add_method();
     let advice = advise(&mut report, &found, args.method);
-    terminal.data(&text_of(&report, args, terminal)?)?;
+    terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&found.net.net, format, true, terminal), args.force, terminal)?;
@@ -139,16 +139,4 @@ pub(super) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) 
     };
     catch_interrupt(terminal);
     (ensemble, Progress::new(terminal.shows_progress(), "replications"))
-}
-
-/// The report as it was asked for.
-fn text_of(report: &JobReport, args: &EstimateArgs, terminal: &Terminal) -> Result<String, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    if args.print.json {
-        json("estimate", report).map_err(|error| failed(&error))
-    } else if args.print.csv {
-        job_csv(report).map_err(|error| failed(&error))
-    } else {
-        Ok(job_text(report, &terminal.look()))
-    }
 }

@@ -3,7 +3,7 @@
 
 use tailspn::job_time::{SpeculativeCopies, estimate_stages};
 use tailspn::net::Net;
-use tailspn::report::{Found, json, speculation_section, stages_csv, stages_report, stages_text};
+use tailspn::report::{Found, speculation_section, stages_report};
 use tailspn::stages::{PlannedJob, StagePlan, stage_net};
 
 use crate::cli::args::{EstimateArgs, Method, SizeArgs, SparkSpeculation};
@@ -44,14 +44,7 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
     drop(progress);
     let section = found.comparison.as_ref().and_then(speculation_section);
     let report = stages_report(&plan, &found.job, &found.times, &found.run, section, args.run.level);
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    terminal.data(&if args.print.json {
-        json("estimate_stages", &report).map_err(|error| failed(&error))?
-    } else if args.print.csv {
-        stages_csv(&report).map_err(|error| failed(&error))?
-    } else {
-        stages_text(&report, &terminal.look())
-    })?;
+    terminal.report(&report, &args.print)?;
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&found.net.net, format, true, terminal), args.force, terminal)?;
     }

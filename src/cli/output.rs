@@ -47,7 +47,13 @@ impl Terminal {
 
     /// Prints a result.
     pub(crate) fn report<R: Report>(&self, report: &R, form: impl Into<Form>) -> Result<(), Failure> {
-        self.data(&self.printed(report, form)?)
+        let form = form.into();
+        self.data(&self.printed(report, form)?)?;
+        // who reads numbers only still has to know their limits
+        if matches!(form, Form::Json | Form::Csv) {
+            report.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
+        }
+        Ok(())
     }
 
     /// Returns a result in the form that was asked for.

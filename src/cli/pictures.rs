@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailspn::report::{Found, Picture, pictures, png};
+use tailspn::report::{Found, Picture, PlotError, png};
 
 use crate::cli::args::{PlotArgs, PlotFormat};
 use crate::cli::exit::Exit;
@@ -63,7 +63,8 @@ pub(crate) fn draw_found(found: &Found, plots: &PlotArgs, force: bool, terminal:
     if plots.plots.is_none() {
         return Ok(());
     }
-    let drawn = pictures(found).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+    let failed = |error: PlotError| Failure::plain(Exit::Internal, error.to_string());
+    let drawn = found.document().and_then(|document| document.pictures()).map_err(failed)?;
     if drawn.is_empty() {
         terminal.tell("note: there is nothing to draw");
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use tailspn::formats::svg::svg;
 use tailspn::job_time::job_and_net;
 use tailspn::mapreduce::Plan;
-use tailspn::report::{Found, Picture, ReadError, Shown, counted, page, pictures, read_json, sweep_report};
+use tailspn::report::{Found, Picture, ReadError, Shown, counted, page, read_json, sweep_report};
 use tailspn::sweep::{StoreError, SweepPlan, read as read_sweep};
 
 use crate::cli::args::{NetArgs, ReportArgs};
@@ -51,7 +51,7 @@ fn names(results: usize) -> Vec<&'static str> {
 fn all_pictures(shown: &[Shown]) -> Result<Vec<Picture>, tailspn::report::PlotError> {
     let mut all = Vec::new();
     for (number, one) in (1..).zip(shown) {
-        let mut own = pictures(&one.found)?;
+        let mut own = one.found.document()?.pictures()?;
         own.extend(one.net.as_ref().map(|(_, svg)| Picture {
             name: "net".into(),
             wide: svg.clone(),

@@ -3,16 +3,13 @@
 use tailspn::compile::Program;
 use tailspn::estimate::StopRule;
 use tailspn::net::Net;
-use tailspn::report::{
-    self, AnswerMethod, Found, SimulationReport, Subject, count, json, simulation_csv, simulation_report,
-    simulation_text,
-};
+use tailspn::report::{self, AnswerMethod, Found, Subject, count, simulation_report};
 use tailspn::sim::{
     Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Question, Run, RunError, SEARCH, limit_firings,
     reaches_goal, run as replicate,
 };
 
-use crate::cli::args::{BackendChoice, Engine, Method, PrintArgs, SimulateArgs};
+use crate::cli::args::{BackendChoice, Engine, Method, SimulateArgs};
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
@@ -74,7 +71,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if let Some(path) = &args.samples {
         write_file(path, samples_text(&found).as_bytes(), args.force)?;
     }
-    terminal.data(&text_of(&report, &args.print, terminal)?)?;
+    terminal.report(&report, &args.print)?;
     remarks(&found, &asked, terminal);
     advice.iter().for_each(|advice| terminal.tell(advice));
     draw_found(&Found::Simulation(Box::new(report)), &args.plots, args.force, terminal)?;
@@ -92,11 +89,9 @@ fn exact(
     catch_interrupt(terminal);
     let (text, found) = match exact_answer::answer(args, net, program, asked, terminal)? {
         exact_answer::Report::Simulation(report) => {
-            (text_of(&report, &args.print, terminal)?, Found::Simulation(report))
+            (terminal.printed(&*report, &args.print)?, Found::Simulation(report))
         }
-        exact_answer::Report::Steady(report) => {
-            (steady::text_of(&report, &args.print, terminal)?, Found::Steady(report))
-        }
+        exact_answer::Report::Steady(report) => (terminal.printed(&*report, &args.print)?, Found::Steady(report)),
     };
     terminal.data(&text)?;
     draw_found(&found, &args.plots, args.force, terminal)?;
@@ -206,18 +201,6 @@ pub(crate) fn failure(error: &RunError) -> Failure {
 pub(crate) fn no_gpu(note: Note) -> Failure {
     let help = "`tailspn devices` lists the adapters; `--backend auto` uses one where it can and the processor else";
     Failure::new(Exit::Gpu, note.with_help(help))
-}
-
-/// The report as it was asked for.
-fn text_of(report: &SimulationReport, print: &PrintArgs, terminal: &Terminal) -> Result<String, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    if print.json {
-        json("simulation", report).map_err(|error| failed(&error))
-    } else if print.csv {
-        simulation_csv(report).map_err(|error| failed(&error))
-    } else {
-        Ok(simulation_text(report, &terminal.look()))
-    }
 }
 
 /// The times of all replications that reached the goal, in their order.

@@ -3,12 +3,10 @@
 use std::time::Instant;
 
 use tailspn::compile::Program;
-use tailspn::report::{
-    AnswerMethod, SteadyReport, SteadySettings, Subject, json, steady_csv, steady_report, steady_text,
-};
+use tailspn::report::{AnswerMethod, SteadySettings, Subject, steady_report};
 use tailspn::sim::{LONG_RUNS, Question, SteadyError, long_runs};
 
-use crate::cli::args::{PrintArgs, SimulateArgs};
+use crate::cli::args::SimulateArgs;
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
@@ -51,44 +49,13 @@ pub(super) fn run(
     };
     let advice = exact_answer::advice(&method);
     let report = steady_report(&averages, &subject, &settings).by(method);
-    terminal.data(&text_of(&report, &args.print, terminal)?)?;
-    tell_rare(&report, terminal);
+    terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if averages.len() < LONG_RUNS as usize || averages.iter().any(|run| run.cut_short) {
         terminal.tell("stopped early: the means are those of the parts that were complete");
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Success)
-}
-
-/// The report as it was asked for.
-pub(super) fn text_of(report: &SteadyReport, print: &PrintArgs, terminal: &Terminal) -> Result<String, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    if print.json {
-        json("steady", report).map_err(|error| failed(&error))
-    } else if print.csv {
-        steady_csv(report).map_err(|error| failed(&error))
-    } else {
-        Ok(steady_text(report, &terminal.look()))
-    }
-}
-
-/// How many rare transitions are named.
-const MOST_RARE: usize = 10;
-
-/// Names transitions of which too little was seen.
-fn tell_rare(report: &SteadyReport, terminal: &Terminal) {
-    let rare = &report.rare_transitions;
-    for row in rare.iter().take(MOST_RARE) {
-        let times = if row.firings == 1 { "1 time".to_owned() } else { format!("{} times", row.firings) };
-        terminal.tell(&format!(
-            "note: transition `{}` fired {times}: the run may be too short to show the long run",
-            row.name
-        ));
-    }
-    if rare.len() > MOST_RARE {
-        terminal.tell(&format!("note: as few firings have {} more transitions", rare.len() - MOST_RARE));
-    }
 }
 
 fn failure(error: &SteadyError) -> Failure {

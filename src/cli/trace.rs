@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Read as _, Write};
 use std::path::Path;
 
-use tailspn::report::{Found, MostRows, Picture, json, pictures, trace_csv, trace_report, trace_svg, trace_text};
+use tailspn::report::{Found, MostRows, Picture, json, trace_csv, trace_report, trace_svg, trace_text};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions, TraceError, read, read_bytes};
 
@@ -43,7 +43,8 @@ fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Fai
         return Ok(());
     }
     let found = Found::Trace(Box::new(trace_report(trace, usual)));
-    let mut all = pictures(&found).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+    let drawn = found.document().and_then(|document| document.pictures());
+    let mut all = drawn.map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
     let svg = trace_svg(trace, usual);
     all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
     draw(&all, &args.plots, args.force)

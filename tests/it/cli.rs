@@ -39,6 +39,9 @@ macro_rules! assert_shown {
             (r"\((portable|avx2|avx512)\)", "([vector])"),
             (r"\d+ threads?, [\d.]+ (µs|ms|s|min)", "[threads], [wall]"),
             (r"(seed \d+|seed \d+, \w+ engine), [\d.]+ (µs|ms|s|min)", "$1, [wall]"),
+            (r"\(\[vector\]\), \d+ threads?", "([vector]), [threads]"),
+            (r"(time of [a-z ]+?)  +[\d.]+ (µs|ms|s|min)(, [\d.e-]+% of the job time)?", "$1  [wall]"),
+            (r"tailspn  +\d+\.\d+\.\d+", "tailspn  [version]"),
             (r"in all, [\d.]+ (µs|ms|s|min)", "in all, [wall]"),
             (r#""bytes": \d+"#, r#""bytes": "[bytes]""#),
             (r"time cost: [\d.]+ (µs|ms|s|min) for a job of ([\d.]+ s), [\d.e-]+ % of it", "time cost: [wall] for a job of $2, [ratio] of it"),
@@ -138,7 +141,7 @@ fn a_net_with_two_closed_parts_has_no_sure_steady_state() {
     let args = ["simulate", "tests/data/cli/two-cycles.xml", "--steady", "--json", "--method=simulate"];
     let output = tool(&args).output().unwrap();
     assert!(output.status.success(), "{}", show(&output));
-    let note = "note: transition `seldom` fired 0 times: the run may be too short to show the long run\n";
+    let note = "note: Transition `seldom` fired 0 times: the runs may be too short to show the long run.\n";
     assert_eq!(text(&output.stderr), note);
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let end = |name: &str| value["tokens"][1][name].as_f64().unwrap();

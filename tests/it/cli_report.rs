@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tailspn::report::{Found, json, read_json};
+use tailspn::report::read_json;
 use tempfile::TempDir;
 
 use crate::cli::{assert_shown, data, shown, tool};
@@ -394,22 +394,7 @@ fn reports_are_read_as_they_were_written() {
     let folder = Results::new();
     for (_, file) in SHOWN {
         let text = folder.read(file);
-        let again = match read_json(&text).unwrap() {
-            Found::Estimate(report) => json("estimate", &report),
-            Found::Stages(report) => json("estimate_stages", &report),
-            Found::Simulation(report) => json("simulation", &report),
-            Found::Steady(report) => json("steady", &report),
-            Found::Solution(report) => json("solution", &report),
-            Found::WhatIf(report) => json("whatif", &report),
-            Found::Trace(report) => json("trace", &report),
-            Found::Sweep(report) => json("sweep", &report),
-            Found::Diagnosis(report) => json("diagnosis", &report),
-            Found::Sensitivity(report) => json("sensitivity", &report),
-            Found::Optimization(report) => json("optimize", &report),
-            Found::Fit(report) => json("fit", &report),
-            Found::FitJob(report) => json("fit_job", &report),
-            other => panic!("{other:?}"),
-        };
+        let again = read_json(&text).unwrap().json();
         assert_eq!(again.unwrap(), text, "{file}");
     }
 }
@@ -560,7 +545,7 @@ fn a_fit_becomes_a_page() {
     );
     assert!(found["notes"].as_array().unwrap().iter().all(|note| told(note, &page)), "{found}");
     let measured = values.iter().filter(|row| row["low"].is_number()).count();
-    assert!(page.contains(&format!("{measured} of them by several tasks")));
+    assert!(page.contains(&format!("{measured} of the values come from several tasks")));
 }
 
 /// The area above a distribution function, by trapezoids: the mean.

@@ -37,6 +37,8 @@ mod cli_tutorial;
 #[cfg(feature = "cli")]
 mod cli_watch;
 mod degenerate;
+#[cfg(feature = "cli")]
+mod documents;
 mod fit;
 mod fit_job;
 #[cfg(all(feature = "cli", feature = "gpu"))]

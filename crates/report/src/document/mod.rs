@@ -247,8 +247,13 @@ impl<'a> Document<'a> {
 
     /// Adds a row that only CSV has: a measure without a name.
     pub fn fact(&mut self, measure: &'static str, value: impl Into<Cell>) {
+        self.fact_of(measure, "", value);
+    }
+
+    /// Adds a row that only CSV has: a measure and a name.
+    pub fn fact_of(&mut self, measure: &'static str, name: &str, value: impl Into<Cell>) {
         let columns = [Column::new(""), Column::new("").key(measure)];
-        self.table(Table::new("", "", columns).row([Cell::Empty, value.into()]).show(Show::Csv));
+        self.table(Table::new("", "", columns).row([name.into(), value.into()]).show(Show::Csv));
     }
 
     /// Iterates over the tables.

@@ -26,6 +26,9 @@ pub struct Number {
     pub digits_of: Option<f64>,
 }
 
+/// Half widths below this share of the value are rounding errors.
+const ROUNDING: f64 = 1e-9;
+
 impl Number {
     /// Returns a number with its doubt.
     pub fn measured(at: impl Into<String>, measured: &Measured, unit: impl Into<Word>) -> Self {
@@ -126,7 +129,8 @@ impl Number {
             _ if self.signed && value > 0.0 => "+",
             _ => "",
         };
-        let half = ends.map(half).filter(|half| half.is_finite());
+        // an interval that is only rounding says nothing about digits
+        let half = ends.map(half).filter(|half| half.is_finite() && *half > ROUNDING * value.abs());
         let half = half.or(self.digits_of.map(|half| half * self.factor.abs()));
         let digits = match half.filter(|half| *half > 0.0) {
             Some(half) => within(value, Some(half)),
@@ -149,7 +153,8 @@ impl Number {
     /// Returns the interval; none without one, for a point, and for an open bound.
     pub fn interval(&self) -> Option<String> {
         let ends = self.shown().1?;
-        let half = Some(half(ends)).filter(|half| *half > 0.0 && half.is_finite())?;
+        let rounding = ROUNDING * self.shown().0.abs();
+        let half = Some(half(ends)).filter(|half| *half > rounding && half.is_finite())?;
         let [low, high] = ends.map(|end| within(end, Some(half)));
         (low != high).then(|| format!("{low} to {high}"))
     }

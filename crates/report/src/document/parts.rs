@@ -1,12 +1,13 @@
 //! Parts that documents of several kinds share: sentences and tables of a time, its figures, where numbers come from.
 
-use crate::document::{Block, Cell, Document, Figure, Headline, Number, Piece, Table};
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Table};
 use crate::estimate::Measured;
 use crate::report::distribution::Distribution;
 use crate::report::job::AnalyticSummary;
+use crate::report::json::Word;
 use crate::report::number::{counted, duration, plain, quantile_name};
 use crate::report::passage::PassageSection;
-use crate::report::plot::PlotError;
+use crate::report::picture::{Mark, histogram_text};
 use crate::report::summary::{ProvenanceSummary, Row};
 use crate::report::sweep::value_text;
 use crate::report::times_plot::Times;
@@ -21,6 +22,8 @@ pub(crate) struct TimeFound {
     pub(crate) sd: Option<Number>,
     /// Probabilities and times.
     pub(crate) quantiles: Vec<(f64, Number)>,
+    /// The shortest and the longest sample.
+    pub(crate) range: [Option<Number>; 2],
 }
 
 impl TimeFound {
@@ -33,6 +36,8 @@ impl TimeFound {
             mean: Number::measured(format!("{at}/mean"), &time.mean, "s"),
             sd: time.sd.as_ref().map(|sd| Number::measured(format!("{at}/sd"), sd, "s")),
             quantiles: time.quantiles.iter().enumerate().map(quantile).collect(),
+            range: [("min", time.min), ("max", time.max)]
+                .map(|(key, value)| value.map(|value| Number::new(format!("{at}/{key}"), value, "s"))),
         }
     }
 
@@ -47,6 +52,7 @@ impl TimeFound {
             mean: mean.bounded(law.mean_bounds),
             sd: Some(Number::new("/analytic/sd", law.sd, "s")),
             quantiles: law.quantiles.iter().enumerate().map(quantile).collect(),
+            range: [None, None],
         }
     }
 
@@ -61,6 +67,7 @@ impl TimeFound {
             mean: mean.bounded(passage.mean_bounds_s),
             sd: passage.sd_s.map(|sd| Number::new("/passage/sd_s", sd, "s")),
             quantiles: passage.quantiles.iter().enumerate().map(quantile).collect(),
+            range: [None, None],
         })
     }
 
@@ -72,12 +79,12 @@ impl TimeFound {
         Headline { of: None, mean: self.mean.clone(), quantiles: [0.5, 0.95, 0.99].map(|p| self.quantile(p)) }
     }
 
-    /// `95 % of the runs take less than ...`; of what, such as `runs`.
+    /// `95% of the runs take less than ...`; of what, such as `runs`.
     pub(crate) fn answer(&self, of: &str) -> Vec<Piece> {
         let Some(p95) = self.quantile(0.95) else {
             return vec![format!("On average {of} take ").into(), self.mean.clone().into(), ".".into()];
         };
-        let mut pieces = vec![format!("95 % of {of} take less than ").into(), p95.into()];
+        let mut pieces = vec![format!("95% of {of} take less than ").into(), p95.into()];
         if let Some(median) = self.quantile(0.5) {
             pieces.extend(["; half of them take less than ".into(), median.into()]);
         }
@@ -89,22 +96,26 @@ impl TimeFound {
     }
 }
 
-/// Mean, deviation and quantiles in a table, by one or two methods side by side.
-pub(crate) fn times_table(title: &str, level: f64, ways: &[(&str, &TimeFound)]) -> Table {
-    let mut head = vec![""];
-    head.extend(ways.iter().map(|(name, _)| *name));
-    let note = format!("One run in twenty takes longer than p95, and so on. {}", interval_note(level));
-    let mut table = Table::new(title, note, head);
-    let mut push = |name: String, number: &dyn Fn(&TimeFound) -> Option<Number>| {
-        let cells: Vec<Cell> = ways.iter().map(|(_, time)| number(time).into()).collect();
-        table.rows.push([Cell::from(name)].into_iter().chain(cells).collect());
+/// Mean, deviation, quantiles and range in a table, by one or two methods: title, key in CSV, and the times of each.
+pub(crate) fn times_table(title: &str, level: f64, methods: &[(&str, &'static str, &TimeFound)]) -> Table {
+    let column = |&(title, key, _): &(&str, &'static str, &TimeFound)| Column::new(title).unit("s").key(key);
+    let columns = [Column::new("")].into_iter().chain(methods.iter().map(column));
+    let mut table = Table::new(title, "", columns).level(level);
+    let mut push = |name: Cell, number: &dyn Fn(&TimeFound) -> Option<Number>| {
+        let numbers = methods.iter().map(|(_, _, time)| number(time));
+        let cells: Vec<Cell> = [name].into_iter().chain(numbers.map(Cell::from)).collect();
+        if cells[1..].iter().any(|cell| *cell != Cell::Empty) {
+            table.rows.push(cells);
+        }
     };
-    push("mean".to_owned(), &|time| Some(time.mean.clone()));
-    push("standard deviation".to_owned(), &|time| time.sd.clone());
-    let first = ways.first().map_or(&[][..], |(_, time)| &time.quantiles);
+    push("mean".into(), &|time| Some(time.mean.clone()));
+    push(Cell::named("standard deviation", "sd"), &|time| time.sd.clone());
+    let first = methods.first().map_or(&[][..], |(_, _, time)| &time.quantiles);
     for &(p, _) in first {
-        push(quantile_name(p), &|time| time.quantile(p));
+        push(quantile_name(p).into(), &|time| time.quantile(p));
     }
+    push(Cell::named("shortest", "min"), &|time| time.range[0].clone());
+    push(Cell::named("longest", "max"), &|time| time.range[1].clone());
     table
 }
 
@@ -113,55 +124,80 @@ pub(crate) fn interval_note(level: f64) -> String {
     format!("Small numbers: {} % intervals, or certain bounds of exact numbers.", plain(100.0 * level))
 }
 
-/// The figures of a time, with how to read them.
-///
-/// # Errors
-///
-/// [`PlotError`], which no report of this crate causes.
-pub(crate) fn add_times(section: &mut Document<'_>, times: &Times<'_>) -> Result<(), PlotError> {
-    for picture in times.pictures()? {
-        let (title, caption) = match &*picture.name {
-            "histogram" => ("How often which time", "Each bar is the share of replications that took so long."),
-            "cdf" => (
-                "How likely it is to be done by then",
-                "The line is the probability to be done at the time below it; the band is what the number of replications, or the \
-                 method, leaves open for each point.",
-            ),
-            _ => (
-                "The long tail",
-                "The probability to take longer than the time below, on a logarithmic scale: each line of the grid is ten times \
-                 rarer than the one above.",
-            ),
-        };
-        let half = picture.name != "histogram";
-        let figure = Figure::new(title, caption).drawn(move || Ok(Some(picture.clone())));
-        section.blocks.push(Block::Figure(Figure { half, ..figure }));
+/// Quantiles that are marked under a histogram of text.
+const MARKED: [f64; 3] = [0.5, 0.95, 0.99];
+
+/// The figures of a time, with how to read them; the histogram of samples also as text.
+pub(crate) fn add_times<'a>(document: &mut Document<'a>, times: Times, samples: Option<&'a Distribution>) {
+    let times = std::rc::Rc::new(times);
+    let histogram = "Each bar is the share of replications that took so long.";
+    let cdf = "The line is the probability to have finished by the time below it; the band is what the number of replications, or the \
+               method, leaves open for each point.";
+    let tail = "The probability to take longer than the time below, on a logarithmic scale: each line of the grid is ten times rarer \
+                than the one above.";
+    let figures = [
+        ("histogram", "Distribution of times", histogram),
+        ("cdf", "Probability to have finished by then", cdf),
+        ("tail", "The long tail", tail),
+    ];
+    for (name, title, caption) in figures {
+        let times = times.clone();
+        let mut figure = Figure::new(title, caption).drawn(move || times.picture(name));
+        figure.half = name != "histogram";
+        if let Some(samples) = samples.filter(|_| name == "histogram") {
+            let mark = |p: f64| Some(Mark { at: samples.quantile(p)?, label: quantile_name(p) });
+            let marks: Vec<Mark> = MARKED.into_iter().filter_map(mark).collect();
+            figure = figure.written(move |look| histogram_text(&samples.histogram, &marks, look));
+        }
+        document.figure(figure);
     }
-    Ok(())
 }
 
-/// A table of named quantities; `at` is where their list stands.
-pub(crate) fn rows_table(title: &str, level: f64, at: &str, rows: &[Row]) -> Table {
-    let mut table = Table::new(title, interval_note(level), ["", "value"]);
-    let row = |(i, row): (usize, &Row)| {
-        vec![row.name.clone().into(), Number::measured(format!("{at}/{i}"), &row.quantity, row.unit.clone()).into()]
+/// A table of named quantities; `at` is where their list stands, `key` their measure in CSV.
+pub(crate) fn rows_table(title: &str, level: f64, at: &str, key: &'static str, rows: &[Row]) -> Table {
+    let named: Vec<_> = rows.iter().map(|row| (&row.name, &row.unit, &row.quantity)).collect();
+    measured_table(title, level, at, key, &named)
+}
+
+/// A table of names, units and numbers; a unit that they share stands in the header.
+pub(crate) fn measured_table(
+    title: &str,
+    level: f64,
+    at: &str,
+    key: &'static str,
+    rows: &[(&String, &Word, &Measured)],
+) -> Table {
+    let shared = rows.first().map(|(_, unit, _)| *unit).filter(|unit| rows.iter().all(|(_, own, _)| own == unit));
+    let value = Column::new("mean").unit(shared.cloned().unwrap_or_default()).key(key);
+    let row = |(i, (name, unit, measured)): (usize, &(&String, &Word, &Measured))| {
+        let number = Number::measured(format!("{at}/{i}"), measured, (*unit).clone());
+        vec![Cell::from((*name).clone()), number.into()]
     };
-    table.rows = rows.iter().enumerate().map(row).collect();
-    table
+    Table::new(title, "", [Column::new(""), value]).level(level).rows(rows.iter().enumerate().map(row))
+}
+
+/// Returns the time next to a bar, to a hundredth of a second.
+pub(crate) fn seconds_text(value: f64) -> String {
+    format!("{} s", plain((value * 100.0).round() / 100.0))
 }
 
 /// Where the numbers of a simulation come from.
 pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]> {
+    let (engine, threads) = (&provenance.engine, counted(provenance.threads as u128, "thread"));
+    // vectors and threads are those of the CPU
+    let engine = match &*provenance.backend {
+        "gpu" => engine.to_string(),
+        _ => format!("{engine} ({}), {threads}", provenance.vector),
+    };
     let mut rows = vec![
         ["tailspn".to_owned(), provenance.version.to_string()],
         ["seed".to_owned(), provenance.seed.to_string()],
-        ["engine".to_owned(), format!("{} ({})", provenance.engine, provenance.vector)],
+        ["engine".to_owned(), engine],
         ["backend".to_owned(), format!("{}: {}", provenance.backend, provenance.backend_reason)],
     ];
     if let Some(device) = &provenance.device {
         rows.push(["adapter".to_owned(), device.adapter.clone()]);
     }
-    rows.push(["threads".to_owned(), provenance.threads.to_string()]);
     rows.push(["time of the replications".to_owned(), wall(provenance.wall_s)]);
     rows
 }

@@ -268,20 +268,36 @@ impl Table {
         if !shown.is_empty() {
             parts.push(format!("{intervals}: {}.", shown.join(", or ")));
         }
+        parts.extend(self.without_intervals());
+        parts.retain(|part| !part.is_empty());
+        parts.join(" ")
+    }
+
+    /// Lists the rows with numbers without an interval, and the reasons.
+    fn without_intervals(&self) -> Vec<String> {
+        /// Most rows that are named.
+        const MOST: usize = 3;
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for row in &self.rows {
-            let reasons = row.iter().filter_map(|cell| match cell {
-                Cell::Number(number) => number.measured.reason(),
-                _ => None,
-            });
             let name = match row.first() {
                 Some(Cell::Text { text, .. }) => text.as_str(),
                 _ => "",
             };
-            // the reasons of a row are mostly the same
-            parts.extend(reasons.take(1).map(|reason| format!("{name} has no interval: {reason}.").trim().to_owned()));
+            let reason = row.iter().find_map(|cell| match cell {
+                Cell::Number(number) => number.measured.reason(),
+                _ => None,
+            });
+            let Some(reason) = reason else { continue };
+            match reasons.iter_mut().find(|(other, _)| *other == reason) {
+                Some((_, names)) => names.push(name),
+                None => reasons.push((reason, vec![name])),
+            }
         }
-        parts.retain(|part| !part.is_empty());
-        parts.join(" ")
+        let words = |(reason, names): (&str, Vec<&str>)| match names.len() {
+            1..=MOST => format!("No interval for {}: {reason}.", names.join(", ")),
+            rows => format!("No interval for numbers in {rows} rows: {reason}."),
+        };
+        reasons.into_iter().map(words).collect()
     }
 
     /// Returns the rows that readers see, at most so many, and the number of further rows.

@@ -26,7 +26,7 @@ pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
     let columns = look.columns().saturating_sub(left + right + 5).clamp(least, most);
     let place = |value: f64| ((value - from) / (to - from) * columns as f64).round() as usize;
     let (full, mark) = (look.either("█", "#"), look.either("┊", "|"));
-    let mut text = String::new();
+    let mut text = if axis.is_empty() { String::new() } else { format!("  {}\n", look.words(axis)) };
     for (row, name) in rows.iter().zip(&names) {
         let mut cells = vec![" "; columns];
         let [start, end] = row.bar.map(place);
@@ -42,7 +42,7 @@ pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
         text.push('\n');
     }
     let ends = format!("{:width$}{}", plain(from), plain(to), width = columns.saturating_sub(plain(to).len()));
-    text + &format!("  {:left$} {ends} {}\n", "", look.words(axis))
+    text + &format!("  {:left$} {ends}\n", "")
 }
 
 /// The start of a long name.
@@ -73,7 +73,7 @@ mod tests {
             "  map    ##########|##########           5 s\n",
             "  reduce                      ########## 10 s\n"
         );
-        assert_eq!(text.lines().count(), expected.lines().count() + 1, "{text}");
+        assert_eq!(text.lines().count(), expected.lines().count() + 2, "{text}");
         assert!(text.lines().all(|line| line.width() <= 50), "{text}");
         assert_eq!(bars_text("", &[row("none", [0.0, 0.0], &[])], &Look::default()), "");
     }

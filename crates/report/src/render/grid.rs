@@ -1,5 +1,6 @@
 //! A table in a terminal. If it is too wide, in this order: intervals become `±`, words wrap, columns that need room go
-//! (and are named), and the columns that are left continue in a second grid below.
+//! (and are named), and the columns that are left continue in a second grid below. If even two columns are too wide, each
+//! row becomes a paragraph.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -109,7 +110,12 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
         dropped.insert(0, columns.remove(last).header);
     }
     let mut text = String::new();
-    for part in parts(columns, most) {
+    let parts = parts(columns, most);
+    // a name and one long word next to it
+    if parts.iter().any(|part| part.iter().map(|set| GAP + set.width[1]).sum::<usize>() > most) {
+        return cards(table, look);
+    }
+    for part in parts {
         if !text.is_empty() {
             text.push('\n');
         }

@@ -15,10 +15,21 @@ pub fn text(document: &Document<'_>, look: &Look) -> String {
         Block::Figure(figure) => Some(look.heading(&look.words(&figure.title)) + &figure.text(look)?),
         Block::Text(pieces) => Some(wrapped(&sentence(pieces), look, "")),
     }));
-    let facts: Vec<String> = document.provenance.iter().map(|[name, value]| format!("{name}: {value}")).collect();
-    parts.push(wrapped(&facts.join("; "), look, ""));
+    parts.push(provenance(document, look));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
+}
+
+/// Where the numbers come from, a line each.
+fn provenance(document: &Document<'_>, look: &Look) -> String {
+    let width = document.provenance.iter().map(|[name, _]| name.width()).max().unwrap_or(0);
+    let indent = " ".repeat(width + 2);
+    let line = |[name, value]: &[String; 2]| {
+        let blanks = " ".repeat(width + 2 - name.width());
+        let lines = lines(&look.words(value), look.columns().saturating_sub(width + 2));
+        format!("{}{blanks}{}\n", look.words(name), lines.join(&format!("\n{indent}")))
+    };
+    document.provenance.iter().map(line).collect()
 }
 
 /// Title, question, answer and remarks.
@@ -119,7 +130,7 @@ mod tests {
     fn a_document_fits_the_line() {
         let expected = "a job\nIt takes 50.0 s (49.0 to 51.0).\nNote: the run was stopped early\n\nTimes\n\
                         Behind each number: 95% confidence intervals.\n  policy  mean [s]           p95 [s]\n  \
-                        none    50.0 49.0 to 51.0  60.0 59.0 to 61.0\n  late    40.0 39.0 to 41.0   ≥ 3\n\nseed: 7\n";
+                        none    50.0 49.0 to 51.0  60.0 59.0 to 61.0\n  late    40.0 39.0 to 41.0   ≥ 3\n\nseed  7\n";
         assert_eq!(text(&document(), &Look::default()), expected);
         for width in 40..80 {
             let text = text(&document(), &Look { width, ..Look::default() });
@@ -135,5 +146,8 @@ mod tests {
         let table = Table::new("", "", ["name", "words"]).row([Cell::from("x"), "many words ".repeat(12).into()]);
         let text = table_text(&table, &Look { width: 40, ..Look::default() }).unwrap();
         assert!(text.lines().count() > 4 && text.lines().all(|line| line.width() <= 40), "{text}");
+        let table = Table::new("", "", ["name", "from"]).row([Cell::from("n".repeat(20)), "w".repeat(25).into()]);
+        let expected = format!("{}\n  from  {}\n", "n".repeat(20), "w".repeat(25));
+        assert_eq!(table_text(&table, &Look { width: 40, ..Look::default() }), Some(expected));
     }
 }

@@ -55,14 +55,15 @@ mod graph_dot;
 mod graph_layout;
 mod graph_svg;
 pub(crate) mod job;
-mod json;
+mod job_document;
+pub(crate) mod json;
 mod long_tail;
 pub(crate) mod number;
 mod optimize;
 mod page;
 pub(crate) mod passage;
 mod passage_text;
-mod picture;
+pub(crate) mod picture;
 pub(crate) mod plot;
 #[cfg(feature = "png")]
 mod png;
@@ -70,6 +71,7 @@ mod read;
 pub(crate) mod rows_plot;
 mod sensitivity;
 mod sensitivity_plot;
+mod simulation_document;
 mod solve;
 mod solve_numbers;
 mod solve_numbers_text;
@@ -87,7 +89,6 @@ mod syscalls;
 mod syscalls_svg;
 mod syscalls_text;
 mod table;
-mod text;
 pub(crate) mod times_plot;
 mod trace;
 mod trace_csv;
@@ -104,7 +105,7 @@ pub use crate::estimate::{Doubt, Measured};
 pub use crate::render::{Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{AnswerMethod, exact_report, exact_steady_report};
 pub use cdf_plot::cdf_svg;
-pub use csv::{CsvError, job_csv, simulation_csv, solve_csv, steady_csv};
+pub use csv::{CsvError, solve_csv};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
 pub use diagnosis_csv::diagnosis_csv;
 pub use diagnosis_svg::diagnosis_svg;
@@ -122,13 +123,13 @@ pub use long_tail::{
 };
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeReport, optimize_csv, optimize_report, optimize_text};
-pub use page::{Shown, page, pictures};
+pub use page::{Shown, page};
 pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
 pub use plot::{Picture, PlotError, Width};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use read::{Found, ReadError, read_json};
+pub use read::{Found, KINDS, ReadError, read_json};
 pub use sensitivity::{sensitivity_csv, sensitivity_text};
 pub use solve::{
     CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
@@ -139,10 +140,7 @@ pub use solve_numbers::{
     time_section,
 };
 pub use solve_text::solve_text;
-pub use stages::{
-    SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_csv, stages_report,
-    stages_text,
-};
+pub use stages::{SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, SetRow, SetRows, StructureReport,
@@ -160,7 +158,6 @@ pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow
 pub use syscalls_svg::syscalls_svg;
 pub use syscalls_text::{syscall_profile_text, syscalls_csv, syscalls_text};
 pub use table::{Align, Table};
-pub use text::{job_text, simulation_text, steady_text};
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
 pub use trace_rows::{

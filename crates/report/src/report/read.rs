@@ -3,56 +3,116 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::document::{Document, Report};
 use crate::report::diagnosis::DiagnosisReport;
 use crate::report::fit::FitReport;
 use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
-use crate::report::json::FORMAT_VERSION;
+use crate::report::json::{FORMAT_VERSION, JsonError, json};
 use crate::report::optimize::OptimizeReport;
+use crate::report::page;
+use crate::report::plot::PlotError;
 use crate::report::solve::SolveReport;
 use crate::report::stages::StagesReport;
 use crate::report::steady::SteadyReport;
 use crate::report::summary::SimulationReport;
 use crate::report::sweep::SweepReport;
 use crate::report::trace_rows::TraceReport;
-use crate::report::whatif::WhatIfReport;
+use crate::report::whatif::{DetectorsReport, WhatIfReport};
+use crate::report::whatif_log::LogWhatIfReport;
 use crate::sensitivity::SensitivityReport;
 
-/// A report of a kind that a page can be made of.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Found {
-    /// Of `estimate`.
-    Estimate(Box<JobReport>),
-    /// Of `estimate` for a job of stages.
-    Stages(Box<StagesReport>),
-    /// Of `simulate`.
-    Simulation(Box<SimulationReport>),
-    /// Of `simulate --steady`.
-    Steady(Box<SteadyReport>),
-    /// Of `solve`.
-    Solution(Box<SolveReport>),
-    /// Of `whatif`.
-    WhatIf(Box<WhatIfReport>),
-    /// Of `trace`.
-    Trace(Box<TraceReport>),
-    /// Of `sweep` and `merge`.
-    Sweep(Box<SweepReport>),
-    /// Of `diagnose`.
-    Diagnosis(Box<DiagnosisReport>),
-    /// Of `sensitivity`.
-    Sensitivity(Box<SensitivityReport>),
-    /// Of `optimize`.
-    Optimization(Box<OptimizeReport>),
-    /// Of `fit` for logs of Spark.
-    Fit(Box<FitReport>),
-    /// Of `fit` for a log of MapReduce.
-    FitJob(Box<FitJobReport>),
+/// The kinds of reports: those that implement [`Report`], then those whose document is still built in `page`.
+macro_rules! kinds {
+    (
+        [$($(#[$doc:meta])* $name:ident($report:ty),)*]
+        [$($(#[$page_doc:meta])* $page:ident($page_report:ty, $kind:literal, $section:path),)*]
+    ) => {
+        /// A report that was read.
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Found {
+            $($(#[$doc])* $name(Box<$report>),)*
+            $($(#[$page_doc])* $page(Box<$page_report>),)*
+        }
+
+        /// The kinds that are read.
+        pub const KINDS: &[&str] = &[$(<$report as Report>::KIND,)* $($kind,)*];
+
+        impl Found {
+            /// Returns the result as a person reads it.
+            ///
+            /// # Errors
+            ///
+            /// [`PlotError`], which no report of this crate causes.
+            pub fn document(&self) -> Result<Document<'_>, PlotError> {
+                match self {
+                    $(Self::$name(report) => Ok(report.document()),)*
+                    $(Self::$page(report) => $section(report),)*
+                }
+            }
+
+            /// Returns the JSON.
+            ///
+            /// # Errors
+            ///
+            /// [`JsonError`], which no report of this crate causes.
+            pub fn json(&self) -> Result<String, JsonError> {
+                match self {
+                    $(Self::$name(report) => report.json(),)*
+                    $(Self::$page(report) => json($kind, report),)*
+                }
+            }
+        }
+
+        fn read(kind: &str, text: &str) -> Result<Found, ReadError> {
+            $(if kind == <$report as Report>::KIND {
+                return report(text).map(Found::$name);
+            })*
+            $(if kind == $kind {
+                return report(text).map(Found::$page);
+            })*
+            Err(ReadError::Kind { kind: kind.to_owned() })
+        }
+    };
 }
 
-/// Kinds that are read.
-const KINDS: &str = "estimate, estimate_stages, simulation, steady, solution, whatif, trace, sweep, diagnosis, sensitivity, optimize, fit and \
-                     fit_job";
+kinds! {
+    [
+    /// Of `estimate`.
+    Estimate(JobReport),
+    /// Of `estimate` for a job of stages.
+    Stages(StagesReport),
+    /// Of `simulate`.
+    Simulation(SimulationReport),
+    /// Of `simulate --steady`.
+    Steady(SteadyReport),
+    /// Of `whatif`.
+    WhatIf(WhatIfReport),
+    /// Of `whatif` for a log.
+    WhatIfLog(LogWhatIfReport),
+    /// Of `detectors`.
+    Detectors(DetectorsReport),
+    /// Of `fit` for a log of MapReduce.
+    FitJob(FitJobReport),
+    ]
+    [
+    /// Of `solve`.
+    Solution(SolveReport, "solution", page::solution),
+    /// Of `trace`.
+    Trace(TraceReport, "trace", page::trace),
+    /// Of `sweep` and `merge`.
+    Sweep(SweepReport, "sweep", page::sweep),
+    /// Of `diagnose`.
+    Diagnosis(DiagnosisReport, "diagnosis", page::diagnosis),
+    /// Of `sensitivity`.
+    Sensitivity(SensitivityReport, "sensitivity", page::sensitivity),
+    /// Of `optimize`.
+    Optimization(OptimizeReport, "optimize", page::optimization),
+    /// Of `fit` for logs of Spark.
+    Fit(FitReport, "fit", page::fit),
+    ]
+}
 
 /// Why a text is no report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,8 +137,8 @@ pub enum ReadError {
         /// The version.
         found: u64,
     },
-    /// There is no page for this kind.
-    #[error("it is of the kind `{kind}`; pages are made of {KINDS}")]
+    /// This kind is not read.
+    #[error("it is of the kind `{kind}`, which cannot be read; the kinds are {}", KINDS.join(", "))]
     Kind {
         /// The kind.
         kind: String,
@@ -116,22 +176,7 @@ pub fn read_json(text: &str) -> Result<Found, ReadError> {
     if found != u64::from(FORMAT_VERSION) {
         return Err(ReadError::Version { found });
     }
-    match kind.as_str() {
-        "estimate" => Ok(Found::Estimate(report(text)?)),
-        "estimate_stages" => Ok(Found::Stages(report(text)?)),
-        "simulation" => Ok(Found::Simulation(report(text)?)),
-        "steady" => Ok(Found::Steady(report(text)?)),
-        "solution" => Ok(Found::Solution(report(text)?)),
-        "whatif" => Ok(Found::WhatIf(report(text)?)),
-        "trace" => Ok(Found::Trace(report(text)?)),
-        "sweep" => Ok(Found::Sweep(report(text)?)),
-        "diagnosis" => Ok(Found::Diagnosis(report(text)?)),
-        "sensitivity" => Ok(Found::Sensitivity(report(text)?)),
-        "optimize" => Ok(Found::Optimization(report(text)?)),
-        "fit" => Ok(Found::Fit(report(text)?)),
-        "fit_job" => Ok(Found::FitJob(report(text)?)),
-        _ => Err(ReadError::Kind { kind }),
-    }
+    read(&kind, text)
 }
 
 fn report<R: DeserializeOwned>(text: &str) -> Result<Box<R>, ReadError> {

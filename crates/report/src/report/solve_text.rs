@@ -11,7 +11,6 @@ use crate::report::solve::{
 };
 use crate::report::solve_numbers_text::{steady_text, times_text};
 use crate::report::table::{Align, Table};
-use crate::report::text::net_title;
 
 /// Transitions of a firing sequence that are shown.
 const MOST_STEPS: usize = 12;
@@ -20,7 +19,7 @@ const MOST_CLASSES: usize = 8;
 
 /// The text of a solution's report.
 pub fn solve_text(report: &SolveReport, look: &Look) -> String {
-    let mut text = look.heading(&net_title(&report.net));
+    let mut text = look.heading(&format!("{}: {}", report.net.title(), report.net.size()));
     if let Some(reason) = &report.stopped {
         let _ = writeln!(text, "PARTIAL: {reason}");
     }

@@ -1,20 +1,19 @@
 //! What an estimate of a job of stages found: the job time of a run to come, and where a usual run's time goes.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::Comparison;
 use crate::cluster::detect::DetectorPlan;
+use crate::document::parts::{add_times, ends, provenance_rows, seconds_text};
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::estimate::Measured;
-use crate::render::Look;
-use crate::report::csv::{CsvError, Rows};
 use crate::report::distribution::mean_time;
 use crate::report::fit::short_name;
-use crate::report::number::{count, counted, plain, quantile_name, within};
+use crate::report::number::{counted, plain, quantile_name};
 use crate::report::passage::{CdfPoint, line};
+use crate::report::rows_plot::BarRow;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
-use crate::report::table::{Align, Table};
+use crate::report::times_plot::Times;
 use crate::sim::Run;
 use crate::stages::{JobTimes, PlannedJob, StagePlan};
 
@@ -186,135 +185,157 @@ pub fn stages_report(
     }
 }
 
-/// The text of an estimate.
-pub fn stages_text(report: &StagesReport, look: &Look) -> String {
-    let slots = u64::from(report.executors) * u64::from(report.cores);
-    let mut text = look.heading(&format!(
-        "{}: {} MB on {} with {} ({})",
-        report.name,
-        plain((report.input_mb * 100.0).round() / 100.0),
-        counted(report.executors, "executor"),
-        counted(report.cores, "core"),
-        counted(slots, "slot")
-    ));
-    let [low, high] = report.prediction_s;
-    let _ = writeln!(
-        text,
-        "  job time {:.2} s (median), between {low:.2} and {high:.2} s with {:.0} % probability; mean {:.2} s",
-        report.median_s,
-        100.0 * report.prediction_level,
-        report.mean_s
-    );
-    if let Some(mean) = &report.usual_mean {
-        let _ = writeln!(
-            text,
-            "  a usual run takes {:.2} s on average ({}); whole runs differ by {:.0} %, the fit is known to {:.0} %",
-            mean.value,
-            counted(mean.samples, "replication"),
-            100.0 * report.run_sigma,
-            100.0 * report.fit_error
-        );
+impl Report for StagesReport {
+    const KIND: &'static str = "estimate_stages";
+
+    fn document(&self) -> Document<'_> {
+        let [low, high] = self.prediction_s;
+        let mut document = Document {
+            kind: "estimate of a job of stages",
+            title: self.name.clone(),
+            question: format!(
+                "How long does a run with {} MB of input take on {} with {} each ({})?",
+                plain((self.input_mb * 100.0).round() / 100.0),
+                counted(self.executors, "executor"),
+                counted(self.cores, "core"),
+                counted(u64::from(self.executors) * u64::from(self.cores), "slot")
+            ),
+            answer: vec![
+                format!("With {}% probability, the next run takes between ", plain(100.0 * self.prediction_level))
+                    .into(),
+                predicted("/prediction_s/0", low).into(),
+                " and ".into(),
+                predicted("/prediction_s/1", high).into(),
+                "; half of the runs take less than ".into(),
+                predicted("/median_s", self.median_s).into(),
+                ".".into(),
+            ],
+            remarks: self.notes.clone(),
+            headline: Some(self.headline()),
+            plan: self.plan.clone(),
+            provenance: provenance_rows(&self.provenance),
+            ..Document::default()
+        };
+        document.provenance.push(["spread between whole runs".to_owned(), format!("{:.0}%", 100.0 * self.run_sigma)]);
+        document.provenance.push(["error of the fitted times".to_owned(), format!("{:.0}%", 100.0 * self.fit_error)]);
+        document.table(self.job_times());
+        document.fact_of("job_time", "median", Number::new("/median_s", self.median_s, "s"));
+        let waterfall = "From the launch of a stage's first task to the end of its last one, in a typical run on average; the black line is \
+                         the interval of the end.";
+        let rows = self.stages.iter().enumerate().filter_map(bar).collect();
+        let axis = "time since the start of the job [s]";
+        document.figure(Figure::bars("waterfall", "What runs when", waterfall, axis, rows));
+        add_times(&mut document, Times::stages(self), None);
+        if let Some(mean) = &self.usual_mean {
+            document.fact_of("usual_job_time", "mean", Number::measured("/usual_mean", mean, "s"));
+        }
+        if let Some(section) = &self.speculation {
+            add_speculation(&mut document, section, self.level());
+        }
+        document.table(self.stages());
+        document
     }
-    let mut table = Table::new(report.quantiles.iter().map(|q| (format!("{:.0} %", 100.0 * q.p), Align::Right)));
-    table.push(report.quantiles.iter().map(|q| format!("{:.2} s", q.value_s)));
-    text += &table.text();
-    if let Some(section) = &report.speculation {
-        text += "\n";
-        text += &speculation_text(section, look);
-    }
-    text += "\n";
-    let without = if report.speculation.is_some() { " without copies" } else { "" };
-    text += &look.heading(&format!("Stages of a usual run{without}"));
-    text += &stage_table(report, slots).text();
-    text
 }
 
-fn speculation_text(section: &SpeculationSection, look: &Look) -> String {
-    let text = look.heading(&format!(
-        "Copies of tasks beyond {} medians, once {} % have ended: what they change in a usual run",
+/// A time that a model predicts: three digits.
+fn predicted(at: impl Into<String>, value: f64) -> Number {
+    Number::new(at, value, "s").rounded(0.01 * value.abs())
+}
+
+fn bar((i, stage): (usize, &StageTimes)) -> Option<BarRow> {
+    let (start, end) = (stage.start.as_ref()?, stage.end.as_ref()?);
+    let (name, bar, text) = (format!("{i} {}", stage.name), [start.value, end.value], seconds_text(end.value));
+    Some(BarRow { name, bar, interval: ends(end), text, ..BarRow::default() })
+}
+
+/// Adds what copies change.
+fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, level: f64) {
+    let note = format!(
+        "Tasks beyond {} medians get a copy once {}% of the tasks have finished.",
         plain(section.multiplier),
         plain(100.0 * section.quantile)
-    ));
-    let right = Align::Right;
-    let mut table = Table::new([
-        ("without [s]", right),
-        ("with [s]", right),
-        ("change [s]", right),
-        ("copies", right),
-        ("won", right),
-        ("killed slot time [s]", right),
-    ]);
-    let cell = |quantity: &Measured| match quantity.half_width().filter(|half| *half > 0.0) {
-        Some(half) => format!("{} ± {}", within(quantity.value, Some(half)), within(half, Some(half))),
-        None => plain(quantity.value),
-    };
-    let all =
-        [&section.without_s, &section.with_s, &section.change_s, &section.copies, &section.won, &section.killed_slot_s];
-    table.push(all.map(cell));
-    text + &table.text()
-}
-
-fn stage_table(report: &StagesReport, slots: u64) -> Table {
-    let right = |name: &'static str| (name, Align::Right);
-    let mut table = Table::new([
-        right("stage"),
-        ("name", Align::Left),
-        ("after", Align::Left),
-        right("tasks"),
-        right("waves"),
-        right("MB/task"),
-        right("start [s]"),
-        right("end [s]"),
-        right("slot time [s]"),
-    ]);
-    for (i, stage) in report.stages.iter().enumerate() {
-        let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
-        let time =
-            |time: &Option<Measured>| time.as_ref().map_or_else(String::new, |time| format!("{:.2}", time.value));
-        table.push([
-            i.to_string(),
-            short_name(&stage.name),
-            after.join(","),
-            count(stage.tasks.into()),
-            format!("{:.1}", f64::from(stage.tasks) / slots as f64),
-            format!("{:.2}", stage.task_mb),
-            time(&stage.start),
-            time(&stage.end),
-            format!("{:.2}", stage.work_s),
-        ]);
-    }
-    table
-}
-
-/// The CSV of an estimate: one number a row.
-///
-/// # Errors
-///
-/// [`CsvError`], which no report causes.
-pub fn stages_csv(report: &StagesReport) -> Result<String, CsvError> {
-    let mut rows = Rows::new()?;
-    rows.number("job_time", "median", "s", &report.median_s.to_string())?;
-    rows.number("job_time", "mean", "s", &report.mean_s.to_string())?;
-    for row in &report.quantiles {
-        rows.number("job_time", &quantile_name(row.p), "s", &row.value_s.to_string())?;
-    }
-    if let Some(mean) = &report.usual_mean {
-        rows.quantity("usual_job_time", "mean", "s", mean)?;
-    }
-    if let Some(section) = &report.speculation {
-        rows.quantity("usual_job_time_without_copies", "mean", "s", &section.without_s)?;
-        rows.quantity("copies_change", "mean", "s", &section.change_s)?;
-        rows.quantity("copies", "", "", &section.copies)?;
-        rows.quantity("copies_won", "", "", &section.won)?;
-        rows.quantity("killed_slot_time", "", "s", &section.killed_slot_s)?;
-    }
-    for stage in &report.stages {
-        for (measure, time) in [("stage_start", &stage.start), ("stage_end", &stage.end)] {
-            if let Some(time) = time {
-                rows.quantity(measure, &stage.name, "s", time)?;
-            }
+    );
+    let mut table = Table::new("What speculative copies change in a typical run", note, ["", "value"]).level(level);
+    for (title, key, unit, measured, [measure, name]) in [
+        ("without copies", "without_s", "s", &section.without_s, ["usual_job_time_without_copies", "mean"]),
+        ("with copies", "with_s", "s", &section.with_s, ["", ""]),
+        ("change", "change_s", "s", &section.change_s, ["copies_change", "mean"]),
+        ("copies", "copies", "", &section.copies, ["copies", ""]),
+        ("copies that won", "won", "", &section.won, ["copies_won", ""]),
+        ("slot time of killed attempts", "killed_slot_s", "s", &section.killed_slot_s, ["killed_slot_time", ""]),
+    ] {
+        let number = Number::measured(format!("/speculation/{key}"), measured, unit);
+        let number = Number { signed: key == "change_s", ..number };
+        if !measure.is_empty() {
+            document.fact_of(measure, name, number.clone());
         }
-        rows.number("stage_slot_time", &stage.name, "s", &stage.work_s.to_string())?;
+        table.rows.push(vec![title.into(), number.into()]);
     }
-    rows.finish()
+    document.table(table);
+}
+
+impl StagesReport {
+    /// Confidence level of the simulation's intervals.
+    fn level(&self) -> f64 {
+        self.usual_mean.as_ref().map_or(0.0, |mean| mean.level)
+    }
+
+    fn headline(&self) -> Headline {
+        let quantile = |p: f64| {
+            let found = self.quantiles.iter().enumerate().find(|(_, row)| (row.p - p).abs() < 1e-12);
+            found.map(|(i, row)| predicted(format!("/quantiles/{i}/value_s"), row.value_s))
+        };
+        // as that of a sweep: of a typical run, with its interval
+        let mean = self.usual_mean.as_ref().map(|mean| Number::measured("/usual_mean", mean, "s"));
+        let mean = mean.unwrap_or_else(|| predicted("/mean_s", self.mean_s));
+        Headline { of: None, mean, quantiles: [quantile(0.5), quantile(0.95), quantile(0.99)] }
+    }
+
+    fn job_times(&self) -> Table {
+        let note =
+            "Of all runs to come, which differ as whole runs do. A typical run is simulated without that spread.";
+        let columns = [Column::new(""), Column::new("time").unit("s").key("job_time")];
+        let mut table = Table::new("Job time of the next run", note, columns).level(self.level());
+        table.rows.push(vec!["mean".into(), predicted("/mean_s", self.mean_s).into()]);
+        table.rows.extend(self.quantiles.iter().enumerate().map(|(i, row)| {
+            vec![quantile_name(row.p).into(), predicted(format!("/quantiles/{i}/value_s"), row.value_s).into()]
+        }));
+        table
+    }
+
+    fn stages(&self) -> Table {
+        let seconds = |title: &str, key: &'static str| Column::new(title).unit("s").key(key);
+        let columns = [
+            Column::new("stage"),
+            Column::new("after"),
+            Column::new("tasks"),
+            Column::new("waves").show(Show::Room),
+            Column::new("data of a task").unit("MB").show(Show::Room),
+            seconds("start", "stage_start"),
+            seconds("end", "stage_end"),
+            seconds("slot time", "stage_slot_time"),
+        ];
+        let without = if self.speculation.is_some() { " without copies" } else { "" };
+        let title = format!("Stages of a typical run{without}");
+        let mut table = Table::new(title, "", columns).level(self.level());
+        let slots = u64::from(self.executors) * u64::from(self.cores);
+        for (i, stage) in self.stages.iter().enumerate() {
+            let at = |key: &str| format!("/stages/{i}/{key}");
+            let time = |key: &str, time: &Option<Measured>| -> Cell {
+                time.as_ref().map(|time| Number::measured(at(key), time, "s")).into()
+            };
+            let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
+            table.rows.push(vec![
+                Cell::named(format!("{i} {}", short_name(&stage.name)), &*stage.name),
+                after.join(", ").into(),
+                Number::count(at("tasks"), stage.tasks.into()).into(),
+                format!("{:.1}", f64::from(stage.tasks) / slots as f64).into(),
+                Number::new(at("task_mb"), stage.task_mb, "MB").rounded(0.05).into(),
+                time("start", &stage.start),
+                time("end", &stage.end),
+                Number::new(at("work_s"), stage.work_s, "s").rounded(0.05).into(),
+            ]);
+        }
+        table
+    }
 }

@@ -22,9 +22,9 @@ const MARKED: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 const LETTERS: i32 = 13;
 
 /// What is drawn of the distribution of a time.
-pub(crate) struct Times<'a> {
+pub(crate) struct Times {
     /// What the time is called.
-    name: &'a str,
+    name: &'static str,
     bars: Vec<Bar>,
     samples: u64,
     /// The distribution function, and what the ends of its points are.
@@ -37,9 +37,9 @@ pub(crate) struct Times<'a> {
     quantiles: Vec<[f64; 2]>,
 }
 
-impl<'a> Times<'a> {
+impl Times {
     /// Of samples, or exact.
-    pub(crate) fn new(name: &'a str, time: &'a Distribution, exact: Option<&'a AnalyticSummary>) -> Self {
+    pub(crate) fn new(name: &'static str, time: &Distribution, exact: Option<&AnalyticSummary>) -> Self {
         let quantiles = time.quantiles.iter().map(|row| [row.p, row.quantity.value]).collect();
         let of_curve = if time.samples > 0 {
             format!("simulated, {} % intervals", plain(100.0 * time.mean.level))
@@ -52,17 +52,17 @@ impl<'a> Times<'a> {
     }
 
     /// By formula or from parts, without samples.
-    pub(crate) fn exact(name: &'a str, law: &'a AnalyticSummary) -> Self {
+    pub(crate) fn exact(name: &'static str, law: &AnalyticSummary) -> Self {
         Self::without_samples(name, &law.curve, Some(law.mean), &law.quantiles)
     }
 
     /// To the goal of a net.
-    pub(crate) fn passage(name: &'a str, passage: &'a PassageSection) -> Self {
+    pub(crate) fn passage(name: &'static str, passage: &PassageSection) -> Self {
         Self::without_samples(name, &passage.curve, passage.mean_s, &passage.quantiles)
     }
 
     /// Of a run to come of a job of stages.
-    pub(crate) fn stages(report: &'a StagesReport) -> Self {
+    pub(crate) fn stages(report: &StagesReport) -> Self {
         Self {
             name: "job time of a run to come",
             bars: Vec::new(),
@@ -75,29 +75,28 @@ impl<'a> Times<'a> {
         }
     }
 
-    fn without_samples(name: &'a str, curve: &[CdfPoint], mean: Option<f64>, points: &[QuantilePoint]) -> Self {
+    fn without_samples(name: &'static str, curve: &[CdfPoint], mean: Option<f64>, points: &[QuantilePoint]) -> Self {
         let quantiles = points.iter().map(|point| [point.p, point.value]).collect();
         let (bars, exact, of_curve) = (Vec::new(), Vec::new(), of_exact(curve));
         Self { name, bars, samples: 0, curve: sound(curve), of_curve, exact, mean, quantiles }
     }
 
-    /// Histogram, distribution function and tail, as far as there is something to draw.
+    /// The picture called `histogram`, `cdf` or `tail`; none if there is nothing to draw.
     ///
     /// # Errors
     ///
     /// [`PlotError`], which no report of this crate causes.
-    pub(crate) fn pictures(&self) -> Result<Vec<Picture>, PlotError> {
-        let mut pictures = Vec::new();
+    pub(crate) fn picture(&self, name: &'static str) -> Result<Option<Picture>, PlotError> {
         let bars = self.bars.first().zip(self.bars.last());
-        if self.samples > 0 && bars.is_some_and(|(first, last)| can_be_axis(first.low, last.high)) {
-            pictures.push(Picture::new("histogram", |width| self.histogram(width))?);
-        }
+        let has_bars = self.samples > 0 && bars.is_some_and(|(first, last)| can_be_axis(first.low, last.high));
         let ends = self.curve.first().zip(self.curve.last());
-        if ends.is_some_and(|(first, last)| can_be_axis(first.time_s, last.time_s.min(self.drawn_to()))) {
-            pictures.push(Picture::new("cdf", |width| self.cdf(width))?);
-            pictures.push(Picture::new("tail", |width| self.tail(width))?);
+        let has_curve = ends.is_some_and(|(first, last)| can_be_axis(first.time_s, last.time_s.min(self.drawn_to())));
+        match name {
+            "histogram" if has_bars => Picture::new(name, |width| self.histogram(width)).map(Some),
+            "cdf" if has_curve => Picture::new(name, |width| self.cdf(width)).map(Some),
+            "tail" if has_curve => Picture::new(name, |width| self.tail(width)).map(Some),
+            _ => Ok(None),
         }
-        Ok(pictures)
     }
 
     fn axis(&self) -> String {

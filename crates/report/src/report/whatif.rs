@@ -13,7 +13,7 @@ use crate::estimate::Measured;
 use crate::plan::JobPlan;
 use crate::render::bars_text;
 use crate::report::json::Word;
-use crate::report::number::{count, counted, quantile_name, within};
+use crate::report::number::{count, counted, quantile_name};
 use crate::report::rows_plot::BarRow;
 use crate::report::whatif_plot::what_if_picture;
 
@@ -231,7 +231,7 @@ impl Report for WhatIfReport {
     fn document(&self) -> Document<'_> {
         let jobs = [counted(self.maps, "map task"), counted(self.reduces, "reduce task")].join(" and ");
         let question = format!(
-            "What do {} with {jobs} gain from speculative copies, on {} with {}?",
+            "What would {} with {jobs} gain from speculative copies, on {} with {}?",
             counted(self.jobs as u128, "job"),
             counted(self.nodes, "node"),
             counted(self.slots, "slot")
@@ -260,7 +260,7 @@ pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport
         name: row.name.clone(),
         bar: [0.0, row.job_time_s.value],
         marks: base.into_iter().collect(),
-        text: within(row.job_time_s.value, row.job_time_s.half_width()),
+        text: Number::measured("", &row.job_time_s, "s").text(),
         ..BarRow::default()
     };
     document.table(times(report));
@@ -376,20 +376,20 @@ fn quality(report: &WhatIfReport, tasks: &str) -> Table {
 }
 
 /// A detector, in words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DetectorRow {
     /// Its name in plans.
-    pub name: &'static str,
+    pub name: Word,
     /// When a task is flagged.
-    pub rule: &'static str,
+    pub rule: Word,
     /// What it must know.
-    pub needs: &'static str,
+    pub needs: Word,
     /// Key in docs/references.md.
-    pub source: &'static str,
+    pub source: Word,
 }
 
 /// All detectors.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DetectorsReport {
     /// In the order of the catalogue.
     pub detectors: Vec<DetectorRow>,
@@ -398,10 +398,10 @@ pub struct DetectorsReport {
 /// The catalogue of detectors.
 pub fn detectors_report() -> DetectorsReport {
     let row = |entry: &crate::cluster::detect::CatalogueEntry| DetectorRow {
-        name: entry.name,
-        rule: entry.rule,
-        needs: entry.needs,
-        source: entry.source,
+        name: entry.name.into(),
+        rule: entry.rule.into(),
+        needs: entry.needs.into(),
+        source: entry.source.into(),
     };
     DetectorsReport { detectors: CATALOGUE.iter().map(row).collect() }
 }
@@ -412,7 +412,9 @@ impl Report for DetectorsReport {
     fn document(&self) -> Document<'_> {
         let source =
             |row: &DetectorRow| (!row.source.is_empty()).then(|| format!("{} (docs/references.md)", row.source));
-        let row = |row: &DetectorRow| vec![row.name.into(), row.rule.into(), row.needs.into(), source(row).into()];
+        let row = |row: &DetectorRow| {
+            vec![(&*row.name).into(), (&*row.rule).into(), (&*row.needs).into(), source(row).into()]
+        };
         let mut document =
             Document { kind: "catalogue", title: "Straggler detectors".to_owned(), ..Document::default() };
         let columns = ["detector", "flags", "needs", "source"];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Advice, Comparison};
 use crate::document::{Document, Number, Piece, Report, Table};
@@ -11,7 +11,7 @@ use crate::report::number::counted;
 use crate::report::whatif::{WhatIfReport, WhatIfSize, Words, compared, report_of};
 
 /// A node of the replay.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayNodeRow {
     /// Its name in the log.
     pub name: String,
@@ -24,7 +24,7 @@ pub struct ReplayNodeRow {
 }
 
 /// A stage of the replay.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayStageRow {
     /// Its number in the log.
     pub number: u32,
@@ -41,7 +41,7 @@ pub struct ReplayStageRow {
 }
 
 /// What a what-if on a log found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogWhatIfReport {
     /// The log.
     pub log: String,

@@ -13,7 +13,7 @@ use crate::report::stragglers_plot::Stragglers;
 const MOST_NAMES: usize = 4;
 
 /// Why tasks were slow.
-pub(super) fn section(report: &DiagnosisReport) -> Result<Document<'static>, PlotError> {
+pub(in crate::report) fn section(report: &DiagnosisReport) -> Result<Document<'static>, PlotError> {
     let mut section = Document {
         kind: "diagnosis",
         title: report.subject.clone(),

@@ -8,7 +8,7 @@ use crate::report::plot::{self, PlotError};
 use crate::report::rows_plot::{BarRow, MOST, rows_picture};
 
 /// What a fit of stages found.
-pub(super) fn section(report: &FitReport) -> Result<Document<'static>, PlotError> {
+pub(in crate::report) fn section(report: &FitReport) -> Result<Document<'static>, PlotError> {
     let runs = counted(report.runs.len() as u128, "run");
     let mut section = Document {
         kind: "fit of a job of stages",

@@ -10,7 +10,7 @@ use crate::report::plot::PlotError;
 const MOST: usize = 200;
 
 /// What an optimisation found.
-pub(super) fn section(report: &OptimizeReport) -> Result<Document<'static>, PlotError> {
+pub(in crate::report) fn section(report: &OptimizeReport) -> Result<Document<'static>, PlotError> {
     let measure = if report.measure == "mean" { "mean time".to_owned() } else { report.measure.clone() };
     let deadline = plain(report.deadline_s);
     let mut section = Document {

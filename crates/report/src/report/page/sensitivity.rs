@@ -9,7 +9,7 @@ use crate::report::sensitivity_plot::{most_drawn, sensitivity_picture};
 use crate::sensitivity::{Effect, KnobEffect, SensitivityReport};
 
 /// What a sensitivity found.
-pub(super) fn section(report: &SensitivityReport) -> Result<Document<'static>, PlotError> {
+pub(in crate::report) fn section(report: &SensitivityReport) -> Result<Document<'static>, PlotError> {
     let mut section = Document {
         kind: "sensitivity",
         title: format!("What moves the {} time", report.measure),

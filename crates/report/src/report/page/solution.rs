@@ -3,14 +3,13 @@
 use crate::document::parts::{TimeFound, add_times, times_table};
 use crate::document::{Cell, Document, Number, Table};
 use crate::report::number::{count, counted};
-use crate::report::page::simulation::{name_of, size_of};
 use crate::report::plot::PlotError;
 use crate::report::solve::SolveReport;
 use crate::report::solve_numbers::{AverageSection, NumberRow};
 use crate::report::times_plot::Times;
 
 /// What a solution found.
-pub(super) fn section(report: &SolveReport) -> Result<Document<'static>, PlotError> {
+pub(in crate::report) fn section(report: &SolveReport) -> Result<Document<'static>, PlotError> {
     let passage = report.passage.as_ref();
     let time = passage.and_then(TimeFound::passage);
     let goal = passage.map_or_else(
@@ -19,8 +18,8 @@ pub(super) fn section(report: &SolveReport) -> Result<Document<'static>, PlotErr
     );
     let mut section = Document {
         kind: "exact solution of a net",
-        title: name_of(&report.net),
-        question: format!("{goal} The net has {}.", size_of(&report.net)),
+        title: report.net.title(),
+        question: format!("{goal} The net has {}.", report.net.size()),
         answer: time.as_ref().map(|time| time.answer("the runs")).unwrap_or_default(),
         headline: time.as_ref().map(TimeFound::headline),
         provenance: provenance(report),
@@ -40,10 +39,10 @@ pub(super) fn section(report: &SolveReport) -> Result<Document<'static>, PlotErr
             .map(|why| format!("There is no distribution: {why}.")),
     );
     if let Some(passage) = passage {
-        add_times(&mut section, &Times::passage("time", passage))?;
+        add_times(&mut section, Times::passage("time", passage), None);
     }
     if let Some(time) = &time {
-        let table = times_table("Time to the goal", 0.95, &[("exact", time)]);
+        let table = times_table("Time to the goal", 0.95, &[("exact", "", time)]);
         section.table(Table { note: "One run in twenty takes longer than p95, and so on.".to_owned(), ..table });
     }
     section.table(verdicts(report));

@@ -12,7 +12,7 @@ use crate::sweep;
 const MOST: usize = 200;
 
 /// What a sweep found.
-pub(super) fn section(report: &SweepReport) -> Result<Document<'static>, PlotError> {
+pub(in crate::report) fn section(report: &SweepReport) -> Result<Document<'static>, PlotError> {
     let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
     let mut section = Document {
         kind: "sweep",

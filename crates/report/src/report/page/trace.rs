@@ -8,7 +8,7 @@ use crate::report::rows_plot::{BarRow, rows_picture};
 use crate::report::trace_rows::{ApplicationRow, StageRow, TraceReport};
 
 /// What a log says.
-pub(super) fn section(report: &TraceReport) -> Result<Document<'static>, PlotError> {
+pub(in crate::report) fn section(report: &TraceReport) -> Result<Document<'static>, PlotError> {
     let name = report
         .applications
         .first()

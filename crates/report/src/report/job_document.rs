@@ -1,0 +1,191 @@
+//! The document of an estimate of a MapReduce job.
+
+use crate::document::parts::{
+    TimeFound, add_times, ends, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
+};
+use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
+use crate::estimate::Measured;
+use crate::report::job::{JobReport, PhaseRow};
+use crate::report::number::{count, counted, plain};
+use crate::report::rows_plot::BarRow;
+use crate::report::times_plot::Times;
+
+impl Report for JobReport {
+    const KIND: &'static str = "estimate";
+
+    fn document(&self) -> Document<'_> {
+        let simulated = self.job_time.as_ref().map(|time| TimeFound::distribution("/job_time", time));
+        let exact = self.analytic.as_ref().map(TimeFound::analytic);
+        let best = exact.as_ref().or(simulated.as_ref());
+        let job = &self.job;
+        let mut document = Document {
+            kind: "estimate of a job",
+            title: job.name.clone(),
+            question: format!(
+                "How long do {} and {} take on {}{}?",
+                counted(job.maps, "map task"),
+                counted(job.reduces, "reduce task"),
+                counted(job.workers, "worker"),
+                if job.slots { ", with tasks that wait for slots" } else { ", all tasks at once" }
+            ),
+            answer: best.map(|time| time.answer("the runs")).unwrap_or_default(),
+            headline: best.map(TimeFound::headline),
+            plan: self.plan.clone(),
+            provenance: provenance(self),
+            ..Document::default()
+        };
+        document.answer.extend(where_it_goes(self));
+        document.remarks.extend(partial(self.partial, self.replications));
+        document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no exact job time: {why}.")));
+        document.remarks.extend(self.no_critical.iter().map(|why| format!("There is no critical path: {why}.")));
+        document.figure(waterfall(self));
+        document.figure(critical(self));
+        let methods = [
+            exact.as_ref().map(|time| ("exact", "job_time_analytic", time)),
+            simulated.as_ref().map(|time| ("simulated", "job_time", time)),
+        ];
+        let methods: Vec<_> = methods.into_iter().flatten().collect();
+        document.table(times_table("Job time", self.level, &methods));
+        let times = match (&self.job_time, &self.analytic) {
+            (Some(time), exact) => Some(Times::new("job time", time, exact.as_ref())),
+            (None, Some(exact)) => Some(Times::exact("job time", exact)),
+            (None, None) => None,
+        };
+        if let Some(times) = times {
+            add_times(&mut document, times, self.job_time.as_ref());
+        }
+        document.table(phases(self));
+        let title = "What stragglers and copies cost, per run";
+        document.table(rows_table(title, self.level, "/attempts", "attempts", &self.attempts));
+        if let Some(cost) = self.time_cost {
+            document.fact("time_cost_ratio", Number::new("/time_cost/ratio", cost.ratio, ""));
+        }
+        document
+    }
+}
+
+/// The two phases with the largest shares of the critical path.
+fn where_it_goes(report: &JobReport) -> Vec<Piece> {
+    let mut shares: Vec<(usize, &PhaseRow, f64)> = Vec::new();
+    for (i, phase) in report.phases.iter().enumerate() {
+        shares.extend(phase.critical.as_ref().map(|critical| (i, phase, critical.share)));
+    }
+    shares.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let share = |&(i, phase, share): &(usize, &PhaseRow, f64)| {
+        let number = Number::new(format!("/phases/{i}/critical/share"), share, "").percent().rounded(0.05);
+        [Piece::from(format!("{} (", phase.name)), number.into(), ")".into()]
+    };
+    let [first, second, ..] = &shares[..] else { return Vec::new() };
+    let mut pieces = vec![" Most of the time goes into ".into()];
+    pieces.extend(share(first));
+    pieces.push(" and ".into());
+    pieces.extend(share(second));
+    pieces.push(".".into());
+    pieces
+}
+
+/// When each phase runs.
+fn waterfall(report: &JobReport) -> Figure<'static> {
+    let value = |time: &Option<Measured>| time.as_ref().map(|time| time.value);
+    let mut rows = Vec::new();
+    for (i, phase) in report.phases.iter().enumerate() {
+        let Some(last) = &phase.last_done else { continue };
+        // the shuffle waits for all maps, every other phase for its own task's last one
+        let before = i.checked_sub(1).and_then(|i| report.phases.get(i));
+        let start = before
+            .and_then(|before| if phase.number == 7 { value(&before.last_done) } else { value(&before.first_done) });
+        rows.push(BarRow {
+            name: format!("{} {}", phase.number, phase.name),
+            bar: [start.unwrap_or(0.0), last.value],
+            interval: ends(last),
+            marks: value(&phase.first_done).into_iter().filter(|_| phase.tasks > 1).collect(),
+            text: seconds_text(last.value),
+            ..BarRow::default()
+        });
+    }
+    let caption = "A bar reaches from when the first task starts a phase to when the last task has completed it, on average over the runs; \
+                   the orange mark is when the first task has completed it, the black line the interval of the end.";
+    Figure::bars("waterfall", "What runs when", caption, "time since the start of the job [s]", rows)
+}
+
+/// The share of each phase in the critical path.
+fn critical(report: &JobReport) -> Figure<'static> {
+    let row = |phase: &PhaseRow| {
+        let critical = phase.critical.as_ref()?;
+        Some(BarRow {
+            name: format!("{} {}", phase.number, phase.name),
+            bar: [0.0, critical.time.value],
+            interval: ends(&critical.time),
+            text: format!("{:.1}%", 100.0 * critical.share),
+            ..BarRow::default()
+        })
+    };
+    let caption = "A run takes as long as its critical path; each bar is the part of it that is spent in a phase, on average. A phase that \
+                   gets 1% longer makes the job longer by 1% of its share.";
+    let rows = report.phases.iter().filter_map(row).collect();
+    Figure::bars("critical", "Where the time goes", caption, "time on the critical path [s]", rows)
+}
+
+fn phases(report: &JobReport) -> Table {
+    let differ = report.phases.iter().any(|phase| phase.min_s < phase.max_s);
+    let differing = if differ { Show::Room } else { Show::Csv };
+    let seconds = |title: &str, key: &'static str| Column::new(title).unit("s").key(key);
+    let columns = [
+        Column::new("phase"),
+        Column::new("tasks"),
+        seconds("mean of a task", "phase_mean"),
+        seconds("shortest", "").show(differing),
+        seconds("longest", "").show(differing),
+        Column::new("distribution"),
+        seconds("first task done", "phase_first_done"),
+        seconds("last task done", "phase_last_done"),
+        seconds("on the critical path", "critical_time"),
+        Column::new("s per s"),
+    ];
+    let note = "`s per s`: by how many seconds the job gets longer if the phase's mean gets one second longer.";
+    let mut table = Table::new("The nine phases", note, columns).level(report.level);
+    for (i, phase) in report.phases.iter().enumerate() {
+        let at = |key: &str| format!("/phases/{i}/{key}");
+        let seconds = |key: &str, value: f64| Number::new(at(key), value, "s").into();
+        let measured = |key: &str, value: Option<&Measured>| -> Cell {
+            value.map(|value| Number::measured(at(key), value, "s")).into()
+        };
+        let critical = phase.critical.as_ref();
+        let sensitivity = critical.and_then(|share| share.sensitivity);
+        table.rows.push(vec![
+            Cell::named(format!("{} {}", phase.number, phase.name), &*phase.name),
+            Number::count(at("tasks"), phase.tasks as u64).into(),
+            seconds("mean_s", phase.mean_s),
+            seconds("min_s", phase.min_s),
+            seconds("max_s", phase.max_s),
+            phase.law.to_string().into(),
+            measured("first_done", phase.first_done.as_ref()),
+            measured("last_done", phase.last_done.as_ref()),
+            measured("critical/time", critical.map(|share| &share.time)),
+            sensitivity.map(|value| Number::new(at("critical/sensitivity"), value, "").rounded(0.5)).into(),
+        ]);
+    }
+    // columns that no phase has a number for
+    for column in 6..table.columns.len() {
+        if table.rows.iter().all(|row| row[column] == Cell::Empty) {
+            table.columns[column].show = Show::Csv;
+        }
+    }
+    table
+}
+
+fn provenance(report: &JobReport) -> Vec<[String; 2]> {
+    let mut rows = match &report.provenance {
+        Some(provenance) => provenance_rows(provenance),
+        None => vec![["tailspn".to_owned(), report.version.to_string()]],
+    };
+    rows.insert(1, ["method".to_owned(), report.method.used.to_string()]);
+    if report.replications > 0 {
+        rows.insert(2, ["replications".to_owned(), count(report.replications.into())]);
+    }
+    rows.extend(report.time_cost.map(|cost| {
+        let share = plain(100.0 * cost.ratio);
+        ["time of the estimate".to_owned(), format!("{}, {share}% of the job time", wall(cost.estimate_s))]
+    }));
+    rows
+}

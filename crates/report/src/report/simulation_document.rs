@@ -1,0 +1,259 @@
+//! The documents of a simulated net: the time to a goal, and the long run.
+
+use crate::document::parts::{
+    TimeFound, add_times, ends, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
+};
+use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Table};
+use crate::report::answer::AnswerMethod;
+use crate::report::number::{counted, plain};
+use crate::report::rows_plot::BarRow;
+use crate::report::steady::{SteadyReport, SteadyRow};
+use crate::report::summary::{GroupRow, NetSummary, SimulationReport};
+use crate::report::times_plot::Times;
+
+impl NetSummary {
+    /// Returns the name of the net, or words in its place.
+    pub(crate) fn title(&self) -> String {
+        if self.name.is_empty() { "A net without a name".to_owned() } else { self.name.clone() }
+    }
+
+    /// Returns the size of the net in words.
+    pub(crate) fn size(&self) -> String {
+        format!("{} and {}", counted(self.places as u128, "place"), counted(self.transitions as u128, "transition"))
+    }
+}
+
+impl AnswerMethod {
+    fn is_exact(&self) -> bool {
+        self.used == "exact"
+    }
+}
+
+impl Report for SimulationReport {
+    const KIND: &'static str = "simulation";
+
+    fn document(&self) -> Document<'_> {
+        let time = self.passage_time.as_ref().map(|time| TimeFound::distribution("/passage_time", time));
+        let level = self.question.level;
+        let horizon = self.question.horizon_s.map_or_else(String::new, |end| format!(", up to {} s", plain(end)));
+        // a run up to the horizon has no goal
+        let question = match self.goal_probability {
+            Some(_) => format!("How long until {}{horizon}?", self.question.goal),
+            None => format!("What are the averages{horizon}?"),
+        };
+        let mut document = Document {
+            kind: "simulation of a net",
+            title: self.net.title(),
+            question: format!("{question} The net has {}.", self.net.size()),
+            headline: time.as_ref().map(TimeFound::headline),
+            ..Document::default()
+        };
+        let of = if self.is_certain() { "the runs" } else { "the runs that reach the goal" };
+        document.answer = time.as_ref().map(|time| time.answer(of)).unwrap_or_default();
+        document.answer.extend(self.reached());
+        document.remarks.extend(partial(self.partial, self.replications));
+        document.remarks.extend(self.cut_off());
+        document.blocks.push(Block::Text(self.endings()));
+        self.facts(&mut document);
+        document.figure(self.waterfall());
+        let title = format!("Time to {}", self.question.goal);
+        let title = if self.is_certain() { title } else { format!("{title}, of the runs that reach it") };
+        if let Some((found, time)) = self.passage_time.as_ref().zip(time.as_ref()) {
+            document.table(times_table(&title, level, &[("time", "passage_time", time)]));
+            add_times(&mut document, Times::new("time", found, None), Some(found));
+        }
+        document.table(self.groups());
+        for (title, at, key, rows) in [
+            ("Mean tokens", "/tokens", "tokens", &self.tokens),
+            ("Throughput", "/throughputs", "throughput", &self.throughputs),
+            ("Rewards", "/rewards", "reward", &self.rewards),
+        ] {
+            document.table(rows_table(title, level, at, key, rows));
+        }
+        document.table(self.snapshots());
+        document.provenance = self.provenance.as_ref().map(provenance_rows).unwrap_or_default();
+        document.provenance.push(["method".to_owned(), self.method.used.to_string()]);
+        document
+    }
+}
+
+impl SimulationReport {
+    /// Returns true if every run reaches the goal.
+    fn is_certain(&self) -> bool {
+        self.goal_probability.as_ref().is_none_or(|probability| probability.value >= 1.0)
+    }
+
+    /// Numbers that CSV has in rows of their own.
+    fn facts(&self, document: &mut Document<'_>) {
+        document.fact("replications", Number::count("/replications", self.replications));
+        document.fact("partial", Number::count("/partial", self.partial.into()));
+        if self.method.is_exact() {
+            document.fact("exact", Number::count("/method/used", 1));
+        }
+        if let Some(share) = &self.goal_probability {
+            document.fact("goal_probability", Number::measured("/goal_probability", share, ""));
+        }
+    }
+
+    /// The probability of the goal, unless it is certain. Runs that were cut off may still reach it.
+    fn reached(&self) -> Vec<Piece> {
+        let Some(probability) = self.goal_probability.as_ref().filter(|_| !self.is_certain()) else {
+            return Vec::new();
+        };
+        let number = Number::measured("/goal_probability", probability, "").percent();
+        let mut by = self.question.horizon_s.map_or_else(String::new, |end| format!(" by {} s", plain(end)));
+        let mut least = "";
+        if let Some(most) = self.question.max_firings.filter(|_| self.endings.max_firings > 0) {
+            by += &format!(" within {}", counted(most, "firing"));
+            least = "at least ";
+        }
+        vec![format!(" The goal is reached{by} in {least}").into(), number.into(), " of the runs.".into()]
+    }
+
+    /// That runs were cut off by the number of their firings.
+    fn cut_off(&self) -> Option<String> {
+        let (most, cut) = (self.question.max_firings?, self.endings.max_firings);
+        let runs = counted(cut, "replication");
+        (cut > 0).then(|| {
+            format!(
+                "{runs} stopped after {} without reaching the goal. They may reach it later: the times are of the \
+                 faster runs, and the probability of the goal is a lower bound.",
+                counted(most, "firing")
+            )
+        })
+    }
+
+    /// Counts how the replications ended, or names the exact method.
+    fn endings(&self) -> Vec<Piece> {
+        if self.method.is_exact() {
+            return vec![format!("Method: {}.", self.method.words()).into()];
+        }
+        let endings = &self.endings;
+        let mut pieces: Vec<Piece> = vec![
+            Number::count("/replications", self.replications).into(),
+            format!(" replication{}, ", if self.replications == 1 { "" } else { "s" }).into(),
+            Number::count("/firings", self.firings).into(),
+            format!(" firing{}: ", if self.firings == 1 { "" } else { "s" }).into(),
+        ];
+        let kinds = [
+            ("goal", endings.goal, format!("reached {}", self.question.goal)),
+            ("dead", endings.dead, "died before the goal".to_owned()),
+            ("horizon", endings.horizon, "ran to the horizon".to_owned()),
+            ("max_firings", endings.max_firings, "were cut off by the limit of firings".to_owned()),
+        ];
+        let seen: Vec<_> = kinds.into_iter().filter(|(_, n, _)| *n > 0).collect();
+        for (i, (key, n, words)) in seen.iter().enumerate() {
+            let end = if i + 1 == seen.len() { "" } else { ", " };
+            pieces.extend([Number::count(format!("/endings/{key}"), *n).into(), format!(" {words}{end}").into()]);
+        }
+        pieces.push(if seen.is_empty() { "none." } else { "." }.into());
+        pieces
+    }
+
+    fn waterfall(&self) -> Figure<'static> {
+        let row = |group: &GroupRow| {
+            let (first, last) = (group.first.as_ref()?, group.last.as_ref()?);
+            let (bar, text) = ([first.value, last.value], seconds_text(last.value));
+            Some(BarRow { name: group.name.clone(), bar, interval: ends(last), text, ..BarRow::default() })
+        };
+        let caption = "From the first to the last firing of each group of transitions, on average; the black line is the interval of the end.";
+        let rows = self.groups.iter().filter_map(row).collect();
+        Figure::bars("waterfall", "What runs when", caption, "time [s]", rows)
+    }
+
+    fn groups(&self) -> Table {
+        let column = |title: &str, key: &'static str| Column::new(title).unit("s").key(key);
+        let columns =
+            [Column::new("group"), column("first firing", "group_first"), column("last firing", "group_last")];
+        let mut table = Table::new("Groups of transitions: mean times", "", columns).level(self.question.level);
+        for (i, group) in self.groups.iter().enumerate() {
+            let time = |key: &str, time| Number::measured(format!("/groups/{i}/{key}"), time, "s");
+            let (first, last) = (group.first.as_ref(), group.last.as_ref());
+            let times = [first.map(|first| time("first", first)), last.map(|last| time("last", last))];
+            table.rows.push([group.name.clone().into()].into_iter().chain(times.map(Cell::from)).collect());
+        }
+        table
+    }
+
+    fn snapshots(&self) -> Table {
+        let columns = [Column::new("expression and time"), Column::new("mean").key("snapshot")];
+        let mut table = Table::new("At given times", "", columns).level(self.question.level);
+        for (i, row) in self.snapshots.iter().enumerate() {
+            let mean = row.mean.as_ref().map(|mean| Number::measured(format!("/snapshots/{i}/mean"), mean, ""));
+            table.rows.push(vec![format!("{} at {} s", row.expression, row.time_s).into(), mean.into()]);
+        }
+        table
+    }
+}
+
+impl Report for SteadyReport {
+    const KIND: &'static str = "steady";
+
+    fn document(&self) -> Document<'_> {
+        let mut document = Document {
+            kind: "long run of a net",
+            title: self.net.title(),
+            question: format!("What are the means in the long run? The net has {}.", self.net.size()),
+            provenance: vec![
+                ["tailspn".to_owned(), self.version.to_string()],
+                ["method".to_owned(), self.method.used.to_string()],
+            ],
+            ..Document::default()
+        };
+        if self.method.is_exact() {
+            document.fact("exact", Number::count("/method/used", 1));
+            document.blocks.push(Block::Text(vec![format!("Method: {}.", self.method.words()).into()]));
+        } else {
+            document.blocks.push(Block::Text(vec![
+                format!("{}, ", counted(self.runs, "independent run")).into(),
+                format!("{} and ", counted(self.firings, "firing")).into(),
+                Number::new("/model_time_s", self.model_time_s, "s").into(),
+                " of model time in total. The intervals come from the means of the runs.".into(),
+            ]));
+        }
+        document.provenance.extend(self.seed.map(|seed| ["seed".to_owned(), seed.to_string()]));
+        document.provenance.extend(self.wall_s.map(|seconds| ["time of the runs".to_owned(), wall(seconds)]));
+        document.remarks.extend(rare(self));
+        for (title, at, key, rows) in [
+            ("Mean tokens", "/tokens", "tokens", &self.tokens),
+            ("Throughput", "/throughputs", "throughput", &self.throughputs),
+            ("Rewards", "/rewards", "reward", &self.rewards),
+        ] {
+            document.table(steady_table(title, self.level, at, key, rows));
+        }
+        document
+    }
+}
+
+/// That transitions fired too rarely.
+fn rare(report: &SteadyReport) -> Vec<String> {
+    /// Most transitions that are named.
+    const MOST: usize = 10;
+    let rare = &report.rare_transitions;
+    let mut remarks: Vec<String> = rare
+        .iter()
+        .take(MOST)
+        .map(|row| {
+            let times = counted(row.firings, "time");
+            format!("Transition `{}` fired {times}: the runs may be too short to show the long run.", row.name)
+        })
+        .collect();
+    if rare.len() > MOST {
+        let more = counted((rare.len() - MOST) as u128, "more transition");
+        remarks.push(format!("{more} fired as rarely."));
+    }
+    remarks
+}
+
+fn steady_table(title: &str, level: f64, at: &str, key: &'static str, rows: &[SteadyRow]) -> Table {
+    let named: Vec<_> = rows.iter().map(|row| (&row.name, &row.unit, &row.quantity)).collect();
+    let mut table = crate::document::parts::measured_table(title, level, at, key, &named);
+    if rows.iter().any(|row| row.warm_up.is_some()) {
+        table.columns.push(Column::new("left out as warm-up").unit("%"));
+        for ((i, row), cells) in rows.iter().enumerate().zip(&mut table.rows) {
+            let share = |share| Number::new(format!("{at}/{i}/warm_up"), share, "").percent().rounded(0.05);
+            cells.push(row.warm_up.map(share).into());
+        }
+    }
+    table
+}

@@ -1,0 +1,98 @@
+//! A result says the same in every form: what limits it cannot get lost between text, Markdown, page and notes.
+
+use tailspn::report::{KINDS, Look, document_csv, document_text, markdown, read_json};
+
+use crate::cli::{data, shown};
+
+/// Text without line breaks, markup and escapes.
+fn words(text: &str) -> String {
+    let mut inside = false;
+    let letters = text.chars().filter(|&letter| {
+        let shown = !inside && letter != '<' && letter != '\\';
+        inside = (inside || letter == '<') && letter != '>';
+        shown
+    });
+    letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The page of a result in JSON.
+fn page(json: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(at("result.json"), json).unwrap();
+    data(&["report", &at("result.json"), "-o", &at("page.html")]);
+    std::fs::read_to_string(at("page.html")).unwrap()
+}
+
+/// Runs that were cut off by the number of their firings may still reach the goal.
+#[test]
+fn a_probability_of_runs_that_were_cut_off_is_a_lower_bound_everywhere() {
+    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=400", "--max-firings=6", "--method=simulate"];
+    let with = |more: &[&str]| data(&[&args[..], more].concat());
+    let forms = [with(&[]), with(&["--markdown"]), page(&with(&["--json", "--quiet"]))];
+    for text in forms.map(|text| words(&text)) {
+        assert!(text.contains("The goal is reached within 6 firings in at least "), "{text}");
+        assert!(text.contains("the probability of the goal is a lower bound"), "{text}");
+        assert!(text.contains("% of the runs that reach the goal take less than"), "{text}");
+    }
+    for form in ["--json", "--csv"] {
+        let text = shown(&[&args[..], &[form]].concat());
+        assert!(text.split("--- stderr").nth(1).unwrap().contains("is a lower bound"), "{text}");
+    }
+}
+
+/// The plan of a job without a critical path says so in every form.
+#[test]
+fn what_is_missing_is_said_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slots.toml");
+    std::fs::write(&path, "[model]\nslots = true\n").unwrap();
+    let args = ["estimate", path.to_str().unwrap(), "--reps=200"];
+    let with = |more: &[&str]| data(&[&args[..], more].concat());
+    for text in [with(&[]), with(&["--markdown"]), page(&with(&["--json", "--quiet"]))].map(|text| words(&text)) {
+        assert!(text.contains("There is no critical path") && text.contains("There is no exact job time"), "{text}");
+    }
+}
+
+/// The table in docs/json.md lists the kinds that are read, and the kinds that have CSV.
+#[test]
+fn the_kinds_have_the_forms_that_the_docs_list() {
+    let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/json.md")).unwrap();
+    let rows: Vec<Vec<&str>> = docs
+        .lines()
+        .skip_while(|line| !line.starts_with("| kind |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.split('|').map(|cell| cell.trim().trim_matches('`')).collect())
+        .collect();
+    let mut listed: Vec<&str> = rows.iter().filter(|row| row[4] == "yes").map(|row| row[1]).collect();
+    let mut kinds = KINDS.to_vec();
+    listed.sort_unstable();
+    kinds.sort_unstable();
+    assert_eq!(listed, kinds);
+    let net = "models/textbook/mm1k.xml";
+    let results: [&[&str]; 6] = [
+        &["simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
+        &["simulate", net, "--steady", "--tokens", "--method=exact"],
+        &["estimate", "--method=exact"],
+        &["whatif", "--reps=3"],
+        &["detectors"],
+        &["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],
+    ];
+    for args in results {
+        let json = data(&[args, &["--json"]].concat());
+        let found = read_json(&json).unwrap();
+        assert_eq!(found.json().unwrap(), json, "{args:?}");
+        let document = found.document().unwrap();
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let row = rows.iter().find(|row| Some(row[1]) == value["kind"].as_str()).unwrap();
+        assert_eq!(document_csv(&document).is_some(), row[5] == "yes", "{row:?}");
+        assert!(!document_text(&document, &Look::default()).is_empty());
+        assert!(markdown(&document, &Look::default()).starts_with("## "));
+        for width in [60, 80, 120] {
+            let text = document_text(&document, &Look { width, ..Look::default() });
+            let wide = text.lines().find(|line| line.chars().count() > width && line.split_whitespace().count() > 2);
+            assert!(wide.is_none(), "{width}: {wide:?}");
+        }
+    }
+}
