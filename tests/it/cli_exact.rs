@@ -117,7 +117,7 @@ fn auto_says_where_an_exact_answer_costs_less() {
     let (method, note) = said(&[&few[..], &["--method", "simulate"]].concat());
     assert!(method["exact"].is_null() && method["no_exact"].is_null() && note.is_empty(), "{method} {note}");
     let (method, note) = said(&[&few[..], &["--group", "all=*"]].concat());
-    assert!(method["no_exact"].as_str().unwrap().starts_with("--group") && note.is_empty(), "{method} {note}");
+    assert!(method["no_exact"].as_str().unwrap().contains("groups") && note.is_empty(), "{method} {note}");
     // the states are counted up to a limit, whatever the machine
     let (method, note) =
         said(&["simulate", "models/textbook/two_classes.xml", "--steady", "--steady-firings=1000", "--json"]);

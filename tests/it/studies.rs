@@ -77,7 +77,7 @@ fn a_sweep_gives_the_numbers_of_the_command() {
     assert_eq!(outcome.added, 4);
     let told = json("sweep", &plan, &[]);
     for (point, result) in told["points"].as_array().unwrap().iter().zip(outcome.stored.results.values()) {
-        assert_eq!(point["mean"]["value"].as_f64(), result.mean_s.map(|mean| mean.value), "{point}");
+        assert_eq!(point["mean_s"]["value"].as_f64(), result.mean_s.map(|mean| mean.value), "{point}");
     }
     assert_eq!(told["points"].as_array().unwrap().len(), outcome.stored.results.len());
 }
@@ -117,7 +117,7 @@ fn a_search_gives_the_numbers_of_the_command() {
     let told = json("optimize", &plan, &[]);
     assert_eq!(told["chosen"]["cost"].as_f64(), outcome.chosen().map(|chosen| chosen.cost));
     assert_eq!(outcome.chosen().map(|chosen| chosen.cost), Some(17.0));
-    let looks = told["looks"].as_array().unwrap();
+    let looks = told["looked_at"].as_array().unwrap();
     assert_eq!(looks.len(), outcome.found.looks.len());
     for (one, look) in looks.iter().zip(&outcome.found.looks) {
         assert_eq!(one["replications"].as_u64(), Some(look.judgement.replications), "{one}");
