@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tailspn::fit::{fit_job, fit_stages, observe, observe_job, replay};
-use tailspn::report::{MostRows, Look, trace_report, trace_svg, trace_text};
+use tailspn::report::{Look, Report as _, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{ReadOptions, read_bytes};
 use tailspn::watch::Unwatched;
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let options = ReadOptions { most_attempts: 100_000, ..ReadOptions::default() };
     let Ok(trace) = read_bytes("log", bytes, &options, &Unwatched) else { return };
     let usual = Usual::default();
-    let _ = trace_text(&trace_report(&trace, &usual), MostRows::default(), &Look::default());
+    let _ = trace_report(&trace, &usual).text(&Look::default());
     let _ = trace_svg(&trace, &usual);
     if let Ok(run) = observe(&trace, None) {
         let _ = fit_stages(&[run]);

@@ -6,7 +6,7 @@ use tailspn::diagnose::syscalls::{
     Buckets, DataFolders, DiagnosisSettings, Invocations, Matching, Method, Profile, ReadSettings, Run, SyscallError,
     diagnose, read_log_bytes,
 };
-use tailspn::report::{Look, MostRows, syscalls_report, syscalls_text};
+use tailspn::report::{Look, Report as _, syscalls_report};
 use tailspn::watch::Unwatched;
 use tailspn_replications::system_calls::{Fault, MadeRun};
 
@@ -32,7 +32,7 @@ fn main() -> Result<(), SyscallError> {
     let slow = run("slow", MadeRun { run: 5, fault, ..MadeRun::default() }, Some(&profile))?;
     let answers = diagnose(&slow, &profile, &Method::ALL, &DiagnosisSettings::default());
     let improved = answers.last().map(|answer| (answer.nodes.clone(), answer.cause));
-    print!("{}", syscalls_text(&syscalls_report(&slow, &profile, answers), MostRows::default(), &Look::default()));
+    print!("{}", syscalls_report(&slow, &profile, answers).text(&Look::default()));
 
     assert_eq!(improved, Some((vec!["n3".to_owned()], Some(Cause::Network))));
     Ok(())

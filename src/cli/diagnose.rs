@@ -6,9 +6,7 @@ use tailspn::diagnose::causes::{
     CpuShare, Edge, NodeMap, NodeMeters, PoolOptions, RootCauses, Rules, Unmapped, clock_hint, meters_of, root_causes,
 };
 use tailspn::diagnose::samples::{SampleError, SampleOptions, Samples, is_readable, read_samples};
-use tailspn::report::{
-    DiagnosisReport, MostRows, UsedRow, diagnosis_csv, diagnosis_report, diagnosis_svg, diagnosis_text, json,
-};
+use tailspn::report::{DiagnosisReport, UsedRow, diagnosis_report, diagnosis_svg};
 use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::{CpuChoice, DiagnoseArgs, EdgeChoice, RulesChoice};
@@ -46,10 +44,7 @@ pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Fail
     said.add(by_calls(&inputs, trace.as_ref(), args, terminal)?);
     said.warnings.extend(inputs.left_out());
     let report = report(trace.as_ref(), said, causes);
-    for warning in &report.warnings {
-        terminal.tell(&format!("warning: {warning}"));
-    }
-    print(&report, args, terminal)?;
+    terminal.in_full(args.print.all).report(&report, &args.print)?;
     if let (Some(path), Some(trace)) = (&args.timeline, &trace) {
         write_file(path, diagnosis_svg(trace, &report.findings).as_bytes(), args.force)?;
     }
@@ -248,18 +243,4 @@ fn clocks(trace: &JobTrace, meters: &[NodeMeters]) -> Vec<String> {
         }
     }
     warnings
-}
-
-fn print(report: &DiagnosisReport, args: &DiagnoseArgs, terminal: &Terminal) -> Result<(), Failure> {
-    if args.csv {
-        let mut bytes = Vec::new();
-        diagnosis_csv(&report.findings, &mut bytes).map_err(|error| Failure::plain(Exit::Io, error.to_string()))?;
-        return terminal.data(&String::from_utf8_lossy(&bytes));
-    }
-    if args.json {
-        let text = json("diagnosis", report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
-        return terminal.data(&text);
-    }
-    let most = if args.all { MostRows(usize::MAX) } else { MostRows::default() };
-    terminal.data(&diagnosis_text(report, most, &terminal.look()))
 }

@@ -6,24 +6,23 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::fit::{FitError, HadoopConf, fit_job, fit_stages, is_mapreduce, observe, observe_job};
-use tailspn::report::{fit_job_report, fit_report, fit_text, json};
+use tailspn::report::{fit_job_report, fit_report};
 use tailspn::trace::{JobTrace, ReadOptions};
 
-use crate::cli::args::{FitArgs, Form};
+use crate::cli::args::FitArgs;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
-use crate::cli::trace::load;
+use crate::cli::trace::{load, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
 
-/// A model: what is said of it, what could not be told, and the plan.
+/// A fitted model: the report, as it is printed, and the plan.
 struct Fitted {
     report: String,
-    notes: Vec<String>,
     plan: String,
 }
 
@@ -79,9 +78,6 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         }
         _ => stages(traces, args, terminal)?,
     };
-    for note in &fitted.notes {
-        terminal.tell(&format!("note: {note}"));
-    }
     if to_stdout {
         terminal.tell(&fitted.report);
         terminal.data(&fitted.plan)?;
@@ -121,9 +117,7 @@ fn read_log(path: &Path, args: &FitArgs, terminal: &Terminal) -> Result<JobTrace
     let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
     let options = ReadOptions { most_attempts: args.max_attempts, longest_line };
     let trace = load(path, &options, terminal)?;
-    for warning in &trace.warnings {
-        terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
-    }
+    tell_warnings(&trace, terminal);
     Ok(trace)
 }
 
@@ -146,13 +140,9 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted
         })
         .collect();
     let fitted = fit_stages(&runs).map_err(|error| refused(&error))?;
-    let report = fit_report(&fitted, args.level);
-    let report = match Form::from(&args.print) {
-        Form::Json => json("fit", &report).map_err(|error| internal(&error))?,
-        _ => fit_text(&report, &terminal.look()),
-    };
+    let report = terminal.printed(&fit_report(&fitted, args.level), &args.print)?;
     let plan = fitted.plan.to_toml().map_err(|error| internal(&error))?;
-    Ok(Fitted { report, notes: fitted.plan.notes, plan })
+    Ok(Fitted { report, plan })
 }
 
 /// The plan of a MapReduce job.
@@ -169,7 +159,7 @@ fn job(trace: &JobTrace, confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal
     let fitted = fit_job(&observed, conf.as_ref(), input_mb(args, 0), args.level).map_err(|error| refused(&error))?;
     let report = terminal.printed(&fit_job_report(&fitted), &args.print)?;
     let plan = fitted.plan_text().map_err(|error| internal(&error))?;
-    Ok(Fitted { report, notes: Vec::new(), plan })
+    Ok(Fitted { report, plan })
 }
 
 fn refused(error: &FitError) -> Failure {

@@ -21,6 +21,7 @@ pub(crate) struct Terminal {
     colour_err: bool,
     unicode: bool,
     quiet: bool,
+    all: bool,
 }
 
 impl Terminal {
@@ -35,6 +36,7 @@ impl Terminal {
             colour_err: wanted(io::stderr().is_terminal()),
             unicode: shows_unicode(),
             quiet,
+            all: false,
         }
     }
 
@@ -42,7 +44,13 @@ impl Terminal {
     pub(crate) fn look(&self) -> Look {
         let heading = if self.colour_out { [BOLD, RESET] } else { ["", ""] };
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));
-        Look { unicode: self.unicode, width, heading, ..Look::default() }
+        let rows = self.all.then_some(usize::MAX);
+        Look { unicode: self.unicode, width, heading, rows, detail: self.all }
+    }
+
+    /// Returns a terminal on which results are printed with all columns and rows.
+    pub(crate) fn in_full(&self, all: bool) -> Self {
+        Self { all, ..self.clone() }
     }
 
     /// Prints a result.

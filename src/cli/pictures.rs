@@ -10,8 +10,9 @@ use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
 
 /// Names that pictures of results may have.
-pub(crate) const NAMES: [&str; 17] = [
+pub(crate) const NAMES: [&str; 18] = [
     "waterfall",
+    "bounds",
     "critical",
     "histogram",
     "cdf",

@@ -6,9 +6,7 @@ use tailspn::diagnose::syscalls::{
     Buckets, Clock, DataFolders, DiagnosisSettings, Difference, ImprovedSettings, Matching, Method, Profile, Purpose,
     ReadSettings, Run, Sides, StatisticalSettings, SyscallError, diagnose, read_run,
 };
-use tailspn::report::{
-    MostRows, SyscallsReport, json, syscall_profile_text, syscalls_csv, syscalls_report, syscalls_svg, syscalls_text,
-};
+use tailspn::report::{document_text, syscall_profile_document, syscalls_report, syscalls_svg};
 
 use crate::cli::args::{
     ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,
@@ -30,8 +28,6 @@ pub(crate) fn run(args: &SyscallsArgs, terminal: &Terminal) -> Result<Exit, Fail
 
 /// Fewer control runs than this are too few for ranges.
 const FEW_RUNS: usize = 3;
-/// Rows that are shown without `--all`.
-const ROWS: usize = 40;
 
 fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     may_write(&args.output, args.force)?;
@@ -48,7 +44,9 @@ fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure
     let settings = with_reading(base, &args.reading);
     let mut runs = Vec::new();
     for path in &args.runs {
-        runs.push(load(std::slice::from_ref(path), Purpose::Learn, &settings, terminal)?);
+        let run = load(std::slice::from_ref(path), Purpose::Learn, &settings, terminal)?;
+        tell_warnings(&run, terminal);
+        runs.push(run);
     }
     let profile = Profile::of(&runs, buckets, data, matching);
     if profile.runs.len() < FEW_RUNS {
@@ -56,7 +54,7 @@ fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
     let text = profile.to_json().map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
     write_file(&args.output, text.as_bytes(), args.force)?;
-    terminal.data(&syscall_profile_text(&profile, &terminal.look()))?;
+    terminal.data(&document_text(&syscall_profile_document(&profile), &terminal.look()))?;
     Ok(Exit::Success)
 }
 
@@ -77,27 +75,11 @@ fn judge(args: &SyscallDiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failur
     let methods = methods(&args.method);
     let answers = diagnose(&run, &profile, &methods, &settings_of(args));
     let report = syscalls_report(&run, &profile, answers);
-    for note in report.notes.iter().skip(run.notes.len()) {
-        terminal.tell(&format!("warning: {note}"));
-    }
-    print(&report, args, terminal)?;
+    terminal.in_full(args.print.all).report(&report, &args.print)?;
     if let Some(path) = &args.picture {
         write_file(path, syscalls_svg(&report).as_bytes(), args.force)?;
     }
     Ok(Exit::Success)
-}
-
-fn print(report: &SyscallsReport, args: &SyscallDiagnoseArgs, terminal: &Terminal) -> Result<(), Failure> {
-    let internal = |error: String| Failure::plain(Exit::Internal, error);
-    let text = if args.json {
-        json("syscalls", report).map_err(|error| internal(error.to_string()))?
-    } else if args.csv {
-        syscalls_csv(report).map_err(|error| internal(error.to_string()))?
-    } else {
-        let most = MostRows(if args.all { usize::MAX } else { ROWS });
-        syscalls_text(report, most, &terminal.look())
-    };
-    terminal.data(&text)
 }
 
 fn methods(chosen: &[SyscallMethod]) -> Vec<Method> {
@@ -147,10 +129,14 @@ pub(super) fn profile_in(path: &Path) -> Result<Profile, Failure> {
     Profile::parse(&text, &name).map_err(refused)
 }
 
-/// Reads a run and tells what is odd about it.
+/// Reads a run.
 fn load(paths: &[String], purpose: Purpose<'_>, settings: &ReadSettings, terminal: &Terminal) -> Result<Run, Failure> {
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-    let run = read_run(paths, purpose, settings, &progress).map_err(refused)?;
+    read_run(paths, purpose, settings, &progress).map_err(refused)
+}
+
+/// Prints warnings about a run.
+fn tell_warnings(run: &Run, terminal: &Terminal) {
     for note in &run.notes {
         terminal.tell(&format!("warning: {note}"));
     }
@@ -159,7 +145,6 @@ fn load(paths: &[String], purpose: Purpose<'_>, settings: &ReadSettings, termina
             terminal.tell(&format!("warning: {}:{}: {odd}", node.file, odd.line));
         }
     }
-    Ok(run)
 }
 
 pub(super) fn refused(error: SyscallError) -> Failure {

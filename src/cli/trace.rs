@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Read as _, Write};
 use std::path::Path;
 
-use tailspn::report::{Found, MostRows, Picture, json, trace_csv, trace_report, trace_svg, trace_text};
+use tailspn::report::{Found, Picture, trace_csv, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions, TraceError, read, read_bytes};
 
@@ -25,8 +25,8 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     let options = ReadOptions { most_attempts: args.max_attempts, longest_line };
     let usual = args.usual.iter().map(|path| load(path, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
     let trace = load(&args.log, &options, terminal)?;
-    for warning in &trace.warnings {
-        terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
+    if args.print.csv {
+        tell_warnings(&trace, terminal);
     }
     let usual = Usual::from_runs(&usual);
     print(&trace, &usual, args, terminal)?;
@@ -51,17 +51,18 @@ fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Fai
 }
 
 fn print(trace: &JobTrace, usual: &Usual, args: &TraceArgs, terminal: &Terminal) -> Result<(), Failure> {
-    if args.csv {
+    if args.print.csv {
         let out = BufWriter::new(Patient { out: io::stdout().lock(), gone: false });
         return trace_csv(trace, usual, out).map_err(|error| Failure::plain(Exit::Io, error.to_string()));
     }
-    let report = trace_report(trace, usual);
-    if args.json {
-        let text = json("trace", &report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
-        return terminal.data(&text);
+    terminal.in_full(args.print.all).report(&trace_report(trace, usual), &args.print)
+}
+
+/// Prints warnings about a log.
+pub(crate) fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
+    for warning in &trace.warnings {
+        terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
     }
-    let most = if args.all { MostRows(usize::MAX) } else { MostRows::default() };
-    terminal.data(&trace_text(&report, most, &terminal.look()))
 }
 
 /// Reads a log, with progress and until Ctrl-C.

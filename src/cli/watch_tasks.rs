@@ -8,13 +8,11 @@ use tailspn::diagnose::long_tail::{
     Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, PeerRule, ProgressFeed, ProgressReader,
     ProgressRecord, Recording, StragglerFlag,
 };
-use tailspn::report::{
-    json, progress_model_report, progress_model_text, straggler_json, straggler_line, watched_json, watched_text,
-};
+use tailspn::report::{progress_model_report, straggler_json, straggler_line, watched_json, watched_text};
 use tailspn::trace::ReadOptions;
 use tailspn::watch::Watch as _;
 
-use crate::cli::args::{PeerChoice, RuleChoice, WatchArgs};
+use crate::cli::args::{Form, PeerChoice, RuleChoice, WatchArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, reason, write_file};
@@ -95,15 +93,15 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let report = progress_model_report(&learned, args.learn.len() as u64);
     let toml = learned.model.to_toml().map_err(|error| internal(&error))?;
     let to_stdout = args.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
-    if to_stdout {
-        terminal.tell(&progress_model_text(&report, &terminal.look()));
-        terminal.data(&toml)?;
-    } else if args.reports.is_some() {
-        terminal.tell(&progress_model_text(&report, &terminal.look()));
-    } else if args.json {
-        terminal.data(&json("progress_model", &report).map_err(|error| internal(&error))?)?;
+    let form = if args.json && !to_stdout && args.reports.is_none() { Form::Json } else { Form::Text };
+    let text = terminal.printed(&report, form)?;
+    if to_stdout || args.reports.is_some() {
+        terminal.tell(text.trim_end());
     } else {
-        terminal.data(&progress_model_text(&report, &terminal.look()))?;
+        terminal.data(&text)?;
+    }
+    if to_stdout {
+        terminal.data(&toml)?;
     }
     if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
         write_file(path, toml.as_bytes(), args.force)?;

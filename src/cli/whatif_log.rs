@@ -12,7 +12,7 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
-use crate::cli::trace::load;
+use crate::cli::trace::{load, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 use crate::cli::whatif::{compared, internal, read, swept};
 
@@ -27,9 +27,7 @@ pub(crate) fn run(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<
     catch_interrupt(terminal);
     let options = ReadOptions { most_attempts: args.max_attempts, ..ReadOptions::default() };
     let trace = load(log, &options, terminal)?;
-    for warning in &trace.warnings {
-        terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
-    }
+    tell_warnings(&trace, terminal);
     let replayed = replay(&trace).map_err(|error| refused(&error))?;
     drop(trace);
     let policies = match &args.policies {

@@ -57,6 +57,16 @@ macro_rules! assert_shown {
 }
 pub(crate) use assert_shown;
 
+/// A page without markup.
+pub(crate) fn text_of(page: &str) -> String {
+    page.split('<').map(|part| part.split_once('>').map_or(part, |(_, rest)| rest)).collect()
+}
+
+/// A text without its breaks of lines.
+pub(crate) fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn help_shows_the_commands_and_exit_codes() {
     assert_shown!(data(&["--help"]));

@@ -1,6 +1,8 @@
 //! `fit`, and `estimate` of what it wrote, as a person sees them.
 
-use crate::cli::{assert_shown, shown, tool};
+use tailspn::report::{Found, Report as _, read_json};
+
+use crate::cli::{assert_shown, data, shown, tool};
 
 const SMALL: &str = "tests/data/trace/sort-32mb.spark.gz";
 const LARGER: &str = "tests/data/trace/sort-64mb.spark.gz";
@@ -167,8 +169,10 @@ fn copies_shorten_a_planned_job_with_rare_long_tasks() {
 #[test]
 fn a_log_is_replayed_under_other_policies() {
     assert_shown!(shown(&["whatif", SPECULATION, "--reps", "50"]));
-    let output = tool(&["whatif", SPECULATION, "--reps", "50", "--json"]).output().unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = data(&["whatif", SPECULATION, "--reps", "50", "--json"]);
+    let Found::WhatIfLog(read) = read_json(&text).unwrap() else { panic!("{text}") };
+    assert_eq!(read.json().unwrap(), text);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((json["kind"].as_str(), json["policies"][0]["name"].as_str()), (Some("whatif_log"), Some("none")));
     let folder = tempfile::tempdir().unwrap();
     let policies = folder.path().join("policies.toml");

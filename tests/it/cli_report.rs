@@ -9,7 +9,7 @@ use serde_json::Value;
 use tailspn::report::read_json;
 use tempfile::TempDir;
 
-use crate::cli::{assert_shown, data, shown, tool};
+use crate::cli::{assert_shown, data, shown, text_of, tool};
 
 /// A name that is markup, for all that lets itself be named.
 const HOSTILE: &str = "<b onclick=x>\"&'</script><script>alert(1)</script>";
@@ -373,7 +373,7 @@ const EXPECTED: [&str; 20] = [
     "result-4: waterfall histogram cdf tail",
     "result-7: cdf tail",
     "result-8: policies",
-    "result-9: waterfall",
+    "result-9: waterfall bounds",
     "result-10: curve",
     "result-11: heat",
     "result-12: tornado",
@@ -444,11 +444,7 @@ fn page_of(args: &[&str]) -> (String, Value) {
     let output = tool(&[args, &["--json", "--quiet"]].concat()).output().unwrap();
     std::fs::write(at("result.json"), &output.stdout).unwrap();
     let page = data(&["report", &at("result.json"), "-o", "-"]);
-    let mut text = String::new();
-    for part in page.split('<') {
-        text.push_str(part.split_once('>').map_or(part, |(_, rest)| rest));
-    }
-    (text, serde_json::from_slice(&output.stdout).unwrap())
+    (text_of(&page), serde_json::from_slice(&output.stdout).unwrap())
 }
 
 /// A chain whose knobs are worth what their ranges are: an order between equal ones is chance, and the page and the text say so.

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::Output;
 
+use tailspn::report::{Found, Report as _, read_json};
 use tailspn_replications::system_calls::{Fault, MadeRun};
 
-use crate::cli::{assert_shown, show, shown, tool};
+use crate::cli::{assert_shown, show, shown, tool, unwrapped};
 
 /// Writes the logs of a run into a folder of its own.
 fn write(folder: &Path, run: u32, fault: Option<(usize, Fault)>) {
@@ -67,6 +68,8 @@ fn says_which_node_is_at_fault() {
 fn writes_json_and_csv() {
     let folder = prepared();
     let json = data(&run(&folder, &["diagnose", "slow", "-p", "usual.json", "--json"]));
+    let Found::Syscalls(read) = read_json(&json).unwrap() else { panic!("{json}") };
+    assert_eq!(read.json().unwrap(), json);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&report["kind"], &report["control_runs"]), (&"syscalls".into(), &3.into()));
     let improved = &report["answers"][2];
@@ -95,12 +98,13 @@ fn logs_are_told_by_name_and_what_is_odd_is_told() {
     let notes = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{notes}");
     assert!(notes.contains("`slow/README` is no log of strace: no line of strace; left out"), "{notes}");
-    assert!(notes.contains("warning: fourth.log:1: not a line of strace; left out: what is this?"), "{notes}");
+    assert!(notes.contains("note: fourth.log:1: not a line of strace; left out: what is this?"), "{notes}");
     assert!(notes.contains("a call that is cut off; left out"), "{notes}");
     let quiet = run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--quiet", "--csv"]);
     assert_eq!(stderr(&quiet), "");
     let unknown = run(&folder, &["diagnose", "slow", "n9=fourth.log", "-p", "usual.json"]);
-    assert!(stderr(&unknown).contains("in no control run of this form: n9"), "{}", stderr(&unknown));
+    let unknown = unwrapped(&show(&unknown));
+    assert!(unknown.contains("in no control run of this form: n9"), "{unknown}");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::cli::{assert_shown, data, show, shown, tool};
+use serde_json::Value;
+
+use crate::cli::{assert_shown, data, show, shown, text_of, tool};
 
 const SPARK: &str = "tests/data/trace/small.spark";
 const SPECULATION: &str = "tests/data/trace/speculation.spark.gz";
@@ -23,9 +25,9 @@ fn shows_what_ran() {
 #[test]
 fn takes_what_is_usual_from_another_run() {
     let text = shown(&["trace", SPARK, "--usual", SPARK]);
-    assert!(text.contains("usual: median of the task in other runs"), "{text}");
+    assert!(text.contains("Expected times: median of the task in other runs"), "{text}");
     // the copied task takes what it took, but its original took 8.1 s instead of 4
-    assert!(text.contains("1 beyond 1.2 usual times"), "{text}");
+    assert!(text.contains("1 beyond 1.2 expected times"), "{text}");
 }
 
 #[test]
@@ -49,16 +51,77 @@ fn draws_the_attempts() {
     assert!(again.starts_with("exit 7") && again.contains("exists already"), "{again}");
 }
 
+/// Returns the output of a command as text, as Markdown and as a page, and its JSON.
+fn forms(command: &str, log: &str) -> ([String; 3], Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("result.json").display().to_string();
+    let form = |form: &str| data(&[command, log, form, "--quiet"]);
+    let json = form("--json");
+    std::fs::write(&file, &json).unwrap();
+    let page = text_of(&data(&["report", &file, "-o", "-"])).replace('\u{a0}', " ");
+    ([form("--all"), form("--markdown"), page], serde_json::from_str(&json).unwrap())
+}
+
+/// The log has no end of task 13 of stage 1: every form says that its time is a lower bound.
 #[test]
-fn tells_what_is_odd_on_standard_error() {
+fn times_of_running_tasks_are_lower_bounds_in_every_form() {
+    for (command, list) in [("trace", "stragglers"), ("diagnose", "findings")] {
+        let (forms, json) = forms(command, SPECULATION);
+        for text in forms {
+            let bounds = text.matches("≥ 23.09").count();
+            assert!(bounds > 0 && text.matches("23.09").count() == bounds, "{command}: {text}");
+        }
+        let rows = json[list].as_array().unwrap().iter();
+        let of_task = |row: &&Value| {
+            let subject = row.get("subject").unwrap_or(row);
+            (subject["stage"].to_string().trim_matches('"'), &subject["task"]) == ("1", &13.into())
+        };
+        let rows: Vec<&Value> = rows.filter(of_task).collect();
+        assert!(!rows.is_empty() && rows.iter().all(|row| row["at_least"] == true), "{command}: {rows:?}");
+    }
+    // attempts have no duration without an end, and findings say so in a column
+    let attempts = data(&["trace", SPECULATION, "--csv", "--quiet"]);
+    let attempt = attempts.lines().find(|line| line.contains(",1,0,") && line.contains(",13,0,")).unwrap();
+    let keys = attempts.lines().next().unwrap().split(',').zip(attempt.split(','));
+    let empty: Vec<&str> = keys.filter(|(_, value)| value.is_empty()).map(|(key, _)| key).collect();
+    assert!(empty.contains(&"finish_s") && empty.contains(&"duration_s"), "{attempt}");
+    let findings = data(&["diagnose", SPECULATION, "--csv", "--quiet"]);
+    let finding = findings.lines().find(|line| line.contains(",task,1,13,")).unwrap();
+    assert!(findings.lines().next().unwrap().ends_with(",at_least") && finding.ends_with(",1"), "{finding}");
+}
+
+/// A log that states no dependencies has no chain of stages, in any form.
+#[test]
+fn chains_of_stages_need_dependencies_in_every_form() {
+    for (log, known) in
+        [(SPARK, true), ("tests/data/trace/alibaba-2017.csv", false), ("tests/data/trace/google-2011.csv", false)]
+    {
+        let (forms, json) = forms("trace", log);
+        let bounds = json["applications"].as_array().unwrap().iter().filter_map(|row| row["bounds"].as_object());
+        let stated: Vec<bool> = bounds.map(|bounds| bounds["knows_dependencies"].as_bool().unwrap()).collect();
+        assert!(!stated.is_empty() && stated.iter().all(|stated| *stated == known), "{log}: {stated:?}");
+        for text in forms {
+            assert_eq!(text.contains("longest chain"), known, "{log}: {text}");
+            assert_eq!(text.contains("does not state the dependencies"), !known, "{log}: {text}");
+        }
+    }
+}
+
+#[test]
+fn tells_what_is_odd() {
     let folder = tempfile::tempdir().unwrap();
     let log = std::fs::read_to_string(SPARK).unwrap();
     let cut = &log[..log.len() - 200];
     std::fs::write(folder.path().join("cut.log"), cut).unwrap();
     let output = tool(&["trace", "cut.log"]).current_dir(folder.path()).output().unwrap();
     assert_shown!(show(&output));
-    let output = tool(&["trace", "cut.log", "--quiet"]).current_dir(folder.path()).output().unwrap();
-    assert!(output.stderr.is_empty(), "{}", show(&output));
+    let told = |args: &[&str]| {
+        let output =
+            tool(&[&["trace", "cut.log", "--json"], args].concat()).current_dir(folder.path()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(told(&[]).contains("cut.log:26: the last line is cut off"), "{}", told(&[]));
+    assert_eq!(told(&["--quiet"]), "");
 }
 
 #[test]

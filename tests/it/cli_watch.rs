@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::cli::{assert_shown, data, show, shown, tool};
+use tailspn::report::{Found, Report as _, read_json};
+
+use crate::cli::{assert_shown, data, show, shown, tool, unwrapped};
 use crate::shared::shared;
 
 const HEADER: &str = "kind\tstage\tpartition\tattempt\tnode\tt_ms\tdone\ttotal\n";
@@ -55,6 +57,10 @@ fn learns_a_model_and_flags_by_it() {
     assert_shown!(run(&["--model", "model.toml"]));
     assert_shown!(run(&["--model", "model.toml", "--json"]));
     assert_shown!(run(&["--model", "model.toml", "--rule", "paper"]));
+    let learned = tool(&["watch", "--learn", "hist.tsv", "--json"]).current_dir(folder.path()).output().unwrap();
+    let learned = String::from_utf8(learned.stdout).unwrap();
+    let Found::ProgressModel(read) = read_json(&learned).unwrap() else { panic!("{learned}") };
+    assert_eq!(read.json().unwrap(), learned);
     // the peers alone say the same, a little later
     let alone = run(&[]);
     assert_eq!(alone.matches("straggler").count(), 1, "{alone}");
@@ -171,7 +177,7 @@ fn a_cut_compressed_file_is_read_up_to_its_cut() {
     assert!(learned.starts_with("exit 0") && learned.contains("ends too early or is damaged"), "{learned}");
     let stub = run(&["stub.tsv.gz"]);
     assert!(stub.starts_with("exit 7") && stub.contains("cannot read `stub.tsv.gz`"), "{stub}");
-    let diagnosed = show(&tool(&["diagnose", "cut.tsv.gz"]).current_dir(folder.path()).output().unwrap());
+    let diagnosed = unwrapped(&show(&tool(&["diagnose", "cut.tsv.gz"]).current_dir(folder.path()).output().unwrap()));
     assert!(diagnosed.starts_with("exit 0") && diagnosed.contains("ends too early or is damaged"), "{diagnosed}");
 }
 
@@ -215,7 +221,7 @@ fn ctrl_c_ends_it_cleanly() {
     let output = child.wait_with_output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{told}");
-    assert!(told.contains("120 reports of 8 tasks") && told.contains("8 tasks were still running"), "{told}");
+    assert!(told.contains("120 reports on 8 tasks") && told.contains("8 tasks were still running"), "{told}");
 }
 
 #[test]
@@ -223,5 +229,5 @@ fn learns_from_the_progress_of_hadoop_s_histories() {
     let Some(logs) = shared("data/logs") else { return };
     let history = logs.join("hadoop-jhist/apache-hadoop-2.6-trunk/job_1329348432655_0001-10.jhist");
     let text = data(&["watch", "--learn", history.to_str().unwrap()]);
-    assert!(text.contains("progress of") && text.contains("map"), "{text}");
+    assert!(text.contains("Progress of") && text.contains("map"), "{text}");
 }

@@ -58,7 +58,16 @@ mod tests {
             let mut stated = [None; FEATURES];
             stated[Feature::ReadBytes as usize] = Some(bytes);
             let to = (i + 1) as f64;
-            TaskRecord { task: i as u32, attempt: 0, node: None, from: 0.0, to, succeeded: true, stated }
+            TaskRecord {
+                task: i as u32,
+                attempt: 0,
+                node: None,
+                from: 0.0,
+                to,
+                at_least: false,
+                succeeded: true,
+                stated,
+            }
         };
         let records = [2.0, 1.0, 4.0, 3.0].into_iter().enumerate().map(record).collect();
         let pool = Pool::new(records, &[], &PoolOptions::default()).unwrap();

@@ -278,6 +278,7 @@ impl<'p> Job<'p> {
             node: Some(ended.node),
             from: ended.from,
             to: self.now,
+            at_least: false,
             succeeded: true,
             stated,
         }

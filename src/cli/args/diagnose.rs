@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::args::PrintRowsArgs;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -76,15 +77,8 @@ pub(crate) struct DiagnoseArgs {
     /// Most bytes of a file of samples or reports after decompression, such as 2G; what comes later is left out
     #[arg(long, value_name = "BYTES", default_value = "1G", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_samples: u64,
-    /// Print JSON (described in docs/json.md)
-    #[arg(long, conflicts_with = "csv", help_heading = "Output")]
-    pub(crate) json: bool,
-    /// Print the findings as CSV, one a row
-    #[arg(long, help_heading = "Output")]
-    pub(crate) csv: bool,
-    /// Print long lists to their end
-    #[arg(long, help_heading = "Output")]
-    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintRowsArgs,
     /// Also draw the attempts, the stragglers in the colours of their causes
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,

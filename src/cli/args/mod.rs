@@ -18,7 +18,7 @@ pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfA
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs, SensitivityMethod};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use report::ReportArgs;
-pub(crate) use run::{BackendChoice, Form, Method, PlaceArgs, PrintArgs, PrintTextArgs, RunArgs};
+pub(crate) use run::{BackendChoice, Form, Method, PlaceArgs, PrintArgs, PrintRowsArgs, PrintTextArgs, RunArgs};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use syscalls::{
     ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,

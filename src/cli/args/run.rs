@@ -22,6 +22,24 @@ pub(crate) struct PrintArgs {
     pub(crate) markdown: bool,
 }
 
+/// Output options of results with long lists.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct PrintRowsArgs {
+    /// Print JSON (described in docs/json.md)
+    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
+    pub(crate) json: bool,
+    /// Print CSV: one attempt, finding or call a row
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) csv: bool,
+    /// Print Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// Print all columns, and long lists to their end
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
 /// How results without CSV are printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -54,6 +72,17 @@ impl From<&PrintArgs> for Form {
             PrintArgs { csv: true, .. } => Self::Csv,
             PrintArgs { markdown: true, .. } => Self::Markdown,
             PrintArgs { .. } => Self::Text,
+        }
+    }
+}
+
+impl From<&PrintRowsArgs> for Form {
+    fn from(args: &PrintRowsArgs) -> Self {
+        match args {
+            PrintRowsArgs { json: true, .. } => Self::Json,
+            PrintRowsArgs { csv: true, .. } => Self::Csv,
+            PrintRowsArgs { markdown: true, .. } => Self::Markdown,
+            PrintRowsArgs { .. } => Self::Text,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::cli::args::PrintRowsArgs;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -99,15 +100,8 @@ pub(crate) struct SyscallDiagnoseArgs {
     pub(crate) sides: SidesChoice,
     #[command(flatten)]
     pub(crate) reading: SyscallReadArgs,
-    /// Print JSON (described in docs/json.md)
-    #[arg(long, conflicts_with = "csv", help_heading = "Output")]
-    pub(crate) json: bool,
-    /// Print what calls took as CSV, one class of one node a row
-    #[arg(long, help_heading = "Output")]
-    pub(crate) csv: bool,
-    /// Print long lists to their end
-    #[arg(long, help_heading = "Output")]
-    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintRowsArgs,
     /// Also draw nodes and calls, coloured by their distance from what is usual
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) picture: Option<PathBuf>,

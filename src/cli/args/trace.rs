@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::PlotArgs;
+use crate::cli::args::{PlotArgs, PrintRowsArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -33,15 +33,8 @@ pub(crate) struct TraceArgs {
     /// Longest line, such as 64M; a longer one is left out and counted
     #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_line: u64,
-    /// Print JSON (described in docs/json.md)
-    #[arg(long, conflicts_with = "csv", help_heading = "Output")]
-    pub(crate) json: bool,
-    /// Print the attempts as CSV, one a row
-    #[arg(long, help_heading = "Output")]
-    pub(crate) csv: bool,
-    /// Print long lists to their end
-    #[arg(long, help_heading = "Output")]
-    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintRowsArgs,
     /// Also draw the attempts: time to the right, a lane for each slot of each node; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,

@@ -15,6 +15,9 @@ pub struct Finding {
     pub from: Option<f64>,
     /// When it ended, seconds since the start of the input, where that is known.
     pub to: Option<f64>,
+    /// Whether the subject ran longer than that: it was killed, or no end is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
     /// What is behind it.
     pub cause: Cause,
     /// How strongly it shows; its unit is the method's.

@@ -20,6 +20,22 @@ pub enum Format {
 }
 
 impl Format {
+    /// All formats.
+    pub const ALL: [Self; 7] = [
+        Self::SparkEventLog,
+        Self::HadoopJson,
+        Self::HadoopText,
+        Self::Rumen,
+        Self::Google2011,
+        Self::Alibaba2017,
+        Self::Alibaba2018,
+    ];
+
+    /// Returns the format with this name in JSON.
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.key() == key)
+    }
+
     /// Its name for people.
     pub fn text(self) -> &'static str {
         match self {

@@ -107,6 +107,14 @@ impl Number {
         Self { digits_of: Some(half), ..self }
     }
 
+    /// Shows four digits or so, at most three of them decimals, as suits times in logs.
+    #[must_use]
+    pub(crate) fn brief(self) -> Self {
+        let size = (self.measured.value * self.factor).abs().max(1.0).log10().floor();
+        let half = 1.5 * 10_f64.powf(size - 2.0) / self.factor.abs();
+        self.rounded(half)
+    }
+
     /// Returns the ends of the interval, or the certain bounds, as in the JSON.
     pub fn ends(&self) -> Option<[f64; 2]> {
         self.measured.ends()

@@ -14,7 +14,7 @@ use crate::report::times_plot::Times;
 use toml::Value;
 
 /// Most rows of a long table.
-const MOST: usize = 20;
+pub(crate) const MOST: usize = 20;
 
 /// A time of which a result knows the distribution, and where it stands in the result's JSON.
 pub(crate) struct TimeFound {
@@ -224,6 +224,14 @@ pub(crate) fn setting(at: String, value: &Value) -> Cell {
         Value::Float(number) => Number::new(at, *number, "").into(),
         other => value_text(other).into(),
     }
+}
+
+/// The files that a result is about, at most three by name.
+pub(crate) fn files(names: &[String]) -> [String; 2] {
+    const SHOWN: usize = 3;
+    let more = names.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    ["files".to_owned(), names[..names.len().min(SHOWN)].join(", ") + &more]
 }
 
 /// The table with a limit on its rows.

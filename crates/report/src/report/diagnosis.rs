@@ -70,10 +70,7 @@ pub fn diagnosis_report(
     let stages: Vec<DiagnosedStageRow> = causes.stages.iter().map(stage_row).collect();
     missing.extend(missing_features(&stages));
     if causes.too_small > 0 {
-        missing.push(format!(
-            "{} stages have fewer than 3 tasks that succeeded: there is nothing to compare with",
-            causes.too_small
-        ));
+        missing.push(format!("{} stages have fewer than 3 successful tasks, too few to compare", causes.too_small));
     }
     let advice = advice(&causes.findings);
     let compared = !stages.is_empty();
@@ -105,7 +102,7 @@ fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
         .collect();
     let mut told = Vec::new();
     if !everywhere.is_empty() {
-        told.push(format!("not known, and so never a cause: {}", everywhere.join(", ")));
+        told.push(format!("no data, so never blamed: {}", everywhere.join(", ")));
     }
     let uncovered: u64 = slow.iter().map(|stage| stage.uncovered).sum();
     let all: u64 = slow.iter().map(|stage| stage.stragglers).sum();

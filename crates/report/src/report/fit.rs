@@ -1,26 +1,16 @@
-//! What a fit found: each stage with intervals, each run beside the model, and what the logs could not tell.
-
-use std::fmt::Write as _;
+//! The result of a fit: each stage with intervals, each run compared with the model, and what the logs do not say.
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::parts::{cut, notes_table};
+use crate::document::{Column, Document, Figure, Number, Piece, Report, Table};
+use crate::estimate::{Measured, ends};
 use crate::fit::{FittedRun, FittedStage, FittedStages};
-use crate::render::Look;
 use crate::report::json::Word;
 use crate::report::number::{counted, plain};
-use crate::report::table::{Align, Table};
+use crate::report::plot;
+use crate::report::rows_plot::{BarRow, MOST};
 use crate::stages::{StagePlan, TaskTime};
-
-/// A fitted number with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fitted {
-    /// The number.
-    pub value: f64,
-    /// Lower end of the interval.
-    pub low: f64,
-    /// Upper end of the interval.
-    pub high: f64,
-}
 
 /// One stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,9 +24,11 @@ pub struct FitStageRow {
     /// Mean data of a full task in the logs \[MB\].
     pub task_mb: f64,
     /// Time of a cold task with these data \[s\].
-    pub cold_s: Fitted,
+    #[serde(with = "ends")]
+    pub cold_s: Measured,
     /// Time of a steady task with these data \[s\].
-    pub warm_s: Fitted,
+    #[serde(with = "ends")]
+    pub warm_s: Measured,
     /// By how much longer the second task of a slot takes than steady ones.
     pub warming: f64,
     /// From the end of the stages before to the first launch \[s\].
@@ -107,7 +99,7 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
     let time = |time: TaskTime| {
         let value = time.at(stage.task_mb);
         let (low, high) = fitted.factor_interval(time.error, level);
-        Fitted { value, low: value * low, high: value * high }
+        Measured::between(value, Some(value * low), Some(value * high))
     };
     FitStageRow {
         name: stage.spec.name.clone(),
@@ -142,75 +134,129 @@ pub(super) fn short_name(name: &str) -> String {
     if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['~']).collect() }
 }
 
-/// The text of a fit.
-pub fn fit_text(report: &FitReport, look: &Look) -> String {
-    let to = look.either("–", "-");
-    let mut text = look.heading(&format!(
-        "{}: {} fitted to {}",
-        report.name,
-        counted(report.stages.len() as u64, "stage"),
-        counted(report.runs.len() as u64, "run")
-    ));
-    let right = |name: &'static str| (name, Align::Right);
-    let cold = format!("cold task [s] ({:.0} %)", 100.0 * report.level);
-    let columns: [(&str, Align); 10] = [
-        right("stage"),
-        ("name", Align::Left),
-        ("after", Align::Left),
-        right("tasks"),
-        right("MB/task"),
-        right("setup [s]"),
-        (cold.as_str(), Align::Right),
-        right("steady task [s]"),
-        right("2nd task"),
-        ("law", Align::Left),
-    ];
-    let mut table = Table::new(columns);
-    let fitted = |f: Fitted| format!("{:.3} ({:.3}{to}{:.3})", f.value, f.low, f.high);
-    for (i, stage) in report.stages.iter().enumerate() {
-        let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
-        table.push([
-            i.to_string(),
-            short_name(&stage.name),
-            after.join(","),
-            stage.tasks.to_string(),
-            format!("{:.2}", stage.task_mb),
-            format!("{:.3}", stage.setup_s),
-            fitted(stage.cold_s),
-            fitted(stage.warm_s),
-            format!("{:+.0} %", 100.0 * stage.warming),
-            stage.law.to_string(),
-        ]);
+impl Report for FitReport {
+    const KIND: &'static str = "fit";
+
+    fn document(&self) -> Document<'_> {
+        let log = |(run, number): (&FitRunRow, usize)| [format!("log {number}"), run.log.clone()];
+        let mut document = Document {
+            kind: "fit of a job of stages",
+            title: self.name.clone(),
+            question: "What do the logs say about the job, and with what intervals?".to_owned(),
+            answer: self.answer(),
+            plan: self.plan.to_toml().unwrap_or_default(),
+            provenance: self.runs.iter().zip(1..).map(log).collect(),
+            ..Document::default()
+        };
+        document.table(self.stage_table());
+        document.figure(self.times());
+        document.table(self.run_table());
+        document.table(notes_table("What the logs do not say", &self.notes));
+        document
     }
-    text += &table.text();
-    let mut table = Table::new([
-        right("input [MB]"),
-        right("slots"),
-        right("tasks"),
-        right("job [s]"),
-        right("factor"),
-        right("weight"),
-        ("log", Align::Left),
-    ]);
-    for run in &report.runs {
-        table.push([
-            plain((run.input_mb * 100.0).round() / 100.0),
-            run.slots.to_string(),
-            run.tasks.to_string(),
-            format!("{:.3}", run.job_s),
-            format!("{:.3}", run.factor),
-            format!("{:.2}", run.weight),
-            run.log.clone(),
-        ]);
+}
+
+impl FitReport {
+    fn time(&self, at: String, time: &Measured, unit: &'static str) -> Number {
+        Number::measured(at, &Measured { level: self.level, ..time.clone() }, unit)
     }
-    text += "\n";
-    text += &look.heading("Runs beside the model: by what factor their tasks took longer than a usual run's");
-    text += &table.text();
-    let _ = writeln!(
-        text,
-        "  whole runs differ by {:.0} % (standard deviation of the logarithm, {:.0} degrees of freedom)",
-        100.0 * report.run_sigma,
-        report.run_freedom
-    );
-    text
+
+    /// Returns the size of the fit, the least certain stage, and the spread between runs.
+    fn answer(&self) -> Vec<Piece> {
+        let tasks = self.stages.iter().map(|stage| stage.tasks).fold(0, usize::saturating_add);
+        let counts = [(self.stages.len(), "stage"), (tasks, "task"), (self.runs.len(), "run")];
+        let [stages, tasks, runs] = counts.map(|(number, noun)| counted(number as u128, noun));
+        let mut pieces: Vec<Piece> = vec![format!("{stages} with {tasks} in {runs}.").into()];
+        let width = |stage: &FitStageRow| stage.warm_s.half_width().unwrap_or(0.0) / stage.warm_s.value;
+        let sized = self.stages.iter().enumerate().filter(|(_, stage)| stage.warm_s.value > 0.0);
+        if let Some((i, stage)) = sized.max_by(|(_, a), (_, b)| width(a).total_cmp(&width(b))) {
+            pieces.push(format!(" Stage {i} {} is the least certain: its steady tasks take ", stage.name).into());
+            pieces.push(self.time(format!("/stages/{i}/warm_s"), &stage.warm_s, "s").into());
+            pieces.push(".".into());
+        }
+        let freedom = plain(self.run_freedom);
+        pieces.push(" Whole runs differ by ".into());
+        pieces.push(Number::new("/run_sigma", self.run_sigma, "").rounded(0.01).percent().into());
+        pieces.push(format!(" (standard deviation of the logarithm, {freedom} degrees of freedom).").into());
+        pieces
+    }
+
+    fn times(&self) -> Figure<'_> {
+        let bar = |word: &str, time: &Measured, colour| BarRow {
+            bar: [0.0, time.value],
+            interval: time.ends(),
+            text: format!("{word} {}", self.time(String::new(), time, "s").text()),
+            colour: Some(colour),
+            ..BarRow::default()
+        };
+        let pair = |(i, stage): (usize, &FitStageRow)| {
+            let name = format!("{i} {}", stage.name);
+            [BarRow { name, ..bar("steady", &stage.warm_s, plot::BLUE) }, bar("cold", &stage.cold_s, plot::ORANGE)]
+        };
+        let rows: Vec<BarRow> = self.stages.iter().enumerate().take(MOST / 2).flat_map(pair).collect();
+        let mut caption =
+            "Blue: a steady task. Orange: a cold task, the first of its slot. Both with the mean data of tasks in the \
+                           logs; black lines are intervals."
+                .to_owned();
+        let left = self.stages.len().saturating_sub(MOST / 2);
+        if left > 0 {
+            caption += &format!(" {} more are not drawn.", counted(left as u128, "stage"));
+        }
+        Figure::bars("tasks", "Task times", caption, "time [s]", rows)
+    }
+
+    fn stage_table(&self) -> Table {
+        let note = "Times in seconds, of tasks with their mean data in the logs. Second task: how much longer than steady tasks. The \
+                    distribution is the one that predicted the times of held-out tasks best. Outliers were left out.";
+        let columns = [
+            Column::new("stage"),
+            Column::new("after"),
+            Column::new("tasks"),
+            Column::new("data").unit("MB/task"),
+            Column::new("setup"),
+            Column::new("cold task"),
+            Column::new("steady task"),
+            Column::new("second task").unit("%"),
+            Column::new("distribution"),
+            Column::new("outliers"),
+        ];
+        let mut table = Table::new("Stages", note, columns).level(self.level);
+        for (i, stage) in self.stages.iter().enumerate() {
+            let at = |key: &str| format!("/stages/{i}/{key}");
+            let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
+            table.rows.push(vec![
+                format!("{i} {}", stage.name).into(),
+                after.join(", ").into(),
+                Number::count(at("tasks"), stage.tasks as u64).into(),
+                Number::new(at("task_mb"), stage.task_mb, "").rounded(0.1).into(),
+                Number::new(at("setup_s"), stage.setup_s, "").rounded(0.01).into(),
+                self.time(at("cold_s"), &stage.cold_s, "").into(),
+                self.time(at("warm_s"), &stage.warm_s, "").into(),
+                Number::new(at("warming"), stage.warming, "").rounded(0.1).percent().signed().into(),
+                stage.law.to_string().into(),
+                Number::count(at("held_up"), stage.held_up as u64).into(),
+            ]);
+        }
+        cut(table)
+    }
+
+    fn run_table(&self) -> Table {
+        let note = "Factor: how many times longer the tasks of the run took than those of a typical run. Weight: below 1 for a \
+                    disturbed run.";
+        let columns = ["log", "input [MB]", "slots", "tasks", "job [s]", "factor", "weight"];
+        let mut table = Table::new("Runs and the model", note, columns);
+        for (i, run) in self.runs.iter().enumerate() {
+            let number = |key: &str, value: f64, half| Number::new(format!("/runs/{i}/{key}"), value, "").rounded(half);
+            table.rows.push(vec![
+                run.log.clone().into(),
+                number("input_mb", run.input_mb, 0.1).into(),
+                Number::count(format!("/runs/{i}/slots"), run.slots.into()).into(),
+                Number::count(format!("/runs/{i}/tasks"), run.tasks as u64).into(),
+                number("job_s", run.job_s, 0.01).into(),
+                number("factor", run.factor, 0.01).into(),
+                number("weight", run.weight, 0.1).into(),
+            ]);
+        }
+        cut(table)
+    }
 }

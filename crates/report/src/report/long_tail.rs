@@ -1,15 +1,14 @@
-//! What a profile was chosen from, and flags of stragglers as lines of text and as JSON lines.
+//! A model of progress with the forms that were compared, and flags of stragglers as lines of text and of JSON.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnose::long_tail::{AgentCounts, Counted, FittedProfile, Learned, Model, StragglerFlag};
-use crate::render::Look;
-use crate::report::json::JsonError;
+use crate::document::{Document, Number, Report, Table};
+use crate::report::json::{JsonError, Word};
 use crate::report::number::counted;
-use crate::report::table::{Align, Table};
 
 /// What was learned from earlier runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgressModelReport {
     /// Runs that were read.
     pub runs: u64,
@@ -22,7 +21,7 @@ pub struct ProgressModelReport {
 }
 
 /// The profile of a kind of task.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileRow {
     /// The kind.
     pub kind: String,
@@ -35,10 +34,10 @@ pub struct ProfileRow {
 }
 
 /// A form that was tried.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FormRow {
     /// Its name.
-    pub form: &'static str,
+    pub form: Word,
     /// Its pieces.
     pub pieces: usize,
     /// Error on attempts that were held out, in ages as shares of an attempt's time.
@@ -56,7 +55,12 @@ pub fn progress_model_report(learned: &Learned, runs: u64) -> ProgressModelRepor
         forms: fitted
             .candidates
             .iter()
-            .map(|form| FormRow { form: form.form, pieces: form.pieces, held_out_error: form.error, taken: form.taken })
+            .map(|form| FormRow {
+                form: form.form.into(),
+                pieces: form.pieces,
+                held_out_error: form.error,
+                taken: form.taken,
+            })
             .collect(),
     };
     let left_out = learned.left_out.iter().map(ToString::to_string).collect();
@@ -68,42 +72,40 @@ pub fn progress_model_report(learned: &Learned, runs: u64) -> ProgressModelRepor
     }
 }
 
-/// The text of what was learned.
-pub fn progress_model_text(report: &ProgressModelReport, look: &Look) -> String {
-    let kinds = counted(report.profiles.len() as u64, "kind");
-    let mut text = look.heading(&format!("progress of {kinds} of tasks in {}", counted(report.runs, "run")));
-    let mut table = Table::new([
-        ("kind", Align::Left),
-        ("tasks", Align::Right),
-        ("usual time [s]", Align::Right),
-        ("form", Align::Left),
-        ("pieces", Align::Right),
-        ("error on tasks held out [of their time]", Align::Right),
-        ("", Align::Left),
-    ]);
-    for profile in &report.profiles {
-        for (i, form) in profile.forms.iter().enumerate() {
-            let first = |text: String| if i == 0 { text } else { String::new() };
-            table.push([
-                first(named(&profile.kind).to_owned()),
-                first(profile.tasks.to_string()),
-                first(format!("{:.3}", profile.usual_s)),
-                form.form.to_owned(),
-                form.pieces.to_string(),
-                format!("{:.4}", form.held_out_error),
-                if form.taken { "taken" } else { "" }.to_owned(),
-            ]);
-        }
-    }
-    text += &table.text();
-    for kind in &report.left_out {
-        text += &format!("  no profile: {kind}\n");
-    }
-    text
-}
+impl Report for ProgressModelReport {
+    const KIND: &'static str = "progress_model";
 
-fn named(kind: &str) -> &str {
-    if kind.is_empty() { "(no name)" } else { kind }
+    fn document(&self) -> Document<'_> {
+        let [kinds, runs] =
+            [(self.profiles.len() as u64, "kind"), (self.runs, "run")].map(|(n, noun)| counted(n, noun));
+        let mut document = Document {
+            kind: "model of progress",
+            title: format!("Progress of {kinds} of tasks in {runs}"),
+            remarks: self.left_out.iter().map(|kind| format!("No profile: {kind}.")).collect(),
+            ..Document::default()
+        };
+        let note = "Error: on attempts that were held out, as a share of their time.";
+        let columns = ["kind", "tasks", "expected time [s]", "form", "pieces", "error", ""];
+        let mut table = Table::new("", note, columns);
+        for (i, profile) in self.profiles.iter().enumerate() {
+            for (j, form) in profile.forms.iter().enumerate() {
+                let at = |key: &str| format!("/profiles/{i}/{key}");
+                let kind = if profile.kind.is_empty() { "(no name)" } else { &profile.kind };
+                let error = Number::new(at(&format!("forms/{j}/held_out_error")), form.held_out_error, "");
+                table.rows.push(vec![
+                    kind.into(),
+                    Number::count(at("tasks"), profile.tasks).into(),
+                    Number::new(at("usual_s"), profile.usual_s, "").brief().into(),
+                    form.form.to_string().into(),
+                    Number::count(at(&format!("forms/{j}/pieces")), form.pieces as u64).into(),
+                    error.rounded(0.001).into(),
+                    if form.taken { "selected" } else { "" }.into(),
+                ]);
+            }
+        }
+        document.table(table);
+        document
+    }
 }
 
 /// A flag as a line of text.
@@ -111,8 +113,8 @@ pub fn straggler_line(flag: &StragglerFlag) -> String {
     let name = |what: &str, name: &str| if name.is_empty() { String::new() } else { format!("{what}{name} ") };
     let node = if flag.node.is_empty() { String::new() } else { format!(" on {}", flag.node) };
     format!(
-        "{:.3} s: straggler {}{}{}task {}.{}{node}: {:.0} % done after {:.1} s, {:.0} % is usual; {:.2} times as slow as usual \
-         (boundary {:.2}), probability {:.0} %\n",
+        "{:.3} s: straggler {}{}{}task {}.{}{node}: {:.0}% done after {:.1} s, {:.0}% expected; {:.2} times slower than expected \
+         (boundary {:.2}), probability {:.0}%\n",
         flag.time_s,
         name("", &flag.job),
         name("", &flag.kind),
@@ -176,7 +178,7 @@ pub fn watched_json<'a>(
 /// The end of watching as a sentence.
 pub fn watched_text(counts: AgentCounts) -> String {
     format!(
-        "{} of {}, at most {} at a time; {} ended, {} flagged",
+        "{} on {}, at most {} at a time; {} finished, {} flagged",
         counted(counts.reports, "report"),
         counted(counts.tasks, "task"),
         counts.most_running,

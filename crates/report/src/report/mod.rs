@@ -26,7 +26,7 @@
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
 //! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`]; what such a rule is worth, as a picture: `trade_off_plot` |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
-//! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its findings: `diagnosis_csv`, its picture: `diagnosis_svg` |
+//! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
 //! | which knob buys most, and what meets a deadline | [`SensitivityReport`], [`OptimizeReport`]; their pictures: `sensitivity_plot`, `deadline_plot` |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
@@ -45,9 +45,8 @@ mod cdf_plot;
 mod csv;
 mod deadline_plot;
 mod diagnosis;
-mod diagnosis_csv;
+mod diagnosis_document;
 mod diagnosis_svg;
-mod diagnosis_text;
 pub(crate) mod distribution;
 mod fit;
 mod fit_job;
@@ -86,14 +85,14 @@ pub(crate) mod summary;
 pub(crate) mod sweep;
 mod sweep_plot;
 mod syscalls;
+mod syscalls_document;
 mod syscalls_svg;
-mod syscalls_text;
 mod table;
 pub(crate) mod times_plot;
 mod trace;
 mod trace_csv;
+mod trace_document;
 mod trace_rows;
-mod trace_text;
 mod trace_timeline;
 mod trade_off_plot;
 mod whatif;
@@ -107,19 +106,17 @@ pub use answer::{AnswerMethod, exact_report, exact_steady_report};
 pub use cdf_plot::cdf_svg;
 pub use csv::{CsvError, solve_csv};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
-pub use diagnosis_csv::diagnosis_csv;
 pub use diagnosis_svg::diagnosis_svg;
-pub use diagnosis_text::diagnosis_text;
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
-pub use fit::{FitReport, FitRunRow, FitStageRow, Fitted, fit_report, fit_text};
+pub use fit::{FitReport, FitRunRow, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitValueRow, fit_job_report};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use long_tail::{
-    FormRow, ProfileRow, ProgressModelReport, progress_model_report, progress_model_text, straggler_json,
-    straggler_line, watched_json, watched_text,
+    FormRow, ProfileRow, ProgressModelReport, progress_model_report, straggler_json, straggler_line, watched_json,
+    watched_text,
 };
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeReport, optimize_csv, optimize_report, optimize_text};
@@ -155,8 +152,8 @@ pub use summary::{
 pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_csv, sweep_report, sweep_text};
 pub use sweep_plot::sweep_pictures;
 pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report};
+pub use syscalls_document::syscall_profile_document;
 pub use syscalls_svg::syscalls_svg;
-pub use syscalls_text::{syscall_profile_text, syscalls_csv, syscalls_text};
 pub use table::{Align, Table};
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
@@ -164,7 +161,6 @@ pub use trace_rows::{
     AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TimesRow,
     TraceJobRow, TraceReport, WarningRow,
 };
-pub use trace_text::{MostRows, trace_text};
 pub use trace_timeline::trace_svg;
 pub use trade_off_plot::{TradeOff, trade_off_svg};
 pub use whatif::{

@@ -9,6 +9,7 @@ use crate::report::fit::FitReport;
 use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
 use crate::report::json::{FORMAT_VERSION, JsonError, json};
+use crate::report::long_tail::ProgressModelReport;
 use crate::report::optimize::OptimizeReport;
 use crate::report::page;
 use crate::report::plot::PlotError;
@@ -17,6 +18,7 @@ use crate::report::stages::StagesReport;
 use crate::report::steady::SteadyReport;
 use crate::report::summary::SimulationReport;
 use crate::report::sweep::SweepReport;
+use crate::report::syscalls::SyscallsReport;
 use crate::report::trace_rows::TraceReport;
 use crate::report::whatif::{DetectorsReport, WhatIfReport};
 use crate::report::whatif_log::LogWhatIfReport;
@@ -95,22 +97,26 @@ kinds! {
     Detectors(DetectorsReport),
     /// Of `fit` for a log of MapReduce.
     FitJob(FitJobReport),
+    /// Of `trace`.
+    Trace(TraceReport),
+    /// Of `diagnose`.
+    Diagnosis(DiagnosisReport),
+    /// Of `fit` for logs of Spark.
+    Fit(FitReport),
+    /// Of `syscalls diagnose`.
+    Syscalls(SyscallsReport),
+    /// Of `watch --learn`.
+    ProgressModel(ProgressModelReport),
     ]
     [
     /// Of `solve`.
     Solution(SolveReport, "solution", page::solution),
-    /// Of `trace`.
-    Trace(TraceReport, "trace", page::trace),
     /// Of `sweep` and `merge`.
     Sweep(SweepReport, "sweep", page::sweep),
-    /// Of `diagnose`.
-    Diagnosis(DiagnosisReport, "diagnosis", page::diagnosis),
     /// Of `sensitivity`.
     Sensitivity(SensitivityReport, "sensitivity", page::sensitivity),
     /// Of `optimize`.
     Optimization(OptimizeReport, "optimize", page::optimization),
-    /// Of `fit` for logs of Spark.
-    Fit(FitReport, "fit", page::fit),
     ]
 }
 

@@ -181,6 +181,7 @@ mod tests {
             subject: Subject::Task { stage: "1".to_owned(), task, attempt: 0, node: Some(node.to_owned()) },
             from: Some(from),
             to: Some(to),
+            at_least: false,
             cause,
             score: 2.0,
             threshold: 1.5,

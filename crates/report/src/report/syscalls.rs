@@ -1,16 +1,17 @@
 //! A diagnosis by system calls as rows: what calls took beside the control runs, and what each method says.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnose::syscalls::{Answer, CallClass, LineCounts, Method, NodeCalls, Profile, Range, Run};
+use crate::report::json::Word;
 
 /// A diagnosis of one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyscallsReport {
     /// The run.
     pub run: String,
     /// What its logs consist of.
-    pub form: &'static str,
+    pub form: Word,
     /// Control runs that it is compared with.
     pub control_runs: usize,
     /// The nodes that are judged.
@@ -26,7 +27,7 @@ pub struct SyscallsReport {
 }
 
 /// The log of a node.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyscallNodeRow {
     /// Its name.
     pub node: String,
@@ -43,7 +44,7 @@ pub struct SyscallNodeRow {
 }
 
 /// How a mean time compares with the control runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SyscallVerdict {
     /// Within the range of the control runs.
@@ -56,25 +57,13 @@ pub enum SyscallVerdict {
     Unknown,
 }
 
-impl SyscallVerdict {
-    /// One word.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Usual => "as usual",
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Unknown => "-",
-        }
-    }
-}
-
 /// One class of calls on one node.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyscallRow {
     /// The node.
     pub node: String,
     /// The class; or `data files`: calls of stat and access on paths with data.
-    pub call: &'static str,
+    pub call: Word,
     /// How many calls there were, and how many failed.
     pub calls: u64,
     /// How many failed.
@@ -90,7 +79,7 @@ pub struct SyscallRow {
 }
 
 /// What is odd about a log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyscallWarningRow {
     /// The log.
     pub file: String,
@@ -107,7 +96,7 @@ pub fn syscalls_report(run: &Run, profile: &Profile, answers: Vec<Answer>) -> Sy
     let warnings = run.nodes.iter().flat_map(warnings_of).collect();
     SyscallsReport {
         run: run.name.clone(),
-        form: run.form.text(),
+        form: run.form.text().into(),
         control_runs: profile.runs_of(run.form).count(),
         nodes: run.nodes.iter().map(node_row).collect(),
         calls: run.nodes.iter().flat_map(|node| call_rows(node, profile)).collect(),
@@ -164,7 +153,7 @@ fn call_rows(node: &NodeCalls, profile: &Profile) -> Vec<SyscallRow> {
             _ => SyscallVerdict::Unknown,
         };
         let (node, mean_s) = (node.node.clone(), timed.mean());
-        SyscallRow { node, call, calls, errors, total_s: timed.seconds(), mean_s, usual_s, verdict }
+        SyscallRow { node, call: call.into(), calls, errors, total_s: timed.seconds(), mean_s, usual_s, verdict }
     })
     .collect()
 }

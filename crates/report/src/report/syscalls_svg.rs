@@ -19,8 +19,8 @@ const REDDEST: f64 = 1000.0;
 pub fn syscalls_svg(report: &SyscallsReport) -> String {
     let mut calls: Vec<&str> = Vec::new();
     for row in &report.calls {
-        if !calls.contains(&row.call) {
-            calls.push(row.call);
+        if !calls.contains(&&*row.call) {
+            calls.push(&row.call);
         }
     }
     let width = NAMES + CELL[0] * calls.len() as f64 + 20.0;
@@ -36,7 +36,12 @@ pub fn syscalls_svg(report: &SyscallsReport) -> String {
     let _ = writeln!(text, "<text x=\"12\" y=\"42\" fill=\"#555\">{}</text>", escaped(&said.join("; ")));
     for (at, call) in calls.iter().enumerate() {
         let x = NAMES + CELL[0] * (at as f64 + 0.5);
-        let _ = writeln!(text, "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{call}</text>", HEAD - 8.0);
+        let _ = writeln!(
+            text,
+            "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            HEAD - 8.0,
+            escaped(call)
+        );
     }
     for (at, node) in report.nodes.iter().enumerate() {
         let y = HEAD + CELL[1] * at as f64;
@@ -49,7 +54,7 @@ pub fn syscalls_svg(report: &SyscallsReport) -> String {
             let _ = writeln!(text, "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"4\" fill=\"#c0392b\"/>", y + 0.5 * CELL[1]);
         }
         for row in report.calls.iter().filter(|row| row.node == node.node) {
-            let column = calls.iter().position(|call| *call == row.call).unwrap_or(0);
+            let column = calls.iter().position(|call| **call == *row.call).unwrap_or(0);
             text += &square(row, NAMES + CELL[0] * column as f64, y);
         }
     }
@@ -83,7 +88,7 @@ fn square(row: &SyscallRow, x: f64, y: f64) -> String {
          <rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"rgb({red:.0},{faint:.0},{blue:.0})\" stroke=\"#ddd\"/>\
          <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text></g>\n",
         escaped(&row.node),
-        row.call,
+        escaped(&row.call),
         mean * 1e3,
         CELL[0],
         CELL[1],

@@ -25,7 +25,6 @@ pub fn trace_report(trace: &JobTrace, usual: &Usual) -> TraceReport {
     });
     TraceReport {
         format: trace.format.key().into(),
-        format_text: trace.format.text().into(),
         files: trace.files.clone(),
         partial: trace.reading.partial,
         bytes: trace.reading.bytes,

@@ -13,9 +13,6 @@ use crate::trace::analysis::Times;
 pub struct TraceReport {
     /// The format's key.
     pub format: Word,
-    /// The format for people.
-    #[serde(skip)]
-    pub format_text: Word,
     /// The files that were read.
     pub files: Vec<String>,
     /// Whether the reading was ended early.

@@ -197,6 +197,7 @@ mod tests {
             subject: Subject::Task { stage: stage.to_owned(), task: 1, attempt: 0, node },
             from: None,
             to: None,
+            at_least: false,
             cause,
             score: 1.0,
             threshold: 1.0,

@@ -17,6 +17,8 @@ pub struct TaskRecord {
     pub from: f64,
     /// When it ended, or was seen last.
     pub to: f64,
+    /// Whether it would have run longer: it was killed, or has no end in the log.
+    pub at_least: bool,
     /// Whether it did its task.
     pub succeeded: bool,
     /// What the log states, by the number of the feature: bytes, seconds, or the code of its locality; none where it says nothing.
@@ -68,6 +70,7 @@ fn record(trace: &JobTrace, attempt: &Attempt) -> Option<TaskRecord> {
         node: attempt.node.map(|node| node.index()),
         from,
         to: from + seen.seconds,
+        at_least: seen.at_least,
         succeeded: attempt.succeeded(),
         stated,
     })

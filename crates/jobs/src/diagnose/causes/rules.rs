@@ -271,6 +271,7 @@ mod tests {
                     node: Some(node),
                     from: at,
                     to: at + seconds,
+                    at_least: false,
                     succeeded: true,
                     stated: own,
                 });

@@ -12,7 +12,7 @@ use crate::diagnose::long_tail::history::{History, TaskHistory};
 use crate::diagnose::long_tail::model::Model;
 use crate::diagnose::long_tail::score::replay;
 use crate::diagnose::long_tail::settings::{AgentSettings, Boundary};
-use crate::trace::analysis::{Times, times_of};
+use crate::trace::analysis::{Times, observed, times_of};
 use crate::trace::{Attempt, JobTrace, Metric, Stage, StageId};
 
 /// Sizes of input that logs may tell, the first that all tasks of a stage state is compared.
@@ -135,6 +135,10 @@ fn finding(
         },
         from: launch.or_else(|| reported(progress, flag).map(|task| task.start_s - origin_s)),
         to: end.or_else(|| end_of(progress, flag).map(|end| end - origin_s)),
+        at_least: match logged {
+            Some(logged) => observed(logged.trace, logged.attempt).is_none_or(|seen| seen.at_least),
+            None => reported(progress, flag).is_none_or(|task| task.points.last().is_none_or(|point| point.1 < 1.0)),
+        },
         cause,
         score: flag.slowdown,
         threshold: flag.boundary,

@@ -1,11 +1,11 @@
 //! What a method says about a run: which nodes, and why; or nothing.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnose::finding::{Cause, Finding, FindingMethod};
 
 /// A method of diagnosis by system calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Method {
     /// Totals and histograms against those of control runs, as printed.
     #[serde(rename = "syscalls-statistical")]
@@ -38,7 +38,7 @@ impl Method {
 }
 
 /// What a method says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The method.
     pub method: Method,

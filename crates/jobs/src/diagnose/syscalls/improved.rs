@@ -262,6 +262,7 @@ fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
         subject: Subject::Node { node: scored.node.clone() },
         from: None,
         to: None,
+        at_least: false,
         cause,
         score: scored.score,
         threshold: judged.threshold,

@@ -74,7 +74,7 @@ impl ControlNode {
 }
 
 /// A least and a greatest value.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     /// The least.
     pub low: f64,

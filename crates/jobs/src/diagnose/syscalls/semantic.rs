@@ -146,6 +146,7 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
         subject: Subject::Node { node: name.to_owned() },
         from: None,
         to: None,
+        at_least: false,
         cause: scores.cause,
         score: least,
         threshold: most_other,

@@ -218,6 +218,7 @@ impl<'a> Judge<'a> {
             subject: Subject::Node { node: name.to_owned() },
             from: None,
             to: None,
+            at_least: false,
             cause: hog.cause,
             score: hog.least.min(1.0),
             threshold: self.settings.hog_share,

@@ -1,20 +1,14 @@
 //! Kinds whose documents are still built here, and the page of results that were read.
 
-mod diagnosis;
-mod fit;
 mod optimization;
 mod sensitivity;
 mod solution;
 mod sweep;
-mod trace;
 
-pub(super) use diagnosis::section as diagnosis;
-pub(super) use fit::section as fit;
 pub(super) use optimization::section as optimization;
 pub(super) use sensitivity::section as sensitivity;
 pub(super) use solution::section as solution;
 pub(super) use sweep::section as sweep;
-pub(super) use trace::section as trace;
 
 use crate::render::{Part, html};
 use crate::report::plot::PlotError;

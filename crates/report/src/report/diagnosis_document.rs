@@ -1,0 +1,345 @@
+//! A diagnosis as a person reads it: how many stragglers there are and why, what to do, findings, and the inputs.
+
+use crate::diagnose::causes::Advice;
+use crate::diagnose::{Cause, Evidence, Finding, Subject};
+use crate::document::parts::cut;
+use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
+use crate::estimate::Measured;
+use crate::report::diagnosis::{DiagnosedStageRow, DiagnosisReport, cause_text};
+use crate::report::number::counted;
+use crate::report::stragglers_plot::Stragglers;
+
+impl Report for DiagnosisReport {
+    const KIND: &'static str = "diagnosis";
+
+    fn document(&self) -> Document<'_> {
+        let mut document = Document {
+            kind: "diagnosis",
+            title: self.subject.clone(),
+            question: "Which tasks were slow, why, and what would help?".to_owned(),
+            answer: self.answer(),
+            ..Document::default()
+        };
+        if self.partial {
+            document.remarks.push("The reading was stopped early: the end of the log is missing.".to_owned());
+        }
+        document.remarks.extend(self.missing.iter().map(|missing| format!("Missing: {missing}.")));
+        document.remarks.extend(self.warnings.iter().cloned());
+        document.table(self.advice_table());
+        document.figure(self.timeline());
+        if self.findings.is_empty() {
+            document.blocks.push(Block::Text(vec!["No findings.".into()]));
+        }
+        document.table(self.findings_table());
+        document.table(self.stage_table());
+        let used = self.used.iter().map(|used| {
+            vec![used.kind.clone().into_owned().into(), used.taken.clone().into(), used.name.clone().into()]
+        });
+        document.table(Table::new("Inputs", "", ["input", "contents", "name"]).rows(used));
+        document.table(self.rows());
+        document
+    }
+}
+
+impl DiagnosisReport {
+    /// Returns the number of stragglers, the number with a cause, and the most costly cause.
+    fn answer(&self) -> Vec<Piece> {
+        if !self.compared {
+            return vec!["There was nothing to compare, so nothing can be said: see what is missing.".into()];
+        }
+        let slow: Vec<&DiagnosedStageRow> = self.stages.iter().filter(|stage| stage.stragglers > 0).collect();
+        let sum = |part: fn(&DiagnosedStageRow) -> u64| {
+            slow.iter().fold(0, |sum: u64, stage| sum.saturating_add(part(stage)))
+        };
+        let all = counted(self.stages.len() as u128, "stage");
+        let found = if self.stages.is_empty() {
+            let found = self.findings.iter().filter(|finding| finding.cause != Cause::Unknown).count();
+            format!("Without the log of a job: {} with a known cause", counted(found as u128, "finding"))
+        } else if slow.is_empty() {
+            format!("No task took more than 1.5 medians of its stage, in {all}")
+        } else {
+            let explained = sum(|stage| stage.explained);
+            let stragglers = counted(sum(|stage| stage.stragglers), "straggler");
+            format!("{stragglers} in {} of {all}, {explained} of them explained", slow.len())
+        };
+        let mut pieces: Vec<Piece> = vec![found.into()];
+        let known = self.advice.iter().enumerate().find(|(_, advice)| advice.cause != Cause::Unknown);
+        if let Some((i, advice)) = known {
+            let what = cause_text(advice.cause);
+            if advice.lost_s > 0.0 {
+                pieces.push(format!(". The most costly cause is {what}: together, tasks took ").into());
+                pieces.push(self.lost(i, advice).into());
+                pieces.push(" longer than expected".into());
+            } else {
+                pieces.push(format!(". The cause is {what}").into());
+            }
+            if !advice.nodes.is_empty() {
+                pieces.push(format!(", on {}", listed(&advice.nodes)).into());
+            }
+        }
+        pieces.push(".".into());
+        pieces
+    }
+
+    /// The time that was lost; a lower bound if one of the tasks would have run longer.
+    fn lost(&self, i: usize, advice: &Advice) -> Number {
+        let is_open = advice.findings.iter().any(|&found| self.findings.get(found).is_some_and(|found| found.at_least));
+        time(format!("/advice/{i}/lost_s"), advice.lost_s, "s", is_open)
+    }
+
+    fn advice_table(&self) -> Table {
+        let note = "The most costly cause comes first. A straggler with several causes counts for each of them.";
+        let columns =
+            ["because of", "do this", "stragglers", "longer than expected", "stages", "nodes", "strongest evidence"];
+        let mut table = Table::new("What to do", note, columns);
+        for (i, advice) in self.advice.iter().enumerate() {
+            let findings = advice.findings.iter().filter_map(|&found| self.findings.get(found));
+            let strongest = findings.max_by(|a, b| a.confidence.total_cmp(&b.confidence));
+            let evidence =
+                strongest.filter(|found| found.cause != Cause::Unknown).and_then(|found| found.evidence.first());
+            let evidence = evidence.map(|evidence| {
+                let [seen, usual] =
+                    [evidence.value, evidence.usual].map(|value| amount(String::new(), evidence, value).text());
+                format!("{}: {seen}, expected {usual}", evidence.what)
+            });
+            table.rows.push(vec![
+                cause_text(advice.cause).into(),
+                advice.text.clone().into(),
+                Number::count(format!("/advice/{i}/stragglers"), advice.stragglers as u64).into(),
+                self.lost(i, advice).into(),
+                listed(&advice.stages).into(),
+                listed(&advice.nodes).into(),
+                evidence.into(),
+            ]);
+        }
+        cut(table.cards())
+    }
+
+    fn timeline(&self) -> Figure<'_> {
+        let left_out = Stragglers::new(&self.findings).left_out;
+        let mut caption = "A bar is a straggler, from its start to its end, in the row of its likeliest cause on its node. Other tasks are \
+                           not drawn."
+            .to_owned();
+        if left_out > 0 {
+            caption += &format!(" {} without times are not drawn.", counted(left_out as u128, "straggler"));
+        }
+        Figure::new("Stragglers over time, by cause", caption).drawn(|| Stragglers::new(&self.findings).picture())
+    }
+
+    /// The findings for readers: those with a cause first, and what took longest beyond its expected time.
+    fn findings_table(&self) -> Table {
+        let note = "Evidence: the strongest. Expected: what it was compared with. Confidence: a rule of the method. ≥: the task would have \
+                    run longer.";
+        let columns = [
+            Column::new("stage/task"),
+            Column::new("cause"),
+            Column::new("time [s]"),
+            Column::new("seen"),
+            Column::new("expected"),
+            Column::new("confidence"),
+            Column::new("evidence").show(Show::Room),
+            Column::new("start [s]").show(Show::Detail),
+            Column::new("method").show(Show::Detail),
+            Column::new("score").show(Show::Detail),
+            Column::new("threshold").show(Show::Detail),
+        ];
+        let mut table = Table::new("Findings", note, columns);
+        let beyond = |finding: &Finding| {
+            let time = finding.evidence.iter().find(|evidence| evidence.what == "time");
+            time.map_or(0.0, |time| time.value - time.usual)
+        };
+        let mut order: Vec<(usize, &Finding)> = self.findings.iter().enumerate().collect();
+        order.sort_by(|(_, a), (_, b)| {
+            (a.cause == Cause::Unknown).cmp(&(b.cause == Cause::Unknown)).then(beyond(b).total_cmp(&beyond(a)))
+        });
+        table.rows = order.into_iter().map(|(i, finding)| row(i, finding)).collect();
+        cut(table)
+    }
+
+    fn stage_table(&self) -> Table {
+        let slow = self.stages.iter().enumerate().filter(|(_, stage)| stage.stragglers > 0);
+        let others = self.stages.iter().filter(|stage| stage.stragglers == 0).count();
+        let mut note = "Not covered: samples cover less than half of the straggler's time.".to_owned();
+        if others > 0 {
+            note += &format!(" {} without stragglers are in the JSON.", counted(others as u128, "stage"));
+        }
+        let columns = ["stage", "tasks", "median [s]", "stragglers", "explained", "not covered", "no data"];
+        let mut table = Table::new("Stages with stragglers", note, columns);
+        for (i, stage) in slow {
+            let number = |name: &str, value: u64| Cell::from(Number::count(format!("/stages/{i}/{name}"), value));
+            table.rows.push(vec![
+                stage.stage.clone().into(),
+                number("tasks", stage.tasks),
+                time(format!("/stages/{i}/median_s"), stage.median_s, "", false).into(),
+                number("stragglers", stage.stragglers),
+                number("explained", stage.explained),
+                number("uncovered", stage.uncovered),
+                stage.unknown_features.join(", ").into(),
+            ]);
+        }
+        cut(table)
+    }
+
+    /// The findings for CSV: in their order, each with its strongest evidence.
+    fn rows(&self) -> Table {
+        const KEYS: [&str; 18] = [
+            "method",
+            "subject",
+            "stage",
+            "task",
+            "attempt",
+            "node",
+            "to_node",
+            "from_s",
+            "to_s",
+            "cause",
+            "score",
+            "threshold",
+            "confidence",
+            "evidence",
+            "evidence_value",
+            "evidence_usual",
+            "evidence_unit",
+            "at_least",
+        ];
+        let number = |value: f64| Cell::from(Number::new("", value, ""));
+        let row = |finding: &Finding| {
+            let mut cells = vec![Cell::from(finding.method.name())];
+            cells.extend(subject(&finding.subject));
+            cells.extend([finding.from, finding.to].map(|time| Cell::from(time.map(|time| Number::new("", time, "")))));
+            cells.push(key(finding.cause).into());
+            cells.extend([finding.score, finding.threshold, finding.confidence].map(number));
+            match finding.evidence.first() {
+                Some(evidence) => cells.extend([
+                    evidence.what.clone().into(),
+                    number(evidence.value),
+                    number(evidence.usual),
+                    evidence.unit.to_string().into(),
+                ]),
+                None => cells.extend([const { Cell::Empty }; 4]),
+            }
+            cells.push(Number::count("", finding.at_least.into()).into());
+            cells
+        };
+        let columns = KEYS.map(|key| Column::new("").key(key));
+        Table::new("", "", columns).rows(self.findings.iter().map(row)).wide().show(Show::Csv)
+    }
+}
+
+/// A time with as many digits as a person reads.
+fn time(at: String, value: f64, unit: &'static str, at_least: bool) -> Number {
+    let measured = if at_least { Measured::at_least(value) } else { Measured::between(value, None, None) };
+    Number::measured(at, &measured, unit).brief()
+}
+
+fn row(i: usize, finding: &Finding) -> Vec<Cell> {
+    let at = format!("/findings/{i}");
+    let evidence = || finding.evidence.iter().enumerate();
+    let took = evidence()
+        .find(|(_, evidence)| evidence.what == "time")
+        .map(|(j, evidence)| time(format!("{at}/evidence/{j}/value"), evidence.value, "", finding.at_least));
+    // an unknown cause has no confidence
+    let confidence = (finding.cause != Cause::Unknown)
+        .then(|| Number::new(format!("{at}/confidence"), finding.confidence, "").percent().rounded(0.1));
+    // the time has a column of its own
+    let strongest = evidence().find(|(_, evidence)| evidence.what != "time");
+    let of_evidence = |key: &str, value: fn(&Evidence) -> f64| {
+        strongest.map(|(j, evidence)| amount(format!("{at}/evidence/{j}/{key}"), evidence, value(evidence)))
+    };
+    vec![
+        who(&finding.subject).into(),
+        cause_text(finding.cause).into(),
+        took.into(),
+        of_evidence("value", |evidence| evidence.value).into(),
+        of_evidence("usual", |evidence| evidence.usual).into(),
+        confidence.into(),
+        strongest.map(|(_, evidence)| evidence.what.clone()).into(),
+        finding.from.map(|from| Number::new(format!("{at}/from"), from, "").rounded(1.0)).into(),
+        finding.method.name().into(),
+        scaled(format!("{at}/score"), finding.score, finding.score.abs(), "").into(),
+        scaled(format!("{at}/threshold"), finding.threshold, finding.threshold.abs(), "").into(),
+    ]
+}
+
+/// Returns the subject of a finding in words.
+pub(super) fn who(subject: &Subject) -> String {
+    match subject {
+        Subject::Task { stage, task, attempt, node } => {
+            let again = if *attempt > 0 { format!(".{attempt}") } else { String::new() };
+            let node = node.as_ref().map_or_else(String::new, |node| format!(" on {node}"));
+            format!("{stage}/{task}{again}{node}")
+        }
+        Subject::Stage { stage } => format!("stage {stage}"),
+        Subject::Node { node } => node.clone(),
+        Subject::Link { from, to } => format!("{from} to {to}"),
+        Subject::Job => "the job".to_owned(),
+    }
+}
+
+/// Kind, stage, task, attempt, node and second node.
+fn subject(subject: &Subject) -> [Cell; 6] {
+    let none = || Cell::Empty;
+    match subject {
+        Subject::Task { stage, task, attempt, node } => [
+            "task".into(),
+            stage.clone().into(),
+            task.to_string().into(),
+            attempt.to_string().into(),
+            node.clone().into(),
+            none(),
+        ],
+        Subject::Stage { stage } => ["stage".into(), stage.clone().into(), none(), none(), none(), none()],
+        Subject::Node { node } => ["node".into(), none(), none(), none(), node.clone().into(), none()],
+        Subject::Link { from, to } => ["link".into(), none(), none(), none(), from.clone().into(), to.clone().into()],
+        Subject::Job => ["job".into(), none(), none(), none(), none(), none()],
+    }
+}
+
+/// The cause as JSON has it.
+fn key(cause: Cause) -> String {
+    match serde_json::to_value(cause) {
+        Ok(serde_json::Value::String(key)) => key,
+        _ => String::new(),
+    }
+}
+
+/// A value of evidence with its unit.
+pub(super) fn amount(at: String, evidence: &Evidence, value: f64) -> Number {
+    scaled(at, value, evidence.value.abs().max(evidence.usual.abs()), &evidence.unit)
+}
+
+/// A number in a multiple of its unit that suits the largest of the numbers next to it.
+fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number {
+    let (factor, shown) = match (largest, unit) {
+        (size, "s") if size < 1.0 => (1e3, "ms".to_owned()),
+        (size, "ms") if size >= 1e3 => (1e-3, "s".to_owned()),
+        (_, "s" | "ms" | "%") => (1.0, unit.to_owned()),
+        (size, _) if size >= 1e9 => (1e-9, format!("G{unit}")),
+        (size, _) if size >= 1e6 => (1e-6, format!("M{unit}")),
+        (size, _) if size >= 1e4 => (1e-3, format!("k{unit}")),
+        _ => (1.0, unit.to_owned()),
+    };
+    let number = Number::new(at, value, unit.to_owned()).shown_in(shown, factor);
+    if largest > 0.0 { number.rounded(0.02 * largest) } else { number }
+}
+
+/// A few names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 4;
+    let more = names.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names[..names.len().min(MOST)].join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_their_units() {
+        let amount = |value: f64, unit: &str| scaled(String::new(), value, value, unit).text();
+        let amounts = [(67e6, "B"), (1.5e4, "B/s"), (1500.0, "s"), (0.004, "s"), (21.9, "%"), (2.25, "")];
+        let shown = amounts.map(|(value, unit)| amount(value, unit));
+        assert_eq!(shown, ["67.0 MB", "15.00 kB/s", "1500 s", "4.000 ms", "21.90%", "2.250"]);
+    }
+}

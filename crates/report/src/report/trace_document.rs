@@ -1,0 +1,416 @@
+//! A log as a person reads it: what ran when, what bounds its time, stragglers, speculative copies, nodes.
+
+use std::collections::BTreeSet;
+
+use crate::document::parts::{MOST as MOST_ROWS, cut, files};
+use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
+use crate::estimate::Measured;
+use crate::report::number::{count, counted};
+use crate::report::rows_plot::{BarRow, MOST, rows_picture};
+use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, StragglerRow, TraceReport};
+use crate::trace::Format;
+
+impl Report for TraceReport {
+    const KIND: &'static str = "trace";
+
+    fn document(&self) -> Document<'_> {
+        let mut document = Document {
+            kind: "log of jobs",
+            title: self.title(),
+            question: "What ran, and what made it take so long?".to_owned(),
+            answer: self.answer(),
+            remarks: self.remarks(),
+            provenance: vec![files(&self.files), ["expected times".to_owned(), self.usual.to_string()]],
+            ..Document::default()
+        };
+        let origin = |origin| ["started, in seconds since 1970".to_owned(), format!("{origin}")];
+        document.provenance.extend(self.origin_unix_s.map(origin));
+        document.table(self.summary());
+        document.figure(self.waterfall());
+        document.blocks.extend(self.bars().map(Block::Figure));
+        document.table(self.bounds());
+        document.table(self.stages());
+        document.table(self.stragglers());
+        document.blocks.extend(self.copies());
+        document.table(self.nodes());
+        document
+    }
+}
+
+impl ApplicationRow {
+    fn title(&self) -> &str {
+        let name = if self.name.is_empty() { &self.id } else { &self.name };
+        if name.is_empty() { "an application without a name" } else { name }
+    }
+}
+
+/// The start of a number's place, its word in bars and columns, and its value.
+type Bound = (&'static str, &'static str, f64);
+
+impl BoundsRow {
+    /// Returns the lower bounds. Without stated dependencies, only jobs have an order.
+    fn all(&self) -> [Bound; 4] {
+        let chain = if self.knows_dependencies { "longest chain of stages" } else { "work in a stated order" };
+        [
+            ("by_slots_s", "all work on all slots", self.by_slots_s),
+            ("by_critical_path_s", chain, self.by_critical_path_s),
+            ("by_longest_task_s", "longest task", self.by_longest_task_s),
+            ("by_driver_s", "no task running", self.by_driver_s),
+        ]
+    }
+
+    /// Returns the largest bound; of two equal ones, the one that claims less.
+    fn largest_bound(&self) -> Bound {
+        let [slots, chain, task, driver] = self.all();
+        match &*self.largest {
+            "slots" => slots,
+            "critical_path" if self.knows_dependencies || chain.2 > task.2 => chain,
+            "critical_path" | "longest_task" => task,
+            _ => driver,
+        }
+    }
+}
+
+impl TraceReport {
+    fn title(&self) -> String {
+        match self.applications.as_slice() {
+            [one] if one.id.is_empty() || one.name.is_empty() => one.title().to_owned(),
+            [one] => format!("{} ({})", one.name, one.id),
+            several => counted(several.len() as u64, "application"),
+        }
+    }
+
+    /// The application that took longest, by its position, and its bounds.
+    fn longest(&self) -> Option<(usize, &BoundsRow)> {
+        let bounded = self.applications.iter().enumerate().filter_map(|(i, row)| Some((i, row.bounds.as_ref()?)));
+        bounded.max_by(|(_, a), (_, b)| a.span_s.total_cmp(&b.span_s))
+    }
+
+    /// Positions of applications with a job without an end.
+    fn open(&self) -> BTreeSet<usize> {
+        self.jobs.iter().filter(|job| job.completed_s.is_none()).map(|job| job.application).collect()
+    }
+
+    /// The time of an application: a lower bound if one of its jobs has no end.
+    fn took(&self, i: usize, bounds: &BoundsRow, open: &BTreeSet<usize>) -> Number {
+        let is_open = self.partial || open.contains(&i);
+        let span =
+            if is_open { Measured::at_least(bounds.span_s) } else { Measured::between(bounds.span_s, None, None) };
+        Number::measured(format!("/applications/{i}/bounds/span_s"), &span, "s").brief()
+    }
+
+    fn answer(&self) -> Vec<Piece> {
+        let Some((i, bounds)) = self.longest() else { return Vec::new() };
+        let (key, what, value) = bounds.largest_bound();
+        let slow = self.stragglers.iter().filter(|row| row.over_median).count();
+        let who = if self.applications.len() > 1 { self.applications[i].title() } else { "It" };
+        vec![
+            format!("{who} took ").into(),
+            self.took(i, bounds, &self.open()).into(),
+            format!(". The largest lower bound: {what}, ").into(),
+            Number::new(format!("/applications/{i}/bounds/{key}"), value, "s").brief().into(),
+            format!(". {} took more than 1.5 medians of the stage.", counted(slow as u64, "attempt")).into(),
+        ]
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.partial {
+            remarks.push("The reading was stopped early: the end of the log is missing.".to_owned());
+        }
+        remarks.extend(self.warnings.iter().map(|warning| format!("{}: {}", warning.first, warning.text)));
+        if self.jobs.iter().any(|job| job.completed_s.is_none()) {
+            remarks.push("Jobs without an end in the log: times with ≥ are lower bounds.".to_owned());
+        }
+        if self.applications.iter().filter_map(|row| row.bounds.as_ref()).any(|bounds| !bounds.knows_dependencies) {
+            remarks.push(
+                "The log does not state the dependencies of all stages; stages without count as independent."
+                    .to_owned(),
+            );
+        }
+        remarks
+    }
+
+    /// Counts of jobs, stages, tasks, attempts and data.
+    fn summary(&self) -> Table {
+        let format = Format::from_key(&self.format).map_or_else(|| self.format.clone(), |format| format.text().into());
+        let version = match self.applications.as_slice() {
+            [one] => one.version.as_ref().map_or_else(String::new, |version| format!(", Spark {version}")),
+            _ => String::new(),
+        };
+        let failed = self.jobs.iter().filter(|job| job.succeeded == Some(false)).count();
+        let open = self.jobs.iter().filter(|job| job.completed_s.is_none()).count();
+        let mut jobs = count(self.jobs.len() as u128);
+        for (number, what) in [(failed, "failed"), (open, "without an end")] {
+            if number > 0 {
+                jobs += &format!(", {} {what}", count(number as u128));
+            }
+        }
+        let tasks: u64 = self.stages.iter().map(|stage| stage.tasks_done).sum();
+        let attempts: u64 = self.outcomes.iter().map(|row| row.attempts).sum();
+        let outcome = |row: &crate::report::OutcomeRow| {
+            format!("{} {}", count(row.attempts.into()), row.outcome.replace('_', " "))
+        };
+        let outcomes: Vec<String> = self.outcomes.iter().map(outcome).collect();
+        let moved = self.amounts.iter().filter(|row| row.sum > 0.0).filter_map(|row| {
+            let name = row.metric.strip_suffix("_bytes")?;
+            Some(format!("{} {}", name.replace('_', " "), size(row.sum)))
+        });
+        let colon = if outcomes.is_empty() { "" } else { ": " };
+        let mut rows = vec![
+            ("log", format!("{format}{version}; {}", counted(self.events, "event"))),
+            ("jobs", jobs),
+            ("stages", format!("{} with {}", count(self.stages.len() as u128), counted(tasks, "completed task"))),
+            ("attempts", format!("{}{colon}{}", count(attempts.into()), outcomes.join(", "))),
+        ];
+        if let [one] = self.applications.as_slice() {
+            let at_least = if one.slots_stated { "" } else { "≥ " };
+            let why = if one.slots_stated { "" } else { " (most attempts at once; the log states no cores)" };
+            rows.push(("slots", format!("{at_least}{}{why}", count(one.slots.into()))));
+        }
+        rows.push(("data", moved.collect::<Vec<_>>().join(", ")));
+        let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
+        Table::fields("").rows(rows.map(|(name, value)| vec![name.into(), value.into()]))
+    }
+
+    fn stage_name(&self, stage: &StageRow) -> String {
+        let again = if stage.attempt > 0 { format!(".{}", stage.attempt) } else { String::new() };
+        let name = stage.name.lines().next().unwrap_or("");
+        format!("{}{}{again} {name}", self.application(stage.application), stage.number).trim_end().to_owned()
+    }
+
+    /// The prefix of a stage's number: its application, if there are several.
+    fn application(&self, position: usize) -> String {
+        if self.applications.len() > 1 { format!("{position}/") } else { String::new() }
+    }
+
+    fn waterfall(&self) -> Figure<'_> {
+        let ends = |stage: &StageRow| stage.submitted_s.zip(stage.completed_s);
+        let left = self.stages.iter().filter(|stage| ends(stage).is_some()).count().saturating_sub(MOST);
+        let mut caption = "From the submission of each stage to its end, with the time between them.".to_owned();
+        if left > 0 {
+            caption += &format!(" The last {} are not drawn.", counted(left as u64, "stage"));
+        }
+        Figure::new("Stages over time", caption).drawn(move || {
+            let row = |stage| {
+                let (start, end) = ends(stage)?;
+                let text = Number::new("", end - start, "s").brief().text();
+                Some(BarRow { name: self.stage_name(stage), bar: [start, end], text, ..BarRow::default() })
+            };
+            let rows: Vec<BarRow> = self.stages.iter().filter_map(row).collect();
+            rows_picture("waterfall", "time since the start of the log [s]", &rows)
+        })
+    }
+
+    /// The time of the longest application and its lower bounds as bars.
+    fn bars(&self) -> Option<Figure<'_>> {
+        let (i, bounds) = self.longest()?;
+        let bar = |name: &str, number: &Number| BarRow {
+            name: name.to_owned(),
+            bar: [0.0, number.measured.value],
+            text: number.text(),
+            ..BarRow::default()
+        };
+        let mut rows = vec![bar("took", &self.took(i, bounds, &self.open()))];
+        rows.extend(bounds.all().map(|(_, what, value)| bar(what, &Number::new("", value, "s").brief())));
+        if !bounds.knows_dependencies && bounds.by_critical_path_s <= bounds.by_longest_task_s {
+            rows.remove(2);
+        }
+        let title = format!("What bounds the time of {}", self.applications[i].title());
+        let caption = "With these tasks and slots, the time cannot be shorter than any of the bars below the first.";
+        Some(Figure::bars("bounds", title, caption, "time [s]", rows))
+    }
+
+    /// The bounds of all applications; one application has a figure of them.
+    fn bounds(&self) -> Table {
+        let columns = [
+            Column::new("application"),
+            Column::new("slots").show(Show::Room),
+            Column::new("took"),
+            Column::new("all work"),
+            Column::new("longest chain"),
+            Column::new("longest task"),
+            Column::new("no task running"),
+        ];
+        let note =
+            "Seconds. All work is spread evenly over all slots. The last four columns are lower bounds of the time.";
+        let mut table = Table::new("Lower bounds of the time", note, columns);
+        let open = self.open();
+        for (i, row) in self.applications.iter().enumerate() {
+            let Some(bounds) = &row.bounds else { continue };
+            let at = format!("/applications/{i}");
+            let slots = row.slots as f64;
+            let slots = if row.slots_stated { Measured::exact(slots, 0.0) } else { Measured::at_least(slots) };
+            let mut cells = vec![row.title().into(), Number::measured(format!("{at}/slots"), &slots, "").into()];
+            cells.push(Number { unit: "".into(), ..self.took(i, bounds, &open) }.into());
+            cells.extend(bounds.all().map(|(key, _, value)| -> Cell {
+                let is_known = key != "by_critical_path_s" || bounds.knows_dependencies;
+                is_known.then(|| Number::new(format!("{at}/bounds/{key}"), value, "").brief()).into()
+            }));
+            table.rows.push(cells);
+        }
+        if table.rows.iter().all(|row| row[4] == Cell::Empty) {
+            table.columns[4].show = Show::Csv;
+        }
+        let show = if self.applications.len() > 1 { Show::Always } else { Show::Detail };
+        cut(table.show(show))
+    }
+
+    fn stages(&self) -> Table {
+        let columns = [
+            Column::new("stage"),
+            Column::new("tasks"),
+            Column::new("waves").show(Show::Room),
+            Column::new("median"),
+            Column::new("p95"),
+            Column::new("longest"),
+            Column::new("> 1.5 m"),
+            Column::new("> 1.2 e"),
+            Column::new("shortest").show(Show::Room),
+            Column::new("failures").show(Show::Room),
+            Column::new("copies").show(Show::Room),
+            Column::new("p25").show(Show::Detail),
+            Column::new("p75").show(Show::Detail),
+        ];
+        let note = format!(
+            "Times of tasks in seconds. Waves: tasks per slot. Then attempts beyond 1.5 medians of the stage (Mantri), and beyond \
+             1.2 expected times (Phan et al.). Expected times: {}.",
+            self.usual
+        );
+        let mut table = Table::new("Task times", note, columns);
+        let mut order: Vec<_> = self.stages.iter().enumerate().filter(|(_, stage)| stage.attempts > 0).collect();
+        if order.len() > MOST_ROWS {
+            let total = |stage: &StageRow| stage.times_s.map_or(0.0, |times| times.total);
+            order.sort_by(|(_, a), (_, b)| total(b).total_cmp(&total(a)));
+            table.note += " The stages with the most work come first.";
+        }
+        for (i, stage) in order {
+            let at = |key: &str| format!("/stages/{i}/{key}");
+            let number = |key: &str, value: u64| Cell::from(Number::count(at(key), value));
+            let times = stage.times_s.as_ref();
+            let time = |key: &str, value: Option<f64>| -> Cell {
+                value.map(|value| Number::new(at(&format!("times_s/{key}")), value, "").brief()).into()
+            };
+            let tasks = stage.tasks.map_or(("tasks_done", stage.tasks_done), |tasks| ("tasks", tasks.into()));
+            table.rows.push(vec![
+                self.stage_name(stage).into(),
+                number(tasks.0, tasks.1),
+                stage.waves.map(|waves| Number::new(at("waves"), waves, "").rounded(1.0)).into(),
+                time("median", times.map(|times| times.median)),
+                time("p95", times.map(|times| times.p95)),
+                time("max", times.map(|times| times.max)),
+                number("over_median", stage.over_median),
+                number("over_usual", stage.over_usual),
+                time("min", times.map(|times| times.min)),
+                number("failures", stage.failures),
+                number("copies", stage.copies),
+                time("p25", times.map(|times| times.p25)),
+                time("p75", times.map(|times| times.p75)),
+            ]);
+        }
+        cut(table)
+    }
+
+    fn stragglers(&self) -> Table {
+        let columns = ["attempt", "node", "time [s]", "medians", "outcome"];
+        let number =
+            |is: fn(&StragglerRow) -> bool| count(self.stragglers.iter().filter(|row| is(row)).count() as u128);
+        let note = format!(
+            "{} beyond 1.5 medians of the stage, {} beyond 1.2 expected times. ≥: the attempt was killed, or has no end in the log.",
+            number(|row| row.over_median),
+            number(|row| row.over_usual)
+        );
+        let mut table = Table::new("Stragglers, the longest first", note, columns);
+        for (i, row) in self.stragglers.iter().enumerate() {
+            let again = if row.attempt > 0 { format!(".{}", row.attempt) } else { String::new() };
+            let copy = if row.speculative { ", a copy" } else { "" };
+            let number = |key: &str, value: f64| {
+                let measured =
+                    if row.at_least { Measured::at_least(value) } else { Measured::between(value, None, None) };
+                Number::measured(format!("/stragglers/{i}/{key}"), &measured, "")
+            };
+            table.rows.push(vec![
+                format!("stage {}{}, task {}{again}", self.application(row.application), row.stage, row.task).into(),
+                row.node.clone().into(),
+                number("time_s", row.time_s).brief().into(),
+                row.medians.map(|medians| number("medians", medians).rounded(0.1)).into(),
+                format!("{}{copy}", row.outcome.replace('_', " ")).into(),
+            ]);
+        }
+        cut(table)
+    }
+
+    /// The outcome of speculative copies.
+    fn copies(&self) -> Option<Block<'_>> {
+        let copies = &self.copies;
+        if self.outcomes.is_empty() {
+            return None;
+        }
+        if copies.started == 0 {
+            return Some(Block::Text(vec!["No speculative copies.".into()]));
+        }
+        let fates = [(copies.won, "won"), (copies.lost, "lost"), (copies.failed, "failed"), (copies.open, "wasted")];
+        let fates: Vec<String> = fates
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, fate)| format!("{} {fate}", count(number.into())))
+            .collect();
+        let started = if copies.started == 1 { "copy".to_owned() } else { "copies".to_owned() };
+        let tasks = counted(copies.tasks, "task");
+        let mut pieces: Vec<Piece> = vec![
+            format!("{} speculative {started} of {tasks}: {}.", count(copies.started.into()), fates.join(", ")).into(),
+        ];
+        if let Some(share) = copies.wasted_share {
+            pieces.extend([
+                " Attempts of these tasks wasted ".into(),
+                Number::new("/copies/wasted_s", copies.wasted_s, "s").brief().into(),
+                ", ".into(),
+                Number::new("/copies/wasted_share", share, "").percent().rounded(0.01).into(),
+                " of the time of all attempts.".into(),
+            ]);
+        }
+        Some(Block::Text(pieces))
+    }
+
+    fn nodes(&self) -> Table {
+        let note = "Slowness: the median over a node's attempts of time over the median of the stage.";
+        let mut table = Table::new("Nodes, the slowest first", note, ["node", "attempts", "busy [s]", "slowness"]);
+        let mut order: Vec<_> = self.nodes.iter().enumerate().collect();
+        order.sort_by(|(_, a), (_, b)| b.slowness.unwrap_or(0.0).total_cmp(&a.slowness.unwrap_or(0.0)));
+        for (i, row) in order {
+            let at = |key: &str| format!("/nodes/{i}/{key}");
+            table.rows.push(vec![
+                row.name.clone().into(),
+                Number::count(at("attempts"), row.attempts).into(),
+                Number::new(at("busy_s"), row.busy_s, "").brief().into(),
+                row.slowness.map(|value| Number::new(at("slowness"), value, "").rounded(0.1)).into(),
+            ]);
+        }
+        cut(table)
+    }
+}
+
+/// An amount of data in a fitting unit of powers of 1000.
+fn size(bytes: f64) -> String {
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    let mut value = bytes;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let digits = usize::from(unit > 0 && value < 100.0);
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_have_few_digits() {
+        let times = [0.0, 0.1234, 12.345, 123.45, 12_345.6].map(|time| Number::new("", time, "").brief().text());
+        assert_eq!(times, ["0.000", "0.123", "12.35", "123.5", "12346"]);
+        assert_eq!([0.0, 999.0, 1500.0, 123_456_789.0, 5e12].map(size), ["0 B", "999 B", "1.5 kB", "123 MB", "5.0 TB"]);
+    }
+}
