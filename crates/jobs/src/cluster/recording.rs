@@ -116,7 +116,7 @@ mod tests {
             reduce_s: 6.0,
             ..JobPlan::default()
         };
-        let noise = Noise { sigma: 0.0, ..Noise::default() };
+        let noise = Noise { sigma: 0.0 };
         let plan = Plan { cluster, noise, job: vec![job], ..Plan::default() };
         let tasks = record_progress(&plan, 1, 1.0, Category::Reduce).unwrap();
         assert_eq!(tasks.len(), 1);

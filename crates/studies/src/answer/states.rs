@@ -57,7 +57,7 @@ impl Solved {
         let mut targets = vec![false; self.space.states()];
         ends.iter().for_each(|&state| targets[state as usize] = true);
         let empty = self.empty();
-        ExactAnswer { time: Some(ExactTime::States { space: self.space, targets }), ..empty }
+        ExactAnswer { time: Some(ExactTime::States { space: Box::new(self.space), targets }), ..empty }
     }
 
     /// The long run: everything that is asked for, or tokens and throughputs.

@@ -116,7 +116,7 @@ pub enum ExactTime {
     /// From all states.
     States {
         /// The states.
-        space: StateSpace,
+        space: Box<StateSpace>,
         /// The goal, per state.
         targets: Vec<bool>,
     },
