@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-use tailspn::report::{Align, Table, count, json, plain};
+use tailspn::report::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes, plain};
 use tailspn::sim::gpu::{AdapterFacts, adapters};
 use tailspn::sim::{Backend, Ensemble, RunError, Watch as _, run as replicate};
 
@@ -28,71 +27,6 @@ const BYTES_PER_FIRING: f64 = 320.0;
 /// Cards of which the lanes times GHz and the memory bandwidth \[GB/s\] are known: 132 processors of 128 lanes at 1.98 GHz.
 const KNOWN: [(&str, f64, f64); 1] = [("H200", 132.0 * 128.0 * 1.98, 4_800.0)];
 
-/// Everything that was measured.
-#[derive(Debug, Serialize)]
-struct BenchReport {
-    /// Time of each measurement \[s\].
-    seconds: f64,
-    adapter: Option<Adapter>,
-    /// Why there is no adapter.
-    no_adapter: Option<String>,
-    lanes_ghz: Option<f64>,
-    memory_gbs: Option<f64>,
-    nets: Vec<NetRow>,
-}
-
-#[derive(Debug, Serialize)]
-struct Adapter {
-    name: String,
-    kind: &'static str,
-    driver: String,
-    int64: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct NetRow {
-    net: String,
-    transitions: usize,
-    cpu: Option<Speed>,
-    gpu: Option<Speed>,
-    /// Why the card does not run the net.
-    no_gpu: Option<String>,
-    /// Replications per second of the card over those of the processor.
-    ratio: Option<f64>,
-    /// The most that the card could do, in exponential variates or firings per second, by what, and the reached share.
-    bound: Option<Bound>,
-}
-
-#[derive(Debug, Serialize)]
-struct Speed {
-    engine: &'static str,
-    vector: Option<&'static str>,
-    threads: Option<usize>,
-    replications: u64,
-    seconds: f64,
-    replications_per_s: f64,
-    firings_per_s: f64,
-    /// Where the time of a card went, without the setup.
-    times: Option<Times>,
-}
-
-/// Shares of the time, and the time of the setup \[s\], which is not part of the measurement.
-#[derive(Debug, Serialize)]
-struct Times {
-    setup_s: f64,
-    upload: f64,
-    compute: f64,
-    read_back: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct Bound {
-    per_s: f64,
-    of: &'static str,
-    by: String,
-    reached: f64,
-}
-
 /// Measures and prints.
 pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     catch_interrupt(terminal);
@@ -107,7 +41,7 @@ pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure
     let watch = Progress::new(false, "");
     for case in &cases().map_err(|error| Failure::plain(Exit::Internal, error))? {
         terminal.tell(&format!("measuring {}", case.name));
-        let mut row = NetRow {
+        let mut row = BenchRow {
             net: case.name.clone(),
             transitions: case.program.transitions(),
             cpu: None,
@@ -127,11 +61,7 @@ pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure
             break;
         }
     }
-    terminal.data(&if args.json {
-        json("bench", &report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?
-    } else {
-        text_of(&report)
-    })?;
+    terminal.report(&report, &args.print)?;
     Ok(if watch.stopped() { Exit::Interrupted } else { Exit::Success })
 }
 
@@ -147,22 +77,22 @@ fn ensemble(args: &BenchArgs, backend: Backend, wall: Duration) -> Ensemble {
 }
 
 /// Runs a net for a while; gives its speed and the adapter's name.
-fn measure(case: &Case, ensemble: &Ensemble, watch: &Progress) -> Result<(Speed, Option<String>), Failure> {
+fn measure(case: &Case, ensemble: &Ensemble, watch: &Progress) -> Result<(BenchSpeed, Option<String>), Failure> {
     let found = replicate(&case.program, &case.question, ensemble, watch).map_err(|error| failure(&error))?;
     let from = &found.provenance;
     let device = from.placement.device.as_ref();
     let setup = device.map_or(Duration::ZERO, |device| device.times.setup);
     let seconds = from.wall.saturating_sub(setup).as_secs_f64().max(f64::MIN_POSITIVE);
     let share = |time: Duration| time.as_secs_f64() / seconds;
-    let speed = Speed {
-        engine: from.engine,
-        vector: device.is_none().then_some(from.vector),
+    let speed = BenchSpeed {
+        engine: from.engine.into(),
+        vector: device.is_none().then_some(from.vector.into()),
         threads: device.is_none().then_some(from.threads),
         replications: found.samples.replications,
         seconds,
         replications_per_s: found.samples.replications as f64 / seconds,
         firings_per_s: found.samples.firings as f64 / seconds,
-        times: device.map(|device| Times {
+        times: device.map(|device| BenchTimes {
             setup_s: setup.as_secs_f64(),
             upload: share(device.times.upload),
             compute: share(device.times.compute),
@@ -178,7 +108,7 @@ fn measure_card(
     args: &BenchArgs,
     watch: &Progress,
     report: &mut BenchReport,
-    row: &mut NetRow,
+    row: &mut BenchRow,
 ) -> Result<(), Failure> {
     let first = Ensemble { replications: FIRST, max_wall: None, ..ensemble(args, Backend::Gpu, args.seconds) };
     let ready = match replicate(&case.program, &case.question, &first, watch) {
@@ -216,8 +146,8 @@ fn measure_card(
     Ok(())
 }
 
-fn adapter(facts: AdapterFacts) -> Adapter {
-    Adapter { name: facts.name, kind: facts.kind, driver: facts.driver, int64: facts.int64 }
+fn adapter(facts: AdapterFacts) -> BenchAdapter {
+    BenchAdapter { name: facts.name, kind: facts.kind.into(), driver: facts.driver, int64: facts.int64 }
 }
 
 /// Lanes times GHz and bandwidth of a card.
@@ -226,7 +156,7 @@ fn known(name: &str) -> Option<(f64, f64)> {
 }
 
 /// What the card could do at most: the schedule kernel calculates, the race kernel moves memory.
-fn bound(case: &Case, speed: &Speed, report: &BenchReport) -> Option<Bound> {
+fn bound(case: &Case, speed: &BenchSpeed, report: &BenchReport) -> Option<BenchBound> {
     if speed.engine == "schedule" {
         let int64 = report.adapter.as_ref().is_some_and(|adapter| adapter.int64);
         let instructions = INSTRUCTIONS[usize::from(!int64)];
@@ -234,116 +164,17 @@ fn bound(case: &Case, speed: &Speed, report: &BenchReport) -> Option<Bound> {
         let per_s = lanes_ghz * 1e9 / instructions;
         let by = format!("{instructions} instructions each, {} lanes × GHz", plain(lanes_ghz));
         let reached = speed.replications_per_s * case.program.timed.len() as f64 / per_s;
-        return Some(Bound { per_s, of: "exponentials", by, reached });
+        return Some(BenchBound { per_s, of: "exponentials".into(), by, reached });
     }
     let gbs = report.memory_gbs?;
     let per_s = gbs * 1e9 / BYTES_PER_FIRING;
     let by = format!("{BYTES_PER_FIRING} bytes each, {} GB/s", plain(gbs));
-    Some(Bound { per_s, of: "firings", by, reached: speed.firings_per_s / per_s })
-}
-
-fn text_of(report: &BenchReport) -> String {
-    let cpu = report.nets.iter().find_map(|row| row.cpu.as_ref());
-    let mut text = String::new();
-    if let Some((vector, threads)) = cpu.and_then(|cpu| Some((cpu.vector?, cpu.threads?))) {
-        text += &format!("CPU: {threads} thread{} ({vector})\n", if threads == 1 { "" } else { "s" });
-    }
-    if let Some(adapter) = &report.adapter {
-        let int64 = if adapter.int64 { "with" } else { "without" };
-        text += &format!("GPU: {}, {}, {}, {int64} 64-bit integers\n", adapter.name, adapter.kind, adapter.driver);
-    }
-    if let Some(why) = &report.no_adapter {
-        text += &format!("GPU: none: {why}\n");
-    }
-    text += &format!("{} s each; the setup of the GPU is not counted\n\n", plain(report.seconds));
-    text += &table_of(report).text();
-    for row in &report.nets {
-        if let Some(why) = &row.no_gpu {
-            text += &format!("{} does not run on the GPU: {why}\n", row.net);
-        }
-    }
-    text + &bounds_of(report)
-}
-
-fn table_of(report: &BenchReport) -> Table {
-    let (left, right) = (Align::Left, Align::Right);
-    let mut table = Table::new([
-        ("net", left),
-        ("on", left),
-        ("engine", left),
-        ("replications/s", right),
-        ("firings/s", right),
-        ("ratio", right),
-        ("upload", right),
-        ("compute", right),
-        ("read-back", right),
-    ]);
-    let percent = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{:.1} %", 100.0 * share));
-    for row in &report.nets {
-        for (on, speed) in [("CPU", &row.cpu), ("GPU", &row.gpu)] {
-            let Some(speed) = speed else { continue };
-            let ratio = row.ratio.filter(|_| on == "GPU").map_or_else(String::new, |ratio| {
-                if ratio < 10.0 { format!("{ratio:.3}") } else { format!("{ratio:.1}") }
-            });
-            let times = speed.times.as_ref();
-            table.push([
-                row.net.clone(),
-                on.to_owned(),
-                speed.engine.to_owned(),
-                rate(speed.replications_per_s),
-                rate(speed.firings_per_s),
-                ratio,
-                percent(times.map(|times| times.upload)),
-                percent(times.map(|times| times.compute)),
-                percent(times.map(|times| times.read_back)),
-            ]);
-        }
-    }
-    table
-}
-
-/// What bounds the card, and how much of that was reached.
-fn bounds_of(report: &BenchReport) -> String {
-    let mut text = String::new();
-    for row in &report.nets {
-        let Some(speed) = &row.gpu else { continue };
-        text += &match &row.bound {
-            Some(Bound { per_s, of, by, reached }) => {
-                format!("{}: at most {} {of}/s ({by}), {:.1} % reached\n", row.net, rate(*per_s), 100.0 * reached)
-            }
-            None if speed.engine == "schedule" => {
-                format!("{}: bound by arithmetic unknown: name the card's --lanes-ghz\n", row.net)
-            }
-            None => format!("{}: bound by memory unknown: name the card's --memory-gbs\n", row.net),
-        };
-    }
-    if text.is_empty() { text } else { format!("\n{text}") }
-}
-
-/// A rate with three significant digits.
-fn rate(per_s: f64) -> String {
-    if per_s >= 1e9 {
-        return format!("{per_s:.2e}");
-    }
-    if per_s < 100.0 {
-        return format!("{per_s:.1}");
-    }
-    let unit = 10_f64.powf(per_s.log10().floor() - 2.0);
-    // `as` stops at the largest integer
-    count(((per_s / unit).round() * unit) as u128)
+    Some(BenchBound { per_s, of: "firings".into(), by, reached: speed.firings_per_s / per_s })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_have_three_digits() {
-        assert_eq!(
-            [12.345, 12_345.0, 99_960.0, 1.2345e8, 4.6e11].map(rate),
-            ["12.3", "12,300", "100,000", "123,000,000", "4.60e11"]
-        );
-    }
 
     #[test]
     fn the_bound_of_a_known_card_is_that_of_the_documentation() {

@@ -1,14 +1,16 @@
 //! `check`: what a net consists of, what is odd about it, which engine would run it.
 
-use serde::Serialize;
+use std::path::Path;
+
 use tailspn::compile::Program;
 use tailspn::formats::pipe::{PipeFinding, PipeVersion, Severity, pipe_report};
-use tailspn::net::{ArcKind, Delay, Net, Timing};
-use tailspn::report::{Align, Table, count, counted, json, plain};
+use tailspn::net::{ArcKind, Delay, Net, Timing, differences};
+use tailspn::report::{
+    CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow, PipeRow, count, counted, plain,
+};
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Question, RunError, Unwatched, run as replicate};
 
-use crate::cli::args::CheckArgs;
-use crate::cli::check_against::{DifferenceRow, against, against_text};
+use crate::cli::args::{CheckArgs, NetArgs};
 use crate::cli::exit::Exit;
 use crate::cli::load::{Loaded, compile_net, read_net};
 use crate::cli::notes::Failure;
@@ -17,67 +19,6 @@ use crate::cli::output::Terminal;
 /// Firings of the trial that looks for faults.
 const TRIAL: u64 = 100_000;
 
-/// Everything that is said about a net.
-#[derive(Debug, Serialize)]
-struct CheckReport {
-    name: String,
-    dialect: String,
-    places: usize,
-    places_with_capacity: usize,
-    transitions: usize,
-    immediate: usize,
-    exponential: usize,
-    other_delays: usize,
-    arcs: usize,
-    input_arcs: usize,
-    output_arcs: usize,
-    inhibitor_arcs: usize,
-    test_arcs: usize,
-    classes: Vec<ClassRow>,
-    parameters: Vec<ParameterRow>,
-    warnings: Vec<WarningRow>,
-    remarks: Vec<String>,
-    engine: Option<&'static str>,
-    engines: Vec<EngineRow>,
-    trial: String,
-    fault: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pipe: Option<Vec<PipeRow>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    differences: Option<Vec<DifferenceRow>>,
-}
-
-#[derive(Debug, Serialize)]
-struct ClassRow {
-    name: String,
-    tokens: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct ParameterRow {
-    name: String,
-    value: String,
-}
-
-#[derive(Debug, Serialize)]
-struct WarningRow {
-    place: Option<String>,
-    message: String,
-}
-
-#[derive(Debug, Serialize)]
-struct EngineRow {
-    name: &'static str,
-    obstacles: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct PipeRow {
-    version: &'static str,
-    severity: &'static str,
-    message: String,
-}
-
 /// Checks the net.
 pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let loaded = read_net(&args.net)?;
@@ -85,16 +26,10 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure
     let mut report = report_on(&loaded, &program, args.pipe);
     report.differences = args.against.as_deref().map(|other| against(&loaded.net, &args.net, other)).transpose()?;
     let exit = if report.fault { Exit::Model } else { Exit::Success };
-    if args.json {
-        let text = json("check", &report).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
-        terminal.data(&text)?;
-    } else {
+    if !args.print.json {
         terminal.warnings(&loaded.warnings);
-        terminal.data(&text_of(&report))?;
-        if let (Some(differences), Some(other)) = (&report.differences, &args.against) {
-            terminal.data(&against_text(differences, &loaded.net, other))?;
-        }
     }
+    terminal.report(&report, &args.print)?;
     Ok(exit)
 }
 
@@ -123,9 +58,9 @@ fn report_on(loaded: &Loaded, program: &Program, pipe: bool) -> CheckReport {
             .iter()
             .map(|p| ParameterRow { name: p.name.clone(), value: net.expression_text(&p.value) })
             .collect(),
-        warnings: loaded.warnings.iter().map(|w| WarningRow { place: w.spot(), message: w.to_string() }).collect(),
+        warnings: loaded.warnings.iter().map(|w| FileWarningRow { place: w.spot(), message: w.to_string() }).collect(),
         remarks: remarks(net),
-        engine: with_engine(program, EngineChoice::Auto).ok(),
+        engine: with_engine(program, EngineChoice::Auto).ok().map(Into::into),
         engines: engine_rows(program),
         trial,
         fault,
@@ -186,7 +121,7 @@ fn engine_rows(program: &Program) -> Vec<EngineRow> {
         let own = format!("{name}: ");
         let obstacles = with_engine(program, choice).err().unwrap_or_default();
         let obstacles = obstacles.into_iter().map(|text| text.strip_prefix(&own).unwrap_or(&text).to_owned());
-        EngineRow { name, obstacles: obstacles.collect() }
+        EngineRow { name: name.into(), obstacles: obstacles.collect() }
     })
     .collect()
 }
@@ -210,98 +145,28 @@ fn trial(program: &Program) -> (String, bool) {
 fn pipe_row(finding: &PipeFinding) -> PipeRow {
     PipeRow {
         version: match finding.version {
-            PipeVersion::Pipe43 => "PIPE 4.3",
-            PipeVersion::Pipe5 => "PIPE 5",
+            PipeVersion::Pipe43 => "PIPE 4.3".into(),
+            PipeVersion::Pipe5 => "PIPE 5".into(),
         },
         severity: match finding.severity {
-            Severity::Note => "note",
-            Severity::Wrong => "wrong",
-            Severity::Refused => "refused",
+            Severity::Note => "note".into(),
+            Severity::Wrong => "wrong".into(),
+            Severity::Refused => "refused".into(),
         },
         message: finding.message.clone(),
     }
 }
 
-fn text_of(report: &CheckReport) -> String {
-    let name = if report.name.is_empty() { String::new() } else { format!(" `{}`", report.name) };
-    let mut text = format!("net{name}, {}\n", report.dialect);
-    text += &structure(report).text();
-    for remark in &report.remarks {
-        text += &format!("remark: {remark}\n");
-    }
-    text += &format!("trial: {}\n", report.trial);
-    text += &format!("engine: {}\n", report.engine.unwrap_or("none"));
-    for engine in &report.engines {
-        text += &engine_text(engine);
-    }
-    if let Some(findings) = &report.pipe {
-        text += &pipe_text(findings, report.warnings.len());
-    }
-    text
-}
-
-fn structure(report: &CheckReport) -> Table {
-    let mut table = Table::new([("", Align::Left), ("", Align::Right), ("", Align::Left)]);
-    let parts = |counts: &[(usize, &str)]| {
-        let named = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n as u128)));
-        named.collect::<Vec<_>>().join(", ")
-    };
-    let mut row =
-        |what: &str, number: usize, parts: String| table.push([what.to_owned(), count(number as u128), parts]);
-    row("places", report.places, parts(&[(report.places_with_capacity, "with a capacity")]));
-    let delays = [
-        (report.immediate, "immediate"),
-        (report.exponential, "exponential"),
-        (report.other_delays, "with another delay"),
-    ];
-    row("transitions", report.transitions, parts(&delays));
-    let kinds = [
-        (report.input_arcs, "in"),
-        (report.output_arcs, "out"),
-        (report.inhibitor_arcs, "inhibitor"),
-        (report.test_arcs, "test"),
-    ];
-    row("arcs", report.arcs, parts(&kinds));
-    let tokens = report.classes.iter().map(|class| format!("{} {}", count(class.tokens.into()), class.name));
-    row("token classes", report.classes.len(), format!("at the start {}", tokens.collect::<Vec<_>>().join(", ")));
-    if !report.parameters.is_empty() {
-        let values = report.parameters.iter().map(|p| format!("{} = {}", p.name, p.value));
-        row("rate parameters", report.parameters.len(), values.collect::<Vec<_>>().join(", "));
-    }
-    table
-}
-
-/// How many reasons are listed for one engine.
-const MOST_OBSTACLES: usize = 5;
-
-fn engine_text(engine: &EngineRow) -> String {
-    if engine.obstacles.is_empty() {
-        return format!("  {:<9} can run it\n", engine.name);
-    }
-    let mut text = String::new();
-    for (i, obstacle) in engine.obstacles.iter().take(MOST_OBSTACLES).enumerate() {
-        text += &format!("  {:<9} {obstacle}\n", if i == 0 { engine.name } else { "" });
-    }
-    let left = engine.obstacles.len().saturating_sub(MOST_OBSTACLES);
-    if left > 0 {
-        text += &format!("  {:<9} and {} more\n", "", count(left as u128));
-    }
-    text
-}
-
-fn pipe_text(findings: &[PipeRow], oddities: usize) -> String {
-    let file = format!(
-        "the file itself has {} (above), which PIPE 4.3 and PIPE 5 may read otherwise or refuse\n",
-        if oddities == 1 { "1 oddity".to_owned() } else { format!("{} oddities", count(oddities as u128)) }
-    );
-    if findings.is_empty() {
-        let nothing = "PIPE: nothing is known that PIPE 4.3 or PIPE 5 would get wrong";
-        return if oddities > 0 { format!("{nothing} about the net as read; {file}") } else { format!("{nothing}\n") };
-    }
-    let lines = findings.iter().map(|f| format!("{} ({}): {}\n", f.version, f.severity, f.message));
-    let mut text: String = lines.collect();
-    if oddities > 0 {
-        text += &format!("PIPE: this is about the net as read; {file}");
-    }
-    text
+/// Returns what is different in the net of another file, which is read in the same way.
+fn against(net: &Net, args: &NetArgs, other: &Path) -> Result<Vec<DifferenceRow>, Failure> {
+    let args = NetArgs { net: other.to_owned(), read_as: args.read_as.clone(), param: Vec::new() };
+    let other = read_net(&args)?.net;
+    let rows = differences(net, &other).into_iter().map(|found| DifferenceRow {
+        part: found.part.word().into(),
+        name: found.name,
+        what: found.what.into(),
+        here: found.first,
+        there: found.second,
+    });
+    Ok(rows.collect())
 }

@@ -8,7 +8,6 @@ mod bench;
 #[cfg(feature = "gpu")]
 mod bench_nets;
 mod check;
-mod check_against;
 mod convert;
 mod detectors;
 #[cfg(feature = "gpu")]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tailspn::optimize::{Answer, Optimization, OptimizePlan};
-use tailspn::report::{Found, OptimizeReport, json, optimize_csv, optimize_report, optimize_text};
+use tailspn::report::{Found, optimize_report};
 
 use crate::cli::args::OptimizeArgs;
 use crate::cli::exit::Exit;
@@ -37,23 +37,11 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     let outcome = search.run(&progress).map_err(failed)?;
     drop(progress);
     let report = optimize_report(&search.plan, &outcome.candidates, &outcome.found);
-    terminal.data(&text_of(&report, args, terminal)?)?;
+    terminal.report(&report, &args.print)?;
     draw_found(&Found::Optimization(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(match outcome.found.answer {
         Answer::Cheapest(_) | Answer::Meets(_) => Exit::Success,
         Answer::None | Answer::Undecided => Exit::Unmet,
         Answer::Stopped => Exit::Interrupted,
     })
-}
-
-/// The report in the requested format.
-fn text_of(report: &OptimizeReport, args: &OptimizeArgs, terminal: &Terminal) -> Result<String, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    if args.print.json {
-        json("optimize", report).map_err(|error| failed(&error))
-    } else if args.print.csv {
-        optimize_csv(report).map_err(|error| failed(&error))
-    } else {
-        Ok(optimize_text(report, &terminal.look()))
-    }
 }

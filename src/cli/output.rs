@@ -77,6 +77,13 @@ impl Terminal {
         }
     }
 
+    /// Prints the remarks of a result whose form has no place for them.
+    pub(crate) fn remarks<R: Report>(&self, report: &R, form: impl Into<Form>) {
+        if matches!(form.into(), Form::Json | Form::Csv) {
+            report.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
+        }
+    }
+
     /// Whether a progress bar can be shown.
     pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()

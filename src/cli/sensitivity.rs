@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tailspn::report::{Found, json, sensitivity_csv, sensitivity_text};
-use tailspn::sensitivity::{Method, Sensitivity, SensitivityReport};
+use tailspn::report::Found;
+use tailspn::sensitivity::{Method, Sensitivity};
 use tailspn::sweep::SweepPlan;
 
 use crate::cli::args::{SensitivityArgs, SensitivityMethod};
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
     let progress = Progress::new(terminal.shows_progress(), noun);
     let report = study.run(&progress).map_err(|error| study_failure(error, &plan))?;
     drop(progress);
-    terminal.data(&text_of(&report, args, terminal)?)?;
+    terminal.report(&report, &args.print)?;
     let exit = if report.partial && interrupted() { Exit::Interrupted } else { Exit::Success };
     draw_found(&Found::Sensitivity(Box::new(report)), &args.plots, args.force, terminal)?;
     Ok(exit)
@@ -73,16 +73,4 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sen
     let plan = text.plan(SweepPlan::read, &keys_of("sensitivity"), terminal)?;
     let study = Sensitivity::new(plan, path.parent().unwrap_or(Path::new("")));
     Ok((study.map_err(|error| study_failure(error, &text))?, text))
-}
-
-/// The report in the requested format.
-fn text_of(report: &SensitivityReport, args: &SensitivityArgs, terminal: &Terminal) -> Result<String, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    if args.print.json {
-        json("sensitivity", report).map_err(|error| failed(&error))
-    } else if args.print.csv {
-        sensitivity_csv(report).map_err(|error| failed(&error))
-    } else {
-        Ok(sensitivity_text(report, &terminal.look()))
-    }
 }

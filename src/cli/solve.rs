@@ -4,8 +4,8 @@ use tailspn::answer::can_stop;
 use tailspn::compile::{Code, Program};
 use tailspn::net::Net;
 use tailspn::report::{
-    AverageSection, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, counted, json,
-    passage_section, solve_csv, solve_report, solve_text, steady_section, time_section,
+    AverageSection, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, passage_section, solve_report,
+    steady_section, time_section,
 };
 use tailspn::solve::{
     Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings,
@@ -28,6 +28,10 @@ const COVERABILITY: usize = 20_000;
 
 /// Solves the net.
 pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let terminal = &terminal.in_full(args.all);
+    if args.goal.is_some() {
+        terminal.tell("warning: `--goal` is now `--until`; the old name goes away in the next release");
+    }
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     // what is asked about must be there, whatever the method
@@ -38,7 +42,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     match method(&loaded.net, &program, args, terminal)? {
         Method::Parts(section, method) => {
             let report = SolveReport::of_time(&subject(&loaded.net, &program), *section, method);
-            terminal.data(&text_of(&report, args, terminal)?)?;
+            terminal.report(&report, &args.print)?;
             solve_files::plot(report, args, terminal)?;
             Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
         }
@@ -67,7 +71,7 @@ fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal
         Ok(space) => space,
         Err(ExploreError::Unbounded(unbounded)) => {
             let found = Infinite { unbounded, graph: coverability(&program, COVERABILITY).ok() };
-            return found.tell(&program, &subject, &hidden, args, terminal);
+            return found.print(&program, &subject, &hidden, args, terminal);
         }
         Err(error) => return Err(failure(&error)),
     };
@@ -83,8 +87,10 @@ fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal
     };
     let report = report.without(&hidden);
     // what was found is shown even where a number could not be
-    terminal.data(&text_of(&report, args, terminal)?)?;
-    tell_zero_rates(&report, terminal);
+    terminal.report(&report, &args.print)?;
+    if space.stopped().is_none() {
+        terminal.remarks(&report, &args.print);
+    }
     numbers?;
     match space.stopped() {
         Some(_) if interrupted() => Ok(Exit::Interrupted),
@@ -107,8 +113,8 @@ struct Infinite {
 }
 
 impl Infinite {
-    /// Tells the proof, writes the graph where one is asked for, and refuses the rest.
-    fn tell(
+    /// Prints the proof, writes the graph where one is asked for, and refuses the rest.
+    fn print(
         &self,
         program: &Program,
         subject: &Subject<'_>,
@@ -117,7 +123,7 @@ impl Infinite {
         terminal: &Terminal,
     ) -> Result<Exit, Failure> {
         let report = SolveReport::of_unbounded(program, subject, &self.unbounded, self.graph.as_ref()).without(hidden);
-        terminal.data(&text_of(&report, args, terminal)?)?;
+        terminal.report(&report, &args.print)?;
         if let Some(graph) = &self.graph {
             solve_files::write_coverability(graph, program, subject.net, args, terminal)?;
         }
@@ -130,25 +136,6 @@ impl Infinite {
 const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `tailspn simulate --steady --tokens` shows \
                            whether the tokens settle";
 
-/// Says which transitions have their tokens and do not fire.
-fn tell_zero_rates(report: &SolveReport, terminal: &Terminal) {
-    let Some(row) = &report.zero_rates else { return };
-    let listed = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    if report.liveness.iter().all(|row| row.level == 0) {
-        let held = listed(&row.held);
-        terminal
-            .tell(&format!("note: nothing ever fires, as rates are 0 ({held}); --param NAME=VALUE sets a parameter"));
-        return;
-    }
-    for name in &row.never {
-        terminal.tell(&format!("note: the rate of `{name}` is 0 in every marking that enables it: it never fires"));
-    }
-    if row.dead_markings > 0 {
-        let (markings, held) = (counted(row.dead_markings as u64, "marking"), listed(&row.held));
-        terminal.tell(&format!("note: the net stops in {markings} only because rates are 0 there: {held}"));
-    }
-}
-
 /// What was asked, as expressions of the net.
 struct Asked {
     goal: Option<Code>,
@@ -158,10 +145,10 @@ struct Asked {
 
 impl Asked {
     fn parse(net: &Net, args: &SolveArgs) -> Result<Self, Failure> {
-        let goal = args.goal.as_deref().filter(|goal| *goal != "dead");
+        let goal = args.until().filter(|goal| *goal != "dead");
         let measures = args.measure.iter().map(|(name, text)| Ok((name.clone(), expression(net, "--measure", text)?)));
         Ok(Self {
-            goal: goal.map(|text| expression(net, "--goal", text)).transpose()?,
+            goal: goal.map(|text| expression(net, "--until", text)).transpose()?,
             from: args.from.as_deref().map(|text| expression(net, "--from", text)).transpose()?,
             measures: measures.collect::<Result<_, Failure>>()?,
         })
@@ -192,7 +179,7 @@ impl Numbers<'_> {
     /// The time to the goal where one is given or every run ends in a dead marking; else the long run. Both on request.
     fn fill(&self, report: &mut SolveReport, verdicts: &Verdicts) -> Result<(), Failure> {
         let dead_end = verdicts.recurrent.len() == self.space.dead().len();
-        let wants_dead = self.args.goal.as_deref() == Some("dead");
+        let wants_dead = self.args.until() == Some("dead");
         if let Some(from) = &self.asked.from {
             self.response(report, from)?;
         } else if let Some(goal) = &self.asked.goal {
@@ -213,12 +200,12 @@ impl Numbers<'_> {
         let limits = limits(self.args);
         let space = find_states(self.program, Some(goal), &limits, self.terminal).map_err(|error| failure(&error))?;
         let chain = space.complete().map_err(|error| refused(&error))?;
-        self.passage(report, &space, chain, space.goals(), self.args.goal.as_deref().unwrap_or_default())
+        self.passage(report, &space, chain, space.goals(), self.args.until().unwrap_or_default())
     }
 
     /// The time from one set of markings to another in the long run.
     fn response(&self, report: &mut SolveReport, from: &Code) -> Result<(), Failure> {
-        let [from_text, goal_text] = [&self.args.from, &self.args.goal].map(|text| text.as_deref().unwrap_or_default());
+        let [from_text, goal_text] = [self.args.from.as_deref(), self.args.until()].map(Option::unwrap_or_default);
         let holds = |code: &Code, what: &str| {
             let values =
                 self.space.values(code, what).map_err(|fault| Failure::plain(Exit::Model, fault.to_string()))?;
@@ -226,11 +213,11 @@ impl Numbers<'_> {
         };
         let starts: Vec<u32> = holds(from, "--from")?;
         let ends: Vec<u32> = match &self.asked.goal {
-            Some(goal) => holds(goal, "--goal")?,
+            Some(goal) => holds(goal, "--until")?,
             None => self.space.dead().to_vec(),
         };
         let steady = steady_state(self.chain, &LinearSettings::default()).map_err(|error| refused(&error))?;
-        for (code, option) in [(Some(from), "--from"), (self.asked.goal.as_ref(), "--goal")] {
+        for (code, option) in [(Some(from), "--from"), (self.asked.goal.as_ref(), "--until")] {
             let Some(code) = code else { continue };
             let passing = self.space.holds_in_zero_time(self.program, code, &steady.probabilities);
             if passing.map_err(|error| failure(&error))? {
@@ -312,16 +299,4 @@ fn never_entered(from: &str) -> Failure {
     let message = format!("in the long run, no marking in which `{from}` holds is ever entered");
     let help = "without --from, the time is measured from the start";
     Failure::new(Exit::Refused, Note::problem(message).with_help(help))
-}
-
-/// The report as it was asked for.
-fn text_of(report: &SolveReport, args: &SolveArgs, terminal: &Terminal) -> Result<String, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
-    if args.print.json {
-        json("solution", report).map_err(|error| failed(&error))
-    } else if args.print.csv {
-        solve_csv(report).map_err(|error| failed(&error))
-    } else {
-        Ok(solve_text(report, &terminal.look()))
-    }
 }

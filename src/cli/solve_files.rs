@@ -46,8 +46,8 @@ fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
     let picture = match &report.passage {
         Some(passage) => cdf_svg(&report.net.name, passage).map_err(|error| internal(&error))?,
         None => {
-            let message = "there is no time to draw: the net goes on for ever";
-            let note = Note::problem(message).with_help("name a goal with --goal EXPR");
+            let message = "there is no time to draw: no goal, and the net never stops";
+            let note = Note::problem(message).with_help("state a goal with --until EXPR");
             return Err(Failure::new(Exit::Refused, note));
         }
     };

@@ -50,13 +50,13 @@ pub(super) fn method(net: &Net, program: &Program, args: &SolveArgs, terminal: &
 
 /// What is asked besides the time to the dead marking.
 fn other_question(args: &SolveArgs) -> Option<&'static str> {
-    let goal = args.goal.as_deref().is_some_and(|goal| goal != "dead");
-    let averages = !args.at.is_empty() && args.goal.is_none();
+    let goal = args.until().is_some_and(|goal| goal != "dead");
+    let averages = !args.at.is_empty() && args.until().is_none();
     let asked = [
-        (goal, "--goal EXPR"),
+        (goal, "--until EXPR"),
         (args.from.is_some(), "--from"),
         (args.steady, "--steady"),
-        (averages, "--at without `--goal dead`"),
+        (averages, "--at without `--until dead`"),
         (!args.measure.is_empty(), "--measure"),
         (args.export_dot.is_some(), "--export-dot"),
         (args.export_svg.is_some(), "--export-svg"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use tailspn::report::{SweepReport, counted, duration, json, sweep_csv, sweep_pictures, sweep_report, sweep_text};
+use tailspn::report::{SweepReport, counted, duration, sweep_pictures, sweep_report};
 use tailspn::sim::Placement;
 use tailspn::sweep::{MergeError, Shard, Stored, Sweep, SweepPlan, SweepSettings, merge as merge_shards};
 
@@ -101,14 +101,7 @@ pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failu
 fn show(plan: &SweepPlan, stored: &Stored, print: &SweepPrintArgs, terminal: &Terminal) -> Result<(), Failure> {
     let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
     let report: SweepReport = sweep_report(plan, stored);
-    let text = if print.json {
-        json("sweep", &report).map_err(|error| internal(&error))?
-    } else if print.csv {
-        sweep_csv(&report).map_err(|error| internal(&error))?
-    } else {
-        sweep_text(&report, &terminal.look())
-    };
-    terminal.data(&text)?;
+    terminal.report(&report, &print.form)?;
     if print.plots.plots.is_none() {
         return Ok(());
     }

@@ -52,6 +52,7 @@ macro_rules! assert_shown {
             (r#""version": "[^"]+""#, r#""version": "[version]""#),
             (r"(\d\.\d{6})\d+", "$1…"),
             (r"tailspn \d+\.\d+\.\d+", "tailspn [version]"),
+            (r"tailspn: \d+\.\d+\.\d+", "tailspn: [version]"),
         ] }, { insta::assert_snapshot!($text) });
     };
 }

@@ -226,6 +226,6 @@ fn a_steady_state_of_a_net_that_stops() {
 
 #[test]
 fn bad_questions_to_solve() {
-    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--goal=#(nope) > 1", "--measure=a=1 +"]));
+    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--until=#(nope) > 1", "--measure=a=1 +"]));
     assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--max-memory=much"]));
 }

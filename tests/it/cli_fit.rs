@@ -103,7 +103,7 @@ const STAGES: &str = "[job]\nname = \"two\"\ninput_mb = 30\nexecutors = 2\ncores
 
 /// Mean time to the end of the job, by the exact methods on the exported net.
 fn solved(net: &str) -> f64 {
-    let output = tool(&["solve", net, "--goal", "#(finished) >= 1", "--json"]).output().unwrap();
+    let output = tool(&["solve", net, "--until", "#(finished) >= 1", "--json"]).output().unwrap();
     assert!(output.status.success(), "{}", crate::cli::show(&output));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     json["passage"]["mean_s"].as_f64().unwrap()

@@ -39,7 +39,7 @@ impl Results {
             &at("stages.toml"),
         ]);
         data(&["sweep", &at("curve.toml"), "-o", &at("swept")]);
-        let commands: [(&str, &[&str]); 11] = [
+        let commands: [(&str, &[&str]); 13] = [
             ("estimate", &["estimate", "--reps=2000"]),
             ("exact", &["estimate", &at("job.toml"), "--method=exact"]),
             ("stages", &["estimate", &at("stages.toml"), "--reps=200"]),
@@ -67,7 +67,9 @@ impl Results {
                     "--tokens",
                 ],
             ),
-            ("solution", &["solve", net, "--goal=#(a2) > 0", "--at=2"]),
+            ("solution", &["solve", net, "--until=#(a2) > 0", "--at=2"]),
+            ("structure", &["structure", net]),
+            ("check", &["check", net, "--pipe"]),
             ("whatif", &["whatif", "--reps=40"]),
             ("trace", &["trace", "tests/data/trace/speculation.spark.gz"]),
             ("diagnosis", &["diagnose", "tests/data/diagnose/job"]),
@@ -143,7 +145,7 @@ const DEADLINE: &str = "[sweep]\nbase = \"job.toml\"\n[optimize]\nmeasure = \"p9
                         [[axis]]\nkey = \"phases.means_s[7]\"\nname = \"merge\"\nvalues = [8, 5, 2]\nfaster = \"up\"\n";
 
 /// The results on the page, in its order: the argument, and the file with the same as JSON.
-const SHOWN: [(&str, &str); 22] = [
+const SHOWN: [(&str, &str); 24] = [
     ("estimate.json", "estimate.json"),
     ("exact.json", "exact.json"),
     ("stages.json", "stages.json"),
@@ -151,6 +153,8 @@ const SHOWN: [(&str, &str); 22] = [
     ("horizon.json", "horizon.json"),
     ("steady.json", "steady.json"),
     ("solution.json", "solution.json"),
+    ("structure.json", "structure.json"),
+    ("check.json", "check.json"),
     ("whatif.json", "whatif.json"),
     ("trace.json", "trace.json"),
     ("swept", "curve.json"),
@@ -372,20 +376,20 @@ const EXPECTED: [&str; 20] = [
     "result-3: waterfall cdf tail",
     "result-4: waterfall histogram cdf tail",
     "result-7: cdf tail",
-    "result-8: policies",
-    "result-9: waterfall bounds",
-    "result-10: curve",
-    "result-11: heat",
-    "result-12: tornado",
-    "result-13: stragglers",
-    "result-14: derivatives",
-    "result-15: tornado",
-    "result-16: effects",
-    "result-17: indices",
-    "result-18: deadline",
-    "result-19: deadline",
-    "result-20: tasks",
-    "result-22: deadline",
+    "result-10: policies",
+    "result-11: waterfall bounds",
+    "result-12: curve",
+    "result-13: heat",
+    "result-14: tornado",
+    "result-15: stragglers",
+    "result-16: derivatives",
+    "result-17: tornado",
+    "result-18: effects",
+    "result-19: indices",
+    "result-20: deadline",
+    "result-21: deadline",
+    "result-22: tasks",
+    "result-24: deadline",
 ];
 
 /// Every report that a page can be made of, read and written again, is the same text.
@@ -466,16 +470,19 @@ fn a_ranking_that_may_be_chance_is_told() {
         let same: Vec<&str> = same.iter().map(String::as_str).collect();
         let (page, found) = page_of(&same);
         let [first, second] = [0, 1].map(|i| found["knobs"][i]["name"].as_str().unwrap());
-        let told = format!("That it comes first is not sure: its interval overlaps that of {second}");
-        assert!(page.contains(&format!("{first} may ")) && page.contains(&told), "{method}");
-        assert!(!told.contains("load") && data(&same).contains("that it comes first is not sure"), "{method}");
+        let told = format!("Its rank is not significant: its interval overlaps that of {second}");
+        assert!(page.contains(&format!("{first} may have the largest effect")) && page.contains(&told), "{method}");
+        assert!(
+            !told.contains("load") && data(&same).replace('\n', " ").contains("Its rank is not significant"),
+            "{method}"
+        );
         let apart: Vec<&str> = apart.iter().map(String::as_str).collect();
         let (page, _) = page_of(&apart);
         assert!(
-            page.contains("That it comes first is as sure as these intervals") && page.contains("reduce "),
+            page.contains("Its interval overlaps no other.") && page.contains("reduce has the largest effect"),
             "{method}"
         );
-        assert!(!data(&apart).contains("not sure"), "{method}");
+        assert!(!data(&apart).replace('\n', " ").contains("not significant"), "{method}");
     }
 }
 
@@ -487,8 +494,8 @@ fn an_optimisation_becomes_a_page() {
     std::fs::write(at("job.toml"), "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n").unwrap();
     std::fs::write(at("plan.toml"), DEADLINE.replace("deadline_s = 75", "deadline_s = 53")).unwrap();
     let (page, found) = page_of(&["optimize", &at("plan.toml")]);
-    assert!(page.contains("The cheapest that was shown to meet the deadline: reduce = "), "{found}");
-    assert!(page.contains("All these decisions together are right with 95 % confidence."));
+    assert!(page.contains("The cheapest configuration that meets the deadline: reduce = "), "{found}");
+    assert!(page.contains("All these decisions hold together with 95% confidence."));
     let rows = found["looked_at"].as_array().unwrap();
     for verdict in ["meets", "fails", "undecided"] {
         let all = rows.iter().filter(|row| row["verdict"] == verdict).count();
@@ -496,10 +503,10 @@ fn an_optimisation_becomes_a_page() {
         let said = page.matches(verdict).count();
         assert!(all == 0 || said >= all + 2, "{verdict}: {said} of {all}");
     }
-    assert_eq!(page.matches("; chosen").count(), 1);
+    assert_eq!(page.matches(", chosen").count(), 1);
     let (none, found) = page_of(&["optimize", &at("plan.toml"), "--deadline=5"]);
     assert_eq!(found["answer"], "none");
-    assert!(none.contains("No point meets the deadline. The last in order of cost fails: "));
+    assert!(none.contains("No configuration meets the deadline. The last in order of cost fails: "));
     // at the very quantile nothing can be shown
     let open = DEADLINE.replace("values = [9, 6, 3]", "values = [9]").replace("values = [8, 5, 2]", "values = [8]");
     let open = open
@@ -510,7 +517,7 @@ fn an_optimisation_becomes_a_page() {
     std::fs::write(at("open.toml"), open.replace("deadline_s = 75", &format!("deadline_s = {quantile}"))).unwrap();
     let (open, found) = page_of(&["optimize", &at("open.toml")]);
     assert_eq!(found["answer"], "undecided", "{found}");
-    assert!(open.contains("No point was shown to meet the deadline, but not all were shown to fail"));
+    assert!(open.contains("no configuration was shown to meet the deadline, and not all were shown to fail"));
 }
 
 /// A number of what a command prints.
@@ -640,7 +647,7 @@ fn files_that_are_no_results_are_told_apart() {
         "{\"a\": 1}",
         &whole[..300],
         &whole.replace("\"format_version\": 1", "\"format_version\": 7"),
-        &whole.replace("\"kind\": \"simulation\"", "\"kind\": \"check\""),
+        &whole.replace("\"kind\": \"simulation\"", "\"kind\": \"other\""),
         &whole.replace("\"replications\": 10", "\"replications\": \"ten\""),
         "[job]\nname = \"a plan without a result\"\n",
     ]
@@ -753,7 +760,7 @@ fn pictures_that_have_a_name_are_what_its_ending_says() {
     data(&[
         "solve",
         net,
-        "--goal=#(a2) > 0",
+        "--until=#(a2) > 0",
         "--plot-cdf",
         &at("cdf.png"),
         "--export-svg",

@@ -45,7 +45,7 @@ fn solve_shows_the_time_to_a_goal() {
     let area: f64 = points.windows(2).map(|w| (w[1][0] - w[0][0]) * (1.0 - 0.5 * (w[0][1] + w[1][1]))).sum();
     let mean = number(&found["passage"]["mean_s"]);
     assert!(area < mean && mean - area < 0.005 * mean, "{area} {mean}");
-    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--goal", "#(queue) >= 5", "--csv"]));
+    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--until", "#(queue) >= 5", "--csv"]));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn solve_draws_the_distribution() {
     let file = folder.path().join("time.svg");
     let path = file.to_string_lossy();
     let net = "models/textbook/mm1k.xml";
-    let goal = ["solve", net, "--goal", "#(queue) >= 5", "--plot-cdf", &path];
+    let goal = ["solve", net, "--until", "#(queue) >= 5", "--plot-cdf", &path];
     let p99 = number(&json(&goal)["passage"]["quantiles"][3]["value"]);
     let picture = std::fs::read_to_string(&file).unwrap();
     assert!(picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"));
@@ -91,7 +91,7 @@ fn job(folder: &Path, name: &str, plan: &str, args: &[&str]) -> String {
 fn a_schedule_with_too_many_states_is_solved_by_its_parts() {
     let folder = tempfile::tempdir().unwrap();
     let net = job(folder.path(), "job", "[job]\nname = \"large\"\n", &[]);
-    let found = json(&["solve", &net, "--goal", "dead", "--at", "80,100"]);
+    let found = json(&["solve", &net, "--until", "dead", "--at", "80,100"]);
     assert_eq!(found["method"]["used"], "series-parallel");
     assert!(found["method"]["no_states"].as_str().unwrap().starts_with("more than 10,000 of them"));
     // the closed form of the same job knows nothing of nets
@@ -116,12 +116,12 @@ fn a_schedule_with_too_many_states_is_solved_by_its_parts() {
 fn both_methods_agree_on_a_small_schedule() {
     let folder = tempfile::tempdir().unwrap();
     let net = job(folder.path(), "job", "", &["--maps", "3", "--reduces", "2"]);
-    let states = json(&["solve", &net, "--at", "30", "--goal", "dead"]);
+    let states = json(&["solve", &net, "--at", "30", "--until", "dead"]);
     assert_eq!(
         (states["method"]["used"].as_str(), &states["method"]["no_series_parallel"]),
         (Some("states"), &Value::Null)
     );
-    let parts = json(&["solve", &net, "--at", "30", "--goal", "dead", "--method", "series-parallel"]);
+    let parts = json(&["solve", &net, "--at", "30", "--until", "dead", "--method", "series-parallel"]);
     assert!(parts["state_space"].is_null() && parts["passage"]["states"].is_null());
     let [states, parts] = [&states["passage"], &parts["passage"]];
     let exact = number(&states["mean_s"]);
@@ -193,19 +193,19 @@ fn the_coverability_graph_of_an_unbounded_net_is_drawn() {
 #[test]
 fn a_response_time_begins_where_it_is_told() {
     let net = "models/textbook/mm1k.xml";
-    let found = json(&["solve", net, "--from", "#(queue) == 1", "--goal", "#(queue) == 0"]);
+    let found = json(&["solve", net, "--from", "#(queue) == 1", "--until", "#(queue) == 0"]);
     // a busy period, by renewal: (1 - p_0) / (λ p_0) with p_0 = 243/665 and λ = 2 /s
     let exact = (1.0 - 243.0 / 665.0) / (2.0 * 243.0 / 665.0);
     assert!((number(&found["passage"]["mean_s"]) / exact - 1.0).abs() < 1e-12, "{}", found["passage"]["mean_s"]);
     assert_eq!(found["passage"]["goal"], "#(queue) == 0 from #(queue) == 1");
-    assert_shown!(shown_without_data(&["solve", net, "--from", "#(queue) > 7", "--goal", "#(queue) == 0"]));
+    assert_shown!(shown_without_data(&["solve", net, "--from", "#(queue) > 7", "--until", "#(queue) == 0"]));
     let tandem = "models/textbook/tandem_blocking.xml";
     assert_shown!(shown_without_data(&[
         "solve",
         tandem,
         "--from",
         "#(waiting) == 3",
-        "--goal",
+        "--until",
         "#(waiting) + #(done) == 3"
     ]));
 }

@@ -190,11 +190,13 @@ fn a_sweep_that_was_cut_short_goes_on_and_gives_the_same_bytes() {
     let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
     let expected = data(&["sweep", &plan, "-o", &whole]);
     let first = shown(&["sweep", &plan, "-o", &cut, "--max-points=4"]);
-    assert!(first.starts_with("exit 0") && first.contains("PARTIAL: 4 points of 10 so far"), "{first}");
+    assert!(first.starts_with("exit 0") && first.contains("Partial: 4 of 10 configurations are complete"), "{first}");
     assert!(first.contains("--resume goes on"), "{first}");
     let again = shown(&["sweep", &plan, "-o", &cut]);
     assert!(again.starts_with("exit 7") && unbroken(&again).contains("holds a sweep already"), "{again}");
-    assert!(data(&["sweep", &plan, "-o", &cut, "--resume", "--max-points=1"]).contains("5 points of 10"));
+    assert!(
+        data(&["sweep", &plan, "-o", &cut, "--resume", "--max-points=1"]).contains("Partial: 5 of 10 configurations")
+    );
     assert_eq!(data(&["sweep", &plan, "-o", &cut, "--resume"]), expected);
     assert_eq!(files(&whole), files(&cut));
     assert_eq!(files(&whole).len(), 2);

@@ -7,6 +7,7 @@ mod knobs;
 mod plots;
 mod report;
 mod run;
+mod solve;
 mod sweeps;
 mod syscalls;
 mod trace;
@@ -19,6 +20,7 @@ pub(crate) use knobs::{OptimizeArgs, SensitivityArgs, SensitivityMethod};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{BackendChoice, Form, Method, PlaceArgs, PrintArgs, PrintRowsArgs, PrintTextArgs, RunArgs};
+pub(crate) use solve::{SolveArgs, SolveMethod};
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use syscalls::{
     ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,
@@ -162,9 +164,8 @@ pub(crate) struct CheckArgs {
     /// Also list what is different in another net: parts by their ids, and what they mean, not how they are drawn
     #[arg(long, value_name = "OTHER")]
     pub(crate) against: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintTextArgs,
 }
 
 #[derive(Debug, Args)]
@@ -251,92 +252,6 @@ pub(crate) struct SimulateArgs {
     /// Replace files that exist
     #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Without --goal, --at and --steady: the time to the dead marking where every run ends in one, else the long run.
-
-Examples:
-    tailspn solve net.xml                                       states, verdicts, the long run
-    tailspn solve net.xml --goal '#(done) >= 3' --at 10,20      distribution of the time to a goal
-    tailspn solve net.xml --goal '#(done) >= 3' --plot-cdf time.svg
-    tailspn solve net.xml --from '#(asked) > 0' --goal '#(answered) > 0'
-    tailspn solve net.xml --measure 'busy=#(server) > 0' --json
-    tailspn solve net.xml --export-svg graph.svg --export-prism net
-")]
-#[command(group(clap::ArgGroup::new("graph").multiple(true)))]
-pub(crate) struct SolveArgs {
-    #[command(flatten)]
-    pub(crate) net: NetArgs,
-    /// Distribution of the time to a goal: an expression that is not 0 there, or `dead` (nothing can fire)
-    #[arg(long, value_name = "EXPR", help_heading = "Question")]
-    pub(crate) goal: Option<String>,
-    /// Measure the time not from the start, but from markings where this expression is not 0: from each of them as often as it
-    /// is entered in the long run
-    #[arg(long, value_name = "EXPR", requires = "goal", help_heading = "Question")]
-    pub(crate) from: Option<String>,
-    /// Averages at these model times, in seconds, and with --goal how likely it is reached by then
-    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
-    pub(crate) at: Vec<f64>,
-    /// Averages in the long run, also where there is a goal
-    #[arg(long, help_heading = "Question")]
-    pub(crate) steady: bool,
-    /// The mean of an expression, such as the probability that it holds; may be repeated
-    #[arg(long, value_name = "NAME=EXPR", value_parser = values::named, help_heading = "Question")]
-    pub(crate) measure: Vec<(String, String)>,
-    /// How the answer is found; `auto` takes states, but for the time to the dead marking of a schedule of delays in series and side
-    /// by side with more than 10,000 states
-    #[arg(long, default_value = "auto", help_heading = "Method")]
-    pub(crate) method: SolveMethod,
-    /// Steps of the grid of times of series-parallel reduction: with more of them its bounds are closer together
-    #[arg(long, value_name = "N", default_value = "262_144", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Method")]
-    pub(crate) grid_steps: u64,
-    /// Most states [default: 50 million]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
-    pub(crate) max_states: Option<u64>,
-    /// Most memory for states, such as 500M or 8G [default: 6G]
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
-    pub(crate) max_memory: Option<u64>,
-    /// Wall time after which the search for states ends with what it has, such as 30s or 5m
-    #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
-    pub(crate) max_time: Option<Duration>,
-    #[command(flatten)]
-    pub(crate) print: PrintArgs,
-    /// Draw the distribution function of the time to the goal, or to the dead marking; FILE.png is a PNG
-    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
-    pub(crate) plot_cdf: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) plots: PlotArgs,
-    /// Write the reachability graph for Graphviz, up to 20,000 markings; of an unbounded net, the coverability graph
-    #[arg(long, value_name = "FILE", group = "graph", help_heading = "Output")]
-    pub(crate) export_dot: Option<PathBuf>,
-    /// Draw the same graph, up to 300 markings; FILE.png is a PNG
-    #[arg(long, value_name = "FILE.svg", group = "graph", help_heading = "Output")]
-    pub(crate) export_svg: Option<PathBuf>,
-    /// Show vanishing markings in these graphs too
-    #[arg(long, requires = "graph", help_heading = "Output")]
-    pub(crate) draw_vanishing: bool,
-    /// Write the generator of the Markov chain as Matrix Market
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) export_mtx: Option<PathBuf>,
-    /// Write the Markov chain as PREFIX.sta, PREFIX.tra and PREFIX.lab for PRISM
-    #[arg(long, value_name = "PREFIX", help_heading = "Output")]
-    pub(crate) export_prism: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(long, help_heading = "Output")]
-    pub(crate) force: bool,
-}
-
-/// How `solve` finds its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SolveMethod {
-    /// What can answer; the output says which it was
-    Auto,
-    /// All markings, and their Markov chain
-    States,
-    /// The time at which a schedule is complete, from its parts, with certain bounds; no states
-    SeriesParallel,
 }
 
 /// What a simulation is asked.
@@ -443,9 +358,8 @@ pub(crate) enum StructurePart {
 #[cfg(feature = "gpu")]
 #[derive(Debug, Args)]
 pub(crate) struct DevicesArgs {
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintTextArgs,
 }
 
 #[cfg(feature = "gpu")]
@@ -469,9 +383,8 @@ pub(crate) struct BenchArgs {
     /// Memory bandwidth of the card in GB/s, for the bound by memory
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = values::positive)]
     pub(crate) memory_gbs: Option<f64>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintTextArgs,
 }
 
 #[derive(Debug, Args)]

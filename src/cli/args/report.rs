@@ -21,8 +21,7 @@ Examples:
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["output", "plots"]).multiple(true).required(true)))]
 pub(crate) struct ReportArgs {
-    /// What tailspn wrote: the --json of estimate, simulate, solve, whatif, trace, diagnose, sweep, sensitivity, optimize, fit, or the
-    /// folder of a sweep; also plans and nets, which are shown with the result before them; `-` is JSON from standard input
+    /// What tailspn wrote: the --json of a command, or the folder of a sweep; also plans and nets, which are shown with the result before them; `-` is JSON from standard input
     #[arg(required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// Page to write: one file of HTML; `-` is standard output

@@ -8,8 +8,7 @@ use clap::{Args, ValueEnum};
 
 use tailspn::sweep::Shard;
 
-use crate::cli::args::PlaceArgs;
-use crate::cli::args::PlotArgs;
+use crate::cli::args::{PlaceArgs, PlotArgs, PrintArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -92,12 +91,8 @@ pub(crate) struct MergeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct SweepPrintArgs {
-    /// Print JSON (described in docs/json.md)
-    #[arg(long, conflicts_with = "csv")]
-    pub(crate) json: bool,
-    /// Print CSV: one point a row
-    #[arg(long)]
-    pub(crate) csv: bool,
+    #[command(flatten)]
+    pub(crate) form: PrintArgs,
     /// Drawn is what fits: a curve for one axis, a heat map for a grid of two, a tornado for one axis at a time.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,

@@ -230,14 +230,6 @@ impl<'a> Document<'a> {
     pub fn figure(&mut self, figure: Figure<'a>) {
         self.blocks.push(Block::Figure(figure));
     }
-
-    /// Adds a picture that is already drawn.
-    pub(crate) fn drawn(&mut self, picture: Option<Picture>, title: &str, caption: impl Into<String>) {
-        if let Some(picture) = picture {
-            self.figure(Figure::new(title, caption).drawn(move || Ok(Some(picture.clone()))));
-        }
-    }
-
     /// Adds a table, if it has rows.
     pub fn table(&mut self, table: Table) {
         if !table.rows.is_empty() {

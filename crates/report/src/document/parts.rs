@@ -119,11 +119,6 @@ pub(crate) fn times_table(title: &str, level: f64, methods: &[(&str, &'static st
     table
 }
 
-/// What the small numbers are.
-pub(crate) fn interval_note(level: f64) -> String {
-    format!("Small numbers: {} % intervals, or certain bounds of exact numbers.", plain(100.0 * level))
-}
-
 /// Quantiles that are marked under a histogram of text.
 const MARKED: [f64; 3] = [0.5, 0.95, 0.99];
 

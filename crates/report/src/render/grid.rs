@@ -39,9 +39,15 @@ impl Set {
             // a name that is missing needs no mark
             Some(Cell::Empty) | None => [if column == 0 { "" } else { "-" }.to_owned(), String::new()],
         };
-        let numbers = rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.is_text()));
+        let any = |is: fn(&Cell) -> bool| rows.iter().any(|row| row.get(column).is_some_and(is));
+        // values of a list are words and numbers: all start at the left
+        let mixed = table.form == Form::Fields && any(|cell| matches!(cell, Cell::Text { .. }));
+        let numbers = !mixed && any(|cell| !cell.is_text());
         let header = look.words(&table.columns[column].header());
-        let cells: Vec<_> = rows.iter().map(cell).collect();
+        let joined = |[left, right]: [String; 2]| {
+            if mixed && !right.is_empty() { [format!("{left} {right}"), String::new()] } else { [left, right] }
+        };
+        let cells: Vec<_> = rows.iter().map(cell).map(joined).collect();
         let room = table.columns[column].show == Show::Room;
         let mut set = Self { header, cells, numbers, room, width: [0, 0] };
         set.measure();

@@ -41,9 +41,12 @@
 
 mod answer;
 mod attempts;
+mod bench;
 mod cdf_plot;
+mod check;
 mod csv;
 mod deadline_plot;
+mod devices;
 mod diagnosis;
 mod diagnosis_document;
 mod diagnosis_svg;
@@ -61,7 +64,6 @@ pub(crate) mod number;
 mod optimize;
 mod page;
 pub(crate) mod passage;
-mod passage_text;
 pub(crate) mod picture;
 pub(crate) mod plot;
 #[cfg(feature = "png")]
@@ -72,15 +74,13 @@ mod sensitivity;
 mod sensitivity_plot;
 mod simulation_document;
 mod solve;
+mod solve_document;
 mod solve_numbers;
-mod solve_numbers_text;
-mod solve_text;
 mod stages;
 mod steady;
 mod stragglers_plot;
 mod structure;
-mod structure_csv;
-mod structure_text;
+mod structure_document;
 pub(crate) mod summary;
 pub(crate) mod sweep;
 mod sweep_plot;
@@ -103,8 +103,11 @@ pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline,
 pub use crate::estimate::{Doubt, Measured};
 pub use crate::render::{Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{AnswerMethod, exact_report, exact_steady_report};
+pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 pub use cdf_plot::cdf_svg;
-pub use csv::{CsvError, solve_csv};
+pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow, PipeRow};
+pub use csv::CsvError;
+pub use devices::{AdapterRow, DevicesReport};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
@@ -119,7 +122,7 @@ pub use long_tail::{
     watched_text,
 };
 pub use number::{count, counted, duration, plain, quantile_name, within};
-pub use optimize::{LookRow, OptimizeReport, optimize_csv, optimize_report, optimize_text};
+pub use optimize::{LookRow, OptimizeReport, optimize_report};
 pub use page::{Shown, page};
 pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
@@ -127,7 +130,6 @@ pub use plot::{Picture, PlotError, Width};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use read::{Found, KINDS, ReadError, read_json};
-pub use sensitivity::{sensitivity_csv, sensitivity_text};
 pub use solve::{
     CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
     UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
@@ -136,20 +138,17 @@ pub use solve_numbers::{
     AverageSection, DistributionRow, NumberRow, StateRow, SteadySection, TimeSection, average_section, steady_section,
     time_section,
 };
-pub use solve_text::solve_text;
 pub use stages::{SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
-    BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, SetRow, SetRows, StructureReport,
+    BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, Sections, SetRow, SetRows, StructureReport,
     ThroughputRow, Verdict, Weight, structure_report,
 };
-pub use structure_csv::structure_csv;
-pub use structure_text::{Extent, Sections, structure_text};
 pub use summary::{
     DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
     SnapshotRow, Subject, simulation_report,
 };
-pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_csv, sweep_report, sweep_text};
+pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_report};
 pub use sweep_plot::sweep_pictures;
 pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report};
 pub use syscalls_document::syscall_profile_document;

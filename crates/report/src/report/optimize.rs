@@ -1,17 +1,17 @@
-//! Which point is the cheapest that meets a deadline, and how that is shown, as text, CSV and JSON.
-
-use std::fmt::Write as _;
+//! The result of an optimisation: the cheapest configuration that meets a deadline, and all that were judged.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::optimize::{Answer, Candidate, Found, Look as LookAt, OptimizePlan, Search, Verdict};
-use crate::render::Look;
-use crate::report::csv::CsvError;
+use crate::report::deadline_plot::Deadline;
 use crate::report::json::Word;
-use crate::report::number::{counted, plain, within};
-use crate::report::sweep::{AxisRow, value_text};
-use crate::report::table::{Align, Table};
+use crate::report::number::{count, counted, plain};
+use crate::report::sweep::{AxisRow, value_key, value_text};
+
+/// Most configurations that readers see; JSON and CSV have all.
+const MOST: usize = 200;
 
 /// A point that was looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,172 +151,189 @@ fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
     }
 }
 
-/// The values of a point in words.
-pub(super) fn words(report: &OptimizeReport, row: &LookRow) -> String {
+impl Report for OptimizeReport {
+    const KIND: &'static str = "optimize";
+
+    fn document(&self) -> Document<'_> {
+        let measure = if self.measure == "mean" { "mean time" } else { &self.measure };
+        let deadline = plain(self.deadline_s);
+        let candidates = counted(self.candidates, "configuration");
+        let mut document = Document {
+            kind: "optimisation",
+            title: format!("Within {deadline} s at the least cost"),
+            question: format!("Which of {candidates} is the cheapest with a {measure} of at most {deadline} s?"),
+            answer: answer(self),
+            remarks: remarks(self),
+            plan: self.plan.clone(),
+            provenance: provenance(self),
+            ..Document::default()
+        };
+        let left = Deadline::new(self).left_out;
+        let left = if left > 0 { format!(" {} are not drawn.", count(left as u128)) } else { String::new() };
+        let caption = format!(
+            "Each mark is a configuration: its cost, its time, and as a grey line the interval by which it was judged. It meets the \
+             deadline if the whole interval is at or below the line, and fails if the interval is above.{left}"
+        );
+        let draw = || Deadline::new(self).picture();
+        document.figure(Figure::new("Cost and time of the configurations", caption).drawn(draw));
+        document.table(points(self));
+        document
+    }
+}
+
+/// Returns the values of a configuration in words.
+fn words(report: &OptimizeReport, row: &LookRow) -> String {
     let cells = report.axes.iter().zip(&row.values);
     let words = cells.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// The measure of a point with its interval.
-fn interval(report: &OptimizeReport, row: &LookRow) -> String {
-    let (Some(value), Some(low), Some(high)) = (row.value_s, row.low_s, row.high_s) else {
-        return format!("{} unknown", report.measure);
-    };
-    let half = Some(0.5 * (high - low)).filter(|half| *half > 0.0);
-    let text = |number| within(number, half);
-    let level = plain(100.0 * row.level);
-    format!("{} {} s, {} to {} s at {level} %", report.measure, text(value), text(low), text(high))
-}
-
-/// The cost of a point, with its interval where it is an estimate.
-fn cost_text(row: &LookRow) -> String {
-    let ends = row.cost_low.zip(row.cost_high).filter(|(low, high)| low < high);
-    let Some((low, high)) = ends else { return plain(row.cost) };
-    let text = |number| within(number, Some(0.5 * (high - low)));
-    format!("{} ({} to {})", text(row.cost), text(low), text(high))
-}
-
-/// The cost, as it was written, with what time adds to it.
+/// Returns the cost as it was written, with what time adds to it.
 pub(super) fn cost_words(report: &OptimizeReport) -> String {
     let cost = &report.cost;
     report.cost_per_s.as_ref().map_or_else(|| cost.clone(), |per_s| format!("{cost} + ({per_s}) * mean time [s]"))
 }
 
-/// The text of an optimisation: the answer in words, then all points that were looked at.
-pub fn optimize_text(report: &OptimizeReport, look: &Look) -> String {
-    let measure = &report.measure;
-    let mut text = look.heading(&format!(
-        "cheapest of {} with {measure} <= {} s, with {} % confidence",
-        counted(report.candidates, "point"),
-        plain(report.deadline_s),
-        plain(100.0 * report.confidence)
-    ));
-    text += &answer(report);
-    text.push('\n');
-    text += &look.heading(&format!("points looked at, by {}; {measure} [s]", search_words(report)));
-    text += &looks_table(report).text();
-    let replications = counted(report.replications, "replication");
-    let looked = counted(report.looked_at.len() as u128, "point");
-    let _ = write!(text, "\n{looked} looked at");
-    if report.eliminated > 0 {
-        let _ = write!(text, ", {} left out as {}", report.eliminated, left_out_as(report));
-    }
-    let _ = writeln!(text, ", {replications} in all, seed {}", report.seed);
-    text
+/// Returns the measure of a configuration; none if nothing was run.
+fn time(at: &str, row: &LookRow) -> Option<Number> {
+    Some(Number::new(format!("{at}/value_s"), row.value_s?, "s").between(row.low_s, row.high_s))
 }
 
-pub(super) fn search_words(report: &OptimizeReport) -> &'static str {
-    match &*report.search {
-        "bisection" => "bisection",
-        "comparison" => "comparison of estimated costs",
-        _ => "rising cost",
-    }
+/// Returns the cost of a configuration, with its interval if it is an estimate.
+fn cost(at: &str, row: &LookRow) -> Number {
+    Number::new(format!("{at}/cost"), row.cost, "").between(row.cost_low, row.cost_high)
 }
 
-/// The answer in words.
-fn answer(report: &OptimizeReport) -> String {
-    let mut text = String::new();
-    match (&report.chosen, &*report.answer) {
-        (Some(chosen), answer) => {
-            let _ = writeln!(text, "  {}, cost {}", words(report, chosen), cost_text(chosen));
-            let _ = writeln!(text, "  {}", interval(report, chosen));
-            if answer == "meets" {
-                text += "  a cheaper point stayed open, see below: this one meets the deadline, but may not be the cheapest\n";
-            } else if report.cost_per_s.is_some() {
-                text += "  no other costs less by more than the indifference\n";
+/// `workers = 4, cost 4, p95 120 s`.
+fn point(report: &OptimizeReport, at: &str, row: &LookRow) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = vec![format!("{}, cost ", words(report, row)).into(), cost(at, row).into()];
+    if let Some(time) = time(at, row) {
+        pieces.extend([format!(", {} ", report.measure).into(), time.into()]);
+    }
+    pieces.push(".".into());
+    pieces
+}
+
+/// Returns the chosen configuration, why no cheaper one was taken, and the confidence.
+fn answer(report: &OptimizeReport) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    match &report.chosen {
+        Some(chosen) => {
+            pieces.push("The cheapest configuration that meets the deadline: ".into());
+            pieces.extend(point(report, "/chosen", chosen));
+            if report.answer != "meets" && report.cost_per_s.is_some() {
+                pieces.push(" No other costs less by more than the indifference.".into());
             }
         }
-        (None, "none") => text += "  no point meets the deadline\n",
-        (None, "undecided") => {
-            text += "  undecided: no point was shown to meet the deadline, and not all were shown to fail; more \
-                     `max_replications`,\n  or a smaller `indifference`, decide nearer to the deadline\n";
-        }
-        (None, _) => text += "  stopped before anything was decided\n",
+        None => pieces.push(
+            match &*report.answer {
+                "none" => "No configuration meets the deadline.",
+                "undecided" => {
+                    "Undecided: no configuration was shown to meet the deadline, and not all were shown to fail."
+                }
+                _ => "Nothing was decided.",
+            }
+            .into(),
+        ),
     }
     match &report.next_cheaper {
         Some(cheaper) => {
             let which = match &report.chosen {
-                Some(_) if report.cost_per_s.is_none() => "next cheaper",
-                _ => "nearest",
+                _ if report.cost_per_s.is_some() => "nearest in cost",
+                Some(_) => "next cheaper one",
+                None => "last in order of cost",
             };
-            let verdict = &cheaper.verdict;
-            let _ = writeln!(text, "  {which}: {}, cost {}: {verdict}", words(report, cheaper), cost_text(cheaper));
-            let _ = writeln!(text, "  {}", interval(report, cheaper));
+            let verdict = match &*cheaper.verdict {
+                "undecided" | "stopped" => "stayed undecided",
+                "meets" => "meets it too",
+                verdict => verdict,
+            };
+            pieces.push(format!(" The {which} {verdict}: ").into());
+            pieces.extend(point(report, "/next_cheaper", cheaper));
         }
         None if report.chosen.is_some() && report.cost_per_s.is_none() => {
-            text += "  there is nothing cheaper among the points\n";
+            pieces.push(" No configuration is cheaper.".into())
         }
-        None if report.chosen.is_some() => text += "  no other point meets the deadline\n",
         None => {}
     }
-    text
-}
-
-fn looks_table(report: &OptimizeReport) -> Table {
-    let right = |name: &str| (name.to_owned(), Align::Right);
-    let axes = report.axes.iter().map(|axis| right(&axis.name));
-    let rest = ["cost", &report.measure, "from", "to", "level [%]", "replications"].map(right);
-    let mut table = Table::new(axes.chain(rest).chain([("verdict".to_owned(), Align::Left)]));
-    for row in &report.looked_at {
-        let half = row.low_s.zip(row.high_s).map(|(low, high)| 0.5 * (high - low)).filter(|half| *half > 0.0);
-        let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| within(value, half));
-        let mut cells: Vec<String> =
-            row.values.iter().map(|value| value.as_ref().map_or_else(String::new, value_text)).collect();
-        cells.push(cost_text(row));
-        cells.extend([row.value_s, row.low_s, row.high_s].map(number));
-        cells.extend([plain(100.0 * row.level), counted_plain(row.replications), row.verdict.to_string()]);
-        table.push(cells);
+    if report.answer != "stopped" {
+        let level = plain(100.0 * report.confidence);
+        pieces.push(format!(" All these decisions hold together with {level}% confidence.").into());
     }
-    table
+    pieces
 }
 
-/// Why points were not looked at.
-pub(super) fn left_out_as(report: &OptimizeReport) -> &'static str {
-    if report.cost_per_s.is_some() {
-        "no faster than one that fails, or too dear whatever their time"
-    } else {
-        "no faster than one that fails"
-    }
+fn remarks(report: &OptimizeReport) -> Vec<String> {
+    let remark = match &*report.answer {
+        "meets" if report.cost_per_s.is_some() => "Another configuration may cost less.",
+        "meets" => "A cheaper configuration stayed undecided, and may meet the deadline too.",
+        "undecided" => "More `max_replications`, or a smaller `indifference`, decide nearer to the deadline.",
+        "stopped" => "Partial: the search was stopped before its end.",
+        _ => return Vec::new(),
+    };
+    vec![remark.to_owned()]
 }
 
-fn counted_plain(number: u64) -> String {
-    crate::report::number::count(number.into())
+fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
+    let search = match &*report.search {
+        "bisection" => "bisection",
+        "comparison" => "comparison of estimated costs",
+        _ => "rising cost",
+    };
+    let dear = if report.cost_per_s.is_some() { ", or too expensive at any time" } else { "" };
+    let left_out = match report.eliminated {
+        0 => "0".to_owned(),
+        some => format!("{} (no faster than one that fails{dear})", count(some.into())),
+    };
+    [
+        ("tailspn", report.version.to_string()),
+        ("seed", report.seed.to_string()),
+        ("search", search.to_owned()),
+        ("cost", cost_words(report)),
+        ("judged", count(report.looked_at.len() as u128)),
+        ("excluded", left_out),
+        ("replications", count(report.replications.into())),
+    ]
+    .map(|(name, value)| [name.to_owned(), value])
+    .into()
 }
 
-/// The CSV of an optimisation: a point that was looked at a row.
-///
-/// # Errors
-///
-/// [`CsvError`], which no report of this crate causes.
-pub fn optimize_csv(report: &OptimizeReport) -> Result<String, CsvError> {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let mut header = vec!["point".to_owned()];
-    header.extend(report.axes.iter().map(|axis| axis.key.clone()));
-    header.extend(
-        ["cost", "cost_low", "cost_high", "verdict", "chosen", "measure", "value_s", "low_s", "high_s", "level"]
-            .map(str::to_owned),
-    );
-    header.extend(["replications", "looks", "seed"].map(str::to_owned));
-    writer.write_record(&header).map_err(CsvError::new)?;
-    let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    for row in &report.looked_at {
-        let mut cells = vec![row.point.to_string()];
-        cells.extend(row.values.iter().map(|value| {
-            value.as_ref().map_or_else(String::new, |value| match value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            })
-        }));
+/// Returns the configurations that were judged, in the order of the search.
+fn points(report: &OptimizeReport) -> Table {
+    let mut columns = vec![Column::new("no.").key("point").show(Show::Csv), Column::new("configuration")];
+    columns.extend(report.axes.iter().map(|axis| Column::new("").key(axis.key.clone()).show(Show::Csv)));
+    columns.extend([
+        Column::new("cost").key("cost").ends(),
+        Column::new("verdict").key("verdict"),
+        Column::new("").key("chosen").show(Show::Csv),
+        Column::new("").key("measure").show(Show::Csv),
+        Column::new(report.measure.clone()).unit("s").key("value_s").ends_as("low_s", "high_s"),
+        Column::new("level").unit("%").key("level").show(Show::Room),
+        Column::new("replications").key("replications").show(Show::Room),
+        Column::new("").key("looks").show(Show::Csv),
+        Column::new("").key("seed").show(Show::Csv),
+    ]);
+    let row = |(i, row): (usize, &LookRow)| {
+        let at = format!("/looked_at/{i}");
         let chosen = report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point);
-        cells.push(row.cost.to_string());
-        cells.extend([row.cost_low, row.cost_high].map(optional));
-        cells.extend([row.verdict.to_string(), chosen.to_string(), report.measure.clone()]);
-        cells.extend([row.value_s, row.low_s, row.high_s].map(optional));
-        cells.extend([row.level.to_string(), row.replications.to_string()]);
-        cells.extend([row.looks.to_string(), report.seed.to_string()]);
-        writer.write_record(&cells).map_err(CsvError::new)?;
-    }
-    let bytes = writer.into_inner().map_err(CsvError::new)?;
-    String::from_utf8(bytes).map_err(CsvError::new)
+        let shown = if chosen { format!("{}, chosen", row.verdict) } else { row.verdict.to_string() };
+        let mut cells: Vec<Cell> = vec![row.point.to_string().into(), words(report, row).into()];
+        cells.extend(row.values.iter().map(|value| Cell::from(value.as_ref().map(value_key))));
+        cells.extend([
+            cost(&at, row).into(),
+            Cell::named(shown, row.verdict.to_string()),
+            chosen.to_string().into(),
+            report.measure.clone().into(),
+            time(&at, row).into(),
+            Number::new(format!("{at}/level"), row.level, "").percent().into(),
+            Number::count(format!("{at}/replications"), row.replications).into(),
+            row.looks.to_string().into(),
+            report.seed.to_string().into(),
+        ]);
+        cells
+    };
+    let note =
+        "In the order of the search. Each interval is the one by which the configuration was judged, at its own level.";
+    let rows = report.looked_at.iter().enumerate().map(row);
+    Table::new("Configurations that were judged", note, columns).rows(rows).most(MOST).wide()
 }

@@ -4,18 +4,21 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::document::{Document, Report};
+use crate::report::bench::BenchReport;
+use crate::report::check::CheckReport;
+use crate::report::devices::DevicesReport;
 use crate::report::diagnosis::DiagnosisReport;
 use crate::report::fit::FitReport;
 use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
-use crate::report::json::{FORMAT_VERSION, JsonError, json};
+use crate::report::json::{FORMAT_VERSION, JsonError};
 use crate::report::long_tail::ProgressModelReport;
 use crate::report::optimize::OptimizeReport;
-use crate::report::page;
 use crate::report::plot::PlotError;
 use crate::report::solve::SolveReport;
 use crate::report::stages::StagesReport;
 use crate::report::steady::SteadyReport;
+use crate::report::structure::StructureReport;
 use crate::report::summary::SimulationReport;
 use crate::report::sweep::SweepReport;
 use crate::report::syscalls::SyscallsReport;
@@ -24,22 +27,20 @@ use crate::report::whatif::{DetectorsReport, WhatIfReport};
 use crate::report::whatif_log::LogWhatIfReport;
 use crate::sensitivity::SensitivityReport;
 
-/// The kinds of reports: those that implement [`Report`], then those whose document is still built in `page`.
+/// The kinds of reports.
 macro_rules! kinds {
     (
-        [$($(#[$doc:meta])* $name:ident($report:ty),)*]
-        [$($(#[$page_doc:meta])* $page:ident($page_report:ty, $kind:literal, $section:path),)*]
+        $($(#[$doc:meta])* $name:ident($report:ty),)*
     ) => {
         /// A report that was read.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Found {
             $($(#[$doc])* $name(Box<$report>),)*
-            $($(#[$page_doc])* $page(Box<$page_report>),)*
         }
 
         /// The kinds that are read.
-        pub const KINDS: &[&str] = &[$(<$report as Report>::KIND,)* $($kind,)*];
+        pub const KINDS: &[&str] = &[$(<$report as Report>::KIND,)*];
 
         impl Found {
             /// Returns the result as a person reads it.
@@ -50,7 +51,6 @@ macro_rules! kinds {
             pub fn document(&self) -> Result<Document<'_>, PlotError> {
                 match self {
                     $(Self::$name(report) => Ok(report.document()),)*
-                    $(Self::$page(report) => $section(report),)*
                 }
             }
 
@@ -62,7 +62,6 @@ macro_rules! kinds {
             pub fn json(&self) -> Result<String, JsonError> {
                 match self {
                     $(Self::$name(report) => report.json(),)*
-                    $(Self::$page(report) => json($kind, report),)*
                 }
             }
         }
@@ -71,16 +70,12 @@ macro_rules! kinds {
             $(if kind == <$report as Report>::KIND {
                 return report(text).map(Found::$name);
             })*
-            $(if kind == $kind {
-                return report(text).map(Found::$page);
-            })*
             Err(ReadError::Kind { kind: kind.to_owned() })
         }
     };
 }
 
 kinds! {
-    [
     /// Of `estimate`.
     Estimate(JobReport),
     /// Of `estimate` for a job of stages.
@@ -89,6 +84,22 @@ kinds! {
     Simulation(SimulationReport),
     /// Of `simulate --steady`.
     Steady(SteadyReport),
+    /// Of `solve`.
+    Solution(SolveReport),
+    /// Of `structure`.
+    Structure(StructureReport),
+    /// Of `check`.
+    Check(CheckReport),
+    /// Of `devices`.
+    Devices(DevicesReport),
+    /// Of `bench`.
+    Bench(BenchReport),
+    /// Of `sweep` and `merge`.
+    Sweep(SweepReport),
+    /// Of `sensitivity`.
+    Sensitivity(SensitivityReport),
+    /// Of `optimize`.
+    Optimization(OptimizeReport),
     /// Of `whatif`.
     WhatIf(WhatIfReport),
     /// Of `whatif` for a log.
@@ -107,17 +118,6 @@ kinds! {
     Syscalls(SyscallsReport),
     /// Of `watch --learn`.
     ProgressModel(ProgressModelReport),
-    ]
-    [
-    /// Of `solve`.
-    Solution(SolveReport, "solution", page::solution),
-    /// Of `sweep` and `merge`.
-    Sweep(SweepReport, "sweep", page::sweep),
-    /// Of `sensitivity`.
-    Sensitivity(SensitivityReport, "sensitivity", page::sensitivity),
-    /// Of `optimize`.
-    Optimization(OptimizeReport, "optimize", page::optimization),
-    ]
 }
 
 /// Why a text is no report.
@@ -201,8 +201,8 @@ mod tests {
         assert_eq!(error("[1, 2]"), ReadError::Foreign);
         assert_eq!(error("{\"kind\": \"sweep\"}"), ReadError::Foreign);
         assert_eq!(error("{\"format_version\": 2, \"kind\": \"sweep\"}"), ReadError::Version { found: 2 });
-        let kind = ReadError::Kind { kind: "check".to_owned() };
-        assert_eq!(error("{\"format_version\": 1, \"kind\": \"check\"}"), kind);
+        let kind = ReadError::Kind { kind: "other".to_owned() };
+        assert_eq!(error("{\"format_version\": 1, \"kind\": \"other\"}"), kind);
         let ReadError::Text { message, .. } = error("{\"format_version\": 1, \"kind\": \"sweep\"}") else { panic!() };
         assert_eq!(message, "missing field `design`");
     }

@@ -1,15 +1,319 @@
-//! Which knob buys most: what each does to a job's time, ranked, as text, CSV and JSON.
-
-use std::fmt::Write as _;
+//! The document of a sensitivity: the settings ranked by their effect on the time.
 
 use toml::Value;
 
-use crate::render::Look;
-use crate::report::csv::CsvError;
-use crate::report::number::{counted, plain, within};
+use crate::document::parts::setting;
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::report::number::{count, counted};
+use crate::report::sensitivity_plot::{most_drawn, sensitivity_picture};
 use crate::report::sweep::value_text;
-use crate::report::table::{Align, Table};
 use crate::sensitivity::{Effect, KnobEffect, SensitivityReport};
+
+/// Settings that readers see; JSON and CSV have all.
+const MOST: usize = 20;
+
+impl Report for SensitivityReport {
+    const KIND: &'static str = "sensitivity";
+
+    fn document(&self) -> Document<'_> {
+        let words = words(self);
+        let mut document = Document {
+            kind: "sensitivity",
+            title: format!("Effects on the {} time", self.measure),
+            question: format!("Which setting has the largest effect? {}.", words.question),
+            answer: answer(self),
+            headline: base(self),
+            plan: self.plan.clone(),
+            provenance: provenance(self, words.method),
+            ..Document::default()
+        };
+        if self.partial {
+            let done = counted(self.points, "configuration");
+            document.remarks.push(format!("Partial: the run was stopped early, after {done}."));
+        }
+        let drawn = most_drawn(&self.method);
+        let all = self.knobs.iter().filter(|row| row.effect.is_some()).count();
+        let left = all.saturating_sub(drawn);
+        let left = if left > 0 { format!(" {} more are not drawn.", count(left as u128)) } else { String::new() };
+        let figure = Figure::new(words.figure, words.caption + &left);
+        document.figure(figure.drawn(|| sensitivity_picture(self)));
+        document.table(knobs(self, words.ranked));
+        document.table(without(self));
+        document.table(moved(self));
+        document.table(numbers_table(self));
+        document
+    }
+}
+
+/// The words of a method.
+struct Words {
+    method: &'static str,
+    question: &'static str,
+    figure: &'static str,
+    caption: String,
+    ranked: &'static str,
+}
+
+fn words(report: &SensitivityReport) -> Words {
+    let measure = &report.measure;
+    match &*report.method {
+        "derivatives" => Words {
+            method: "derivatives at the base",
+            question: "What a small change of each does, at the base",
+            figure: "Effect of one percent more of each setting",
+            caption: format!("Change of the {measure} time: left of 0 the job gets faster. The black lines are intervals."),
+            ranked: "Ranked by seconds for one percent more; with a minus sign, more is faster.",
+        },
+        "each" => Words {
+            method: "one setting at a time",
+            question: "What each does from one end of its range to the other, all others as in the base",
+            figure: "Effect of each setting",
+            caption: format!(
+                "How far the {measure} time moves from the base, at both ends of each setting. The ends stand next to the bars; the \
+                 black lines are intervals."
+            ),
+            ranked: "Ranked by the change from one end to the other.",
+        },
+        "morris" => Words {
+            method: "elementary effects (Morris)",
+            question: "What each does over its whole range, for all values of the others",
+            figure: "Elementary effects",
+            caption: "Further right: a larger effect. Further up: an effect that differs from place to place, because it is not linear or \
+                      depends on other settings; above the line σ = μ*, it differs by more than its size. The grey lines are \
+                      intervals; the table has the names without room."
+                .to_owned(),
+            ranked: "Ranked by μ*, the mean size of the effect; μ is its mean, σ its standard deviation between places.",
+        },
+        _ => Words {
+            method: "Sobol indices",
+            question: "How much of the variance of the time each explains, alone and with others",
+            figure: "Variance explained by each setting",
+            caption: "Blue: the share of the variance that vanishes if this setting is fixed (S). Orange: the share that is left if \
+                      all others are fixed (S_T); the difference is its part in interactions. The black lines are bootstrap intervals."
+                .to_owned(),
+            ranked: "Ranked by √(S_T V), the standard deviation that the setting causes.",
+        },
+    }
+}
+
+/// Returns which setting has the largest effect, and whether that is significant.
+fn answer(report: &SensitivityReport) -> Vec<Piece> {
+    if report.knobs.iter().all(|row| row.effect.is_none()) {
+        return Vec::new();
+    }
+    let Some(lead) = lead(report) else {
+        return vec!["No effect is statistically significant.".into()];
+    };
+    let at = format!("/knobs/{}/effect/{}", lead.place, lead.key);
+    // the words state the direction
+    let number = Number { factor: lead.effect.value.signum(), ..Number::effect(at, &lead.effect, "s") };
+    let mut pieces: Vec<Piece> = vec![lead.before.clone().into(), number.into(), ".".into()];
+    if !lead.rivals.is_empty() {
+        let rivals = lead.rivals_in_words();
+        pieces.push(format!(" Its rank is not significant: its interval overlaps that of {rivals}.").into());
+    } else if report.knobs.iter().filter(|row| row.effect.is_some()).count() > 1 {
+        pieces.push(" Its interval overlaps no other.".into());
+    }
+    pieces
+}
+
+/// The setting with the largest significant effect, and its rivals.
+struct Lead<'r> {
+    /// Place in the report.
+    place: usize,
+    /// The words before its effect.
+    before: String,
+    /// Effect \[s\], with its sign.
+    effect: Effect,
+    /// Key in the JSON.
+    key: &'static str,
+    /// Other settings whose intervals overlap its own.
+    rivals: Vec<&'r str>,
+}
+
+/// Returns the first setting whose effect is significant; settings before it have larger effects that may be chance.
+fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
+    let known = || report.knobs.iter().enumerate().filter_map(|(i, row)| Some((i, row, row.effect.as_ref()?)));
+    let (place, row, effect) = known().find(|(_, _, effect)| is_significant(effect))?;
+    let least = effect.weight().low;
+    let others = known().filter(|(i, _, other)| *i != place && other.weight().high >= least);
+    let rivals: Vec<&str> = others.map(|(_, row, _)| row.name.as_str()).collect();
+    let has = if rivals.is_empty() { "has" } else { "may have" };
+    let name = &row.name;
+    let (before, effect, key) = match effect {
+        KnobEffect::Derivative { per_percent_s, .. } => {
+            let direction = if per_percent_s.value < 0.0 { "more" } else { "less" };
+            let before = format!("{name} {has} the largest effect: 1% {direction} of it saves ");
+            (before, *per_percent_s, "per_percent_s")
+        }
+        KnobEffect::Change { from, to, change_s, .. } => {
+            let (from, to) = if change_s.value < 0.0 { (from, to) } else { (to, from) };
+            let before =
+                format!("{name} {has} the largest effect: {} instead of {} saves ", value_text(to), value_text(from));
+            (before, *change_s, "change_s")
+        }
+        KnobEffect::Elementary { size_s, .. } => {
+            (format!("{name} {has} the largest effect: over its range it moves the time by "), *size_s, "size_s")
+        }
+        KnobEffect::Variance { deviation_s, .. } => {
+            let before = format!("{name} {has} the largest effect: over the ranges it causes a standard deviation of ");
+            (before, *deviation_s, "deviation_s")
+        }
+    };
+    Some(Lead { place, before, effect, key, rivals })
+}
+
+/// Returns whether an effect is statistically significant.
+fn is_significant(effect: &KnobEffect) -> bool {
+    match effect {
+        KnobEffect::Derivative { per_percent_s, .. } => per_percent_s.is_sure(),
+        KnobEffect::Change { change_s, .. } => change_s.is_sure(),
+        KnobEffect::Elementary { size_s, .. } => size_s.low > 0.0,
+        KnobEffect::Variance { total, .. } => total.low > 0.0,
+    }
+}
+
+impl Lead<'_> {
+    /// The rivals, the first three by name.
+    fn rivals_in_words(&self) -> String {
+        const MOST: usize = 3;
+        let named = self.rivals[..self.rivals.len().min(MOST)].join(", ");
+        match self.rivals.len().saturating_sub(MOST) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
+    }
+}
+
+/// Returns whether the time is the base's, rather than a mean over ranges.
+fn is_at_the_base(report: &SensitivityReport) -> bool {
+    matches!(&*report.method, "derivatives" | "each")
+}
+
+/// Returns the times of the base, if it is known.
+fn base(report: &SensitivityReport) -> Option<Headline> {
+    let value = report.value_s.as_ref().filter(|_| is_at_the_base(report) && report.measure == "mean")?;
+    let mean = Number::effect("/value_s", value, "s");
+    Some(Headline { of: Some("the base".to_owned()), mean, quantiles: [None, None, None] })
+}
+
+/// Returns the settings by rank.
+fn knobs(report: &SensitivityReport, ranked: &str) -> Table {
+    let column = |title: &'static str| Column::new(title).unit("s");
+    let room = |title: &'static str| Column::new(title).unit("s").show(Show::Room);
+    let ends = [Column::new("from"), Column::new("to")];
+    let rates = [column("per unit"), column("per 1%")];
+    let mut columns = vec![Column::new("setting")];
+    match &*report.method {
+        "derivatives" => columns.push(Column::new("value")),
+        "each" => {
+            let [from, to] = ends;
+            columns.extend([from, room("against base"), to, room("against base"), column("change")]);
+        }
+        "morris" => columns.extend(ends.into_iter().chain([column("μ*"), column("μ"), column("σ")])),
+        _ => columns.extend(ends.into_iter().chain(["S", "S_T"].map(Column::new)).chain([column("√(S_T V)")])),
+    }
+    columns.extend(rates.into_iter().filter(|_| report.method != "sobol"));
+    let mut table = Table::new("Settings by rank", ranked, columns).level(report.level).most(MOST);
+    for ((i, row), rank) in report.knobs.iter().enumerate().zip(1..) {
+        let Some(effect) = &row.effect else { continue };
+        let name = Cell::from(format!("{rank}. {}", row.name));
+        table.rows.push(std::iter::once(name).chain(cells(&format!("/knobs/{i}/effect"), effect)).collect());
+    }
+    table
+}
+
+fn cells(at: &str, effect: &KnobEffect) -> Vec<Cell> {
+    let number = |key: &str, effect: &Effect| Number::effect(format!("{at}/{key}"), effect, "");
+    let change = |key: &str, effect: &Effect| Cell::from(number(key, effect).signed());
+    let optional =
+        |key: &str, effect: &Option<Effect>| Cell::from(effect.as_ref().map(|own| number(key, own).signed()));
+    let end = |key: &str, value: &Value| setting(format!("{at}/{key}"), value);
+    match effect {
+        KnobEffect::Derivative { at: value, per_unit_s, per_percent_s } => vec![
+            Number::new(format!("{at}/at"), *value, "").into(),
+            change("per_unit_s", per_unit_s),
+            change("per_percent_s", per_percent_s),
+        ],
+        KnobEffect::Change { from, to, change_s, at_from_s, at_to_s, per_unit_s, per_percent_s } => vec![
+            end("from", from),
+            optional("at_from_s", at_from_s),
+            end("to", to),
+            optional("at_to_s", at_to_s),
+            change("change_s", change_s),
+            optional("per_unit_s", per_unit_s),
+            optional("per_percent_s", per_percent_s),
+        ],
+        KnobEffect::Elementary { from, to, size_s, mean_s, spread_s, per_unit_s, per_percent_s } => vec![
+            end("from", from),
+            end("to", to),
+            number("size_s", size_s).into(),
+            change("mean_s", mean_s),
+            number("spread_s", spread_s).into(),
+            optional("per_unit_s", per_unit_s),
+            optional("per_percent_s", per_percent_s),
+        ],
+        KnobEffect::Variance { from, to, first, total, deviation_s } => vec![
+            end("from", from),
+            end("to", to),
+            number("first", first).into(),
+            number("total", total).into(),
+            number("deviation_s", deviation_s).into(),
+        ],
+    }
+}
+
+/// Returns the settings without an effect, and why.
+fn without(report: &SensitivityReport) -> Table {
+    let notes = report.knobs.iter().filter_map(|row| Some((row, row.note.as_ref()?)));
+    let rows = notes.map(|(row, note)| vec![row.name.clone().into(), note.clone().into()]);
+    Table::new("Settings without an effect", "", ["setting", "why"]).rows(rows)
+}
+
+/// Returns the time itself, and its variance over the ranges.
+fn moved(report: &SensitivityReport) -> Table {
+    let mut table = Table::new("The time itself", "", ["", "value"]).level(report.level);
+    let of = if is_at_the_base(report) { "at the base" } else { "on average over the ranges" };
+    let mut push = |name: String, number: Option<Number>| {
+        table.rows.extend(number.map(|number| vec![Cell::from(name), number.into()]));
+    };
+    let value = report.value_s.as_ref().map(|value| Number::effect("/value_s", value, "s"));
+    push(format!("{} {of}", report.measure), value);
+    let variance = report.variance_s2.as_ref().map(|variance| Number::effect("/variance_s2", variance, "s²"));
+    push("variance over the ranges".to_owned(), variance);
+    let noise = report.noise_s2.map(|noise| Number::new("/noise_s2", noise, "s²").rounded(0.01 * noise.abs()));
+    push("variance of the replications, which is removed".to_owned(), noise);
+    table
+}
+
+fn provenance(report: &SensitivityReport, method: &str) -> Vec<[String; 2]> {
+    let rows = matches!(&*report.method, "morris" | "sobol").then(|| ("rows", count(report.rows.into())));
+    let head =
+        [("tailspn", report.version.to_string()), ("seed", report.seed.to_string()), ("method", method.to_owned())];
+    let estimator = report.estimator.as_ref().map(|estimator| ("estimator", estimator.to_string()));
+    let tail =
+        [("configurations", count(report.points.into())), ("replications of each", count(report.replications.into()))];
+    let all = head.into_iter().chain(estimator).chain(rows).chain(tail);
+    all.map(|(name, value)| [name.to_owned(), value]).collect()
+}
+
+/// Returns every number of every setting, for CSV.
+fn numbers_table(report: &SensitivityReport) -> Table {
+    let mut columns =
+        ["key", "name", "method", "measure", "number", "unit"].map(|key| Column::new(key).key(key)).to_vec();
+    columns.extend([Column::new("value").key("value").ends_as("low", "high"), Column::new("level").key("level")]);
+    let mut table = Table::new("", "", columns).wide().show(Show::Csv);
+    for (i, row) in report.knobs.iter().enumerate() {
+        for (number, unit, effect) in row.effect.iter().flat_map(numbers) {
+            let words = [&row.key, &row.name, &*report.method, &report.measure, number, unit];
+            let value = Number::effect(format!("/knobs/{i}/effect/{number}"), &effect, unit);
+            let mut cells = words.map(Cell::from).to_vec();
+            cells.extend([value.into(), report.level.to_string().into()]);
+            table.rows.push(cells);
+        }
+    }
+    table
+}
 
 /// Returns the numbers of an effect with their names and units, for CSV.
 fn numbers(effect: &KnobEffect) -> Vec<(&'static str, &'static str, Effect)> {
@@ -44,225 +348,10 @@ fn numbers(effect: &KnobEffect) -> Vec<(&'static str, &'static str, Effect)> {
     }
 }
 
-fn pair(effect: &Effect) -> String {
-    let half = effect.half_width();
-    if half > 0.0 {
-        return format!("{} ± {}", within(effect.value, Some(half)), within(half, Some(half)));
-    }
-    plain(effect.value)
-}
-
-fn optional(effect: Option<&Effect>) -> String {
-    effect.map_or_else(String::new, pair)
-}
-
-fn range(from: &Value, to: &Value) -> String {
-    format!("{} to {}", value_text(from), value_text(to))
-}
-
-/// Columns of a method after rank and name.
-fn columns(method: &str, look: &Look) -> &'static [&'static str] {
-    match method {
-        "morris" if !look.unicode => &["range", "mu* [s]", "mu [s]", "sigma [s]", "s per unit", "s per 1 %"],
-        "sobol" if !look.unicode => &["range", "S", "S_T", "sqrt(S_T V) [s]"],
-        "derivatives" => &["value", "s per unit", "s per 1 %"],
-        "each" => &["from and to", "change [s]", "s per unit", "s per 1 %"],
-        "morris" => &["range", "μ* [s]", "μ [s]", "σ [s]", "s per unit", "s per 1 %"],
-        _ => &["range", "S", "S_T", "√(S_T V) [s]"],
-    }
-}
-
-fn cells(effect: &KnobEffect) -> Vec<String> {
-    match effect {
-        KnobEffect::Derivative { at, per_unit_s, per_percent_s } => {
-            vec![plain(*at), pair(per_unit_s), pair(per_percent_s)]
-        }
-        KnobEffect::Change { from, to, change_s, per_unit_s, per_percent_s, .. } => {
-            vec![range(from, to), pair(change_s), optional(per_unit_s.as_ref()), optional(per_percent_s.as_ref())]
-        }
-        KnobEffect::Elementary { from, to, size_s, mean_s, spread_s, per_unit_s, per_percent_s } => vec![
-            range(from, to),
-            pair(size_s),
-            pair(mean_s),
-            pair(spread_s),
-            optional(per_unit_s.as_ref()),
-            optional(per_percent_s.as_ref()),
-        ],
-        KnobEffect::Variance { from, to, first, total, deviation_s } => {
-            vec![range(from, to), pair(first), pair(total), pair(deviation_s)]
-        }
-    }
-}
-
-/// The heading of a method.
-fn heading(report: &SensitivityReport) -> String {
-    let measure = &report.measure;
-    let what = match &*report.method {
-        "derivatives" => format!("which knob buys most: derivative of the {measure} time at the base"),
-        "each" => format!("which knob buys most: change of the {measure} time, one knob at a time"),
-        "morris" => format!("which knob matters: elementary effects on the {measure} time over the whole range"),
-        _ => format!("whose is the spread of the {measure} time over the ranges: Sobol's indices"),
-    };
-    format!("{what} ({} % intervals)", plain(100.0 * report.level))
-}
-
-/// The text of a sensitivity: a ranked table, and what it says in a sentence.
-pub fn sensitivity_text(report: &SensitivityReport, look: &Look) -> String {
-    let mut text = String::new();
-    if report.partial {
-        text += "PARTIAL: stopped before its end\n\n";
-    }
-    text += &look.heading(&heading(report));
-    let right = |name: &&str| ((*name).to_owned(), Align::Right);
-    let first = [(String::new(), Align::Right), ("knob".to_owned(), Align::Left)];
-    let mut table = Table::new(first.into_iter().chain(columns(&report.method, look).iter().map(right)));
-    for (rank, row) in (1..).zip(&report.knobs) {
-        let Some(effect) = &row.effect else { continue };
-        table.push([format!("{rank}."), row.name.clone()].into_iter().chain(cells(effect)));
-    }
-    text += &table.text();
-    for row in &report.knobs {
-        if let Some(note) = &row.note {
-            let _ = writeln!(text, "  {}: {note}", row.name);
-        }
-    }
-    text += &conclusion(report);
-    let _ = writeln!(text, "\n{}", footer(report));
-    text
-}
-
-/// What the table says, in a sentence.
-fn conclusion(report: &SensitivityReport) -> String {
-    if report.knobs.iter().all(|row| row.effect.is_none()) {
-        return String::new();
-    }
-    let Some(lead) = lead(report) else { return "\nno knob is surely worth anything here\n".to_owned() };
-    let size = lead.effect.scaled(lead.effect.value.signum());
-    let mut text = format!("\n{}{} s\n", lead.before, pair(&size));
-    if !lead.rivals.is_empty() {
-        let _ =
-            writeln!(text, "that it comes first is not sure: its interval overlaps that of {}", lead.rivals_in_words());
-    }
-    text
-}
-
-/// The knob that surely does most, and how sure it is that none does more.
-pub(super) struct Lead<'r> {
-    /// Its place in the report.
-    pub(super) place: usize,
-    /// What is said before the number that says how much it does.
-    pub(super) before: String,
-    /// That number \[s\], by which knobs are ranked but for its sign.
-    pub(super) effect: Effect,
-    /// Its key in the JSON.
-    pub(super) key: &'static str,
-    /// Other knobs that may do more: their intervals overlap its own.
-    pub(super) rivals: Vec<&'r str>,
-}
-
-/// What a ranking says: of the first knob whose effect is surely not 0; none where there is none. Knobs before it have larger effects that
-/// may all be chance.
-pub(super) fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
-    let known = || report.knobs.iter().enumerate().filter_map(|(i, row)| Some((i, row, row.effect.as_ref()?)));
-    let (place, row, effect) = known().find(|(_, _, effect)| is_sure(effect))?;
-    let least = effect.weight().low;
-    let others = known().filter(|(i, _, other)| *i != place && other.weight().high >= least);
-    let rivals: Vec<&str> = others.map(|(_, row, _)| row.name.as_str()).collect();
-    let may = !rivals.is_empty();
-    let [buys, matters] = if may { ["may buy most", "may matter most"] } else { ["buys most", "matters most"] };
-    let name = &row.name;
-    let (before, effect, key) = match effect {
-        KnobEffect::Derivative { per_percent_s, .. } => {
-            let direction = if per_percent_s.value < 0.0 { "more" } else { "less" };
-            let before = format!("{name} {buys}: 1 % {direction} of it saves ");
-            (before, *per_percent_s, "per_percent_s")
-        }
-        KnobEffect::Change { from, to, change_s, .. } => {
-            let (from, to) = if change_s.value < 0.0 { (from, to) } else { (to, from) };
-            let before = format!("{name} {buys}: {} instead of {} saves ", value_text(to), value_text(from));
-            (before, *change_s, "change_s")
-        }
-        KnobEffect::Elementary { size_s, .. } => {
-            (format!("{name} {matters}: over its range it moves the time by "), *size_s, "size_s")
-        }
-        KnobEffect::Variance { deviation_s, .. } => {
-            let before = format!("{name} {matters}: over the ranges it makes a standard deviation of ");
-            (before, *deviation_s, "deviation_s")
-        }
-    };
-    Some(Lead { place, before, effect, key, rivals })
-}
-
-/// Whether a knob surely does something.
-fn is_sure(effect: &KnobEffect) -> bool {
-    match effect {
-        KnobEffect::Derivative { per_percent_s, .. } => per_percent_s.is_sure(),
-        KnobEffect::Change { change_s, .. } => change_s.is_sure(),
-        KnobEffect::Elementary { size_s, .. } => size_s.low > 0.0,
-        KnobEffect::Variance { total, .. } => total.low > 0.0,
-    }
-}
-
-impl Lead<'_> {
-    /// The rivals, the first three by name.
-    pub(super) fn rivals_in_words(&self) -> String {
-        const MOST: usize = 3;
-        let named = self.rivals[..self.rivals.len().min(MOST)].join(", ");
-        match self.rivals.len().saturating_sub(MOST) {
-            0 => named,
-            more => format!("{named} and {more} more"),
-        }
-    }
-}
-
-fn footer(report: &SensitivityReport) -> String {
-    let mut parts = Vec::new();
-    if let Some(value) = &report.value_s {
-        let where_at = if report.is_at_the_base() { "at the base" } else { "over the ranges" };
-        parts.push(format!("{} {where_at} {} s", report.measure, pair(value)));
-    }
-    if let (Some(variance), Some(noise)) = (&report.variance_s2, report.noise_s2) {
-        let deviation = variance.value.max(0.0).sqrt();
-        parts.push(format!(
-            "standard deviation {} s; {} s of noise by replications was taken out",
-            plain(deviation),
-            plain(noise.max(0.0).sqrt())
-        ));
-    }
-    if let Some(estimator) = &report.estimator {
-        parts.push(format!("by {estimator}"));
-    }
-    let points = counted(report.points, "point");
-    let each = counted(report.replications, "replication");
-    parts.push(format!("{points} with {each} each, seed {}", report.seed));
-    parts.join("\n")
-}
-
-/// The CSV of a sensitivity: one number a row.
-///
-/// # Errors
-///
-/// [`CsvError`], which no report of this crate causes.
-pub fn sensitivity_csv(report: &SensitivityReport) -> Result<String, CsvError> {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let header = ["key", "name", "method", "measure", "number", "unit", "value", "low", "high", "level"];
-    writer.write_record(header).map_err(CsvError::new)?;
-    for row in &report.knobs {
-        for (number, unit, effect) in row.effect.iter().flat_map(numbers) {
-            let [value, low, high] = [effect.value, effect.low, effect.high].map(|number| number.to_string());
-            let level = report.level.to_string();
-            let cells =
-                [&row.key, &row.name, &*report.method, &report.measure, number, unit, &value, &low, &high, &level];
-            writer.write_record(cells).map_err(CsvError::new)?;
-        }
-    }
-    let bytes = writer.into_inner().map_err(CsvError::new)?;
-    String::from_utf8(bytes).map_err(CsvError::new)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::Look;
     use crate::sensitivity::SensitivityRow;
 
     fn report(changes: &[(f64, f64)]) -> SensitivityReport {
@@ -301,11 +390,15 @@ mod tests {
         report
     }
 
-    /// What is said of knobs with these changes and half widths.
+    /// The first setting and its rivals, for these changes and half widths.
     fn said(changes: &[(f64, f64)]) -> Option<(String, Vec<String>)> {
         let report = report(changes);
         let lead = lead(&report)?;
         Some((report.knobs[lead.place].name.clone(), lead.rivals.iter().map(|&name| name.to_owned()).collect()))
+    }
+
+    fn text(changes: &[(f64, f64)]) -> String {
+        report(changes).text(&Look { width: 300, ..Look::default() })
     }
 
     #[test]
@@ -318,14 +411,14 @@ mod tests {
         // what may be chance does not come first, however large
         assert_eq!(said(&[(9.0, 10.0), (-3.0, 1.0), (0.5, 0.1)]), lead("k1", &["k0"]));
         assert_eq!(said(&[(9.0, 10.0), (0.0, 0.0)]), None);
-        assert!(conclusion(&report(&[(9.0, 10.0)])).contains("no knob is surely worth anything"));
+        assert!(text(&[(9.0, 10.0)]).contains("No effect is statistically significant."));
     }
 
     #[test]
     fn many_rivals_are_counted() {
         let all = [(9.0, 5.0), (8.0, 1.0), (7.0, 1.0), (6.0, 1.0), (5.0, 1.0), (2.0, 0.1)];
-        let said = conclusion(&report(&all));
-        assert!(said.contains("k0 may buy most: 1 instead of 2 saves 9.0 ± 5.0 s"), "{said}");
-        assert!(said.contains("its interval overlaps that of k1, k2, k3 and 1 more\n"), "{said}");
+        let said = text(&all);
+        assert!(said.contains("k0 may have the largest effect: 1 instead of 2 saves 9.0 s (4.0 to 14.0)"), "{said}");
+        assert!(said.contains("its interval overlaps that of k1, k2, k3 and 1 more."), "{said}");
     }
 }

@@ -1,14 +1,15 @@
 //! What the structure of a net says: names instead of numbers, verdicts with their reasons.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::report::json::Word;
 use crate::structure::{
     BoundSource, Cover, Cut, Deadlock, Flows, Incidence, Method, NetClass, OpenEntry, OpenKind, RowBound, Sets,
     Structure, ThroughputBound, Witness, weighted_sum,
 };
 
 /// Everything that the structure of a net says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StructureReport {
     /// Name of the net.
     pub net: String,
@@ -52,10 +53,28 @@ pub struct StructureReport {
     pub deadlock: Option<DeadlockRow>,
     /// Whether a limit or a wish to stop cut something short.
     pub partial: bool,
+    /// Sections that readers see; the JSON has all.
+    #[serde(skip)]
+    pub sections: Sections,
+}
+
+/// Sections that readers see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sections {
+    /// Classes and properties. Default true.
+    pub class: bool,
+    /// Matrices, marking, enabled transitions. Default true.
+    pub matrices: bool,
+}
+
+impl Default for Sections {
+    fn default() -> Self {
+        Self { class: true, matrices: true }
+    }
 }
 
 /// The matrices, by their entries that are not 0.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrices {
     /// Tokens put.
     pub forward: Vec<Entry>,
@@ -72,7 +91,7 @@ pub struct Matrices {
 }
 
 /// One entry of a matrix; numbers of row and transition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Which row.
     pub row: u32,
@@ -83,21 +102,21 @@ pub struct Entry {
 }
 
 /// An entry whose weight depends on the marking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenRow {
     /// Which row.
     pub row: u32,
     /// Which transition.
     pub transition: u32,
     /// `input`, `output`, `test` or `inhibitor`.
-    pub kind: &'static str,
+    pub kind: Word,
 }
 
 /// Whether something holds, and why not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// What.
-    pub name: &'static str,
+    pub name: Word,
     /// Whether; none where that is not known.
     pub holds: Option<bool>,
     /// What breaks it, what it rests on, or why it is not known.
@@ -105,7 +124,7 @@ pub struct Verdict {
 }
 
 /// A name and its weight.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weight {
     /// Row or transition.
     pub name: String,
@@ -114,7 +133,7 @@ pub struct Weight {
 }
 
 /// Vectors of weights.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowRows {
     /// The vectors.
     pub vectors: Vec<FlowRow>,
@@ -127,7 +146,7 @@ pub struct FlowRows {
 }
 
 /// One vector.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowRow {
     /// Names and weights, in the order of the net.
     pub weights: Vec<Weight>,
@@ -136,14 +155,14 @@ pub struct FlowRow {
 }
 
 /// The most tokens of a row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoundRow {
     /// Which row.
     pub name: String,
     /// The bound; none where the structure gives none.
     pub most: Option<u64>,
     /// `invariant`, `marking equation` or `capacity`.
-    pub source: Option<&'static str>,
+    pub source: Option<Word>,
     /// Whether whole numbers prove it.
     pub proved: bool,
     /// The weighted sum behind it: never above `sum`.
@@ -153,7 +172,7 @@ pub struct BoundRow {
 }
 
 /// The most firings per second of a transition.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThroughputRow {
     /// Which transition.
     pub name: String,
@@ -162,7 +181,7 @@ pub struct ThroughputRow {
 }
 
 /// Sets of rows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetRows {
     /// The sets.
     pub sets: Vec<SetRow>,
@@ -171,7 +190,7 @@ pub struct SetRows {
 }
 
 /// A siphon or a trap.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetRow {
     /// Its rows.
     pub names: Vec<String>,
@@ -182,7 +201,7 @@ pub struct SetRow {
 }
 
 /// Deadlocks and liveness.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadlockRow {
     /// Whether every minimal siphon contains a marked trap.
     pub property: Option<bool>,
@@ -197,7 +216,7 @@ pub struct DeadlockRow {
     /// Whether some tokens make the net live and bounded.
     pub well_formed: Option<bool>,
     /// How the verdict was found.
-    pub method: &'static str,
+    pub method: Word,
     /// Why nothing follows.
     pub obstacles: Vec<String>,
     /// Rows that never hold a token.
@@ -248,9 +267,9 @@ fn bound_row(name: &str, bound: &RowBound, extended: &Incidence) -> BoundRow {
         name: name.to_owned(),
         most: bound.most,
         source: bound.source.map(|source| match source {
-            BoundSource::Invariant => "invariant",
-            BoundSource::MarkingEquation => "marking equation",
-            BoundSource::Capacity => "capacity",
+            BoundSource::Invariant => "invariant".into(),
+            BoundSource::MarkingEquation => "marking equation".into(),
+            BoundSource::Capacity => "capacity".into(),
         }),
         proved: bound.proved,
         weights: weights(&extended.rows, &bound.weights),
@@ -267,10 +286,10 @@ fn deadlock_row(found: &Deadlock, extended: &Incidence) -> DeadlockRow {
         live_with_time: found.live_with_time,
         well_formed: found.well_formed,
         method: match found.method {
-            Method::Source => "a transition without inputs",
-            Method::Circuits => "circuits of a marked graph",
-            Method::Rank => "rank theorem",
-            Method::DeadlockTrap => "siphons and traps",
+            Method::Source => "a transition without inputs".into(),
+            Method::Circuits => "circuits of a marked graph".into(),
+            Method::Rank => "rank theorem".into(),
+            Method::DeadlockTrap => "siphons and traps".into(),
         },
         obstacles: found.obstacles.iter().map(ToString::to_string).collect(),
         never_marked: names(&extended.rows, &found.never_marked),
@@ -287,10 +306,10 @@ fn matrices(incidence: &Incidence) -> Matrices {
         row: entry.row,
         transition: entry.transition,
         kind: match entry.kind {
-            OpenKind::Input => "input",
-            OpenKind::Output => "output",
-            OpenKind::Test => "test",
-            OpenKind::Inhibitor => "inhibitor",
+            OpenKind::Input => "input".into(),
+            OpenKind::Output => "output".into(),
+            OpenKind::Test => "test".into(),
+            OpenKind::Inhibitor => "inhibitor".into(),
         },
     };
     Matrices {
@@ -306,7 +325,7 @@ fn matrices(incidence: &Incidence) -> Matrices {
 /// The verdict on a cover.
 fn cover_verdict(name: &'static str, cover: &Result<Cover, Cut>, all: &[String], without: &str) -> Verdict {
     match cover {
-        Err(cut) => Verdict { name, holds: None, reason: Some(cut.to_string()) },
+        Err(cut) => Verdict { name: name.into(), holds: None, reason: Some(cut.to_string()) },
         Ok(cover) => {
             let missing: Vec<&String> = all.iter().zip(&cover.members).filter(|(_, m)| !**m).map(|(n, _)| n).collect();
             let unproved = if cover.proved { "" } else { " (by a linear program in floating point, without proof)" };
@@ -315,7 +334,11 @@ fn cover_verdict(name: &'static str, cover: &Result<Cover, Cut>, all: &[String],
                 1 => format!("`{}` {without}{unproved}", missing[0]),
                 n => format!("`{}` and {} more {without}{unproved}", missing[0], n - 1),
             };
-            Verdict { name, holds: Some(missing.is_empty()), reason: Some(reason).filter(|r| !r.is_empty()) }
+            Verdict {
+                name: name.into(),
+                holds: Some(missing.is_empty()),
+                reason: Some(reason).filter(|r| !r.is_empty()),
+            }
         }
     }
 }
@@ -334,7 +357,11 @@ fn properties(found: &Structure) -> Vec<Verdict> {
     let path = found.connection.no_path.map(|[a, b]| format!("no path from `{}` to `{}`", node(a), node(b)));
     let parts = found.connection.parts;
     let parts = (parts > 1).then(|| format!("{parts} parts"));
-    let shape = |name, broken: Option<String>| Verdict { name, holds: Some(broken.is_none()), reason: broken };
+    let shape = |name: &'static str, broken: Option<String>| Verdict {
+        name: name.into(),
+        holds: Some(broken.is_none()),
+        reason: broken,
+    };
     let covers = &found.covers;
     vec![
         shape("ordinary", heavy),
@@ -354,7 +381,7 @@ pub fn structure_report(found: &Structure, net: &str) -> StructureReport {
     let places = |flows: &Flows| flow_rows(flows, &incidence.rows, Some(incidence));
     let transitions = |flows: &Flows| flow_rows(flows, &incidence.transitions, None);
     let class = |(class, witness): &(NetClass, Option<Witness>)| Verdict {
-        name: class.name(),
+        name: class.name().into(),
         holds: Some(witness.is_none()),
         reason: witness.map(|witness| witness.text(incidence)),
     };
@@ -385,6 +412,7 @@ pub fn structure_report(found: &Structure, net: &str) -> StructureReport {
         traps: found.traps.as_ref().map(|sets| set_rows(sets, incidence, None)),
         deadlock: found.deadlock.as_ref().map(|found| deadlock_row(found, extended)),
         partial: false,
+        sections: Sections::default(),
     };
     report.partial = is_partial(&report);
     report

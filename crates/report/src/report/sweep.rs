@@ -1,26 +1,17 @@
-//! What a sweep found: its points side by side, what each changes against the base, and which knob matters, as text, CSV and JSON.
-
-use std::fmt::Write as _;
+//! The result of a sweep: its configurations, their changes against the base, and the settings ranked by effect.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::render::Look;
-use crate::report::csv::CsvError;
+use crate::document::parts::setting;
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
 use crate::report::json::Word;
-use crate::report::number::counted;
-use crate::report::number::plain;
-use crate::report::number::within;
-use crate::report::table::Align;
-use crate::report::table::Table;
-use crate::sweep::Design;
-use crate::sweep::Knob;
-use crate::sweep::Level;
-use crate::sweep::Number;
-use crate::sweep::PointResult;
-use crate::sweep::Stored;
-use crate::sweep::SweepPlan;
-use crate::sweep::tornado;
+use crate::report::number::{count, counted, plain};
+use crate::report::sweep_plot::sweep_pictures;
+use crate::sweep::{self, Design, Knob, Level, PointResult, Stored, SweepPlan, tornado};
+
+/// Most configurations that readers see; JSON and CSV have all.
+const MOST: usize = 200;
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,9 +28,9 @@ pub struct KnobLevel {
     /// The value.
     pub value: Value,
     /// Mean time there minus that of the base \[s\].
-    pub difference_s: Number,
+    pub difference_s: sweep::Number,
     /// Mean time there over that of the base.
-    pub ratio: Option<Number>,
+    pub ratio: Option<sweep::Number>,
 }
 
 /// A knob, from its best to its worst value.
@@ -124,176 +115,191 @@ pub(crate) fn value_text(value: &Value) -> String {
     }
 }
 
-/// By how much one side of an interval may be longer than the other where a half width stands for both.
-const LOPSIDED: f64 = 2.0;
+impl Report for SweepReport {
+    const KIND: &'static str = "sweep";
 
-/// A number with its half width, or with both ends of a lopsided interval.
-fn pair(number: Option<&Number>) -> String {
-    let Some(number) = number else { return String::new() };
-    if let (Some(low), Some(high)) = (number.low, number.high) {
-        let sides = [number.value - low, high - number.value];
-        if sides[0].max(sides[1]) > LOPSIDED * sides[0].min(sides[1]) {
-            let shown = |value| within(value, number.half_width());
-            return format!("{} ({} to {})", shown(number.value), shown(low), shown(high));
+    fn document(&self) -> Document<'_> {
+        let axes: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
+        let mut document = Document {
+            kind: "sweep",
+            title: match &axes[..] {
+                [one] => format!("Effect of {one}"),
+                [one, other] => format!("Effect of {one} and {other}"),
+                more => format!("Effect of {} settings", more.len()),
+            },
+            question: format!(
+                "What does each setting do to the time, and which helps most? {}.",
+                counted(self.points.len() as u128, "configuration")
+            ),
+            answer: answer(self),
+            headline: base(self),
+            remarks: remarks(self),
+            plan: self.plan.clone(),
+            provenance: provenance(self),
+            ..Document::default()
+        };
+        for (name, title, caption) in FIGURES {
+            let draw = move || Ok(sweep_pictures(self)?.into_iter().find(|picture| picture.name == name));
+            document.figure(Figure::new(title, caption).drawn(draw));
         }
-    }
-    match number.half_width() {
-        Some(half) if half > 0.0 => format!("{} ± {}", within(number.value, Some(half)), within(half, Some(half))),
-        _ => plain(number.value),
+        document.table(knobs(self));
+        document.table(points(self));
+        document
     }
 }
 
-/// A change with its sign.
-fn change(number: Option<&Number>) -> String {
-    let sign = number.map_or("", |number| if number.value > 0.0 { "+" } else { "" });
-    format!("{sign}{}", pair(number))
-}
+/// Names, titles and captions of the figures.
+const FIGURES: [(&str, &str, &str); 3] = [
+    ("curve", "Time over the setting", "Mean, p95 and p99 of the time at each value, with their intervals."),
+    ("heat", "Time over both settings", "The mean time at each pair of values; dark is short."),
+    (
+        "tornado",
+        "Effect of each setting",
+        "How far the mean time moves from the base at the best and the worst value of each setting. The values stand next to the bars; \
+         the black lines are intervals.",
+    ),
+];
 
-/// A ratio as a change in percent.
-fn percent(ratio: Option<&Number>) -> String {
-    let shift = |value: f64| 100.0 * (value - 1.0);
-    let shifted =
-        ratio.map(|ratio| Number { value: shift(ratio.value), low: ratio.low.map(shift), high: ratio.high.map(shift) });
-    change(shifted.as_ref())
-}
-
-/// The text of a sweep: its points, and which knob matters.
-pub fn sweep_text(report: &SweepReport, look: &Look) -> String {
-    let level = plain(100.0 * report.level);
-    let mut text = String::new();
-    if report.partial {
-        let found = counted(report.points.len() as u128, "point");
-        let _ = writeln!(text, "PARTIAL: {found} of {} so far\n", report.planned);
-    }
-    text += &look.heading(&format!("time [s], and its change against the base ({level} % intervals)"));
-    text += &points_table(report).text();
-    if !report.tornado.is_empty() {
-        text.push('\n');
-        text += &look.heading("which knob matters: one at a time, by how far the mean moves over the values tried");
-        text += &knobs_table(report).text();
-        text += &advice(report);
-    }
+fn remarks(report: &SweepReport) -> Vec<String> {
+    let found = format!("Partial: {} of {} configurations are complete.", report.points.len(), report.planned);
     let unreached: u64 = report.points.iter().map(|point| point.replications - point.reached).sum();
-    if unreached > 0 {
-        let _ = writeln!(text, "\n{} did not reach the goal", counted(unreached, "replication"));
-    }
-    let points = counted(report.points.len() as u128, "point");
-    let _ = writeln!(text, "\n{points}, {} in all, seed {}", counted(report.replications, "replication"), report.seed);
-    text
+    let unreached = (unreached > 0).then(|| format!("{} did not reach the goal.", counted(unreached, "replication")));
+    report.partial.then_some(found).into_iter().chain(unreached).collect()
 }
 
-fn points_table(report: &SweepReport) -> Table {
-    let right = Align::Right;
-    // where one axis changes at a time, most columns of a table would be empty
-    let one_column = report.design == Design::Each.name();
-    let axes: Vec<(String, Align)> = if one_column {
-        vec![("changed".to_owned(), Align::Left)]
-    } else {
-        report.axes.iter().map(|axis| (axis.name.clone(), right)).collect()
+fn provenance(report: &SweepReport) -> Vec<[String; 2]> {
+    let engines: std::collections::BTreeSet<&str> = report.points.iter().map(|point| point.engine.as_str()).collect();
+    [
+        ("tailspn", report.version.clone()),
+        ("seed", report.seed.to_string()),
+        ("engine", engines.into_iter().collect::<Vec<_>>().join(", ")),
+        ("replications", count(report.replications.into())),
+    ]
+    .map(|(name, value)| [name.to_owned(), value])
+    .into()
+}
+
+/// Returns the values of a configuration in words.
+fn settings(report: &SweepReport, point: &PointResult) -> String {
+    let named = report.axes.iter().zip(&point.values);
+    let words = named.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns which configuration saves most.
+fn answer(report: &SweepReport) -> Vec<Piece> {
+    let saves = |number: &sweep::Number| number.high.unwrap_or(number.value) < 0.0;
+    let points = report.points.iter().enumerate().filter_map(|(i, point)| Some((i, point, point.difference_s?)));
+    let best = points.filter(|(_, _, difference)| saves(difference)).min_by(|a, b| a.2.value.total_cmp(&b.2.value));
+    let Some((i, point, difference)) = best else {
+        return vec!["No value makes the time significantly shorter than at the base.".into()];
     };
-    let numbers = ["mean", "p50", "p95", "p99", "change [s]", "[%]"].map(|name| (name.to_owned(), right));
-    let mut table = Table::new([("point".to_owned(), right)].into_iter().chain(axes).chain(numbers));
-    for point in &report.points {
-        let mut cells = vec![if point.point == 0 { "base".to_owned() } else { point.point.to_string() }];
-        let values = point.values.iter().map(|value| value.as_ref().map_or_else(String::new, value_text));
-        if one_column {
-            let named = report.axes.iter().zip(values).find(|(_, value)| !value.is_empty());
-            cells.push(named.map_or_else(String::new, |(axis, value)| format!("{} = {value}", axis.name)));
-        } else {
-            cells.extend(values);
-        }
-        cells.extend([&point.mean_s, &point.p50_s, &point.p95_s, &point.p99_s].map(|number| pair(number.as_ref())));
-        cells.extend([change(point.difference_s.as_ref()), percent(point.ratio.as_ref())]);
-        table.push(cells);
+    let mut pieces = vec![
+        format!("Largest saving: {} changes the mean time by ", settings(report, point)).into(),
+        Number::of_sweep(format!("/points/{i}/difference_s"), &difference, "s").signed().into(),
+    ];
+    if let Some(ratio) = &point.ratio {
+        let ratio = Number::of_sweep(format!("/points/{i}/ratio"), ratio, "").change();
+        pieces.extend([", or ".into(), ratio.into()]);
     }
-    table
+    pieces.push(".".into());
+    pieces
 }
 
-fn knobs_table(report: &SweepReport) -> Table {
-    let right = Align::Right;
-    let mut table = Table::new([
-        ("", right),
-        ("knob", Align::Left),
-        ("best", right),
-        ("change [s]", right),
-        ("[%]", right),
-        ("worst", right),
-        ("change [s]", right),
-        ("swing [s]", right),
-    ]);
-    for (rank, knob) in (1..).zip(&report.tornado) {
-        table.push([
-            format!("{rank}."),
-            knob.name.clone(),
-            value_text(&knob.best.value),
-            change(Some(&knob.best.difference_s)),
-            percent(knob.best.ratio.as_ref()),
-            value_text(&knob.worst.value),
-            change(Some(&knob.worst.difference_s)),
-            within(knob.swing_s, widest(knob)),
+/// Returns the times of the base.
+fn base(report: &SweepReport) -> Option<Headline> {
+    let (i, base) = report.points.iter().enumerate().find(|(_, point)| point.point == 0)?;
+    let number = |name: &str, number: &Option<sweep::Number>| {
+        number.as_ref().map(|number| Number::of_sweep(format!("/points/{i}/{name}"), number, "s"))
+    };
+    let quantiles = [number("p50_s", &base.p50_s), number("p95_s", &base.p95_s), number("p99_s", &base.p99_s)];
+    Some(Headline { of: Some("the base".to_owned()), mean: number("mean_s", &base.mean_s)?, quantiles })
+}
+
+fn knobs(report: &SweepReport) -> Table {
+    let columns = [
+        Column::new("setting"),
+        Column::new("best"),
+        Column::new("change").unit("s"),
+        Column::new("change").unit("%"),
+        Column::new("worst"),
+        Column::new("change").unit("s").show(Show::Room),
+        Column::new("swing").unit("s"),
+    ];
+    let note = "One setting at a time, all others as in the base. Swing: from the shortest mean time to the longest.";
+    let mut table = Table::new("Settings by effect", note, columns).level(report.level);
+    for (i, knob) in report.tornado.iter().enumerate() {
+        let at = format!("/tornado/{i}");
+        let change = |name: &str, level: &KnobLevel| {
+            Cell::from(Number::of_sweep(format!("{at}/{name}/difference_s"), &level.difference_s, "s").signed())
+        };
+        let ratio = knob.best.ratio.as_ref();
+        let ratio = ratio.map(|ratio| Number::of_sweep(format!("{at}/best/ratio"), ratio, "").change());
+        let digits = knob.worst.difference_s.half_width().filter(|half| *half > 0.0);
+        let swing = Number { digits_of: digits, ..Number::new(format!("{at}/swing_s"), knob.swing_s, "s") };
+        table.rows.push(vec![
+            knob.name.clone().into(),
+            setting(format!("{at}/best/value"), &knob.best.value),
+            change("best", &knob.best),
+            ratio.into(),
+            setting(format!("{at}/worst/value"), &knob.worst.value),
+            change("worst", &knob.worst),
+            swing.into(),
         ]);
     }
     table
 }
 
-/// The wider half width of a knob's two differences: as many digits its swing deserves.
-fn widest(knob: &KnobRow) -> Option<f64> {
-    let [best, worst] = [&knob.best, &knob.worst].map(|level| level.difference_s.half_width());
-    Some(best?.max(worst?))
+/// Returns all configurations; CSV has a column for each axis; an empty cell is the base's value.
+fn points(report: &SweepReport) -> Table {
+    // if one axis changes at a time, most columns would be empty
+    let one_at_a_time = report.design == Design::Each.name();
+    let shown = if one_at_a_time { Show::Csv } else { Show::Always };
+    let changed = if one_at_a_time { Show::Always } else { Show::Csv };
+    let mut columns = vec![Column::new("no.").key("point"), Column::new("changed").show(changed)];
+    columns.extend(report.axes.iter().map(|axis| Column::new(axis.name.clone()).show(shown)));
+    columns.extend(report.axes.iter().map(|axis| Column::new("").key(axis.key.clone()).show(Show::Csv)));
+    columns.extend(["replications", "reached"].map(|key| Column::new(key).key(key).show(Show::Csv)));
+    let time =
+        |(title, show): (&'static str, Show)| Column::new(title).unit("s").key(format!("{title}_s")).ends().show(show);
+    let times = [("mean", Show::Always), ("p50", Show::Room), ("p95", Show::Always), ("p99", Show::Room)];
+    columns.extend(times.map(time));
+    columns.push(Column::new("change").unit("s").key("difference_s").ends());
+    columns.push(Column::new("change").unit("%").key("ratio").ends());
+    columns.extend(["level", "seed"].map(|key| Column::new(key).key(key).show(Show::Csv)));
+    let rows = report.points.iter().enumerate().map(|(i, point)| row(report, i, point));
+    let note = "Changes are against the base.";
+    Table::new("Configurations", note, columns).rows(rows).level(report.level).most(MOST).wide()
 }
 
-/// What buys most, in a sentence.
-fn advice(report: &SweepReport) -> String {
-    let saves = |knob: &&KnobRow| knob.best.difference_s.high.unwrap_or(knob.best.difference_s.value) < 0.0;
-    let by_saving = |a: &&KnobRow, b: &&KnobRow| a.best.difference_s.value.total_cmp(&b.best.difference_s.value);
-    let Some(best) = report.tornado.iter().filter(saves).min_by(by_saving) else {
-        return "\nnone of the values tried makes the job surely shorter\n".to_owned();
+fn row(report: &SweepReport, i: usize, point: &PointResult) -> Vec<Cell> {
+    let at = format!("/points/{i}");
+    let name = if point.point == 0 { "base".to_owned() } else { point.point.to_string() };
+    let mut cells = vec![Cell::named(name, point.point.to_string()), settings(report, point).into()];
+    let values = point.values.iter().enumerate();
+    cells.extend(
+        values.map(|(k, value)| Cell::from(value.as_ref().map(|value| setting(format!("{at}/values/{k}"), value)))),
+    );
+    cells.extend(point.values.iter().map(|value| Cell::from(value.as_ref().map(value_key))));
+    let counts = [("replications", point.replications), ("reached", point.reached)];
+    cells.extend(counts.map(|(name, value)| Cell::from(Number::count(format!("{at}/{name}"), value))));
+    let number = |name: &str, number: &Option<sweep::Number>, unit: &'static str| {
+        number.as_ref().map(|number| Number::of_sweep(format!("{at}/{name}"), number, unit))
     };
-    let (value, gain) = (value_text(&best.best.value), change(Some(&best.best.difference_s)));
-    let share = percent(best.best.ratio.as_ref());
-    format!("\nwhat buys most: {} = {value}, {gain} s ({share} %)\n", best.name)
-}
-
-/// The CSV of a sweep: a point a row; an empty axis is as in the base.
-///
-/// # Errors
-///
-/// [`CsvError`], which no report of this crate causes.
-pub fn sweep_csv(report: &SweepReport) -> Result<String, CsvError> {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let numbers = ["mean_s", "p50_s", "p95_s", "p99_s", "difference_s", "ratio"];
-    let mut header = vec!["point".to_owned()];
-    header.extend(report.axes.iter().map(|axis| axis.key.clone()));
-    header.extend(["replications", "reached"].map(str::to_owned));
-    header.extend(numbers.iter().flat_map(|name| ["", "_low", "_high"].map(|end| format!("{name}{end}"))));
-    header.extend(["level", "seed"].map(str::to_owned));
-    writer.write_record(&header).map_err(CsvError::new)?;
-    for point in &report.points {
-        writer.write_record(csv_row(report, point)).map_err(CsvError::new)?;
-    }
-    let bytes = writer.into_inner().map_err(CsvError::new)?;
-    String::from_utf8(bytes).map_err(CsvError::new)
-}
-
-fn csv_row(report: &SweepReport, point: &PointResult) -> Vec<String> {
-    let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    let axis = |value: &Option<Value>| match value {
-        None => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    };
-    let mut cells = vec![point.point.to_string()];
-    cells.extend(point.values.iter().map(axis));
-    cells.extend([point.replications, point.reached].map(|count| count.to_string()));
-    let numbers = [point.mean_s, point.p50_s, point.p95_s, point.p99_s, point.difference_s, point.ratio];
-    for number in numbers {
-        let number = number.as_ref();
-        cells.push(optional(number.map(|number| number.value)));
-        cells.push(optional(number.and_then(|number| number.low)));
-        cells.push(optional(number.and_then(|number| number.high)));
-    }
-    cells.extend([report.level.to_string(), report.seed.to_string()]);
+    let times = [("mean_s", &point.mean_s), ("p50_s", &point.p50_s), ("p95_s", &point.p95_s), ("p99_s", &point.p99_s)];
+    cells.extend(times.map(|(name, value)| Cell::from(number(name, value, "s"))));
+    cells.push(number("difference_s", &point.difference_s, "s").map(Number::signed).into());
+    cells.push(number("ratio", &point.ratio, "").map(Number::change).into());
+    cells.extend([report.level.to_string(), report.seed.to_string()].map(Cell::from));
     cells
+}
+
+/// Returns a value of an axis as CSV has it.
+pub(super) fn value_key(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 impl SweepReport {

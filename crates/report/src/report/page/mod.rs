@@ -1,14 +1,4 @@
-//! Kinds whose documents are still built here, and the page of results that were read.
-
-mod optimization;
-mod sensitivity;
-mod solution;
-mod sweep;
-
-pub(super) use optimization::section as optimization;
-pub(super) use sensitivity::section as sensitivity;
-pub(super) use solution::section as solution;
-pub(super) use sweep::section as sweep;
+//! The page of results that were read.
 
 use crate::render::{Part, html};
 use crate::report::plot::PlotError;

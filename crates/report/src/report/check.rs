@@ -1,0 +1,227 @@
+//! The check of a net: its parts, what is odd about it, which engine can run it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Cell, Document, Form, Number, Report, Show, Table};
+use crate::report::json::Word;
+use crate::report::number::count;
+
+/// Reasons that are listed for one engine.
+const MOST_OBSTACLES: usize = 5;
+
+/// Result of a check of a net.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckReport {
+    /// Name of the net; may be empty.
+    pub name: String,
+    /// The format that it was read as.
+    pub dialect: String,
+    /// Number of places.
+    pub places: usize,
+    /// Places with a capacity.
+    pub places_with_capacity: usize,
+    /// Number of transitions.
+    pub transitions: usize,
+    /// Immediate transitions.
+    pub immediate: usize,
+    /// Transitions with an exponential delay.
+    pub exponential: usize,
+    /// Transitions with another delay.
+    pub other_delays: usize,
+    /// Number of arcs.
+    pub arcs: usize,
+    /// Input arcs.
+    pub input_arcs: usize,
+    /// Output arcs.
+    pub output_arcs: usize,
+    /// Inhibitor arcs.
+    pub inhibitor_arcs: usize,
+    /// Test arcs.
+    pub test_arcs: usize,
+    /// The token classes.
+    pub classes: Vec<ClassRow>,
+    /// The rate parameters.
+    pub parameters: Vec<ParameterRow>,
+    /// Oddities of the file.
+    pub warnings: Vec<FileWarningRow>,
+    /// Parts that do nothing, and the like.
+    pub remarks: Vec<String>,
+    /// The engine that a simulation takes; none if no engine can run the net.
+    pub engine: Option<Word>,
+    /// Every engine.
+    pub engines: Vec<EngineRow>,
+    /// Result of a short run.
+    pub trial: String,
+    /// True if that run showed that the net is wrong.
+    pub fault: bool,
+    /// Problems of versions of PIPE with the net; none if not requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipe: Option<Vec<PipeRow>>,
+    /// Differences from another net; none if not requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differences: Option<Vec<DifferenceRow>>,
+}
+
+/// A token class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassRow {
+    /// Name.
+    pub name: String,
+    /// Tokens in the initial marking.
+    pub tokens: u64,
+}
+
+/// A rate parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParameterRow {
+    /// Name.
+    pub name: String,
+    /// Value or expression.
+    pub value: String,
+}
+
+/// An oddity of the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileWarningRow {
+    /// File, line and column.
+    pub place: Option<String>,
+    /// The oddity in words.
+    pub message: String,
+}
+
+/// An engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineRow {
+    /// Name.
+    pub name: Word,
+    /// Reasons why it cannot run the net; empty if it can.
+    pub obstacles: Vec<String>,
+}
+
+/// A problem of a version of PIPE with the net.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipeRow {
+    /// The version.
+    pub version: Word,
+    /// `note`, `wrong` or `refused`.
+    pub severity: Word,
+    /// The problem in words.
+    pub message: String,
+}
+
+/// A difference between two nets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DifferenceRow {
+    /// `place`, `transition` and so on.
+    pub part: Word,
+    /// Id of the part.
+    pub name: String,
+    /// The property that differs; `there` if one net lacks the part.
+    pub what: Word,
+    /// The value in this net.
+    pub here: Option<String>,
+    /// The value in the other net.
+    pub there: Option<String>,
+}
+
+impl Report for CheckReport {
+    const KIND: &'static str = "check";
+
+    fn document(&self) -> Document<'_> {
+        let engine = match &self.engine {
+            Some(engine) => format!("The engine `{engine}` can run the net."),
+            None => "No engine can run the net.".to_owned(),
+        };
+        let mut document = Document {
+            kind: "check of a net",
+            title: if self.name.is_empty() { "A net without a name".to_owned() } else { self.name.clone() },
+            question: format!("Is the net sound, and which engine can run it? Its format is {}.", self.dialect),
+            answer: vec![format!("{engine} A trial run {}.", self.trial).into()],
+            remarks: self.remarks.clone(),
+            ..Document::default()
+        };
+        document.table(parts(self));
+        document.table(engines(self));
+        let warning =
+            |row: &FileWarningRow| vec![row.place.clone().unwrap_or_default().into(), row.message.clone().into()];
+        // a terminal shows them with the lines of the file
+        let warnings = Table::new("Oddities of the file", "", ["place", "oddity"]).show(Show::Detail);
+        document.table(warnings.rows(self.warnings.iter().map(warning)));
+        document.table(self.pipe.as_ref().map(|pipe| pipe_table(pipe, self.warnings.len())).unwrap_or_default());
+        document.table(self.differences.as_deref().map(differences).unwrap_or_default());
+        document
+    }
+}
+
+fn parts(report: &CheckReport) -> Table {
+    let parts = |counts: &[(usize, &str)]| {
+        let named = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n as u128)));
+        named.collect::<Vec<_>>().join(", ")
+    };
+    let mut table = Table { form: Form::Fields, ..Table::new("Parts", "", ["", "", ""]) };
+    let mut push = |name: &str, number: Cell, parts: String| table.rows.push(vec![name.into(), number, parts.into()]);
+    let number = |key: &str, value: usize| Cell::from(Number::count(format!("/{key}"), value as u64));
+    let capacity = [(report.places_with_capacity, "with a capacity")];
+    push("places", number("places", report.places), parts(&capacity));
+    let delays = [
+        (report.immediate, "immediate"),
+        (report.exponential, "exponential"),
+        (report.other_delays, "with another delay"),
+    ];
+    push("transitions", number("transitions", report.transitions), parts(&delays));
+    let kinds = [
+        (report.input_arcs, "input"),
+        (report.output_arcs, "output"),
+        (report.inhibitor_arcs, "inhibitor"),
+        (report.test_arcs, "test"),
+    ];
+    push("arcs", number("arcs", report.arcs), parts(&kinds));
+    let tokens = report.classes.iter().map(|class| format!("{} {}", count(class.tokens.into()), class.name));
+    let tokens = tokens.collect::<Vec<_>>().join(", ");
+    push("token classes", count(report.classes.len() as u128).into(), format!("initially {tokens}"));
+    if !report.parameters.is_empty() {
+        let values = report.parameters.iter().map(|p| format!("{} = {}", p.name, p.value));
+        let number = count(report.parameters.len() as u128);
+        push("rate parameters", number.into(), values.collect::<Vec<_>>().join(", "));
+    }
+    table
+}
+
+fn engines(report: &CheckReport) -> Table {
+    let row = |engine: &EngineRow| {
+        let mut obstacles = engine.obstacles.iter().take(MOST_OBSTACLES).cloned().collect::<Vec<_>>().join("; ");
+        let left = engine.obstacles.len().saturating_sub(MOST_OBSTACLES);
+        if left > 0 {
+            obstacles += &format!("; and {} more", count(left as u128));
+        }
+        let can = if obstacles.is_empty() { "yes" } else { "no" };
+        vec![engine.name.to_string().into(), can.into(), obstacles.into()]
+    };
+    Table::new("Engines", "", ["engine", "can run it", "why not"]).rows(report.engines.iter().map(row))
+}
+
+fn pipe_table(findings: &[PipeRow], oddities: usize) -> Table {
+    let oddities = match oddities {
+        0 => String::new(),
+        1 => "The file has 1 oddity, which PIPE may read differently or refuse.".to_owned(),
+        n => format!("The file has {} oddities, which PIPE may read differently or refuse.", count(n as u128)),
+    };
+    let row = |row: &PipeRow| {
+        vec![row.version.to_string().into(), row.severity.to_string().into(), row.message.clone().into()]
+    };
+    let table = Table::new("PIPE", oddities, ["version", "severity", "finding"]).rows(findings.iter().map(row));
+    let nothing = "no known problem with the net as read";
+    if findings.is_empty() { table.row(["4.3 and 5".into(), "none".into(), nothing.into()]) } else { table }
+}
+
+fn differences(rows: &[DifferenceRow]) -> Table {
+    let row = |row: &DifferenceRow| {
+        let [here, there] = [&row.here, &row.there].map(|value| value.as_deref().unwrap_or("missing").into());
+        // a part that is there says no more than that
+        let what = if row.what == "there" { "" } else { &row.what };
+        vec![row.part.to_string().into(), row.name.clone().into(), what.into(), here, there]
+    };
+    let columns = ["part", "name", "property", "here", "there"];
+    let table = Table::new("Differences from the other net", "", columns).rows(rows.iter().map(row));
+    if rows.is_empty() { table.row(["none".into()]) } else { table }
+}

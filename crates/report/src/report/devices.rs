@@ -1,0 +1,87 @@
+//! The graphics adapters of a machine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Cell, Column, Document, Number, Report, Show, Table};
+use crate::report::json::Word;
+
+/// Bytes of a MiB.
+const MIB: f64 = 1_048_576.0;
+
+/// The adapters of a machine, and which one a run takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DevicesReport {
+    /// The adapters, best first.
+    pub adapters: Vec<AdapterRow>,
+    /// Name of the adapter that `auto` takes; none if it takes none.
+    pub auto: Option<String>,
+    /// Reason of that choice.
+    pub auto_reason: String,
+}
+
+/// An adapter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdapterRow {
+    /// Name.
+    pub name: String,
+    /// `discrete`, `virtual`, `integrated`, `other` or `software`.
+    pub kind: Word,
+    /// The interface, such as Vulkan.
+    pub interface: String,
+    /// The driver.
+    pub driver: String,
+    /// True if it has 64-bit integers.
+    pub int64: bool,
+    /// Largest buffer \[B\].
+    pub largest_buffer: u64,
+    /// Largest binding \[B\].
+    pub largest_binding: u64,
+    /// Most workgroups in a dimension.
+    pub workgroups: u32,
+    /// Most invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// True if it opened and passed its test.
+    pub usable: bool,
+    /// Reason why it is not usable.
+    pub fault: Option<String>,
+}
+
+impl Report for DevicesReport {
+    const KIND: &'static str = "devices";
+
+    fn document(&self) -> Document<'_> {
+        let name = self.auto.as_deref().unwrap_or("no adapter");
+        let mut document = Document {
+            kind: "graphics adapters",
+            title: "Graphics adapters".to_owned(),
+            answer: vec![format!("`auto` takes {name}: {}.", self.auto_reason.trim_end_matches('.')).into()],
+            remarks: self.adapters.iter().filter_map(|row| row.fault.clone()).collect(),
+            ..Document::default()
+        };
+        let columns = [
+            Column::new("adapter"),
+            Column::new("kind"),
+            Column::new("driver").show(Show::Room),
+            Column::new("64-bit integers"),
+            Column::new("buffer").unit("MiB").show(Show::Room),
+            Column::new("binding").unit("MiB").show(Show::Room),
+            Column::new("self-test"),
+        ];
+        let row = |(i, row): (usize, &AdapterRow)| {
+            let size = |key: &str, bytes: u64| {
+                Cell::from(Number::new(format!("/adapters/{i}/{key}"), bytes as f64, "B").shown_in("MiB", 1.0 / MIB))
+            };
+            vec![
+                row.name.clone().into(),
+                row.kind.to_string().into(),
+                format!("{}, {}", row.interface, row.driver).into(),
+                if row.int64 { "yes" } else { "no" }.into(),
+                size("largest_buffer", row.largest_buffer),
+                size("largest_binding", row.largest_binding),
+                if row.usable { "passed" } else { "failed" }.into(),
+            ]
+        };
+        document.table(Table::new("", "", columns).rows(self.adapters.iter().enumerate().map(row)));
+        document
+    }
+}

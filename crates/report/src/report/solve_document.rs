@@ -1,0 +1,423 @@
+//! The document of a solution: the time to the goal, averages, verdicts, and with all details the states.
+
+use crate::document::parts::{TimeFound, add_times};
+use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
+use crate::report::number::{count, counted, plain, quantile_name};
+use crate::report::passage::PassageSection;
+use crate::report::solve::{DeadMarkings, SolveReport, StateSpaceRow, UnboundedRow, ZeroRateRow};
+use crate::report::solve_numbers::{AverageSection, NumberRow, SteadySection};
+use crate::report::summary::NetSummary;
+use crate::report::times_plot::Times;
+
+/// Transitions of a firing sequence that are shown.
+const MOST_STEPS: usize = 12;
+/// Rows of a table of places or transitions that are shown without `--all`.
+const MOST_ROWS: usize = 20;
+/// Numbers of tokens whose probabilities are shown.
+const MOST_TOKENS: usize = 8;
+
+impl Report for SolveReport {
+    const KIND: &'static str = "solution";
+
+    fn document(&self) -> Document<'_> {
+        let time = self.passage.as_ref().and_then(TimeFound::passage);
+        let question = self.passage.as_ref().map_or_else(
+            || "What can happen, and what happens in the long run?".to_owned(),
+            |passage| format!("How long until {}?", passage.goal),
+        );
+        let mut document = Document {
+            kind: "exact solution of a net",
+            title: name(&self.net),
+            question: format!("{question} The net has {}.", size(&self.net)),
+            answer: answer(self, time.as_ref()),
+            remarks: remarks(self),
+            headline: time.as_ref().map(TimeFound::headline),
+            provenance: provenance(self),
+            ..Document::default()
+        };
+        document.fact("partial", Number::count("/partial", self.partial.into()));
+        if let Some(passage) = &self.passage {
+            document.fact("goal_probability", Number::new("/passage/probability", passage.probability, ""));
+            document.table(times(passage, time.as_ref()));
+            document.table(by_times(passage));
+            add_times(&mut document, Times::passage("time", passage), None);
+        }
+        if let Some(steady) = &self.steady {
+            averages(&mut document, ["in the long run", ""], "/steady", &steady.averages);
+        }
+        for (i, section) in self.at.iter().enumerate() {
+            let [shown, key] = [plain(section.time_s), section.time_s.to_string()].map(|time| format!("at {time} s"));
+            averages(&mut document, [&shown, &format!(" {key}")], &format!("/at/{i}"), &section.averages);
+        }
+        document.table(verdicts(self));
+        if let Some(dead) = &self.deadlocks {
+            document.fact("deadlocks", Number::count("/deadlocks/count", dead.count as u64));
+        }
+        document.table(classes(self));
+        self.state_space.iter().for_each(|space| state_space(&mut document, space));
+        document.table(bounds(self));
+        document.table(liveness(self));
+        document.table(self.steady.as_ref().map(states).unwrap_or_default());
+        document
+    }
+}
+
+fn name(net: &NetSummary) -> String {
+    if net.name.is_empty() { "A net without a name".to_owned() } else { net.name.clone() }
+}
+
+fn size(net: &NetSummary) -> String {
+    format!("{} and {}", counted(net.places as u128, "place"), counted(net.transitions as u128, "transition"))
+}
+
+fn answer(report: &SolveReport, time: Option<&TimeFound>) -> Vec<Piece> {
+    let mut answer = time.map(|time| time.answer("the runs")).unwrap_or_default();
+    if let Some(passage) = report.passage.as_ref().filter(|passage| passage.probability < 1.0) {
+        let share = Number::new("/passage/probability", passage.probability, "").percent();
+        answer.extend([" The probability of reaching the goal is ".into(), share.into(), ".".into()]);
+    }
+    let verdict = verdict(report);
+    if !answer.is_empty() && !verdict.is_empty() {
+        answer.push(" ".into());
+    }
+    answer.into_iter().chain(verdict).collect()
+}
+
+/// Returns what the states show, in a sentence.
+fn verdict(report: &SolveReport) -> Vec<Piece> {
+    if let Some(unbounded) = &report.unbounded {
+        return vec![format!("The net is unbounded: {} can grow forever.", listed(&unbounded.places)).into()];
+    }
+    let Some(space) = &report.state_space else { return Vec::new() };
+    let live = match &report.verdicts {
+        Some(verdicts) if verdicts.live => " and live",
+        Some(_) => ", not live",
+        None => "",
+    };
+    let dead = match &report.deadlocks {
+        Some(dead) if dead.count > 0 => counted(dead.count as u128, "deadlock"),
+        Some(_) => format!("deadlock-free{live}"),
+        None => "no deadlock among the explored states".to_owned(),
+    };
+    let least = if report.partial { "At least " } else { "" };
+    let states = if space.tangible == 1 { "state" } else { "states" };
+    let number = Number::count("/state_space/tangible", space.tangible as u64);
+    vec![least.into(), number.into(), format!(" {states}; {dead}.").into()]
+}
+
+fn remarks(report: &SolveReport) -> Vec<String> {
+    let mut remarks: Vec<String> = report.stopped.iter().map(|why| format!("Partial: {why}.")).collect();
+    let passage = report.passage.as_ref();
+    remarks.extend(
+        passage.and_then(|passage| passage.no_distribution.as_ref()).map(|why| format!("No distribution: {why}.")),
+    );
+    if let Some(zero) = &report.zero_rates {
+        remarks.extend(zero_rates(zero, report.liveness.iter().all(|row| row.level == 0)));
+    }
+    remarks
+}
+
+/// Returns which transitions have their tokens and do not fire, since their rates are 0.
+fn zero_rates(zero: &ZeroRateRow, all_dead: bool) -> Vec<String> {
+    let held = listed(&zero.held);
+    if all_dead {
+        return vec![format!("Nothing ever fires, because rates are 0 ({held}). --param NAME=VALUE sets a parameter.")];
+    }
+    let never = |name: &String| format!("`{name}` never fires: its rate is 0 in every state that enables it.");
+    let mut remarks: Vec<String> = zero.never.iter().map(never).collect();
+    if zero.dead_markings > 0 {
+        let dead = counted(zero.dead_markings as u64, "state");
+        remarks.push(format!("The net stops in {dead} only because rates are 0 there: {held}."));
+    }
+    remarks
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {
+    let Some(time) = time else { return Table::default() };
+    let (lost, grid) = (passage.probability < 1.0, passage.grid_step_s.is_some());
+    let of = if lost { "Quantiles: all runs. Mean and standard deviation: runs that reach the goal." } else { "" };
+    let sd = if grid { "The standard deviation has no bounds." } else { "" };
+    let mut columns = vec![Column::new(""), Column::new("time").unit("s").key("passage_time")];
+    if lost {
+        columns.push(Column::new("if reached").unit("s"));
+    }
+    let mut table = Table::new("Time to the goal", format!("{of} {sd}").trim(), columns).level(0.95);
+    let mut push = |name: Cell, number: Option<Number>, reached: Option<Number>| {
+        let cells = [name, number.into()].into_iter().chain(lost.then(|| reached.into()));
+        table.rows.push(cells.collect());
+    };
+    push("mean".into(), Some(time.mean.clone()), None);
+    push(Cell::named("standard deviation", "sd"), time.sd.clone(), None);
+    let reached = |(i, row): (usize, &crate::report::job::QuantilePoint)| {
+        (row.p, Some(Number::new(format!("/passage/quantiles_if_reached/{i}"), row.value, "s")))
+    };
+    let mut rows: Vec<(f64, Option<Number>)> = passage.quantiles_if_reached.iter().enumerate().map(reached).collect();
+    if rows.is_empty() {
+        rows = time.quantiles.iter().map(|(p, _)| (*p, None)).collect();
+    }
+    for (p, reached) in rows {
+        push(quantile_name(p).into(), time.quantile(p), reached);
+    }
+    table
+}
+
+/// Returns the distribution function at the times that were asked for.
+fn by_times(passage: &PassageSection) -> Table {
+    let mut columns = vec![Column::new("time"), Column::new("probability").key("passage_cdf")];
+    columns.extend(
+        passage.cdf.iter().any(|point| point.density_per_s.is_some()).then(|| Column::new("density").unit("1/s")),
+    );
+    let row = |(i, point): (usize, &crate::report::passage::CdfPoint)| {
+        let at = format!("/passage/cdf/{i}");
+        let probability = Number::new(format!("{at}/probability"), point.probability, "");
+        let probability = probability.bounded(point.low.zip(point.high).map(|(low, high)| [low, high]));
+        let density = point.density_per_s.map(|density| Number::new(format!("{at}/density_per_s"), density, "1/s"));
+        let time = Cell::named(format!("{} s", plain(point.time_s)), format!("{} s", point.time_s));
+        [time, probability.into()].into_iter().chain(density.map(Cell::from)).collect()
+    };
+    let rows = passage.cdf.iter().enumerate().map(row);
+    Table::new("Probability of reaching the goal by then", "", columns).rows(rows).level(0.95)
+}
+
+/// Adds means of expressions, tokens and throughputs; `when` as readers see it, and after names in CSV.
+fn averages(document: &mut Document<'_>, when: [&str; 2], at: &str, section: &AverageSection) {
+    let table = |title: &str, name: &str, list: &str, key: &'static str, rows: &[NumberRow]| {
+        let unit = if key == "measure" { Column::new("mean") } else { Column::new("mean").unit("1/s") };
+        let row = |(i, row): (usize, &NumberRow)| {
+            let number = Number::new(format!("{at}/{list}/{i}/value"), row.value, row.unit.clone());
+            vec![Cell::named(row.name.clone(), format!("{}{}", row.name, when[1])), number.into()]
+        };
+        let columns = [Column::new(name), unit.key(key)];
+        Table::new(format!("{title} {}", when[0]), "", columns).rows(rows.iter().enumerate().map(row)).most(MOST_ROWS)
+    };
+    document.table(table("Measures", "measure", "measures", "measure", &section.measures));
+    document.table(tokens(when, at, section));
+    document.table(table("Throughput", "transition", "throughputs", "throughput", &section.throughputs));
+}
+
+/// Returns mean tokens of each place and class, and the distribution of each place.
+fn tokens(when: [&str; 2], at: &str, section: &AverageSection) -> Table {
+    let classes = (section.tokens.len() / section.distributions.len().max(1)).max(1);
+    let lengths = section.distributions.iter().map(|row| row.probabilities.len());
+    let longest = lengths.max().unwrap_or(0);
+    let mut columns = vec![Column::new("place"), Column::new("mean").key("tokens").unit("tokens")];
+    columns.extend((0..longest.min(MOST_TOKENS)).map(|tokens| Column::new(format!("P({tokens})")).show(Show::Room)));
+    let note = if longest > MOST_TOKENS {
+        "P(n): probability of n tokens; more are in the JSON."
+    } else {
+        "P(n): probability of n tokens."
+    };
+    let row = |(i, row): (usize, &NumberRow)| {
+        let number = Number::new(format!("{at}/tokens/{i}/value"), row.value, row.unit.clone());
+        let own = (i / classes, section.distributions.get(i / classes).filter(|_| i.is_multiple_of(classes)));
+        let chance = |tokens: usize| -> Cell {
+            let value = own.1.and_then(|row| row.probabilities.get(tokens));
+            let at = format!("{at}/distributions/{}/probabilities/{tokens}", own.0);
+            value.map(|&p| Number::new(at, p, "").rounded(1e-3)).into()
+        };
+        let name = Cell::named(row.name.clone(), format!("{}{}", row.name, when[1]));
+        [name, number.into()].into_iter().chain((0..longest.min(MOST_TOKENS)).map(chance)).collect()
+    };
+    let rows = section.tokens.iter().enumerate().map(row);
+    Table::new(format!("Tokens {}", when[0]), note, columns).rows(rows).most(MOST_ROWS)
+}
+
+fn verdicts(report: &SolveReport) -> Table {
+    let mut table = Table::fields("Verdicts");
+    let mut push = |name: &str, cell: Cell| table.rows.push(vec![name.into(), cell]);
+    let yes = |holds: bool| Cell::from(if holds { "yes" } else { "no" });
+    if let Some(unbounded) = &report.unbounded {
+        push("bounded", "no".into());
+        push("firing sequence", steps(&unbounded.prefix).into());
+        push("then repeats", steps(&unbounded.cycle).into());
+        let [name, places] = coverability(unbounded);
+        push(&name, places.into());
+    }
+    if report.state_space.is_none() {
+        return table;
+    }
+    let most = counted(report.bounds.iter().map(|row| row.bound).max().unwrap_or(0), "token");
+    push(
+        "bounded",
+        match (report.partial, report.safe) {
+            (true, _) => format!("unknown; some place holds {most}"),
+            (false, Some(true)) => "yes, and safe: no place ever holds two tokens".to_owned(),
+            (false, _) => format!("yes: no place ever holds more than {most}"),
+        }
+        .into(),
+    );
+    match &report.deadlocks {
+        None => push("deadlocks", "none among the explored states".into()),
+        Some(dead) => {
+            push("deadlocks", Number::count("/deadlocks/count", dead.count as u64).into());
+            first_deadlock(dead).into_iter().for_each(|(name, text)| push(name, text.into()));
+        }
+    }
+    match &report.verdicts {
+        None => push("live, reversible", "unknown: needs all states".into()),
+        Some(verdicts) => {
+            push("live", yes(verdicts.live));
+            push("reversible", yes(verdicts.reversible));
+            push("home states", Number::count("/verdicts/home_states", verdicts.home_states.into()).into());
+            push("recurrent classes", count(verdicts.recurrent_classes.len() as u128).into());
+        }
+    }
+    table
+}
+
+/// Returns which places are unbounded in all, and how certain that is.
+fn coverability(unbounded: &UnboundedRow) -> [String; 2] {
+    let Some(graph) = &unbounded.coverability else {
+        return ["unbounded places", &listed(&unbounded.places)].map(str::to_owned);
+    };
+    let places = listed(&graph.unbounded);
+    if graph.ignored.is_empty() {
+        return ["unbounded places".to_owned(), format!("{places}; every other place is bounded")];
+    }
+    let ignored = graph.ignored.join(", ");
+    ["unbounded places".to_owned(), format!("at most {places}; every other place is bounded ({ignored} left out)")]
+}
+
+fn first_deadlock(dead: &DeadMarkings) -> Vec<(&'static str, String)> {
+    if dead.count == 0 {
+        return Vec::new();
+    }
+    let marking = if dead.marking.is_empty() { "no tokens at all".to_owned() } else { marking(&dead.marking) };
+    vec![("  the first", marking), ("  reached by", steps(&dead.path))]
+}
+
+fn marking(marked: &[(String, u32)]) -> String {
+    let place =
+        |(place, tokens): &(String, u32)| if *tokens == 1 { place.clone() } else { format!("{tokens} {place}") };
+    marked.iter().map(place).collect::<Vec<_>>().join(" + ")
+}
+
+/// Returns sizes and probabilities of several recurrent classes.
+fn classes(report: &SolveReport) -> Table {
+    let Some(verdicts) = report.verdicts.as_ref().filter(|verdicts| verdicts.recurrent_classes.len() > 1) else {
+        return Table::default();
+    };
+    let probabilities = report.steady.as_ref().map_or(&[][..], |steady| &steady.class_probabilities);
+    let columns = ["class", "states", "probability"].into_iter().take(if probabilities.is_empty() { 2 } else { 3 });
+    let row = |(i, &states): (usize, &u32)| {
+        let states = Number::count(format!("/verdicts/recurrent_classes/{i}"), states.into());
+        let chance = probabilities.get(i).map(|&p| Number::new(format!("/steady/class_probabilities/{i}"), p, ""));
+        vec![count(i as u128 + 1).into(), states.into(), chance.into()]
+    };
+    let rows = verdicts.recurrent_classes.iter().enumerate().map(row);
+    Table::new("Recurrent classes", "Once a run enters a class, it never leaves it.", columns)
+        .rows(rows)
+        .most(MOST_ROWS)
+}
+
+fn state_space(document: &mut Document<'_>, space: &StateSpaceRow) {
+    let at = |name: &str, value: u64| Cell::from(Number::count(format!("/state_space/{name}"), value));
+    let (tangible, edges) = (at("tangible", space.tangible as u64), at("edges", space.edges as u64));
+    let keys = [Column::new(""), Column::new("").key("states")];
+    let states = Table::new("", "", keys).row(["tangible".into(), tangible.clone()]);
+    document.table(states.row(["vanishing".into(), at("vanishing", space.vanishing)]).show(Show::Csv));
+    document.fact("edges", edges.clone());
+    let mut table = Table::fields("State space").row(["tangible states".into(), tangible]).show(Show::Detail);
+    if space.explored < space.tangible {
+        table.rows.push(vec!["explored".into(), at("explored", space.explored as u64)]);
+    }
+    let repeats = if space.vanishing_is_exact { "" } else { " (some counted more than once)" };
+    table.rows.push(vec![format!("vanishing states{repeats}").into(), at("vanishing", space.vanishing)]);
+    let memory = Number::new("/state_space/bytes", space.bytes as f64, "B").shown_in("MB", 1e-6).rounded(1e6);
+    table.rows.push(vec!["edges".into(), edges]);
+    table.rows.push(vec!["bits per state".into(), at("marking_bits", space.marking_bits.into())]);
+    table.rows.push(vec!["memory".into(), memory.into()]);
+    let wall = Number::new("/state_space/wall_s", space.wall_s, "s").shown_in("ms", 1e3);
+    table.rows.push(vec!["time".into(), wall.into()]);
+    document.table(table);
+}
+
+fn bounds(report: &SolveReport) -> Table {
+    let note = if report.partial { "Lower bounds: not all states were explored." } else { "" };
+    let columns = [Column::new("place"), Column::new("most").unit("tokens").key("bound"), Column::new("reached by")];
+    let infinite = |place: &String| vec![place.clone().into(), Number::new("", f64::INFINITY, "tokens").into()];
+    let unbounded = report.unbounded.iter().flat_map(|row| &row.places).map(infinite);
+    let row = |(i, row): (usize, &crate::report::solve::MarkingBound)| {
+        let bound = Number::new(format!("/bounds/{i}/bound"), row.bound as f64, "tokens");
+        vec![row.name.clone().into(), bound.into(), steps(&row.path).into()]
+    };
+    let table = Table::new("Bounds", note, columns).rows(unbounded).rows(report.bounds.iter().enumerate().map(row));
+    table.most(MOST_ROWS).show(if report.unbounded.is_some() { Show::Csv } else { Show::Always })
+}
+
+fn liveness(report: &SolveReport) -> Table {
+    let columns = [
+        Column::new("transition"),
+        Column::new("fires"),
+        Column::new("level L").key("liveness"),
+        Column::new("never again after"),
+    ];
+    let row = |(i, row): (usize, &crate::report::solve::LivenessRow)| {
+        let words = match row.level {
+            0 => "never",
+            1 => "finitely often",
+            3 => "infinitely often in some runs",
+            _ => "always again",
+        };
+        let level = Number::count(format!("/liveness/{i}/level"), row.level.into());
+        let lost = row.lost_after.as_ref().map(|path| steps(path));
+        vec![row.name.clone().into(), words.into(), level.into(), lost.into()]
+    };
+    Table::new("Liveness", "", columns).rows(report.liveness.iter().enumerate().map(row)).most(MOST_ROWS)
+}
+
+fn states(steady: &SteadySection) -> Table {
+    let columns =
+        [Column::new("state"), Column::new("probability"), Column::new("mean stay").unit("s"), Column::new("marking")];
+    let row = |(i, row): (usize, &crate::report::solve_numbers::StateRow)| {
+        let at = format!("/steady/states/{i}");
+        let stay = match row.sojourn_s {
+            Some(stay) => Number::new(format!("{at}/sojourn_s"), stay, "s").into(),
+            None => Cell::from("forever"),
+        };
+        let probability = Number::new(format!("{at}/probability"), row.probability, "");
+        vec![row.state.to_string().into(), probability.into(), stay, marking(&row.marking).into()]
+    };
+    Table::new("States", "", columns).rows(steady.states.iter().enumerate().map(row)).show(Show::Detail)
+}
+
+/// A firing sequence.
+fn steps(path: &[String]) -> String {
+    if path.is_empty() {
+        return "the start".to_owned();
+    }
+    let shown = path.iter().take(MOST_STEPS).cloned().collect::<Vec<_>>().join(" ");
+    let more = path.len().saturating_sub(MOST_STEPS);
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+fn provenance(report: &SolveReport) -> Vec<[String; 2]> {
+    let mut rows = vec![("tailspn", report.version.to_string()), ("method", report.method.used.to_string())];
+    let other = match (&report.method.no_states, &report.method.no_series_parallel) {
+        // a time to a goal is the only question with a choice of methods
+        _ if report.passage.is_none() && !report.partial => None,
+        (Some(reason), _) => Some(format!("states: {reason}")),
+        (_, Some(reason)) => Some(format!("series-parallel: {reason}")),
+        _ => None,
+    };
+    rows.extend(other.map(|other| ("not by", other)));
+    if let Some(steady) = &report.steady {
+        rows.push(("long run", format!("by {}, residual {:.1e}", steady.method, steady.residual)));
+    }
+    if let Some(passage) = &report.passage {
+        rows.extend(passage.method.as_ref().map(|method| ("moments", format!("by {method}"))));
+        let states =
+            passage.states.map_or_else(String::new, |states| format!(", {}", counted(states as u128, "state")));
+        let distribution = match (passage.grid_step_s, &passage.no_distribution) {
+            (Some(step), _) => Some(format!("on a grid of steps of {} s", plain(step))),
+            (None, None) => Some(format!("by uniformisation{states}, error below {:.0e}", passage.cdf_error)),
+            (None, Some(_)) => None,
+        };
+        rows.extend(distribution.map(|distribution| ("distribution", distribution)));
+    }
+    rows.into_iter().map(|(name, value)| [name.to_owned(), value]).collect()
+}

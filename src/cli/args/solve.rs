@@ -1,0 +1,108 @@
+//! Arguments of `solve`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::args::{NetArgs, PlotArgs, PrintArgs};
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Without --until, --at and --steady: the time to the dead marking if every run ends in one, else the long run.
+
+Examples:
+    tailspn solve net.xml                                       long run, verdicts; --all: states too
+    tailspn solve net.xml --until '#(done) >= 3' --at 10,20      distribution of the time to a goal
+    tailspn solve net.xml --until '#(done) >= 3' --plot-cdf time.svg
+    tailspn solve net.xml --from '#(asked) > 0' --until '#(answered) > 0'
+    tailspn solve net.xml --measure 'busy=#(server) > 0' --json
+    tailspn solve net.xml --export-svg graph.svg --export-prism net
+")]
+#[command(group(clap::ArgGroup::new("graph").multiple(true)))]
+pub(crate) struct SolveArgs {
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
+    /// Distribution of the time until an expression is not 0, or until `dead` (nothing can fire)
+    #[arg(long, value_name = "EXPR", group = "end", help_heading = "Question")]
+    pub(crate) until: Option<String>,
+    /// Old name of --until
+    #[arg(long, value_name = "EXPR", group = "end", hide = true)]
+    pub(crate) goal: Option<String>,
+    /// Measure the time from markings where this expression is not 0, instead of from the start; each marking counts as often
+    /// as the long run enters it
+    #[arg(long, value_name = "EXPR", requires = "end", help_heading = "Question")]
+    pub(crate) from: Option<String>,
+    /// Averages at these model times, in seconds, and the probability of reaching --until by then
+    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
+    pub(crate) at: Vec<f64>,
+    /// Averages in the long run, also where there is a goal
+    #[arg(long, help_heading = "Question")]
+    pub(crate) steady: bool,
+    /// The mean of an expression, such as the probability that it holds; may be repeated
+    #[arg(long, value_name = "NAME=EXPR", value_parser = values::named, help_heading = "Question")]
+    pub(crate) measure: Vec<(String, String)>,
+    /// How the answer is found; `auto` takes states, but for the time to the dead marking of a schedule of delays in series and side
+    /// by side with more than 10,000 states
+    #[arg(long, default_value = "auto", help_heading = "Method")]
+    pub(crate) method: SolveMethod,
+    /// Steps of the grid of times of series-parallel reduction: with more of them its bounds are closer together
+    #[arg(long, value_name = "N", default_value = "262_144", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Method")]
+    pub(crate) grid_steps: u64,
+    /// Most states [default: 50 million]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_states: Option<u64>,
+    /// Most memory for states, such as 500M or 8G [default: 6G]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
+    pub(crate) max_memory: Option<u64>,
+    /// Wall time after which the search for states ends with what it has, such as 30s or 5m
+    #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
+    pub(crate) max_time: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+    /// Print every table with every row, the states too
+    #[arg(long, help_heading = "Output")]
+    pub(crate) all: bool,
+    /// Draw the distribution function of the time to the goal, or to the dead marking; FILE.png is a PNG
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub(crate) plot_cdf: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plots: PlotArgs,
+    /// Write the reachability graph for Graphviz, up to 20,000 markings; of an unbounded net, the coverability graph
+    #[arg(long, value_name = "FILE", group = "graph", help_heading = "Output")]
+    pub(crate) export_dot: Option<PathBuf>,
+    /// Draw the same graph, up to 300 markings; FILE.png is a PNG
+    #[arg(long, value_name = "FILE.svg", group = "graph", help_heading = "Output")]
+    pub(crate) export_svg: Option<PathBuf>,
+    /// Show vanishing markings in these graphs too
+    #[arg(long, requires = "graph", help_heading = "Output")]
+    pub(crate) draw_vanishing: bool,
+    /// Write the generator of the Markov chain as Matrix Market
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) export_mtx: Option<PathBuf>,
+    /// Write the Markov chain as PREFIX.sta, PREFIX.tra and PREFIX.lab for PRISM
+    #[arg(long, value_name = "PREFIX", help_heading = "Output")]
+    pub(crate) export_prism: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long, help_heading = "Output")]
+    pub(crate) force: bool,
+}
+
+impl SolveArgs {
+    /// Returns the goal, under its new or its old name.
+    pub(crate) fn until(&self) -> Option<&str> {
+        self.until.as_deref().or(self.goal.as_deref())
+    }
+}
+
+/// How `solve` finds its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SolveMethod {
+    /// What can answer; the output says which it was
+    Auto,
+    /// All markings, and their Markov chain
+    States,
+    /// The time at which a schedule is complete, from its parts, with certain bounds; no states
+    SeriesParallel,
+}
