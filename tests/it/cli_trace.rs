@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::cli::{assert_shown, data, show, shown, text_of, tool};
+use crate::cli::{assert_shown, data, show, shown, text_of, tool, unwrapped};
 
 const SPARK: &str = "tests/data/trace/small.spark";
 const SPECULATION: &str = "tests/data/trace/speculation.spark.gz";
@@ -143,5 +143,7 @@ fn reads_standard_input() {
     let mut child = tool(&["trace", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(&std::fs::read(SPECULATION).unwrap()).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), data(&["trace", SPECULATION]));
+    let named = |text: &str, name: &str| unwrapped(text).replace(name, "LOG");
+    let piped = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(named(&piped, "standard input"), named(&data(&["trace", SPECULATION]), SPECULATION));
 }

@@ -13,10 +13,10 @@ use tailspn::compile::{Program, compile, lower};
 use tailspn::formats::pipe::{ReadOptions, read};
 use tailspn::net::Net;
 use tailspn::rng::philox4x32_10;
-use tailspn::semantics::{Candidates, find_candidates, fire, rate};
+use tailspn::semantics::{Candidates, Fault, find_candidates, fire, rate};
 use tailspn::solve::{
-    Expanded, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, expand_phases, expected, explore,
-    passage, replay, steady_state,
+    Expanded, ExploreError, Limits, LinearSettings, PassageSettings, ReplayError, StateSpace, expand_phases, expected,
+    explore, passage, replay, steady_state,
 };
 use tailspn::watch::Unwatched;
 
@@ -241,12 +241,17 @@ proptest! {
                 replay(&program, &proof.prefix, &mut marking).unwrap();
                 for _ in 0..50 {
                     let before = marking.clone();
-                    replay(&program, &proof.cycle, &mut marking).unwrap();
+                    match replay(&program, &proof.cycle, &mut marking) {
+                        Ok(()) => {}
+                        // arcs that multiply tokens soon pass what a place can hold: more growth is not needed
+                        Err(ReplayError::Fault(Fault::TooManyTokens { .. })) => break,
+                        Err(error) => prop_assert!(false, "{error}"),
+                    }
                     prop_assert!(before != marking && before.iter().zip(&marking).all(|(old, new)| old <= new));
                 }
             }
             Err(ExploreError::VanishingTrap { transitions }) => prop_assert!(!transitions.is_empty()),
-            Err(ExploreError::VanishingLimit { .. }) => {}
+            Err(ExploreError::VanishingLimit { .. } | ExploreError::Fault(Fault::TooManyTokens { .. })) => {}
             Err(error) => prop_assert!(false, "{error}"),
         }
     }

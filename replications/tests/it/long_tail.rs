@@ -248,7 +248,7 @@ fn identified_stragglers_are_those_of_the_rules() {
     let rule = StragglerRule { centre: Centre::Median, factor: 1.2 };
     assert_eq!(identify(&hadoop, rule).tasks.whole, 10);
     // a cluster trace with what tasks asked for: batch work only, by the same request and a common start
-    let google = trace(Path::new("tests/data/trace/google-2011.csv"));
+    let google = trace(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/trace/google-2011.csv")));
     let (all, batch) = (identify(&google, rule), identify_batch(&google, rule, 60.0));
     assert!(batch.tasks.whole <= all.tasks.whole && batch.jobs.whole <= all.jobs.whole, "{all:?} {batch:?}");
 }

@@ -1,6 +1,6 @@
 //! What a world knows of the attempts of a job that ran: where the first attempt of a task was, how slow each node is.
 
-use crate::cluster::world::uniform;
+use crate::cluster::draw::uniform;
 use crate::mapreduce::Stragglers;
 
 /// What a world knows of the attempts of such a job.

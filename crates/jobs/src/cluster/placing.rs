@@ -1,12 +1,13 @@
 //! Who gets a slot: tasks and copies, job by job, and what an attempt has to do.
 
 use crate::cluster::detect::Category;
+use crate::cluster::draw::uniform;
 use crate::cluster::known_work::Known;
 use crate::cluster::node::NOBODY;
 use crate::cluster::plan::JobOrder;
 use crate::cluster::policy::Policy;
 use crate::cluster::simulator::{Attempt, Simulator, Status};
-use crate::cluster::world::{lognormal, uniform};
+use crate::cluster::world::lognormal;
 use crate::rng::{Address, Purpose};
 
 /// What takes a slot.

@@ -3,6 +3,7 @@
 //! Sizes and places of blocks are drawn once for a seed: every replication and every policy has the same input.
 
 use crate::cluster::detect::Category;
+use crate::cluster::draw::uniform;
 use crate::cluster::known_work::Known;
 use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowdown};
 use crate::estimate::normal_quantile;
@@ -104,11 +105,6 @@ impl Local {
             _ => &[],
         }
     }
-}
-
-/// A word of the input as a uniform number inside (0, 1).
-pub(super) fn uniform(word: u32) -> f64 {
-    (f64::from(word) + 0.5) * (1.0 / 4_294_967_296.0)
 }
 
 /// A lognormal factor with median 1.

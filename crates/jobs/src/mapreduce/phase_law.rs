@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
-use crate::plan::text::short;
+use crate::plan::problem::short;
 
 /// Largest standard deviation over mean: beyond it, no number of replications shows the mean.
 const MAX_CV: f64 = 100.0;

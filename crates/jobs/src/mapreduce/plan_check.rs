@@ -5,7 +5,7 @@
 use crate::cluster::check_policies;
 use crate::mapreduce::params::{Cluster, GivenPhases, Hadoop, Job, Node, Plan, Profile};
 use crate::mapreduce::phase::Phase;
-use crate::plan::text::short;
+use crate::plan::problem::short;
 use crate::plan::{Checker, PlanProblem};
 
 /// Most map tasks, and most reduce tasks, of a plan.

@@ -1,6 +1,6 @@
 //! What is wrong with a setting of stragglers or of speculative copies.
 
-use crate::plan::text::short;
+use crate::plan::problem::short;
 
 /// A setting of stragglers or of speculation that cannot be right.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

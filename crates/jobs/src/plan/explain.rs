@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::mapreduce::PhaseLaw;
-use crate::plan::text::{PlanProblem, ProblemKind};
+use crate::plan::problem::{PlanProblem, ProblemKind};
 
 /// A key or value of a document.
 struct Item {

@@ -14,6 +14,7 @@
 //! `text` reads documents and collects problems, `explain` puts the TOML reader's errors into words, `rename` reads old names.
 
 mod explain;
+pub mod problem;
 pub(crate) mod rename;
 mod renames;
 pub mod text;
@@ -23,9 +24,10 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+pub use problem::{PlanError, PlanProblem, ProblemKind};
 pub use rename::{PlanWarning, Rename, rename_path};
 pub use renames::JOB_RENAMES;
-pub use text::{Checker, Document, Loaded, PlanError, PlanProblem, ProblemKind, place};
+pub use text::{Checker, Document, Loaded, place};
 
 use crate::cluster::{self, KnownJob, PolicyPlan};
 use crate::mapreduce;

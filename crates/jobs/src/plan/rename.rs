@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::plan::text::{PlanProblem, ProblemKind, line_of};
+use crate::plan::problem::{PlanProblem, ProblemKind, line_of};
 
 /// The release that no longer reads old names.
 const LAST: &str = "0.3";

@@ -309,7 +309,7 @@ pub(super) fn amount(at: String, evidence: &Evidence, value: f64) -> Number {
 }
 
 /// A number in a multiple of its unit that suits the largest of the numbers next to it.
-fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number {
+pub(super) fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number {
     let (factor, shown) = match (largest, unit) {
         (size, "s") if size < 1.0 => (1e3, "ms".to_owned()),
         (size, "ms") if size >= 1e3 => (1e-3, "s".to_owned()),

@@ -4,7 +4,7 @@ use crate::diagnose::Finding;
 use crate::diagnose::syscalls::{Answer, Profile};
 use crate::document::{Cell, Column, Document, Number, Report, Show, Table};
 use crate::report::diagnosis::cause_text;
-use crate::report::diagnosis_document::{amount, who};
+use crate::report::diagnosis_document::{scaled, who};
 use crate::report::number::{count, counted};
 use crate::report::syscalls::{SyscallRow, SyscallVerdict, SyscallsReport, method_text};
 
@@ -97,8 +97,8 @@ impl SyscallsReport {
             Column::new("node").key("node"),
             Column::new("call").key("call"),
             Column::new("calls").key("calls"),
-            Column::new("errors").key("errors"),
-            Column::new("total").unit("s").key("total_s"),
+            Column::new("errors").key("errors").show(Show::Room),
+            Column::new("total").unit("s").key("total_s").show(Show::Room),
             Column::new("mean").unit("ms").key("mean_s"),
             Column::new("least").unit("ms").key("usual_low_s"),
             Column::new("most").unit("ms").key("usual_high_s"),
@@ -133,7 +133,8 @@ impl SyscallsReport {
 /// Returns the evidence of a finding as text.
 fn evidence(finding: &Finding) -> String {
     let text = |evidence: &crate::diagnose::Evidence| {
-        let [seen, usual] = [evidence.value, evidence.usual].map(|value| amount(String::new(), evidence, value).text());
+        let [seen, usual] = [evidence.value, evidence.usual]
+            .map(|value| scaled(String::new(), value, value.abs(), &evidence.unit).text());
         format!("{}: {seen}, expected {usual}", evidence.what)
     };
     finding.evidence.iter().map(text).collect::<Vec<_>>().join("; ")
