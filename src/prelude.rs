@@ -1,7 +1,7 @@
 //! Everything that most programs need: `use tailspn::prelude::*;`.
 //!
-//! Owns no item: nets and how to build them, the three builders that ask a net ([`Net::simulation`](crate::net::Net::simulation),
-//! [`Net::steady_state`](crate::net::Net::steady_state), [`Solve::solution`](crate::solve::Solve::solution)), and the number with its
+//! Owns no item: nets and how to build them, the three builders that ask a net ([`Net::simulation`],
+//! [`Net::steady_state`], [`Solve::solution`]), and the number with its
 //! doubt.
 
 #[doc(no_inline)]

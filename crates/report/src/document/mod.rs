@@ -20,7 +20,7 @@
 //!    hand: units, signs, percent and digits are parts of it, and tests compare the place with the JSON.
 //! 4. What limits a result (stopped early, a lower bound, an assumption) goes into `remarks`, into the doubt of the
 //!    number ([`crate::estimate::Measured::at_least`]) or into the note of the table. No renderer can lose it there.
-//! 5. A figure has a picture, a text form, or both: [`Figure::bars`] makes both from the same rows.
+//! 5. A figure has a picture, a text form, or both: `Figure::bars` makes both from the same rows.
 //! 6. Delete the kind's text, CSV and page functions. In the tool, print with `terminal.report(&report, &args.print)`.
 //!    In `read.rs`, give the kind a line in the list of kinds, so that the `report` command reads it.
 //!

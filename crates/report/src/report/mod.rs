@@ -27,7 +27,7 @@
 //! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`]; what such a rule is worth, as a picture: `trade_off_plot` |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
-//! | which knob buys most, and what meets a deadline | [`SensitivityReport`], [`OptimizeReport`]; their pictures: `sensitivity_plot`, `deadline_plot` |
+//! | which setting has the largest effect, and what meets a deadline | [`SensitivityReport`](crate::sensitivity::SensitivityReport), [`OptimizeReport`]; their pictures: `sensitivity_plot`, `deadline_plot` |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |

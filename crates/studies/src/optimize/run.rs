@@ -28,7 +28,7 @@ use crate::watch::Watch;
 /// let text = "optimize.deadline_s = 120\n[[axis]]\nkey = \"cluster.node[0].count\"\nvalues = [10, 20, 40]";
 /// let search = Optimization::new(OptimizePlan::from_toml(text)?, "".as_ref())?;
 /// let outcome = search.run(&Unwatched)?;
-/// assert!(outcome.chosen().is_some_and(|candidate| candidate.cost == 20.0));
+/// assert!(outcome.chosen().is_some_and(|candidate| candidate.cost == 10.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

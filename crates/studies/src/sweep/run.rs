@@ -132,7 +132,7 @@ impl Sweep {
     ///
     /// # Errors
     ///
-    /// [`StudyError::Load`], [`StudyError::SweepPlan`].
+    /// [`StudyError::Load`], [`StudyError::Text`].
     pub fn open(path: &Path) -> Result<Self, StudyError> {
         let plan = SweepPlan::from_toml(&load::read_text(path)?)?;
         Self::new(plan, path.parent().unwrap_or(Path::new("")))

@@ -90,7 +90,7 @@ pub fn diagnose(run: &Run, profile: &Profile, methods: &[Method], settings: &Dia
 ///
 /// # Errors
 ///
-/// As [`read_run`].
+/// As [`read_run()`].
 pub fn findings(
     paths: &[String],
     profile: &Profile,
