@@ -10,7 +10,7 @@ use crate::formats::pipe::names::NameTable;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::values::{What, class_list, count, inside};
+use crate::formats::pipe::values::{Entry, What, class_list, count, inside};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, Leaf, Names};
 use crate::net::{
@@ -47,6 +47,7 @@ pub(super) struct Assembler<'n, 'o, 't> {
     /// Where each part is in the file.
     pub(super) spans: Spans,
     pub(super) untimed: bool,
+    pub(super) tapaal: bool,
 }
 
 /// Where the parts of the builder are in the file.
@@ -72,7 +73,8 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             class_ids: Vec::new(),
             odd_class_ids: Vec::new(),
             spans: Spans::default(),
-            untimed: raw.traces.pnml_2009,
+            untimed: raw.traces.untimed(),
+            tapaal: raw.traces.tapaal,
         }
     }
 
@@ -169,7 +171,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         };
         let capacity = raw.node.instructions.get("capacity").or(raw.capacity.as_ref());
         let from_instruction = raw.node.instructions.get("capacity").is_some();
-        let capacity = capacity.and_then(|text| count(self.notes, what("the capacity of "), text));
+        let capacity = capacity.and_then(|text| count(self.notes, what("the capacity of "), &of_one_class(text)));
         let place = Place {
             id: id.to_owned(),
             name: raw.node.name.clone(),
@@ -318,12 +320,16 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         if let Some(delay) = &raw.fixed_delay {
             return self.fixed_delay(raw, delay);
         }
+        if let Some(stochastic) = &raw.stochastic {
+            let priority = self.default_priority();
+            return stochastic.timing(self.notes, id, priority);
+        }
         let law = raw.node.instructions.law(self.notes);
         // beside a law the rate is only an approximation for PIPE, and `timed` is false for a delay of 0
         let rate = if law.is_some() { Expr::Number(1.0) } else { self.rate(raw, id)? };
         if self.untimed && raw.timed.is_none() && raw.rate.is_none() {
             self.notes.odd(raw.node.tag.clone(), Oddity::Untimed, || {
-                "PNML nets have no times; transitions are read as exponential with rate 1".to_owned()
+                "the file has no times; transitions are read as exponential with rate 1".to_owned()
             });
         } else if raw.timed != Some(true) && law.is_none() {
             if raw.infinite_server {
@@ -411,6 +417,16 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
                 None
             }
         }
+    }
+}
+
+/// The number in `Default,3`, as Storm writes a capacity; any other text as it is.
+fn of_one_class<'t>(text: &Text<'t>) -> Text<'t> {
+    match &*class_list(&text.value, &[]) {
+        [Entry { class: Some(_), value }] => {
+            Text { value: text.value[value.clone()].to_owned().into(), span: inside(text, value.clone()) }
+        }
+        _ => text.clone(),
     }
 }
 

@@ -6,7 +6,9 @@ use crate::formats::pipe::dialect::Traces;
 use crate::formats::pipe::instructions::Instructions;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
+use crate::formats::pipe::pnml::Stochastic;
 use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::tapaal::Tapaal;
 use crate::formats::pipe::values::{What, angle, boolean, drawn, label_offset, point, position};
 use crate::formats::pipe::xml::{Element, INSTRUCTION, Item, Text};
 use crate::net::{Annotation, PathPoint, Point, StateGroup, TokenClass};
@@ -41,6 +43,7 @@ pub(super) struct RawTransition<'t> {
     pub(super) infinite_server: bool,
     pub(super) priority: Option<Text<'t>>,
     pub(super) fixed_delay: Option<Text<'t>>,
+    pub(super) stochastic: Option<Stochastic<'t>>,
 }
 
 /// An arc as it stands in the file, or in an instruction.
@@ -90,6 +93,7 @@ pub(super) struct RawNet<'t> {
     pub(super) annotations: Vec<Annotation>,
     pub(super) groups: Vec<StateGroup>,
     pub(super) traces: Traces,
+    pub(super) tapaal: Tapaal<'t>,
 }
 
 /// Takes the items of a stream into a [`RawNet`].
@@ -99,7 +103,7 @@ pub(super) struct Collector<'n, 'o, 't> {
     pub(super) notes: &'n mut Notes<'t>,
     pub(super) options: &'o ReadOptions,
     /// Names of the open containers.
-    open: Vec<&'static str>,
+    pub(super) open: Vec<&'static str>,
 }
 
 impl<'n, 'o, 't> Collector<'n, 'o, 't> {
@@ -137,6 +141,10 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
 
     fn open_net(&mut self, element: Element<'_, 't>) {
         self.net.nets += 1;
+        self.open_component(element);
+        if self.net.nets > 1 && self.net.traces.tapaal {
+            return;
+        }
         if self.net.nets > 1 {
             let all = self.options.several_nets == Reading::Pipe43;
             self.notes.odd(element.span(), Oddity::SeveralNets, || {
@@ -150,19 +158,21 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         if let Some(id) = id.filter(|id| id.value != DEFAULT_NET_ID) {
             self.net.name = id.value.into_owned();
         }
-        if let Some(kind) = kind
-            && ["symmetricnet", "highlevelnet", "pt-hlpng"].iter().any(|k| kind.value.ends_with(k))
-        {
-            self.notes.fault(kind.span, Fault::NetType { name: kind.value.into_owned() });
+        if let Some(kind) = kind {
+            self.net_type(kind);
         }
     }
 
     fn part(&mut self, element: Element<'_, 't>) {
-        let inside = self.open.contains(&"net");
-        if self.net.nets > 1 && self.options.several_nets != Reading::Pipe43 || !inside {
+        if !self.open.contains(&"net") {
+            self.network(element);
             return;
         }
-        if Instructions::of(element).skips() {
+        let tapaal = self.net.traces.tapaal;
+        if self.net.nets > 1 && self.options.several_nets != Reading::Pipe43 && !tapaal {
+            return;
+        }
+        if Instructions::of(element).skips() || self.net.tapaal.skipping || self.timed_arc_part(element) {
             return;
         }
         match element.name() {
@@ -175,6 +185,8 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             "stategroup" => self.state_group(element),
             "referencePlace" => self.reference(element, "place"),
             "referenceTransition" => self.reference(element, "transition"),
+            "finalmarkings" => self.final_markings(element),
+            "variables" => self.refuse(element.span(), "the net declares data variables".to_owned(), "data Petri nets"),
             "name" => {
                 if let Some(name) = element.value().filter(|_| self.open.last() == Some(&"net")) {
                     self.net.name = name.value.into_owned();
@@ -244,13 +256,16 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             match child.name() {
                 "graphics" | "name" | "initialMarking" | "capacity" | "toolspecific" | "tagged" | INSTRUCTION => {}
                 "toolspecificplace" => self.hierarchy(child),
+                "hlinitialMarking" => self.coloured(child, "place", &node.id),
                 name => self.high_level_or_foreign(child, name, "a place"),
             }
         }
         let filled = |text: &Text<'_>| !text.value.is_empty();
-        let marking = element.child_value("initialMarking").filter(filled);
+        let marking = element.child("initialMarking").and_then(|marking| self.written(marking, "place", &node.id));
+        let marking = marking.filter(filled);
         let capacity = element.child_value("capacity").filter(filled);
         self.net.traces.plain_marking |= marking.as_ref().is_some_and(|m| !m.value.contains(','));
+        self.net.traces.storm |= capacity.as_ref().is_some_and(|c| c.value.contains(','));
         self.net.places.push(RawPlace { node, marking, capacity });
     }
 
@@ -259,11 +274,15 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         let what = |value| What { value, part: "transition", id: &node.id.value };
         let mut fixed_delay = None;
         let mut rate_definition = None;
+        let mut stochastic = None;
+        self.guard(element, &node.id);
         for child in element.children() {
             match child.name() {
-                "graphics" | "name" | "orientation" | "rate" | "timed" | "infiniteServer" | "priority" | "delay"
-                | INSTRUCTION => {}
+                "rate" | "timed" | "infiniteServer" | "priority" => self.net.traces.pipe_timing = true,
+                "graphics" | "name" | "orientation" | "guard" | INSTRUCTION => {}
+                "delay" => self.time_interval(child, &node.id),
                 "toolspecific" => {
+                    stochastic = stochastic.or_else(|| self.pnml_tool(child));
                     rate_definition = rate_definition.or_else(|| child.attribute("rateDefinition"));
                     self.net.traces.jarp |= child.attribute("tool").is_some_and(|t| t.value == "JARP");
                     if child.attribute("externalClass").is_some() {
@@ -296,6 +315,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             infinite_server,
             priority: element.child_value("priority").filter(filled),
             fixed_delay,
+            stochastic,
             node,
         });
     }
@@ -316,7 +336,11 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
                     let curved = child.attribute("curvePoint").is_some_and(|c| c.value == "true");
                     path.extend(point(child).map(|point| PathPoint { point, curved }));
                 }
-                "graphics" | "inscription" | "tagged" | "type" | "name" | "toolspecific" | INSTRUCTION => {}
+                "graphics" | "inscription" | "tagged" | "type" | "arctype" | "name" | INSTRUCTION => {}
+                "toolspecific" => {
+                    self.pnml_tool(child);
+                }
+                "hlinscription" => self.coloured(child, "arc", &id.clone().unwrap_or_else(|| source.clone())),
                 name => self.high_level_or_foreign(child, name, "an arc"),
             }
         }
@@ -325,16 +349,19 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         let tagged = element
             .child_value("tagged")
             .and_then(|t| boolean(self.notes, reading, What { value: "`tagged` of ", part: "arc", id: name }, &t));
-        let kind = element.child("type").and_then(|kind| kind.attribute("value").or_else(|| kind.value()));
+        let kind = element.child("type").or_else(|| element.child("arctype"));
+        let kind = kind.and_then(|kind| kind.attribute("value").or_else(|| kind.value()));
         self.net.traces.storm |= kind.as_ref().is_some_and(|kind| kind.value == "inhibition");
         let instructions = Instructions::of(element);
+        let label = id.clone().unwrap_or_else(|| source.clone());
+        let weight = element.child("inscription").and_then(|inscription| self.written(inscription, "arc", &label));
         self.net.arcs.push(RawArc {
             id,
             tag: element.span(),
             source,
             target,
             kind,
-            weight: element.child_value("inscription"),
+            weight,
             path,
             tagged: tagged.unwrap_or(false) || instructions.get("tagged").is_some(),
             instructions,

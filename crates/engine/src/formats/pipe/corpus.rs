@@ -6,15 +6,20 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::pipe::{Oddity, ReadError, ReadNet, ReadOptions, read};
 
-/// The folder with PIPE nets, beside the checkout or where `TAILSPN_SHARED` says.
+/// The folder with PIPE nets.
 pub(super) fn shared_nets() -> Option<PathBuf> {
+    shared("pipe-nets")
+}
+
+/// A folder of the shared data, beside the checkout or where `TAILSPN_SHARED` says.
+pub(super) fn shared(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);
-    let nets = shared.join("data/pipe-nets");
-    if nets.is_dir() {
-        return Some(nets);
+    let folder = shared.join("data").join(name);
+    if folder.is_dir() {
+        return Some(folder);
     }
-    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", nets.display());
+    assert!(std::env::var_os("TAILSPN_REQUIRE_SHARED").is_none(), "{} is missing", folder.display());
     println!("skipped: no ../shared");
     None
 }

@@ -24,6 +24,14 @@ pub enum Dialect {
     Storm,
     /// PNML of ISO/IEC 15909-2.
     Pnml2009,
+    /// PNML of another or of no stated version, such as that of SNAKES.
+    Pnml,
+    /// PNML of pm4py and ProM, with or without stochastic parts.
+    Pm4py,
+    /// Workflow nets of WoPeD.
+    Woped,
+    /// Untimed nets of TAPAAL (`.tapn`).
+    Tapaal,
 }
 
 impl fmt::Display for Dialect {
@@ -38,6 +46,10 @@ impl fmt::Display for Dialect {
             Self::Jarp => "Jarp",
             Self::Storm => "Storm",
             Self::Pnml2009 => "PNML 2009",
+            Self::Pnml => "PNML",
+            Self::Pm4py => "PNML (pm4py)",
+            Self::Woped => "PNML (WoPeD)",
+            Self::Tapaal => "TAPAAL",
         })
     }
 }
@@ -56,11 +68,34 @@ pub(super) struct Traces {
     pub(super) jarp: bool,
     pub(super) storm: bool,
     pub(super) plain_marking: bool,
+    /// The `type` of the net is a grammar of PNML.
+    pub(super) pnml_type: bool,
+    /// A transition has parts that only PIPE and its relatives write.
+    pub(super) pipe_timing: bool,
+    /// A marking or a weight stands in `<text>`, as in PNML.
+    pub(super) in_text: bool,
+    /// A marking or a weight stands in `<value>`, as in PIPE.
+    pub(super) in_value: bool,
+    pub(super) pm4py: bool,
+    pub(super) woped: bool,
+    pub(super) tapaal: bool,
 }
 
 impl Traces {
+    /// Returns whether the file follows the conventions of PNML: no times, and a weight that is missing is 1.
+    pub(super) fn untimed(self) -> bool {
+        let pnml_parts = self.in_text && !self.in_value && !self.pipe_timing;
+        self.pnml_2009 || self.pnml_type || self.tapaal || self.pm4py || self.woped || pnml_parts
+    }
+
     pub(super) fn dialect(self) -> Dialect {
-        if self.pnml_2009 {
+        if self.tapaal {
+            Dialect::Tapaal
+        } else if self.pm4py {
+            Dialect::Pm4py
+        } else if self.woped {
+            Dialect::Woped
+        } else if self.pnml_2009 {
             Dialect::Pnml2009
         } else if self.high_level {
             Dialect::PipePlus
@@ -70,6 +105,8 @@ impl Traces {
             Dialect::Jarp
         } else if self.storm {
             Dialect::Storm
+        } else if self.untimed() {
+            Dialect::Pnml
         } else if self.tokenclass {
             Dialect::Pipe3
         } else if self.bare_net || self.token_without_enabled {

@@ -222,6 +222,15 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
                 }
                 None
             }
+            "timed" if self.assembler.tapaal => Some(ordinary),
+            "tapnInhibitor" if self.assembler.tapaal && from_place => Some(ArcKind::Inhibitor),
+            other if self.assembler.untimed || other == "reset" => {
+                let what = format!("arc `{}` has the type `{other}`", arc_id(raw));
+                self.assembler
+                    .notes
+                    .fault(text.span.clone(), Fault::Formalism { what, formalism: "arcs of this type" });
+                None
+            }
             other => {
                 self.assembler.notes.odd(text.span.clone(), Oddity::ArcType, || {
                     format!("arc type `{other}` is not known; the arc is read as an ordinary one, as in PIPE")

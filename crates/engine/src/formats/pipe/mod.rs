@@ -14,7 +14,10 @@
 //! | AMAP's `deterministic` and `delay` | a fixed delay, with a warning |
 //! | formulas, data types and data tokens of PIPE+ | nothing, with a warning |
 //! | interface marks of PIPECore 2.0, other elements | nothing, with a warning |
-//! | symmetric and high-level PNML nets, entities of a DOCTYPE | the file is refused |
+//! | `<text>` instead of `<value>`, a PNML `type` of the net | PNML: exponential delays with rate 1, and a missing weight is 1 |
+//! | pm4py's stochastic parts, `finalmarkings` | distributions, weights, priorities; state groups |
+//! | untimed nets of TAPAAL, one or several components | one flat net; ids as `component.id` where there are several |
+//! | colours, ages, time intervals, games, guards, reset arcs, entities of a DOCTYPE | the file is refused |
 //!
 //! In the expressions of rates `#(P)` counts the tokens of all classes. In an arc weight it counts those of the
 //! weight's own class, as in PIPE 4.3; `#(P, Red)` names a class anywhere. Ids of places come before names.
@@ -56,9 +59,11 @@ mod loss;
 mod names;
 mod notes;
 mod options;
+mod pnml;
 mod problem;
 mod read;
 mod resolve;
+mod tapaal;
 mod values;
 mod write;
 mod write_arc;
@@ -71,6 +76,8 @@ mod corpus;
 mod hostile;
 #[cfg(test)]
 mod meaning;
+#[cfg(test)]
+mod neighbours;
 #[cfg(test)]
 mod roundtrip;
 

@@ -61,6 +61,9 @@ pub enum Fault {
     /// A net of another kind than place/transition nets.
     #[error("net type `{name}` is not a place/transition net")]
     NetType { name: String },
+    /// A part of a formalism that is not read: ages, games, colours, time intervals, reset arcs, data guards.
+    #[error("{what}; tailspn does not read {formalism}")]
+    Formalism { what: String, formalism: &'static str },
     /// A part that needs an id has none.
     #[error("a {kind} has no id")]
     MissingId { kind: &'static str },
@@ -193,6 +196,10 @@ pub enum Oddity {
     FixedDelay,
     /// A PNML net has no times.
     Untimed,
+    /// A net in which transitions compete by their weights before their delays start; here the delays race.
+    Preselection,
+    /// Times, resources or probabilities of a workflow net that are not read.
+    Workflow,
     /// Text that is not in the declared encoding.
     Encoding,
     /// A part that a drawing has but a net cannot keep.

@@ -57,6 +57,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     }
     let mut collector = Collector::new(&mut notes, options);
     let streamed = stream(&text, options, &mut |item| collector.visit(item));
+    collector.join_components();
     let mut raw = collector.net;
     if let Err((span, fault)) = streamed {
         notes.fault(span, fault);
