@@ -357,11 +357,12 @@ impl Maker {
         );
         (self.plan.profile.map_cpu_s, self.plan.profile.reduce_cpu_s) = (0.0, 0.0);
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
-        let beside = spn_gc::read_s(plan, node, spn_gc::local_share(plan))
-            + spn_gc::to_gpu_s(plan, node)
-            + spn_gc::gpu_s(plan, node)
-            + spn_gc::to_host_s(plan, node);
-        let with_spill = beside + spn_gc::spill_s(plan, node);
+        let split = spn_gc::test_split_mb(plan);
+        let beside = spn_gc::read_s(node, spn_gc::local_share(plan), split)
+            + spn_gc::to_gpu_s(plan, node, split)
+            + spn_gc::gpu_s(plan, node, split)
+            + spn_gc::to_host_s(node, split);
+        let with_spill = beside + spn_gc::spill_s(plan, node, split);
         let phased = job.maps.iter().all(|map| map.map_s.is_some());
         let own = |map: &ObservedMap| match map.map_s {
             Some(time) if phased => (time - beside).max(0.0),

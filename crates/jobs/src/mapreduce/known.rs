@@ -9,7 +9,7 @@ use crate::mapreduce::params::{Node, Plan};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::straggler::{Stragglers, WhichTasks};
-use crate::mapreduce::task_times::{PhaseTimesError, phase_times, task_means};
+use crate::mapreduce::task_times::{PhaseTimesError, last_map_ratio, phase_times, task_means};
 
 /// Equally likely times of a task over its mean. A prime, so that every stride visits all values.
 const VALUES: usize = 1_009;
@@ -31,6 +31,8 @@ struct Tasks<'a> {
     slots: fn(&Node) -> u64,
     /// Stragglers of these tasks only spare ours.
     others: WhichTasks,
+    /// Time of the last task, relative to the other tasks.
+    last_ratio: f64,
 }
 
 /// The job of a plan as one whose tasks are known. Tasks wait for slots, whatever `model.slots` says. Exact but for the values that
@@ -51,6 +53,7 @@ pub fn known_job(plan: &Plan) -> Result<KnownJob, PhaseTimesError> {
         means_s: means.iter().map(|(map, _)| map.to_vec()).collect(),
         slots: |node| node.map_slots,
         others: WhichTasks::Reduces,
+        last_ratio: last_map_ratio(plan),
     };
     let reduces = Tasks {
         count: plan.reduces(),
@@ -61,6 +64,7 @@ pub fn known_job(plan: &Plan) -> Result<KnownJob, PhaseTimesError> {
         means_s: means.iter().map(|(_, reduce)| reduce.to_vec()).collect(),
         slots: |node| node.reduce_slots,
         others: WhichTasks::Maps,
+        last_ratio: 1.0,
     };
     let node = |(_, node): (usize, &Node)| {
         let slots = small(node.map_slots.max(node.reduce_slots));
@@ -83,11 +87,15 @@ fn stage(tasks: Tasks<'_>, plan: &Plan) -> KnownStage {
     let all: f64 = slots.iter().copied().map(f64::from).sum();
     let usual_s =
         workers(plan).zip(&slots).map(|((kind, _), slots)| f64::from(*slots) * total(kind)).sum::<f64>() / all;
+    let mut all_tasks = vec![KnownTask { first: None, usual_s, size: 1.0 }; small(tasks.count) as usize];
+    if let Some(last) = all_tasks.last_mut() {
+        (last.usual_s, last.size) = (usual_s * tasks.last_ratio, tasks.last_ratio);
+    }
     let stragglers = plan.stragglers.clone().filter(|stragglers| stragglers.tasks != tasks.others);
     KnownStage {
         setup_s: tasks.setup_s,
         setup_varies: *plan.model.distribution.get(tasks.setup) != PhaseLaw::Deterministic,
-        tasks: vec![KnownTask { first: None, usual_s, size: 1.0 }; small(tasks.count) as usize],
+        tasks: all_tasks,
         slowness: workers(plan).map(|(kind, _)| total(kind) / usual_s).collect(),
         ratios: ratios(plan, tasks.phases, &tasks.means_s[0]),
         slots: Some(slots),

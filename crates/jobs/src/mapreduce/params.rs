@@ -95,8 +95,11 @@ pub struct Profile {
     pub load_s: f64,
     /// T_upload, copying the input to HDFS \[s\], >= 0. Default 0: it is there already.
     pub upload_s: f64,
-    /// T_m, map function of one task on the CPU \[s\], >= 0. Default 5.
+    /// T_m, map function on the CPU, of one task with `input_mb / maps` \[s\], >= 0. Default 5.
     pub map_cpu_s: f64,
+    /// The part of `map_cpu_s` that does not follow the bytes \[s\], 0 to `map_cpu_s`. Default 0. Two test jobs with
+    /// splits of different sizes tell it: where the line through both times meets a split of 0.
+    pub map_fixed_s: f64,
     /// T_m_gpu, GPU time for all of `input_mb` \[s\], >= 0. Default 64.
     pub map_gpu_s: f64,
     /// T_r, reduce function for all of the map output \[s\], >= 0. Default 8.
@@ -120,6 +123,7 @@ impl Default for Profile {
             load_s: 3.0,
             upload_s: 0.0,
             map_cpu_s: 5.0,
+            map_fixed_s: 0.0,
             map_gpu_s: 64.0,
             reduce_cpu_s: 8.0,
             cpu_speed: 1.0,
@@ -245,8 +249,22 @@ pub struct Model {
     pub locality: Locality,
     /// Seed of the drawn locality and of simulations. Default 0.
     pub seed: u64,
+    /// Scaling of map times with the split. Default `bytes`.
+    pub equation8: Equation8,
     /// Shape of each phase's delay. Default all exponential.
     pub distribution: PhaseLaws,
+}
+
+/// Scaling of map times with the split.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Equation8 {
+    /// CPU and GPU time are proportional to the bytes that a task handles.
+    #[default]
+    Bytes,
+    /// As \[PESARO15, Eq. 8, 9, 12, 14\] are printed: the CPU time of the test job's split, the GPU time of one block. For
+    /// the replication of the paper.
+    Printed,
 }
 
 /// Where the input of a map task is.

@@ -98,6 +98,8 @@ fn check_profile(profile: &Profile, to: &mut Checker) {
     to.not_negative("load_s", profile.load_s);
     to.not_negative("upload_s", profile.upload_s);
     to.not_negative("map_cpu_s", profile.map_cpu_s);
+    let fixed = profile.map_fixed_s;
+    to.range("map_fixed_s", fixed, (0.0..=profile.map_cpu_s).contains(&fixed), "between 0 and `map_cpu_s`");
     to.not_negative("map_gpu_s", profile.map_gpu_s);
     to.not_negative("reduce_cpu_s", profile.reduce_cpu_s);
     to.positive("cpu_speed", profile.cpu_speed);

@@ -6,7 +6,12 @@
 //! rates are so far apart that a quotient overflows. The formulas are the paper's model of a phase, an
 //! approximation of a real job; their evaluation is exact. Where the print is unreadable or contradicts
 //! itself, the function says what was chosen.
+//!
+//! Every time follows the bytes that its task handles. As printed, (8), (9) and (14) do not: they take the CPU time of
+//! one map of the test job and the GPU time of one block, whatever the split is. `model.equation8 = "printed"` gives
+//! the printed forms. How each phase scales is in docs/spn-gc.md.
 
+use crate::mapreduce::params::Equation8;
 use crate::mapreduce::params::Job;
 use crate::mapreduce::params::Node;
 use crate::mapreduce::params::Plan;
@@ -35,6 +40,25 @@ pub fn map_tasks(job: &Job) -> u64 {
     parts(job.input_mb, job.split_mb) as u64
 }
 
+/// Input of map task `map` (from 0) \[MB\]: a split, or what is left of the input for the last map.
+///
+/// Exact. As printed, the last split is as large as the others.
+pub fn map_input_mb(plan: &Plan, map: u64) -> f64 {
+    let left = plan.job.input_mb - map as f64 * plan.job.split_mb;
+    let whole = is_printed(plan) || left >= plan.job.split_mb * (1.0 - WHOLE * plan.maps() as f64);
+    if whole { plan.job.split_mb } else { left.max(0.0) }
+}
+
+/// Input of one map task of the test job \[MB\]: D_test / M_test. Exact.
+pub fn test_split_mb(plan: &Plan) -> f64 {
+    plan.profile.input_mb / plan.profile.maps as f64
+}
+
+/// True if (8), (9), (12) and (14) are evaluated as printed.
+fn is_printed(plan: &Plan) -> bool {
+    plan.model.equation8 == Equation8::Printed
+}
+
 /// Share of a map task's input that is on its own node's disk, 0 to 1.
 ///
 /// ```text
@@ -52,10 +76,24 @@ fn cpu_ratio(plan: &Plan, node: &Node) -> f64 {
     plan.profile.cpu_speed / node.cpu_speed
 }
 
-/// D_block/D_test · GPU_test/GPU_i · T_m_gpu: GPU time of one block \[s\].
-fn gpu_block_s(plan: &Plan, node: &Node) -> f64 {
-    let ratio = plan.profile.gpu_speed / node.gpu_speed;
-    plan.job.gpu_block_mb / plan.profile.input_mb * ratio * plan.profile.map_gpu_s
+/// T_m of a map of `split` MB \[s\]: `map_fixed_s`, and the rest of `map_cpu_s` in proportion to the bytes.
+fn map_cpu_s(plan: &Plan, split: f64) -> f64 {
+    let (whole, fixed) = (plan.profile.map_cpu_s, plan.profile.map_fixed_s);
+    if is_printed(plan) { whole } else { fixed + (whole - fixed) * split / test_split_mb(plan) }
+}
+
+/// GPU time of `data` MB, of which a block moves at `rate` MB/s \[s\].
+///
+/// ```text
+/// data/(D_test/M_test) · (D_block/rate + D_block/D_test · GPU_test/GPU_i · T_m_gpu)
+/// ```
+///
+/// The paper's GPU works on all blocks of a split at once. Ours works on as many at once as a split of the test job has,
+/// so more data take more rounds. As printed: one round.
+fn gpu_rounds_s(plan: &Plan, node: &Node, data: f64, rate: f64) -> f64 {
+    let (block, ratio) = (plan.job.gpu_block_mb, plan.profile.gpu_speed / node.gpu_speed);
+    let rounds = if is_printed(plan) { 1.0 } else { data / test_split_mb(plan) };
+    rounds * (block / rate + block / plan.profile.input_mb * ratio * plan.profile.map_gpu_s)
 }
 
 /// 1/HR + 1/HW + 1/MR + 1/MW: seconds to merge one MB through disk and memory \[s/MB\].
@@ -77,7 +115,7 @@ pub fn load_s(plan: &Plan) -> f64 {
     plan.profile.load_s + plan.profile.upload_s
 }
 
-/// Mean time of phase 2, fetching the remote part of a split, on `node` with the local share `a` \[s\].
+/// Mean time of phase 2, fetching the remote part of a split of `split` MB, on `node` with the local share `a` \[s\].
 ///
 /// ```text
 /// T2 = (1 - A) (D_split/HR + D_split/net + D_split/HW)
@@ -86,49 +124,48 @@ pub fn load_s(plan: &Plan) -> f64 {
 /// The print takes the maximum over maps and its first sign is unreadable: here each map has its own mean (the
 /// maximum arises in the net), and the first term too counts the remote part only, since (8) reads the
 /// split from the local disk. Source: \[PESARO15, Eq. 7\].
-pub fn read_s(plan: &Plan, node: &Node, a: f64) -> f64 {
-    let split = plan.job.split_mb;
+pub fn read_s(node: &Node, a: f64, split: f64) -> f64 {
     (1.0 - a) * (split / node.disk_read_mb_per_s + split / node.network_mb_per_s + split / node.disk_write_mb_per_s)
 }
 
-/// Mean time of phase 3, map function and copy to the GPU \[s\].
+/// Mean time of phase 3, map function on `split` MB and copy to the GPU \[s\].
 ///
 /// ```text
-/// T3 = D_split/HR + D_split/MR + CPU_test/CPU_i · T_m + D_block/GW
+/// T3 = D_split/HR + D_split/MR + CPU_test/CPU_i · T_m(D_split) + blocks/GW
+/// T_m(D_split) = T_fixed + (T_m - T_fixed) · D_split/(D_test/M_test)
 /// ```
 ///
-/// T_m is not scaled by the split: the test job's splits are taken to be of the same size.
+/// The print has T_m of the test job's split and D_block/GW, whatever the split is; the blocks are those of [`gpu_s`].
 /// Source: \[PESARO15, Eq. 8\].
-pub fn to_gpu_s(plan: &Plan, node: &Node) -> f64 {
-    let split = plan.job.split_mb;
+pub fn to_gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
+    let blocks = if is_printed(plan) { 1.0 } else { split / test_split_mb(plan) };
     split / node.disk_read_mb_per_s
         + split / node.memory_read_mb_per_s
-        + cpu_ratio(plan, node) * plan.profile.map_cpu_s
-        + plan.job.gpu_block_mb / node.gpu_write_mb_per_s
+        + cpu_ratio(plan, node) * map_cpu_s(plan, split)
+        + blocks * plan.job.gpu_block_mb / node.gpu_write_mb_per_s
 }
 
-/// Mean time of phase 4, GPU computing \[s\].
+/// Mean time of phase 4, GPU computing on `split` MB \[s\].
 ///
 /// ```text
-/// T4 = max over the n = D_split/D_block blocks of
-///      D_block/GR + D_block/D_test · GPU_test/GPU_i · T_m_gpu
+/// T4 = D_split/(D_test/M_test) · (D_block/GR + D_block/D_test · GPU_test/GPU_i · T_m_gpu)
 /// ```
 ///
-/// All blocks are equal, so the maximum is one block's time: the paper lets the GPU work on all blocks at once.
+/// The print takes the maximum over the blocks of a split, which is one block's time: its GPU works on all of them at
+/// once. Ours works on as many at once as a split of the test job has. Equal where the splits are.
 /// Source: \[PESARO15, Eq. 9\].
-pub fn gpu_s(plan: &Plan, node: &Node) -> f64 {
-    plan.job.gpu_block_mb / node.gpu_read_mb_per_s + gpu_block_s(plan, node)
+pub fn gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
+    gpu_rounds_s(plan, node, split, node.gpu_read_mb_per_s)
 }
 
-/// Mean time of phase 5, GPU device to host \[s\].
+/// Mean time of phase 5, `split` MB from the GPU to the host \[s\].
 ///
 /// ```text
 /// T5 = D_split/GR + D_split/HW + D_split/MW
 /// ```
 ///
 /// Source: \[PESARO15, Eq. 10\].
-pub fn to_host_s(plan: &Plan, node: &Node) -> f64 {
-    let split = plan.job.split_mb;
+pub fn to_host_s(node: &Node, split: f64) -> f64 {
     split / node.gpu_read_mb_per_s + split / node.disk_write_mb_per_s + split / node.memory_write_mb_per_s
 }
 
@@ -153,22 +190,26 @@ impl SpillSizes {
     }
 }
 
-/// Metadata and data that one map task spills.
+/// Metadata and data that a map task of `split` MB spills.
 ///
 /// ```text
-/// D_meta = 16 B · D_input/(D_test·M) · spilled_records
-/// D_data = D_input/D_test · D_map/M - D_meta
+/// D_meta = 16 B · D_split/D_test · spilled_records
+/// D_data = D_split/D_test · D_map - D_meta
 /// ```
 ///
+/// The print has the mean D_input/M instead of D_split. Both are equal unless the last split is smaller.
 /// With many tiny records D_data is negative in the print; [`SpillSizes::data_mb`] takes 0 then.
 /// Source: \[PESARO15, Sec. II.B, before Eq. 11\]; the operator before D_meta is unreadable, minus fits.
-pub fn spill_sizes(plan: &Plan) -> SpillSizes {
-    let per_map = plan.job.input_mb / (plan.profile.input_mb * plan.maps() as f64);
+pub fn spill_sizes(plan: &Plan, split: f64) -> SpillSizes {
+    let per_map = match plan.model.equation8 {
+        Equation8::Printed => plan.job.input_mb / (plan.profile.input_mb * plan.maps() as f64),
+        Equation8::Bytes => split / plan.profile.input_mb,
+    };
     let metadata_mb = RECORD_META_MB * per_map * plan.profile.spilled_records as f64;
     SpillSizes { metadata_mb, raw_data_mb: per_map * plan.profile.map_data_mb - metadata_mb }
 }
 
-/// How often one map task spills.
+/// Number of spills of a map task of `split` MB.
 ///
 /// ```text
 /// N_spill = max(⌈D_meta/B_meta⌉, ⌈D_data/B_data⌉)
@@ -177,54 +218,55 @@ pub fn spill_sizes(plan: &Plan) -> SpillSizes {
 /// ```
 ///
 /// Exact. Source: \[PESARO15, Sec. II.B, before Eq. 11\].
-pub fn spill_count(plan: &Plan) -> f64 {
-    let sizes = spill_sizes(plan);
+pub fn spill_count(plan: &Plan, split: f64) -> f64 {
+    let sizes = spill_sizes(plan, split);
     let hadoop = &plan.hadoop;
     let buffer = hadoop.sort_mb * hadoop.sort_spill_percent;
     let metadata = parts(sizes.metadata_mb, buffer * hadoop.sort_record_percent);
     metadata.max(parts(sizes.data_mb(), buffer * (1.0 - hadoop.sort_record_percent)))
 }
 
-/// How often one map task merges its spills.
+/// Number of merges of the spills of a map task of `split` MB.
 ///
 /// ```text
 /// N_merge = ⌈N_spill / sort.factor⌉
 /// ```
 ///
 /// Exact. Source: \[PESARO15, Sec. II.B, before Eq. 11\].
-pub fn merge_count(plan: &Plan) -> f64 {
-    parts(spill_count(plan), plan.hadoop.sort_factor as f64)
+pub fn merge_count(plan: &Plan, split: f64) -> f64 {
+    parts(spill_count(plan, split), plan.hadoop.sort_factor as f64)
 }
 
-/// Mean time of phase 6, sort and spill \[s\].
+/// Mean time of phase 6, sort and spill of a map of `split` MB \[s\].
 ///
 /// ```text
 /// T6 = N_spill (D_spill/MR + D_spill/HW) + N_merge D_spill (1/HR + 1/HW + 1/MR + 1/MW)
 /// ```
 ///
 /// D_spill is the task's whole spilled data, so with several spills the print counts it several times; we keep
-/// that. Source: \[PESARO15, Eq. 11\].
-pub fn spill_s(plan: &Plan, node: &Node) -> f64 {
-    let size = spill_sizes(plan).spill_mb();
-    spill_count(plan) * (size / node.memory_read_mb_per_s + size / node.disk_write_mb_per_s)
-        + merge_count(plan) * size * merge_s_per_mb(node)
+/// that, and a map with twice the data takes two to four times as long. Source: \[PESARO15, Eq. 11\].
+pub fn spill_s(plan: &Plan, node: &Node, split: f64) -> f64 {
+    let size = spill_sizes(plan, split).spill_mb();
+    spill_count(plan, split) * (size / node.memory_read_mb_per_s + size / node.disk_write_mb_per_s)
+        + merge_count(plan, split) * size * merge_s_per_mb(node)
 }
 
 /// Mean time of phase 7, transmit and shuffle, with the local share `a` \[s\].
 ///
 /// ```text
-/// T7 = D_input/(D_test·R) · D_mapoutput · (A/HR + (1-A)/net + (1-A)/HW)
+/// T7 = D_shuffle · (A/HR + (1-A)/net + (1-A)/HW)
 /// ```
 ///
-/// D_mapoutput as the plan states it, also with `map_output_per_task` (so printed: (12) has no M_test, (13) has).
-/// Source: \[PESARO15, Eq. 12\].
+/// The print has D_input/(D_test·R) · D_mapoutput, without the M_test of (13): with `map_output_per_task` that is the data
+/// of one of the test job's maps. Source: \[PESARO15, Eq. 12\].
 pub fn shuffle_s(plan: &Plan, node: &Node, a: f64) -> f64 {
     let profile = &plan.profile;
-    let share = plan.job.input_mb / (profile.input_mb * plan.reduces() as f64);
     let remote = 1.0 - a;
-    share
-        * profile.map_output_mb
-        * (a / node.disk_read_mb_per_s + remote / node.network_mb_per_s + remote / node.disk_write_mb_per_s)
+    let size = match plan.model.equation8 {
+        Equation8::Printed => plan.job.input_mb / (profile.input_mb * plan.reduces() as f64) * profile.map_output_mb,
+        Equation8::Bytes => shuffled_mb(plan),
+    };
+    size * (a / node.disk_read_mb_per_s + remote / node.network_mb_per_s + remote / node.disk_write_mb_per_s)
 }
 
 /// D_shuffle / D_mapoutput: input of a reducer, in units of `profile.map_output_mb`.
@@ -266,18 +308,19 @@ pub fn merge_s(plan: &Plan, node: &Node) -> f64 {
 ///
 /// ```text
 /// T9 = D_shuffle/MR
-///    + [reduce_on_gpu] max over blocks of (D_block/GW + D_block/D_test · GPU_test/GPU_i · T_m_gpu + D_shuffle/GR)
+///    + [reduce_on_gpu] D_shuffle/(D_test/M_test) · (D_block/GW + D_block/D_test · GPU_test/GPU_i · T_m_gpu) + D_shuffle/GR
 ///    + D_shuffle/D_mapoutput · CPU_test/CPU_i · T_r
 ///    + D_input/(D_test·R) · D_red (1/HW + 1/MR)
 /// ```
 ///
-/// The print always has the GPU term; its text says a reduce function *may* use the GPU, hence the setting.
+/// The print always has the GPU term; its text says a reduce function *may* use the GPU, hence the setting. The GPU works on
+/// as many blocks at once as in [`gpu_s`]; as printed, on all of them.
 /// Source: \[PESARO15, Eq. 14\].
 pub fn reduce_s(plan: &Plan, node: &Node) -> f64 {
     let profile = &plan.profile;
     let size = shuffled_mb(plan);
     let on_gpu = if plan.model.reduce_on_gpu {
-        plan.job.gpu_block_mb / node.gpu_write_mb_per_s + gpu_block_s(plan, node) + size / node.gpu_read_mb_per_s
+        gpu_rounds_s(plan, node, size, node.gpu_write_mb_per_s) + size / node.gpu_read_mb_per_s
     } else {
         0.0
     };
@@ -296,6 +339,7 @@ mod tests {
     /// A plan and node with round numbers: CPU ratio 2, GPU ratio 1/2, M = 16, R = 5, D_input/D_test = 4.
     fn round() -> (Plan, Node) {
         let mut plan = Plan::default();
+        plan.model.equation8 = Equation8::Printed;
         plan.job.input_mb = 1_000.0;
         plan.job.reduces = 5;
         plan.profile.input_mb = 250.0;
@@ -353,36 +397,36 @@ mod tests {
     #[test]
     fn eq7_read_counts_the_remote_part() {
         // (1 - 0.75) (64/100 + 64/25 + 64/50) = 0.25 (0.64 + 2.56 + 1.28) = 1.12
-        let (plan, node) = round();
-        equals(read_s(&plan, &node, 0.75), 1.12);
-        assert!(read_s(&plan, &node, 1.0).abs() < 1e-300);
+        let (_, node) = round();
+        equals(read_s(&node, 0.75, 64.0), 1.12);
+        assert!(read_s(&node, 1.0, 64.0).abs() < 1e-300);
     }
 
     #[test]
     fn eq8_copy_to_gpu() {
         // 64/100 + 64/1000 + 2·6 + 16/800 = 0.64 + 0.064 + 12 + 0.02
         let (plan, node) = round();
-        equals(to_gpu_s(&plan, &node), 12.724);
+        equals(to_gpu_s(&plan, &node, 64.0), 12.724);
     }
 
     #[test]
     fn eq9_gpu_computing_is_one_block_s() {
         // 16/400 + 16/250 · 1/2 · 50 = 0.04 + 1.6
         let (plan, node) = round();
-        equals(gpu_s(&plan, &node), 1.64);
+        equals(gpu_s(&plan, &node, 64.0), 1.64);
     }
 
     #[test]
     fn eq10_device_to_host() {
         // 64/400 + 64/50 + 64/500 = 0.16 + 1.28 + 0.128
-        let (plan, node) = round();
-        equals(to_host_s(&plan, &node), 1.568);
+        let (_, node) = round();
+        equals(to_host_s(&node, 64.0), 1.568);
     }
 
     #[test]
     fn spill_sizes_split_the_map_s_data() {
         // 4/16 of the test job's: D_meta = 40/4 = 10, D_data = 400/4 - 10 = 90
-        let sizes = spill_sizes(&round().0);
+        let sizes = spill_sizes(&round().0, 64.0);
         equals(sizes.metadata_mb, 10.0);
         equals(sizes.data_mb(), 90.0);
         equals(sizes.spill_mb(), 100.0);
@@ -392,21 +436,21 @@ mod tests {
     fn spill_and_merge_counts_follow_the_buffers() {
         // buffers 100·0.05·0.8 = 4 MB and 100·0.95·0.8 = 76 MB: max(⌈10/4⌉, ⌈90/76⌉) = max(3, 2); ⌈3/10⌉ = 1
         let (mut plan, _) = round();
-        equals(spill_count(&plan), 3.0);
-        equals(merge_count(&plan), 1.0);
+        equals(spill_count(&plan, 64.0), 3.0);
+        equals(merge_count(&plan, 64.0), 1.0);
         // exactly full buffers: 10/(100·0.125·0.8) = 1, 90/(100·0.875·0.8) = 1.29
         plan.hadoop.sort_record_percent = 0.125;
-        equals(spill_count(&plan), 2.0);
+        equals(spill_count(&plan, 64.0), 2.0);
         plan.hadoop.sort_mb = 0.1; // 1000 times smaller: ⌈1000⌉ against ⌈1285.7⌉; ⌈1286/10⌉ = 129
-        equals(spill_count(&plan), 1_286.0);
-        equals(merge_count(&plan), 129.0);
+        equals(spill_count(&plan, 64.0), 1_286.0);
+        equals(merge_count(&plan, 64.0), 129.0);
     }
 
     #[test]
     fn tiny_records_leave_no_data() {
         let (mut plan, _) = round();
         plan.profile.map_data_mb = 20.0; // 5 MB a map, of which 10 MB would be metadata
-        let sizes = spill_sizes(&plan);
+        let sizes = spill_sizes(&plan, 64.0);
         equals(sizes.raw_data_mb, -5.0);
         equals(sizes.spill_mb(), 10.0);
     }
@@ -415,7 +459,7 @@ mod tests {
     fn eq11_spill() {
         // 3 (100/1000 + 100/50) + 1·100 (0.01 + 0.02 + 0.001 + 0.002) = 3·2.1 + 3.3
         let (plan, node) = round();
-        equals(spill_s(&plan, &node), 9.6);
+        equals(spill_s(&plan, &node, 64.0), 9.6);
     }
 
     #[test]
@@ -461,5 +505,155 @@ mod tests {
         // 0.8·2·10 + 0.42: the reduce function runs all the same
         equals(reduce_s(&plan, &node), 16.42);
         assert!(merge_s(&plan, &node).abs() < 1e-300);
+    }
+
+    /// Laws of scaling, with the maps of `proptest` over sizes, blocks, reduces and speeds.
+    mod scaling {
+        use super::*;
+        use proptest::prelude::*;
+
+        /// Phases 2 to 6 of a map with a whole split, 7, and 8 and 9 of a reduce \[s\].
+        fn times(plan: &Plan) -> [f64; 8] {
+            let (node, split) = (&plan.cluster.node[0], map_input_mb(plan, 0));
+            let a = local_share(plan);
+            [
+                read_s(node, a, split),
+                to_gpu_s(plan, node, split),
+                gpu_s(plan, node, split),
+                to_host_s(node, split),
+                spill_s(plan, node, split),
+                shuffle_s(plan, node, a),
+                merge_s(plan, node),
+                reduce_s(plan, node),
+            ]
+        }
+
+        /// Ratios of the times of `changed` to those of `plan`.
+        fn ratios(plan: &Plan, change: impl FnOnce(&mut Plan)) -> [f64; 8] {
+            let mut changed = plan.clone();
+            change(&mut changed);
+            let (before, after) = (times(plan), times(&changed));
+            std::array::from_fn(|i| after[i] / before[i])
+        }
+
+        /// Checks that each ratio lies between its two bounds. Spills and merges of more data are repeated more often.
+        fn within(ratios: [f64; 8], bounds: [(f64, f64); 8]) -> Result<(), TestCaseError> {
+            for (phase, (ratio, (low, high))) in (2..).zip(ratios.into_iter().zip(bounds)) {
+                let fine = (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&ratio);
+                prop_assert!(fine, "phase {phase}: {ratio} is not within {low} to {high}");
+            }
+            Ok(())
+        }
+
+        const SAME: (f64, f64) = (1.0, 1.0);
+        const DOUBLE: (f64, f64) = (2.0, 2.0);
+        const HALF: (f64, f64) = (0.5, 0.5);
+        /// Twice the data, each pass over them repeated once to twice as often.
+        const TWO_TO_FOUR: (f64, f64) = (2.0, 4.0);
+
+        prop_compose! {
+            fn plans()(
+                maps in 1_u32..200, split in 8.0..512.0_f64, blocks in 1_u32..8, reduces in 1_u64..60,
+                test_maps in 1_u64..20, test_split in 16.0..256.0_f64, per_task in any::<bool>(), gpu in any::<bool>(),
+                cpu_s in 0.0..100.0_f64, gpu_s in 1.0..100.0_f64, workers in 4_u64..20, records in 0_u64..10_000_000,
+            ) -> Plan {
+                let mut plan = Plan::default();
+                (plan.job.input_mb, plan.job.split_mb) = (f64::from(maps) * split, split);
+                (plan.job.gpu_block_mb, plan.job.reduces) = (split / f64::from(blocks), reduces);
+                (plan.profile.input_mb, plan.profile.maps) = (test_maps as f64 * test_split, test_maps);
+                (plan.profile.map_cpu_s, plan.profile.map_gpu_s) = (cpu_s, gpu_s);
+                (plan.profile.map_output_per_task, plan.model.reduce_on_gpu) = (per_task, gpu);
+                (plan.profile.spilled_records, plan.cluster.node[0].count) = (records, workers);
+                plan
+            }
+        }
+
+        proptest! {
+            /// Bytes doubled, maps fixed: every map and every reduce handles twice the bytes.
+            #[test]
+            fn bytes_doubled_at_fixed_maps(plan in plans()) {
+                let found = ratios(&plan, |plan| {
+                    plan.job.input_mb *= 2.0;
+                    plan.job.split_mb *= 2.0;
+                });
+                within(found, [DOUBLE, DOUBLE, DOUBLE, DOUBLE, TWO_TO_FOUR, DOUBLE, TWO_TO_FOUR, DOUBLE])?;
+            }
+
+            /// Split doubled, bytes fixed: half the maps, each with twice the bytes; reduces do not notice.
+            #[test]
+            fn split_doubled_at_fixed_bytes(plan in plans()) {
+                let found = ratios(&plan, |plan| plan.job.split_mb *= 2.0);
+                let one = plan.maps() == 1;
+                let [map, spill] = if one { [SAME, SAME] } else { [DOUBLE, TWO_TO_FOUR] };
+                within(found, [map, map, map, map, spill, SAME, SAME, SAME])?;
+            }
+
+            /// Bytes doubled, split fixed: twice the maps, each as before; reduces have twice the bytes.
+            #[test]
+            fn bytes_doubled_at_fixed_split(plan in plans()) {
+                let found = ratios(&plan, |plan| plan.job.input_mb *= 2.0);
+                within(found, [SAME, SAME, SAME, SAME, SAME, DOUBLE, TWO_TO_FOUR, DOUBLE])?;
+            }
+
+            /// Reduces doubled: each has half the bytes; maps do not notice.
+            #[test]
+            fn reduces_doubled(plan in plans()) {
+                let found = ratios(&plan, |plan| plan.job.reduces *= 2);
+                within(found, [SAME, SAME, SAME, SAME, SAME, HALF, (0.25, 0.5), HALF])?;
+            }
+
+            /// The test job's bytes and maps doubled, with what was measured of all of it: nothing changes but for the GPU, of
+            /// which a block is half as large a part. With its GPU time doubled as well nothing changes at all.
+            #[test]
+            fn test_job_doubled(plan in plans()) {
+                let found = ratios(&plan, |plan| {
+                    let profile = &mut plan.profile;
+                    (profile.input_mb, profile.maps) = (profile.input_mb * 2.0, profile.maps * 2);
+                    profile.spilled_records *= 2;
+                    profile.map_data_mb *= 2.0;
+                    profile.map_output_mb *= if profile.map_output_per_task { 1.0 } else { 2.0 };
+                    profile.reduce_output_mb *= 2.0;
+                    profile.map_gpu_s *= 2.0;
+                    profile.reduce_cpu_s *= if profile.map_output_per_task { 1.0 } else { 2.0 };
+                });
+                within(found, [SAME; 8])?;
+            }
+
+            /// Blocks doubled: half as many work at once, so the GPU takes twice as long, as printed.
+            #[test]
+            fn blocks_doubled(mut plan in plans()) {
+                (plan.model.reduce_on_gpu, plan.profile.map_cpu_s) = (false, 0.0);
+                let found = ratios(&plan, |plan| plan.job.gpu_block_mb *= 2.0);
+                within(found, [SAME, (1.0, 2.0), DOUBLE, SAME, SAME, SAME, SAME, SAME])?;
+            }
+
+            /// The maps of a job handle its input, neither more nor less, wherever the last split ends.
+            #[test]
+            fn maps_handle_the_whole_input(plan in plans(), last in 0.01..1.0_f64) {
+                let mut plan = plan;
+                plan.job.input_mb -= plan.job.split_mb * (1.0 - last);
+                let sum: f64 = (0..plan.maps()).map(|map| map_input_mb(&plan, map)).sum();
+                prop_assert!((sum / plan.job.input_mb - 1.0).abs() < 1e-9, "{sum} of {}", plan.job.input_mb);
+            }
+
+            /// At the split of the test job both forms are the same.
+            #[test]
+            fn printed_at_the_test_job_s_split(mut plan in plans()) {
+                (plan.profile.map_output_per_task, plan.model.reduce_on_gpu) = (false, false);
+                plan.profile.input_mb = plan.job.split_mb * plan.profile.maps as f64;
+                within(ratios(&plan, |plan| plan.model.equation8 = Equation8::Printed), [SAME; 8])?;
+            }
+        }
+
+        #[test]
+        fn a_fixed_part_does_not_grow_with_the_split() {
+            let (mut plan, node) = round();
+            plan.model.equation8 = Equation8::Bytes;
+            plan.profile.map_fixed_s = 1.5;
+            // test splits of 250/4 MB: 2 (1.5 + 4.5·128/62.5) = 21.432, and 128/100 + 128/1000 + 128/62.5·16/800
+            equals(to_gpu_s(&plan, &node, 128.0), 21.432 + 1.408 + 0.04096);
+            // 128/62.5 (16/400 + 16/250·1/2·50)
+            equals(gpu_s(&plan, &node, 128.0), 2.048 * 1.64);
+        }
     }
 }

@@ -8,6 +8,9 @@ use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::spn_gc;
 use crate::plan::PlanProblem;
 
+/// Ratio of a split to that of the test job, either way, above which a plan gets a warning.
+const FAR_SPLIT: f64 = 4.0;
+
 /// Mean time of each phase of each task. The tasks are in task order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobPhases {
@@ -50,6 +53,36 @@ pub enum PhaseWarning {
         replicas: u64,
         /// Workers of all kinds.
         workers: u64,
+    },
+    /// The split is far from that of the test job. Check `job.split_mb`, or run the test job with a split closer to it.
+    #[error(
+        "splits of {split_mb} MB are more than 4 times {} than the {test_mb} MB of the test job \
+         (`profile.input_mb` / `profile.maps`); map times are extrapolated in proportion",
+        if split_mb > test_mb { "larger" } else { "smaller" }
+    )]
+    FarSplit {
+        /// `job.split_mb`, or the input where that is smaller.
+        split_mb: f64,
+        /// D_test / M_test \[MB\].
+        test_mb: f64,
+    },
+    /// The input is smaller than a split: the job has one map. Check `job.input_mb` and `job.split_mb`.
+    #[error("an input of {input_mb} MB is smaller than a split of {split_mb} MB: the job has one map task")]
+    OneSplit {
+        /// `job.input_mb`.
+        input_mb: f64,
+        /// `job.split_mb`.
+        split_mb: f64,
+    },
+    /// Slots that no task uses. Check the slots of the workers.
+    #[error("{slots} {tasks} slots for {count} {tasks} tasks: {} stay idle", slots - count)]
+    IdleSlots {
+        /// `map` or `reduce`.
+        tasks: &'static str,
+        /// Slots of all workers.
+        slots: u64,
+        /// Tasks.
+        count: u64,
     },
     /// The law of a phase has no variance, hence neither has the job time. Quantiles and their intervals stay valid.
     #[error(
@@ -141,7 +174,7 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
         let [load_s, a, b, c, d, e, shuffle_s, f, g] = given.means_s;
         let (maps_s, reduces_s) = (vec![[a, b, c, d, e]; maps], vec![[f, g]; reduces]);
         let mut phases =
-            JobPhases { load_s, maps_s, shuffle_s, reduces_s, map_nodes, reduce_nodes, warnings: Vec::new() };
+            JobPhases { load_s, maps_s, shuffle_s, reduces_s, map_nodes, reduce_nodes, warnings: idle_slots(plan) };
         phases.warn_of_laws(plan);
         return Ok(phases);
     }
@@ -150,7 +183,10 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
         Locality::Mean => vec![mean_share; maps],
         Locality::Drawn => (0..maps).map(|_| f64::from(u8::from(uniform() < mean_share))).collect(),
     };
-    let maps_s = map_nodes.iter().zip(&shares).map(|(kind, a)| map_means(plan, &nodes[*kind], *a)).collect();
+    let map = |(j, (kind, a)): (usize, (&usize, &f64))| {
+        map_means(plan, &nodes[*kind], *a, spn_gc::map_input_mb(plan, j as u64))
+    };
+    let maps_s = map_nodes.iter().zip(&shares).enumerate().map(map).collect();
     let shuffle_share = shares.iter().sum::<f64>() / maps as f64;
     let shuffle = |kind: &usize| spn_gc::shuffle_s(plan, &nodes[*kind], shuffle_share);
     let reduce = |kind: &usize| [spn_gc::merge_s(plan, &nodes[*kind]), spn_gc::reduce_s(plan, &nodes[*kind])];
@@ -167,8 +203,8 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     phases.not_finite().map_or(Ok(phases), |phase| Err(PhaseTimesError::NotFinite { phase }))
 }
 
-/// Means of phases 2 to 6 of a map and of phases 8 and 9 of a reduce \[s\], for each kind of worker; the input of a map is local
-/// by the mean share.
+/// Means of phases 2 to 6 of a map with a whole split and of phases 8 and 9 of a reduce \[s\], for each kind of worker; the
+/// input of a map is local by the mean share.
 pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
     let share = spn_gc::local_share(plan);
     let of_node = |node: &Node| match &plan.phases {
@@ -176,20 +212,32 @@ pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
             let [_, a, b, c, d, e, _, f, g] = given.means_s;
             ([a, b, c, d, e], [f, g])
         }
-        None => (map_means(plan, node, share), [spn_gc::merge_s(plan, node), spn_gc::reduce_s(plan, node)]),
+        None => (
+            map_means(plan, node, share, spn_gc::map_input_mb(plan, 0)),
+            [spn_gc::merge_s(plan, node), spn_gc::reduce_s(plan, node)],
+        ),
     };
     plan.cluster.node.iter().map(of_node).collect()
 }
 
-/// Means of phases 2 to 6 of a map task on `node`, of whose input the share `a` is local.
-fn map_means(plan: &Plan, node: &Node, a: f64) -> [f64; 5] {
+/// Means of phases 2 to 6 of a map task of `split` MB on `node`, of whose input the share `a` is local.
+fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5] {
     [
-        spn_gc::read_s(plan, node, a),
-        spn_gc::to_gpu_s(plan, node),
-        spn_gc::gpu_s(plan, node),
-        spn_gc::to_host_s(plan, node),
-        spn_gc::spill_s(plan, node),
+        spn_gc::read_s(node, a, split),
+        spn_gc::to_gpu_s(plan, node, split),
+        spn_gc::gpu_s(plan, node, split),
+        spn_gc::to_host_s(node, split),
+        spn_gc::spill_s(plan, node, split),
     ]
+}
+
+/// Mean time of the last map over that of a map with a whole split, on the first kind of worker; 1 if both splits are equal.
+pub(crate) fn last_map_ratio(plan: &Plan) -> f64 {
+    let node = &plan.cluster.node[0];
+    let share = spn_gc::local_share(plan);
+    let total = |map| map_means(plan, node, share, spn_gc::map_input_mb(plan, map)).iter().sum::<f64>();
+    let ratio = total(plan.maps() - 1) / total(0);
+    if plan.phases.is_none() && ratio.is_finite() { ratio } else { 1.0 }
 }
 
 fn count(tasks: u64) -> usize {
@@ -197,8 +245,15 @@ fn count(tasks: u64) -> usize {
 }
 
 fn warnings(plan: &Plan) -> Vec<PhaseWarning> {
-    let sizes = spn_gc::spill_sizes(plan);
+    let (split_mb, test_mb) = (spn_gc::map_input_mb(plan, 0), spn_gc::test_split_mb(plan));
+    let sizes = spn_gc::spill_sizes(plan, split_mb);
     let mut warnings = Vec::new();
+    if plan.job.input_mb < plan.job.split_mb {
+        warnings.push(PhaseWarning::OneSplit { input_mb: plan.job.input_mb, split_mb: plan.job.split_mb });
+    }
+    if split_mb / test_mb > FAR_SPLIT || test_mb / split_mb > FAR_SPLIT {
+        warnings.push(PhaseWarning::FarSplit { split_mb, test_mb });
+    }
     if sizes.raw_data_mb < 0.0 {
         warnings.push(PhaseWarning::MetadataAboveData {
             metadata_mb: sizes.metadata_mb,
@@ -209,7 +264,15 @@ fn warnings(plan: &Plan) -> Vec<PhaseWarning> {
     if replicas > workers {
         warnings.push(PhaseWarning::ReplicasAboveWorkers { replicas, workers });
     }
+    warnings.extend(idle_slots(plan));
     warnings
+}
+
+/// Warnings about slots that no task uses.
+fn idle_slots(plan: &Plan) -> Vec<PhaseWarning> {
+    let both = [("map", plan.map_slots(), plan.maps()), ("reduce", plan.reduce_slots(), plan.reduces())];
+    let idle = both.into_iter().filter(|(_, slots, count)| plan.model.slots && slots > count);
+    idle.map(|(tasks, slots, count)| PhaseWarning::IdleSlots { tasks, slots, count }).collect()
 }
 
 impl JobPhases {
@@ -324,7 +387,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!(calls, 160);
-        let remote = spn_gc::read_s(&plan, &plan.cluster.node[0], 0.0);
+        let remote = spn_gc::read_s(&plan.cluster.node[0], 0.0, 64.0);
         let read: Vec<f64> = phases.means_of(Phase::Read).collect();
         assert!(read[..3].iter().all(|t| t.abs() < 1e-300));
         assert_relative_eq!(read[3], remote, max_relative = 1e-12);
@@ -340,6 +403,56 @@ mod tests {
         assert_eq!(phases.maps_s, [[2.0, 3.0, 4.0, 5.0, 6.0]; 2]);
         assert_eq!(phases.reduces_s, [[8.0, 9.0]; 3]);
         assert_eq!((phases.load_s, phases.shuffle_s), (1.0, 7.0));
+    }
+
+    /// 1,000 MB in splits of 64 MB: the last of 16 maps has 40 MB.
+    #[test]
+    fn the_last_map_handles_what_is_left() {
+        let plan = Plan::from_toml("[job]\ninput_mb = 1000").unwrap();
+        let maps = times(&plan).maps_s;
+        assert_eq!(maps[14], maps[0]);
+        for (last, whole) in maps[15].iter().zip(&maps[0]) {
+            assert_relative_eq!(*last, whole * 40.0 / 64.0, max_relative = 1e-12);
+        }
+        assert_relative_eq!(last_map_ratio(&plan), 40.0 / 64.0, max_relative = 1e-12);
+        assert_eq!(last_map_ratio(&Plan::default()).to_bits(), 1.0_f64.to_bits());
+    }
+
+    /// 16 GB in splits of 64 and of 256 MB, whose maps take 60 s of CPU time for 64 MB.
+    #[test]
+    fn phase_3_of_the_same_bytes_takes_as_long_in_larger_splits() {
+        let of = |split: u32| {
+            let text = format!(
+                "[job]\ninput_mb = 16384\nsplit_mb = {split}\n[profile]\ninput_mb = 256\nmaps = 4\nmap_cpu_s = 60\nmap_gpu_s = 0"
+            );
+            let maps = times(&Plan::from_toml(&text).unwrap()).maps_s;
+            (maps.len(), maps[0][1])
+        };
+        let ((small, small_s), (large, large_s)) = (of(64), of(256));
+        assert_eq!((small, large), (256, 64));
+        assert!((small_s - 60.6).abs() < 0.05 && (large_s / small_s - 4.0).abs() < 1e-9, "{small_s} {large_s}");
+    }
+
+    #[test]
+    fn odd_sizes_are_warnings() {
+        let said = |text: &str| {
+            times(&Plan::from_toml(text).unwrap()).warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(said("job.split_mb = 256"), [""; 0]);
+        assert_eq!(
+            said("job.split_mb = 320"),
+            ["splits of 320 MB are more than 4 times larger than the 64 MB of the test job (`profile.input_mb` / \
+              `profile.maps`); map times are extrapolated in proportion"]
+        );
+        assert!(said("job.split_mb = 12\njob.gpu_block_mb = 12")[0].contains("more than 4 times smaller"));
+        assert_eq!(
+            said("job.input_mb = 40\nmodel.slots = true"),
+            [
+                "an input of 40 MB is smaller than a split of 64 MB: the job has one map task",
+                "16 map slots for 1 map tasks: 15 stay idle"
+            ]
+        );
+        assert_eq!(said("job.input_mb = 640\nmodel.slots = false"), [""; 0]);
     }
 
     #[test]
