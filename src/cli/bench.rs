@@ -7,7 +7,7 @@ use tailspn::report::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpee
 use tailspn::sim::gpu::{AdapterFacts, adapters};
 use tailspn::sim::{Backend, Ensemble, RunError, Watch as _, run as replicate};
 
-use crate::cli::args::{BackendChoice, BenchArgs};
+use crate::cli::args::BenchArgs;
 use crate::cli::bench_nets::{Case, cases};
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
@@ -50,10 +50,10 @@ pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure
             ratio: None,
             bound: None,
         };
-        if args.backend != BackendChoice::Gpu {
+        if args.backend.0 != Backend::Gpu {
             row.cpu = Some(measure(case, &ensemble(args, Backend::Cpu, args.seconds), &watch)?.0);
         }
-        if args.backend != BackendChoice::Cpu && report.no_adapter.is_none() {
+        if args.backend.0 != Backend::Cpu && report.no_adapter.is_none() {
             measure_card(case, args, &watch, &mut report, &mut row)?;
         }
         report.nets.push(row);
@@ -117,7 +117,7 @@ fn measure_card(
             row.no_gpu = Some(reasons.join("; "));
             return Ok(());
         }
-        Err(RunError::Gpu(error)) if args.backend == BackendChoice::Auto && args.adapter.is_none() => {
+        Err(RunError::Gpu(error)) if args.backend.0 == Backend::Auto && args.adapter.is_none() => {
             report.no_adapter = Some(error.to_string());
             return Ok(());
         }

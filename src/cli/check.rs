@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use tailspn::compile::Program;
-use tailspn::formats::pipe::{PipeFinding, PipeVersion, Severity, pipe_report};
+use tailspn::formats::pipe::pipe_report;
 use tailspn::net::{ArcKind, Delay, Net, Timing, differences};
 use tailspn::report::{
-    CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow, PipeRow, count, counted, plain,
+    CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow, count, counted, plain,
 };
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Question, RunError, Unwatched, run as replicate};
 
@@ -64,7 +64,7 @@ fn report_on(loaded: &Loaded, program: &Program, pipe: bool) -> CheckReport {
         engines: engine_rows(program),
         trial,
         fault,
-        pipe: pipe.then(|| pipe_report(net).iter().map(pipe_row).collect()),
+        pipe: pipe.then(|| pipe_report(net)),
         differences: None,
     }
 }
@@ -140,21 +140,6 @@ fn trial(program: &Program) -> (String, bool) {
         }
     };
     (words, false)
-}
-
-fn pipe_row(finding: &PipeFinding) -> PipeRow {
-    PipeRow {
-        version: match finding.version {
-            PipeVersion::Pipe43 => "PIPE 4.3".into(),
-            PipeVersion::Pipe5 => "PIPE 5".into(),
-        },
-        severity: match finding.severity {
-            Severity::Note => "note".into(),
-            Severity::Wrong => "wrong".into(),
-            Severity::Refused => "refused".into(),
-        },
-        message: finding.message.clone(),
-    }
 }
 
 /// Returns what is different in the net of another file, which is read in the same way.

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use tailspn::diagnose::causes::{
-    CpuShare, Edge, NodeMap, NodeMeters, PoolOptions, RootCauses, Rules, Unmapped, clock_hint, meters_of, root_causes,
+    NodeMap, NodeMeters, PoolOptions, RootCauses, Rules, Unmapped, clock_hint, meters_of, root_causes,
 };
 use tailspn::diagnose::samples::{SampleError, SampleOptions, Samples, is_readable, read_samples};
 use tailspn::report::{DiagnosisReport, UsedRow, diagnosis_report, diagnosis_svg};
 use tailspn::trace::{JobTrace, ReadOptions};
 
-use crate::cli::args::{CpuChoice, DiagnoseArgs, EdgeChoice, RulesChoice};
+use crate::cli::args::{DiagnoseArgs, RulesChoice};
 use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::diagnose_more::{Said, by_calls, by_progress};
 use crate::cli::exit::Exit;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Fail
     catch_interrupt(terminal);
     let inputs = Inputs::sort(&args.path)?;
     let log = inputs.log();
-    let options = ReadOptions { most_attempts: args.max_attempts, ..ReadOptions::default() };
+    let options = ReadOptions::from(&args.limits);
     if let Some(path) = inputs.unknown.first() {
         // the reader of logs says best what else it is
         load(path, &options, terminal)?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Fail
     said.add(by_calls(&inputs, trace.as_ref(), args, terminal)?);
     said.warnings.extend(inputs.left_out());
     let report = report(trace.as_ref(), said, causes);
-    terminal.in_full(args.print.all).report(&report, &args.print)?;
+    terminal.report(&report, &args.print)?;
     if let (Some(path), Some(trace)) = (&args.timeline, &trace) {
         write_file(path, diagnosis_svg(trace, &report.findings).as_bytes(), args.force)?;
     }
@@ -118,14 +118,10 @@ fn meters(
             map.node.entry(name).or_default().clock_offset_s += seconds;
         }
     }
-    let share = match args.cpu {
-        CpuChoice::Busy => CpuShare::Busy,
-        CpuChoice::User => CpuShare::User,
-    };
     if samples.series.is_empty() {
         return Ok((vec![NodeMeters::default(); trace.nodes.len()], Vec::new()));
     }
-    Ok(meters_of(trace, samples, &map, share))
+    Ok(meters_of(trace, samples, &map, args.cpu.0))
 }
 
 fn pool_options(args: &DiagnoseArgs) -> PoolOptions {
@@ -137,13 +133,8 @@ fn rules(args: &DiagnoseArgs) -> Rules {
         RulesChoice::Own => Rules::default(),
         RulesChoice::Paper => Rules::of_the_paper(),
     };
-    let edge = match args.edge {
-        EdgeChoice::Any => Edge::IntentAny,
-        EdgeChoice::Both => Edge::IntentBoth,
-        EdgeChoice::Printed => Edge::Printed,
-        EdgeChoice::Off => Edge::Off,
-    };
-    Rules { quantile: args.quantile, peer_factor: args.peer_factor, edge, edge_factor: args.edge_factor, ..base }
+    let (quantile, peer_factor, edge, edge_factor) = (args.quantile, args.peer_factor, args.edge.0, args.edge_factor);
+    Rules { quantile, peer_factor, edge, edge_factor, ..base }
 }
 
 /// Puts together what was used, what was missing and what was found: the causes in the log first, then what `said` has.

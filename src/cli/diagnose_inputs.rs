@@ -83,8 +83,7 @@ impl Inputs {
         }
         let found = std::fs::metadata(&log.path).map_err(|error| unreadable(&log.path, &error))?;
         let what = if found.is_file() { "is no log of strace" } else { "is no file" };
-        let note = Note::problem(format!("`{}` {what}", log.path.display()));
-        Err(Failure::new(Exit::Trace, note.with_help("NODE=FILE is for logs of strace")))
+        Err(Failure::helped(Exit::Trace, format!("`{}` {what}", log.path.display()), "NODE=FILE is for logs of strace"))
     }
 
     fn folder(&mut self, folder: &Path, seen: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
@@ -123,14 +122,18 @@ impl Inputs {
                 let help = "give the log of a job, reports of progress or logs of strace; a folder is not searched for folders in it";
                 Err(Failure::new(Exit::Trace, note.with_help(help)))
             }
-            [] => {
-                let note = Note::problem("there is no log of a job among what was given");
-                Err(Failure::new(Exit::Trace, note.with_help("give the log as well: samples tell nothing about tasks")))
-            }
+            [] => Err(Failure::helped(
+                Exit::Trace,
+                "there is no log of a job among what was given",
+                "give the log as well: samples tell nothing about tasks",
+            )),
             logs => {
                 let names: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
-                let note = Note::problem(format!("there are {} logs: {}", logs.len(), names.join(", ")));
-                Err(Failure::new(Exit::Usage, note.with_help("give one log at a time, with the samples of its nodes")))
+                Err(Failure::helped(
+                    Exit::Usage,
+                    format!("there are {} logs: {}", logs.len(), names.join(", ")),
+                    "give one log at a time, with the samples of its nodes",
+                ))
             }
         }
     }

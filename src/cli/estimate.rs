@@ -6,7 +6,7 @@ use tailspn::StudyError;
 use tailspn::job_time::{EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job};
 use tailspn::mapreduce::Plan;
 use tailspn::plan::JobPlan;
-use tailspn::report::{AnalyticSummary, Found, JobReport, job_report};
+use tailspn::report::{AnalyticSummary, JobReport, job_report};
 use tailspn::sim::Ensemble;
 
 use crate::cli::args::{EstimateArgs, Method};
@@ -15,9 +15,9 @@ use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::pictures::{NAMES, draw_found, may_draw};
+use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{only_whatif, read_job};
-use crate::cli::simulate::{backend, end_of, failure, stop_rule};
+use crate::cli::simulate::{end_of, failure, stop_rule};
 use crate::cli::spn_gc::tell_phases;
 use crate::cli::watch::{Progress, catch_interrupt};
 
@@ -51,7 +51,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     if let Some(path) = &args.export {
         may_write(path, args.force)?;
     }
-    may_draw(&NAMES, &args.plots, args.force)?;
+    may_draw(&args.plots, args.force)?;
     let (ensemble, progress) = replications(args, plan.model.seed, terminal);
     let method = match args.method {
         Method::Auto => EstimateMethod::Auto,
@@ -70,7 +70,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&found.net.net, format, true, terminal), args.force, terminal)?;
     }
-    draw_found(&Found::Estimate(Box::new(report)), &args.plots, args.force, terminal)?;
+    draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(found.simulated.as_ref().map_or(Exit::Success, |simulated| end_of(&simulated.run)))
 }
 
@@ -101,8 +101,7 @@ fn report_of(plan: &Plan, found: &JobEstimate, level: f64) -> Result<JobReport, 
 pub(super) fn estimate_failure(error: &StudyError) -> Failure {
     match error {
         StudyError::NoExactTime { .. } => {
-            let note = Note::problem(error.to_string());
-            Failure::new(Exit::Refused, note.with_help("`--method simulate` has no such limits"))
+            Failure::helped(Exit::Refused, error.to_string(), "`--method simulate` has no such limits")
         }
         StudyError::Run(error) => failure(error),
         StudyError::Model(message) => Failure::plain(Exit::Model, message.clone()),
@@ -133,7 +132,7 @@ pub(super) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) 
         seed,
         threads: args.run.threads,
         max_wall: args.run.max_time,
-        backend: backend(args.place.backend),
+        backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
         ..Ensemble::default()
     };

@@ -3,7 +3,7 @@
 
 use tailspn::job_time::{SpeculativeCopies, estimate_stages};
 use tailspn::net::Net;
-use tailspn::report::{Found, speculation_section, stages_report};
+use tailspn::report::{speculation_section, stages_report};
 use tailspn::stages::{PlannedJob, StagePlan, stage_net};
 
 use crate::cli::args::{EstimateArgs, Method, SizeArgs, SparkSpeculation};
@@ -12,7 +12,7 @@ use crate::cli::estimate::{estimate_failure, replications};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::pictures::{NAMES, draw_found, may_draw};
+use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::simulate::end_of;
 
 /// Bytes of a MB.
@@ -21,10 +21,10 @@ const MB: f64 = 1_048_576.0;
 /// Estimates the job of a plan of stages.
 pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.method == Method::Exact {
-        let note = Note::problem("there is no formula for a job of stages whose tasks wait for slots");
-        return Err(Failure::new(
+        return Err(Failure::helped(
             Exit::Refused,
-            note.with_help("leave out `--method`, or `--export` the net for `solve`"),
+            "there is no formula for a job of stages whose tasks wait for slots",
+            "leave out `--method`, or `--export` the net for `solve`",
         ));
     }
     let plan = resized(plan, &args.size)?;
@@ -32,7 +32,7 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
     if let Some(path) = &args.export {
         may_write(path, args.force)?;
     }
-    may_draw(&NAMES, &args.plots, args.force)?;
+    may_draw(&args.plots, args.force)?;
     plan.notes.iter().for_each(|note| terminal.tell(&format!("note: {note}")));
     let (ensemble, progress) = replications(args, args.run.seed.unwrap_or(0), terminal);
     let copies = match args.speculation {
@@ -48,7 +48,7 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&found.net.net, format, true, terminal), args.force, terminal)?;
     }
-    draw_found(&Found::Stages(Box::new(report)), &args.plots, args.force, terminal)?;
+    draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(end_of(&found.run))
 }
 

@@ -49,7 +49,7 @@ pub(super) fn failure(error: &ExploreError) -> Failure {
 
 /// Explains why there is no exact answer.
 pub(super) fn answer_failure(error: AnswerError) -> Failure {
-    let refuse = |message: String, help: &str| Failure::new(Exit::Refused, Note::problem(message).with_help(help));
+    let refuse = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
     match error {
         AnswerError::NeedsReplications(_) => refuse(error.to_string(), "`--method simulate` does"),
         AnswerError::Phases(obstacles) => Failure {
@@ -84,5 +84,5 @@ fn no_parts(error: &SeriesParallelError) -> Failure {
     let SeriesParallelError::NotSchedule(obstacles) = error else { return refused(error) };
     let message = format!("the net is no schedule of delays in series and side by side: {obstacles}");
     let help = "`--method states` builds its state space, `tailspn simulate` needs neither";
-    Failure::new(Exit::Refused, Note::problem(message).with_help(help))
+    Failure::helped(Exit::Refused, message, help)
 }

@@ -3,18 +3,17 @@
 use tailspn::answer::{choose, exact};
 use tailspn::compile::Program;
 use tailspn::net::Net;
-use tailspn::report::{
-    AnswerMethod, SimulationReport, SteadyReport, Subject, counted, exact_report, exact_steady_report,
-};
+use tailspn::report::{AnswerMethod, Report, Subject, counted, exact_report, exact_steady_report};
 use tailspn::sim::Question;
 
 use crate::cli::args::SimulateArgs;
 use crate::cli::exact::answer_failure;
 use crate::cli::exit::Exit;
-use crate::cli::notes::{Failure, Note};
+use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
+use crate::cli::pictures::draw_report;
 use crate::cli::question::Asked;
-use crate::cli::watch::Progress;
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Why single times need replications.
 const SAMPLES: &str = "--samples asks for replications";
@@ -36,46 +35,40 @@ pub(super) fn advice(offer: &AnswerMethod) -> Option<String> {
     Some(format!("note: {why}: an exact answer costs less than replications, --method exact gives it"))
 }
 
-/// A report with exact numbers.
-pub(super) enum Report {
-    /// Of a time, or of averages.
-    Simulation(Box<SimulationReport>),
-    /// Of the long run.
-    Steady(Box<SteadyReport>),
-}
-
-/// Returns the report of the exact answer.
-pub(super) fn answer(
+/// Answers without replications.
+pub(super) fn run(
     args: &SimulateArgs,
     net: &Net,
     program: &Program,
     asked: &Asked,
     terminal: &Terminal,
-) -> Result<Report, Failure> {
+) -> Result<Exit, Failure> {
     let question = &asked.question;
     let by_arguments = [
         (args.reps.is_some() || args.rel_error.is_some(), "--reps and --rel-error ask for replications"),
         (args.samples.is_some(), SAMPLES),
     ];
     if let Some((_, reason)) = by_arguments.iter().find(|(given, _)| *given) {
-        let note = Note::problem(format!("no exact method answers this: {reason}"));
-        return Err(Failure::new(Exit::Refused, note.with_help("`--method simulate` does")));
+        return Err(Failure::helped(
+            Exit::Refused,
+            format!("no exact method answers this: {reason}"),
+            "`--method simulate` does",
+        ));
     }
+    catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "states");
     let answer = exact(net, program, question, args.steady, &progress).map_err(answer_failure)?;
     drop(progress);
-    let subject = Subject {
-        net: net.name(),
-        places: &program.place_names,
-        classes: &program.class_names,
-        transitions: &program.transition_names,
-        goal: &asked.goal,
-        snapshots: &asked.snapshots,
-    };
+    let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..Subject::of(net.name(), program) };
     let level = args.run.level;
     if args.steady {
-        return Ok(Report::Steady(Box::new(exact_steady_report(&answer, question, &subject, level))));
+        return show(&exact_steady_report(&answer, question, &subject, level), args, terminal);
     }
-    let report = exact_report(&answer, question, &subject, level).map_err(answer_failure)?;
-    Ok(Report::Simulation(Box::new(report)))
+    show(&exact_report(&answer, question, &subject, level).map_err(answer_failure)?, args, terminal)
+}
+
+fn show<R: Report>(report: &R, args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    terminal.report(report, &args.print)?;
+    draw_report(report, &args.plots, args.force, terminal)?;
+    Ok(Exit::Success)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tailspn::fit::{FitError, HadoopConf, fit_job, fit_stages, is_mapreduce, observe, observe_job};
 use tailspn::report::{fit_job_report, fit_report};
-use tailspn::trace::{JobTrace, ReadOptions};
+use tailspn::trace::JobTrace;
 
 use crate::cli::args::FitArgs;
 use crate::cli::exit::Exit;
@@ -100,10 +100,6 @@ fn usage(message: String) -> Failure {
     Failure::plain(Exit::Usage, message)
 }
 
-fn internal(error: &dyn std::fmt::Display) -> Failure {
-    Failure::plain(Exit::Internal, error.to_string())
-}
-
 /// Whether a file is a configuration of Hadoop rather than a log; what cannot be read is told when it is read.
 fn is_conf(path: &Path) -> bool {
     let mut head = Vec::new();
@@ -114,9 +110,7 @@ fn is_conf(path: &Path) -> bool {
 
 /// Reads a log and tells what is odd about it.
 fn read_log(path: &Path, args: &FitArgs, terminal: &Terminal) -> Result<JobTrace, Failure> {
-    let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
-    let options = ReadOptions { most_attempts: args.max_attempts, longest_line };
-    let trace = load(path, &options, terminal)?;
+    let trace = load(path, &(&args.limits).into(), terminal)?;
     tell_warnings(&trace, terminal);
     Ok(trace)
 }
@@ -141,7 +135,7 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted
         .collect();
     let fitted = fit_stages(&runs).map_err(|error| refused(&error))?;
     let report = terminal.printed(&fit_report(&fitted, args.level), &args.print)?;
-    let plan = fitted.plan.to_toml().map_err(|error| internal(&error))?;
+    let plan = fitted.plan.to_toml().map_err(Failure::internal)?;
     Ok(Fitted { report, plan })
 }
 
@@ -158,7 +152,7 @@ fn job(trace: &JobTrace, confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal
     let observed = observe_job(trace, args.job.as_deref()).map_err(|error| refused(&error))?;
     let fitted = fit_job(&observed, conf.as_ref(), input_mb(args, 0), args.level).map_err(|error| refused(&error))?;
     let report = terminal.printed(&fit_job_report(&fitted), &args.print)?;
-    let plan = fitted.plan_text().map_err(|error| internal(&error))?;
+    let plan = fitted.plan_text().map_err(Failure::internal)?;
     Ok(Fitted { report, plan })
 }
 

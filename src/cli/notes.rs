@@ -54,9 +54,7 @@ impl Source {
         }
         boundary(begin.max(start.saturating_sub(BEFORE)))..boundary(end.min(start + AFTER))
     }
-}
 
-impl Source {
     /// `name:line:column` of a byte, both from 1.
     fn spot(&self, at: usize) -> String {
         let before = &self.text.as_bytes()[..at];
@@ -120,9 +118,7 @@ impl Note {
         self.place = Some((source.clone(), span.start.min(end)..span.end.min(end)));
         self
     }
-}
 
-impl Note {
     /// Where the note points: `name:line:column`.
     pub(crate) fn spot(&self) -> Option<String> {
         self.place.as_ref().map(|(source, span)| source.spot(span.start))
@@ -185,5 +181,15 @@ impl Failure {
     /// One problem without a place.
     pub(crate) fn plain(exit: Exit, message: impl Into<String>) -> Self {
         Self::new(exit, Note::problem(message))
+    }
+
+    /// One problem without a place, and what to do next.
+    pub(crate) fn helped(exit: Exit, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::new(exit, Note::problem(message).with_help(help))
+    }
+
+    /// A mistake of this program.
+    pub(crate) fn internal(error: impl fmt::Display) -> Self {
+        Self::plain(Exit::Internal, error.to_string())
     }
 }

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use tailspn::optimize::{Answer, Optimization, OptimizePlan};
-use tailspn::report::{Found, optimize_report};
+use tailspn::report::optimize_report;
 
 use crate::cli::args::OptimizeArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{NAMES, draw_found, may_draw};
+use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(OptimizePlan::example_toml())?;
         return Ok(Exit::Success);
     };
-    may_draw(&NAMES, &args.plots, args.force)?;
+    may_draw(&args.plots, args.force)?;
     let text = PlanText::read(file, terminal)?;
     let mut plan = text.plan(OptimizePlan::read, &keys_of("optimize"), terminal)?;
     plan.optimize.deadline_s = args.deadline.or(plan.optimize.deadline_s);
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     drop(progress);
     let report = optimize_report(&search.plan, &outcome.candidates, &outcome.found);
     terminal.report(&report, &args.print)?;
-    draw_found(&Found::Optimization(Box::new(report)), &args.plots, args.force, terminal)?;
+    draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(match outcome.found.answer {
         Answer::Cheapest(_) | Answer::Meets(_) => Exit::Success,
         Answer::None | Answer::Undecided => Exit::Unmet,

@@ -7,7 +7,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use tailspn::report::{Look, Report};
 use tailspn::whole_file;
 
-use crate::cli::args::{ColorChoice, Form};
+use crate::cli::args::{ColorChoice, PrintArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 
@@ -21,7 +21,6 @@ pub(crate) struct Terminal {
     colour_err: bool,
     unicode: bool,
     quiet: bool,
-    all: bool,
 }
 
 impl Terminal {
@@ -36,51 +35,38 @@ impl Terminal {
             colour_err: wanted(io::stderr().is_terminal()),
             unicode: shows_unicode(),
             quiet,
-            all: false,
         }
     }
 
-    /// How text on standard output may look.
-    pub(crate) fn look(&self) -> Look {
+    /// How text on standard output may look; with all columns and rows if `all` is true.
+    pub(crate) fn look(&self, all: bool) -> Look {
         let heading = if self.colour_out { [BOLD, RESET] } else { ["", ""] };
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));
-        let rows = self.all.then_some(usize::MAX);
-        Look { unicode: self.unicode, width, heading, rows, detail: self.all }
-    }
-
-    /// Returns a terminal on which results are printed with all columns and rows.
-    pub(crate) fn in_full(&self, all: bool) -> Self {
-        Self { all, ..self.clone() }
+        let rows = all.then_some(usize::MAX);
+        Look { unicode: self.unicode, width, heading, rows, detail: all }
     }
 
     /// Prints a result.
-    pub(crate) fn report<R: Report>(&self, report: &R, form: impl Into<Form>) -> Result<(), Failure> {
-        let form = form.into();
-        self.data(&self.printed(report, form)?)?;
+    pub(crate) fn report<R: Report>(&self, report: &R, print: &PrintArgs) -> Result<(), Failure> {
+        self.data(&self.printed(report, print)?)?;
         // who reads numbers only still has to know their limits
-        if matches!(form, Form::Json | Form::Csv) {
+        if print.json || print.csv {
             report.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
         }
         Ok(())
     }
 
     /// Returns a result in the form that was asked for.
-    pub(crate) fn printed<R: Report>(&self, report: &R, form: impl Into<Form>) -> Result<String, Failure> {
-        match form.into() {
-            Form::Text => Ok(report.text(&self.look())),
-            Form::Markdown => Ok(report.markdown(&self.look())),
-            Form::Json => report.json().map_err(|error| Failure::plain(Exit::Internal, error.to_string())),
-            Form::Csv => {
+    pub(crate) fn printed<R: Report>(&self, report: &R, print: &PrintArgs) -> Result<String, Failure> {
+        let look = || self.look(print.all);
+        match print {
+            PrintArgs { json: true, .. } => report.json().map_err(Failure::internal),
+            PrintArgs { csv: true, .. } => {
                 let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", R::KIND));
                 report.csv().ok_or_else(none)
             }
-        }
-    }
-
-    /// Prints the remarks of a result whose form has no place for them.
-    pub(crate) fn remarks<R: Report>(&self, report: &R, form: impl Into<Form>) {
-        if matches!(form.into(), Form::Json | Form::Csv) {
-            report.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
+            PrintArgs { markdown: true, .. } => Ok(report.markdown(&look())),
+            PrintArgs { .. } => Ok(report.text(&look())),
         }
     }
 
@@ -179,8 +165,11 @@ pub(crate) fn may_write(path: &Path, force: bool) -> Result<(), Failure> {
     if force || path.as_os_str() == "-" || !path.is_file() {
         return Ok(());
     }
-    let note = Note::problem(format!("`{}` exists already", path.display()));
-    Err(Failure::new(Exit::Io, note.with_help("give another name, or --force to replace it")))
+    Err(Failure::helped(
+        Exit::Io,
+        format!("`{}` exists already", path.display()),
+        "give another name, or --force to replace it",
+    ))
 }
 
 /// Writes a file in one step: a reader sees the old one or the new one. Replaces an existing file only by `force`.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailspn::report::{Found, Picture, PlotError, png};
+use tailspn::report::{Picture, Report, png};
 
 use crate::cli::args::{PlotArgs, PlotFormat};
 use crate::cli::exit::Exit;
@@ -10,7 +10,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
 
 /// Names that pictures of results may have.
-pub(crate) const NAMES: [&str; 18] = [
+const NAMES: [&str; 18] = [
     "waterfall",
     "bounds",
     "critical",
@@ -31,11 +31,11 @@ pub(crate) const NAMES: [&str; 18] = [
     "net",
 ];
 
-/// Refuses to replace pictures without `--force`, before anything is run; these are the names that they may have.
-pub(crate) fn may_draw(names: &[&str], plots: &PlotArgs, force: bool) -> Result<(), Failure> {
+/// Refuses to replace pictures without `--force`, before anything is run.
+pub(crate) fn may_draw(plots: &PlotArgs, force: bool) -> Result<(), Failure> {
     let Some(folder) = &plots.plots else { return Ok(()) };
     for format in &plots.plot_format {
-        for name in names {
+        for name in NAMES {
             may_write(&folder.join(format!("{name}.{}", format.ending())), force)?;
         }
     }
@@ -60,12 +60,16 @@ pub(crate) fn draw(pictures: &[Picture], plots: &PlotArgs, force: bool) -> Resul
 }
 
 /// Draws a result, where a folder is named.
-pub(crate) fn draw_found(found: &Found, plots: &PlotArgs, force: bool, terminal: &Terminal) -> Result<(), Failure> {
+pub(crate) fn draw_report<R: Report>(
+    report: &R,
+    plots: &PlotArgs,
+    force: bool,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
     if plots.plots.is_none() {
         return Ok(());
     }
-    let failed = |error: PlotError| Failure::plain(Exit::Internal, error.to_string());
-    let drawn = found.document().and_then(|document| document.pictures()).map_err(failed)?;
+    let drawn = report.document().pictures().map_err(Failure::internal)?;
     if drawn.is_empty() {
         terminal.tell("note: there is nothing to draw");
     }
@@ -81,6 +85,6 @@ pub(crate) fn write_picture(path: &Path, svg: &str, force: bool) -> Result<(), F
 fn bytes(svg: &str, format: PlotFormat) -> Result<Vec<u8>, Failure> {
     match format {
         PlotFormat::Svg => Ok(svg.as_bytes().to_vec()),
-        PlotFormat::Png => png(svg).map_err(|error| Failure::plain(Exit::Internal, error.to_string())),
+        PlotFormat::Png => png(svg).map_err(Failure::internal),
     }
 }

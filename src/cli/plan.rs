@@ -68,7 +68,7 @@ pub(crate) fn read_job(path: Option<&Path>, terminal: &Terminal) -> Result<JobPl
 /// Refuses a plan that only the cluster simulator can run.
 pub(crate) fn only_whatif(plan: &JobPlan, command: &str) -> Failure {
     let message = format!("`{command}` cannot run a plan of {}, task by task", plan.described_by());
-    Failure::new(Exit::Model, Note::problem(message).with_help("`tailspn whatif PLAN` runs it"))
+    Failure::helped(Exit::Model, message, "`tailspn whatif PLAN` runs it")
 }
 
 /// Where the keys of a command's plan are shown.

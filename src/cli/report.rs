@@ -14,7 +14,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::pictures::{NAMES, draw, may_draw};
+use crate::cli::pictures::{draw, may_draw};
 
 /// Most places and transitions of a net that is drawn.
 const MOST_DRAWN: usize = 300;
@@ -27,24 +27,20 @@ pub(crate) fn run(args: &ReportArgs, terminal: &Terminal) -> Result<Exit, Failur
     if let Some(path) = &args.output {
         may_write(path, args.force)?;
     }
-    may_draw(&names(args.results.len()), &args.plots, args.force)?;
+    // with several results their number comes first: such files are checked when they are written
+    if args.results.len() == 1 {
+        may_draw(&args.plots, args.force)?;
+    }
     let shown = load_all(args, terminal)?;
-    let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
     if let Some(path) = &args.output {
-        let text = page(&shown).map_err(|error| internal(&error))?;
+        let text = page(&shown).map_err(Failure::internal)?;
         put(path, &text, args.force, terminal)?;
     }
     if args.plots.plots.is_some() {
-        let drawn = all_pictures(&shown).map_err(|error| internal(&error))?;
+        let drawn = all_pictures(&shown).map_err(Failure::internal)?;
         draw(&drawn, &args.plots, args.force)?;
     }
     Ok(Exit::Success)
-}
-
-/// Names that pictures of so many results may have.
-fn names(results: usize) -> Vec<&'static str> {
-    // with several results their number comes first; such files are checked when they are written
-    if results == 1 { NAMES.to_vec() } else { Vec::new() }
 }
 
 /// The pictures of all results; of several, with their numbers.
@@ -78,10 +74,10 @@ fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failur
     for path in &args.results {
         let source = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
         let alone = |what: &str| {
-            let note = Note::problem(format!("`{source}` is {what}, and there is no result before it"));
-            Failure::new(
+            Failure::helped(
                 Exit::Usage,
-                note.with_help("plans and nets are shown with the result that stands before them"),
+                format!("`{source}` is {what}, and there is no result before it"),
+                "plans and nets are shown with the result that stands before them",
             )
         };
         match load(path, &source, terminal)? {
@@ -178,8 +174,11 @@ fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
     let (places, transitions) = (loaded.net.places().len(), loaded.net.transitions().len());
     if places + transitions > MOST_DRAWN {
         let size = format!("{} and {}", counted(places as u64, "place"), counted(transitions as u64, "transition"));
-        let note = Note::problem(format!("`{}` is too large to be looked at: {size}", path.display()));
-        return Err(Failure::new(Exit::Refused, note.with_help("`tailspn convert NET OUT.svg` draws it all the same")));
+        return Err(Failure::helped(
+            Exit::Refused,
+            format!("`{}` is too large to be looked at: {size}", path.display()),
+            "`tailspn convert NET OUT.svg` draws it all the same",
+        ));
     }
     let caption = format!("{} and {}", counted(places as u64, "place"), counted(transitions as u64, "transition"));
     Ok(Loaded::Net(caption, svg(&loaded.net)))

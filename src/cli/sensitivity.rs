@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use tailspn::report::Found;
 use tailspn::sensitivity::{Method, Sensitivity};
 use tailspn::sweep::SweepPlan;
 
-use crate::cli::args::{SensitivityArgs, SensitivityMethod};
+use crate::cli::args::SensitivityArgs;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Source};
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{NAMES, draw_found, may_draw};
+use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -22,11 +21,11 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
         terminal.data(SweepPlan::example_toml())?;
         return Ok(Exit::Success);
     };
-    may_draw(&NAMES, &args.plots, args.force)?;
+    may_draw(&args.plots, args.force)?;
     let (mut study, plan) = read(path, args, terminal)?;
     tell_warnings(&study.warnings, &study.subject, terminal);
     study.plan.sweep.seed = args.run.seed.unwrap_or(study.plan.sweep.seed);
-    study.method = method(args.method);
+    study.method = args.method.0;
     study.measure = args.measure;
     study.by_transition = args.transitions;
     study.rows = args.rows;
@@ -41,17 +40,8 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
     drop(progress);
     terminal.report(&report, &args.print)?;
     let exit = if report.partial && interrupted() { Exit::Interrupted } else { Exit::Success };
-    draw_found(&Found::Sensitivity(Box::new(report)), &args.plots, args.force, terminal)?;
+    draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(exit)
-}
-
-fn method(method: SensitivityMethod) -> Method {
-    match method {
-        SensitivityMethod::Derivatives => Method::Derivatives,
-        SensitivityMethod::Each => Method::Each,
-        SensitivityMethod::Morris => Method::Morris,
-        SensitivityMethod::Sobol => Method::Sobol,
-    }
 }
 
 /// Whether a text is a net rather than a plan.

@@ -2,20 +2,19 @@
 
 use tailspn::compile::Program;
 use tailspn::estimate::StopRule;
-use tailspn::net::Net;
-use tailspn::report::{self, AnswerMethod, Found, Subject, count, simulation_report};
+use tailspn::report::{self, AnswerMethod, Subject, count, simulation_report};
 use tailspn::sim::{
-    Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Question, Run, RunError, SEARCH, limit_firings,
-    reaches_goal, run as replicate,
+    Backend, Ending, Ensemble, Goal, PATIENCE, Question, Run, RunError, SEARCH, limit_firings, reaches_goal,
+    run as replicate,
 };
 
-use crate::cli::args::{BackendChoice, Engine, Method, SimulateArgs};
+use crate::cli::args::{Method, SimulateArgs};
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
-use crate::cli::pictures::{NAMES, draw_found, may_draw};
+use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::question::{Asked, ask};
 use crate::cli::steady;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -27,7 +26,7 @@ const MOST_REPLICATIONS: u64 = 100_000_000;
 
 /// Simulates the net.
 pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    may_draw(&NAMES, &args.plots, args.force)?;
+    may_draw(&args.plots, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let mut asked = ask(&loaded.net, &args.question)?;
@@ -36,14 +35,17 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         return Err(no_time());
     }
     let method = match args.method {
-        Method::Exact => return exact(args, &loaded.net, &program, &asked, terminal),
+        Method::Exact => return exact_answer::run(args, &loaded.net, &program, &asked, terminal),
         Method::Auto => exact_answer::offer(args, &loaded.net, &program, &asked.question),
         Method::Simulate => AnswerMethod::simulation(),
     };
     if args.steady {
-        if args.place.backend == BackendChoice::Gpu {
-            let note = Note::problem("`--steady` runs on the processor only");
-            return Err(Failure::new(Exit::Gpu, note.with_help("leave out `--backend gpu`")));
+        if args.place.backend.0 == Backend::Gpu {
+            return Err(Failure::helped(
+                Exit::Gpu,
+                "`--steady` runs on the processor only",
+                "leave out `--backend gpu`",
+            ));
         }
         return steady::run(args, &program, loaded.net.name(), &asked.question, method, terminal);
     }
@@ -58,14 +60,8 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         let progress = Progress::new(terminal.shows_progress(), "replications");
         replicate(&program, &asked.question, &ensemble, &progress).map_err(|error| failure(&error))?
     };
-    let subject = Subject {
-        net: loaded.net.name(),
-        places: &program.place_names,
-        classes: &program.class_names,
-        transitions: &program.transition_names,
-        goal: &asked.goal,
-        snapshots: &asked.snapshots,
-    };
+    let subject =
+        Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..Subject::of(loaded.net.name(), &program) };
     let advice = exact_answer::advice(&method);
     let report = simulation_report(&found, &asked.question, &subject, args.run.level).by(method);
     if let Some(path) = &args.samples {
@@ -74,28 +70,8 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     terminal.report(&report, &args.print)?;
     remarks(&found, &asked, terminal);
     advice.iter().for_each(|advice| terminal.tell(advice));
-    draw_found(&Found::Simulation(Box::new(report)), &args.plots, args.force, terminal)?;
+    draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(end_of(&found))
-}
-
-/// Answers without replications.
-fn exact(
-    args: &SimulateArgs,
-    net: &Net,
-    program: &Program,
-    asked: &Asked,
-    terminal: &Terminal,
-) -> Result<Exit, Failure> {
-    catch_interrupt(terminal);
-    let (text, found) = match exact_answer::answer(args, net, program, asked, terminal)? {
-        exact_answer::Report::Simulation(report) => {
-            (terminal.printed(&*report, &args.print)?, Found::Simulation(report))
-        }
-        exact_answer::Report::Steady(report) => (terminal.printed(&*report, &args.print)?, Found::Steady(report)),
-    };
-    terminal.data(&text)?;
-    draw_found(&found, &args.plots, args.force, terminal)?;
-    Ok(Exit::Success)
 }
 
 /// How the process ends after a run.
@@ -116,27 +92,11 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
         seed: args.run.seed.unwrap_or(0),
         threads: args.run.threads,
         max_wall: args.run.max_time,
-        engine: match args.engine {
-            Engine::Auto => EngineChoice::Auto,
-            Engine::Schedule => EngineChoice::Schedule,
-            Engine::Race => EngineChoice::Race,
-            Engine::Clock => EngineChoice::Clock,
-            Engine::Direct => EngineChoice::Direct,
-            Engine::Lockstep => EngineChoice::Lockstep,
-        },
-        backend: backend(args.place.backend),
+        engine: args.engine.0,
+        backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
         keep: args.samples.is_some(),
         ..Ensemble::default()
-    }
-}
-
-/// What is to run the replications.
-pub(crate) fn backend(choice: BackendChoice) -> Backend {
-    match choice {
-        BackendChoice::Auto => Backend::Auto,
-        BackendChoice::Cpu => Backend::Cpu,
-        BackendChoice::Gpu => Backend::Gpu,
     }
 }
 
@@ -150,15 +110,15 @@ fn be_patient(program: &Program, asked: &mut Asked, ensemble: &Ensemble, patienc
         format!("the net does not stop: after {} firings it has not reached {}", count(patience.into()), asked.goal);
     let help = "--horizon T looks at a span of time, --steady at the long run, --until EXPR waits for another goal, and \
                 --max-firings N waits longer";
-    Err(Failure::new(Exit::Refused, Note::problem(message).with_help(help)))
+    Err(Failure::helped(Exit::Refused, message, help))
 }
 
 /// A relative error of a time that is not measured.
 fn no_time() -> Failure {
-    let note = Note::problem("`--rel-error` is about the mean time to a goal, but the goal is the horizon");
-    Failure::new(
+    Failure::helped(
         Exit::Usage,
-        note.with_help("name a goal with --until EXPR, or the number of replications with --reps"),
+        "`--rel-error` is about the mean time to a goal, but the goal is the horizon",
+        "name a goal with --until EXPR, or the number of replications with --reps",
     )
 }
 
@@ -174,17 +134,18 @@ fn seek_goal(program: &Program, asked: &Asked, ensemble: &Ensemble) -> Result<()
         report::plain(rule.rel_error * 100.0)
     );
     let help = "--reps N without --rel-error shows how replications end, and how likely the goal is";
-    Err(Failure::new(Exit::Refused, Note::problem(message).with_help(help)))
+    Err(Failure::helped(Exit::Refused, message, help))
 }
 
 /// Why nothing was run, for the person who asked.
 pub(crate) fn failure(error: &RunError) -> Failure {
     match error {
         RunError::Fault(fault) => Failure::plain(Exit::Model, fault.to_string()),
-        RunError::Engine { engine, reasons } => {
-            let note = Note::problem(format!("the {engine} engine cannot run this:\n{}", reasons.join("\n")));
-            Failure::new(Exit::Refused, note.with_help("`--engine auto` takes the fastest engine that can"))
-        }
+        RunError::Engine { engine, reasons } => Failure::helped(
+            Exit::Refused,
+            format!("the {engine} engine cannot run this:\n{}", reasons.join("\n")),
+            "`--engine auto` takes the fastest engine that can",
+        ),
         RunError::Horizon { .. } => Failure::plain(Exit::Refused, error.to_string()),
         RunError::GpuUnfit { engine, reasons } => {
             let message = format!("the {engine} engine of graphics cards cannot run this:\n{}", reasons.join("\n"));

@@ -28,7 +28,6 @@ const COVERABILITY: usize = 20_000;
 
 /// Solves the net.
 pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let terminal = &terminal.in_full(args.all);
     if args.goal.is_some() {
         terminal.tell("warning: `--goal` is now `--until`; the old name goes away in the next release");
     }
@@ -41,7 +40,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     catch_interrupt(terminal);
     match method(&loaded.net, &program, args, terminal)? {
         Method::Parts(section, method) => {
-            let report = SolveReport::of_time(&subject(&loaded.net, &program), *section, method);
+            let report = SolveReport::of_time(&Subject::of(loaded.net.name(), &program), *section, method);
             terminal.report(&report, &args.print)?;
             solve_files::plot(report, args, terminal)?;
             Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
@@ -50,23 +49,12 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
 }
 
-/// The net as reports name it.
-fn subject<'a>(net: &'a Net, program: &'a Program) -> Subject<'a> {
-    Subject {
-        net: net.name(),
-        places: &program.place_names,
-        classes: &program.class_names,
-        transitions: &program.transition_names,
-        ..Subject::default()
-    }
-}
-
 /// Solves the net by all its states.
 fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let (net, hidden) = phases(net)?;
     let asked = Asked::parse(&net, args)?;
     let program = compile_net(&net)?;
-    let subject = subject(&net, &program);
+    let subject = Subject::of(net.name(), &program);
     let space = match find_states(&program, None, &limits(args), terminal) {
         Ok(space) => space,
         Err(ExploreError::Unbounded(unbounded)) => {
@@ -88,15 +76,12 @@ fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal
     let report = report.without(&hidden);
     // what was found is shown even where a number could not be
     terminal.report(&report, &args.print)?;
-    if space.stopped().is_none() {
-        terminal.remarks(&report, &args.print);
-    }
     numbers?;
     match space.stopped() {
         Some(_) if interrupted() => Ok(Exit::Interrupted),
         Some(incomplete) => {
             let help = "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
-            Err(Failure::new(Exit::Refused, Note::problem(incomplete.to_string()).with_help(help)))
+            Err(Failure::helped(Exit::Refused, incomplete.to_string(), help))
         }
         None => {
             solve_files::write_all(&space, &program, net.name(), args)?;
@@ -292,11 +277,11 @@ fn marked(space: &StateSpace, states: &[u32]) -> Vec<bool> {
 fn in_zero_time(option: &str) -> Failure {
     let message =
         format!("{option} holds in a marking that is left in zero time, where no time with --from begins or ends");
-    Failure::new(Exit::Refused, Note::problem(message).with_help("ask about a place whose tokens stay for some time"))
+    Failure::helped(Exit::Refused, message, "ask about a place whose tokens stay for some time")
 }
 
 fn never_entered(from: &str) -> Failure {
     let message = format!("in the long run, no marking in which `{from}` holds is ever entered");
     let help = "without --from, the time is measured from the start";
-    Failure::new(Exit::Refused, Note::problem(message).with_help(help))
+    Failure::helped(Exit::Refused, message, help)
 }

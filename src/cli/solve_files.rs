@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tailspn::compile::Program;
-use tailspn::report::{Found, MOST_DRAWN, SolveReport, cdf_svg, graph_dot, graph_svg};
+use tailspn::report::{MOST_DRAWN, SolveReport, cdf_svg, graph_dot, graph_svg};
 use tailspn::solve::{
     Coverability, DrawError, Drawing, StateGraph, StateSpace, coverability_graph, reachability_graph,
     write_matrix_market, write_prism_labels, write_prism_states, write_prism_transitions,
@@ -14,7 +14,7 @@ use crate::cli::args::SolveArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
-use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
+use crate::cli::pictures::{draw_report, may_draw, write_picture};
 
 /// The files of PRISM: the prefix with each ending.
 fn prism_files(prefix: &Path) -> [PathBuf; 3] {
@@ -31,20 +31,19 @@ pub(super) fn may_write_all(args: &SolveArgs) -> Result<(), Failure> {
     let prism = args.export_prism.iter().flat_map(|prefix| prism_files(prefix));
     let others = [&args.plot_cdf, &args.export_dot, &args.export_svg, &args.export_mtx].into_iter().flatten().cloned();
     prism.chain(others).try_for_each(|path| may_write(&path, args.force))?;
-    may_draw(&NAMES, &args.plots, args.force)
+    may_draw(&args.plots, args.force)
 }
 
 /// Draws what was found, and the distribution function of the time to the goal, where that is asked for.
 pub(super) fn plot(report: SolveReport, args: &SolveArgs, terminal: &Terminal) -> Result<(), Failure> {
     plot_cdf(&report, args)?;
-    draw_found(&Found::Solution(Box::new(report)), &args.plots, args.force, terminal)
+    draw_report(&report, &args.plots, args.force, terminal)
 }
 
 fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
     let Some(path) = &args.plot_cdf else { return Ok(()) };
-    let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
     let picture = match &report.passage {
-        Some(passage) => cdf_svg(&report.net.name, passage).map_err(|error| internal(&error))?,
+        Some(passage) => cdf_svg(&report.net.name, passage).map_err(Failure::internal)?,
         None => {
             let message = "there is no time to draw: no goal, and the net never stops";
             let note = Note::problem(message).with_help("state a goal with --until EXPR");
@@ -118,6 +117,6 @@ fn not_drawn(error: &DrawError, help: &str) -> Failure {
 
 fn write(path: &Path, force: bool, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    fill(&mut bytes).map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+    fill(&mut bytes).map_err(Failure::internal)?;
     write_file(path, &bytes, force)
 }

@@ -6,10 +6,10 @@ use tailspn::net::Net;
 use tailspn::report::{MethodRow, PassageSection, completion_section};
 use tailspn::solve::GridSettings;
 
-use crate::cli::args::{SolveArgs, SolveMethod};
+use crate::cli::args::SolveArgs;
 use crate::cli::exact::{answer_failure, refused};
 use crate::cli::exit::Exit;
-use crate::cli::notes::{Failure, Note};
+use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::solve::limits;
 use crate::cli::watch::Progress;
@@ -25,11 +25,9 @@ pub(super) enum Method {
 /// Chooses the method by the net and the arguments.
 pub(super) fn method(net: &Net, program: &Program, args: &SolveArgs, terminal: &Terminal) -> Result<Method, Failure> {
     let other = other_question(args);
-    let method = match (args.method, other) {
-        (SolveMethod::SeriesParallel, Some(other)) => return Err(needs_states(other)),
-        (SolveMethod::SeriesParallel, None) => RouteMethod::SeriesParallel,
-        (SolveMethod::States, _) => RouteMethod::States,
-        (SolveMethod::Auto, _) => RouteMethod::Auto,
+    let method = match (args.method.0, other) {
+        (RouteMethod::SeriesParallel, Some(other)) => return Err(needs_states(other)),
+        (method, _) => method,
     };
     let steps = usize::try_from(args.grid_steps).unwrap_or(usize::MAX);
     let grid = GridSettings { steps, ..GridSettings::default() };
@@ -68,5 +66,5 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
 
 fn needs_states(option: &str) -> Failure {
     let message = format!("series-parallel reduction gives the time to the dead marking only, {option} needs states");
-    Failure::new(Exit::Usage, Note::problem(message).with_help("leave it out, or take `--method states`"))
+    Failure::helped(Exit::Usage, message, "leave it out, or take `--method states`")
 }

@@ -22,8 +22,11 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     let net = match read_job(args.plan.as_deref(), terminal)? {
         JobPlan::Stages(plan) => net_of_stages(plan, args)?,
         _ if args.size.is_given() => {
-            let note = Note::problem("--input-size, --executors, --cores and --partitions are for plans of stages");
-            return Err(Failure::new(Exit::Usage, note.with_help("`tailspn fit LOG` makes one")));
+            return Err(Failure::helped(
+                Exit::Usage,
+                "--input-size, --executors, --cores and --partitions are for plans of stages",
+                "`tailspn fit LOG` makes one",
+            ));
         }
         JobPlan::MapReduce(mut plan) => {
             apply(args, &mut plan);
@@ -46,10 +49,10 @@ fn net_of_stages(plan: StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
         || args.speculation.is_some()
         || args.clone.is_some();
     if for_jobs {
-        let note = Note::problem("a plan of stages has tasks, times and laws of its own, and its net knows no copies");
-        return Err(Failure::new(
+        return Err(Failure::helped(
             Exit::Usage,
-            note.with_help("leave out --maps, --reduces, --means, --stragglers, --speculation and --clone"),
+            "a plan of stages has tasks, times and laws of its own, and its net knows no copies",
+            "leave out --maps, --reduces, --means, --stragglers, --speculation and --clone",
         ));
     }
     estimate_stages::net(plan, &args.size)

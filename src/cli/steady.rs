@@ -40,13 +40,7 @@ pub(super) fn run(
         seed,
         wall: started.elapsed(),
     };
-    let subject = Subject {
-        net: name,
-        places: &program.place_names,
-        classes: &program.class_names,
-        transitions: &program.transition_names,
-        ..Subject::default()
-    };
+    let subject = Subject::of(name, program);
     let advice = exact_answer::advice(&method);
     let report = steady_report(&averages, &subject, &settings).by(method);
     terminal.report(&report, &args.print)?;

@@ -29,8 +29,6 @@ pub(crate) fn run(args: &StructureArgs, terminal: &Terminal) -> Result<Exit, Fai
     let report = structure_report(&analyse(&program, wanted, &limits, &interrupted), loaded.net.name());
     let sections = Sections { class: asks(StructurePart::Class), matrices: asks(StructurePart::Matrices) };
     let report = StructureReport { sections, ..report };
-    let terminal = terminal.in_full(args.all);
     terminal.report(&report, &args.print)?;
-    terminal.remarks(&report, &args.print);
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }

@@ -37,7 +37,7 @@ pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, termina
 
 /// Explains why a study has no result; keys are shown in the text of its plan.
 pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
-    let refused = |message: String, help: &str| Failure::new(Exit::Refused, Note::problem(message).with_help(help));
+    let refused = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
     match error {
         StudyError::Load(error) => load_failure(error),
         StudyError::Plan(problems) => {
@@ -66,11 +66,11 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
         }
         error @ StudyError::NoRanges => {
             let help = "write a plan with `sweep.net` and axes with `from` and `to`; see docs/sensitivity.md";
-            Failure::new(Exit::Usage, Note::problem(error.to_string()).with_help(help))
+            Failure::helped(Exit::Usage, error.to_string(), help)
         }
         error @ StudyError::NoBisection => {
             let help = "say so with `faster = \"up\"` or `\"down\"`, or take `search = \"rising\"`";
-            Failure::new(Exit::Model, Note::problem(error.to_string()).with_help(help))
+            Failure::helped(Exit::Model, error.to_string(), help)
         }
         error => Failure::plain(exit_of(&error), error.to_string()),
     }
@@ -101,7 +101,7 @@ fn load_failure(error: LoadError) -> Failure {
         LoadError::NotText { path } => not_text(&path.display().to_string()),
         LoadError::Job { path, text, error } => refused(&source(path, text), error, &keys_of("estimate")),
         error @ LoadError::Tasks { .. } => {
-            Failure::new(Exit::Model, Note::problem(error.to_string()).with_help("`tailspn whatif PLAN` runs it"))
+            Failure::helped(Exit::Model, error.to_string(), "`tailspn whatif PLAN` runs it")
         }
         LoadError::Net { path, bytes, error } => {
             refused_net(&bytes, &source(path, pipe::decode(&bytes).unwrap_or_default().into_owned()), &error)

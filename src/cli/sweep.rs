@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use tailspn::report::{SweepReport, counted, duration, sweep_pictures, sweep_report};
+use tailspn::report::{SweepReport, counted, duration, sweep_report};
 use tailspn::sim::Placement;
 use tailspn::sweep::{MergeError, Shard, Stored, Sweep, SweepPlan, SweepSettings, merge as merge_shards};
 
@@ -11,15 +11,11 @@ use crate::cli::args::{MergeArgs, SweepArgs, SweepPrintArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{draw, may_draw};
+use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
-use crate::cli::simulate::backend;
 use crate::cli::study::{store_failure, study_failure, tell_warnings};
 use crate::cli::sweep_events::Teller;
 use crate::cli::watch::{catch_interrupt, interrupted};
-
-/// Names of the pictures that a sweep may have.
-const PICTURES: [&str; 3] = ["curve", "heat", "tornado"];
 
 /// Runs the sweep of a plan.
 pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -28,7 +24,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
         return Ok(Exit::Success);
     };
     let started = Instant::now();
-    may_draw(&PICTURES, &args.print.plots, args.print.force)?;
+    may_draw(&args.print.plots, args.print.force)?;
     let text = PlanText::read(path, terminal)?;
     let mut plan = text.plan(SweepPlan::read, &keys_of("sweep"), terminal)?;
     apply(args, &mut plan);
@@ -75,7 +71,7 @@ fn settings(args: &SweepArgs) -> SweepSettings {
         level: args.level,
         threads: args.threads,
         max_time: args.max_time,
-        backend: backend(args.place.backend),
+        backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
         shard: args.shard.unwrap_or(Shard::WHOLE),
         max_points: args.max_points,
@@ -86,7 +82,7 @@ fn settings(args: &SweepArgs) -> SweepSettings {
 
 /// Puts shards together.
 pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    may_draw(&PICTURES, &args.print.plots, args.print.force)?;
+    may_draw(&args.print.plots, args.print.force)?;
     let stored = merge_shards(&args.shards, &args.output).map_err(|error| match &error {
         MergeError::Store(error) => store_failure(error),
         _ => Failure::plain(Exit::Refused, error.to_string()),
@@ -99,15 +95,7 @@ pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failu
 
 /// Prints what was found, and draws it.
 fn show(plan: &SweepPlan, stored: &Stored, print: &SweepPrintArgs, terminal: &Terminal) -> Result<(), Failure> {
-    let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
     let report: SweepReport = sweep_report(plan, stored);
     terminal.report(&report, &print.form)?;
-    if print.plots.plots.is_none() {
-        return Ok(());
-    }
-    let pictures = sweep_pictures(&report).map_err(|error| internal(&error))?;
-    if pictures.is_empty() {
-        terminal.tell("note: there is no picture of these points; see docs/sweeps.md");
-    }
-    draw(&pictures, &print.plots, print.force)
+    draw_report(&report, &print.plots, print.force, terminal)
 }

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use tailspn::diagnose::syscalls::{
-    Buckets, Clock, DataFolders, DiagnosisSettings, Difference, ImprovedSettings, Matching, Method, Profile, Purpose,
-    ReadSettings, Run, Sides, StatisticalSettings, SyscallError, diagnose, read_run,
+    Buckets, DataFolders, DiagnosisSettings, ImprovedSettings, Method, Profile, Purpose, ReadSettings, Run,
+    StatisticalSettings, SyscallError, diagnose, read_run,
 };
 use tailspn::report::{document_text, syscall_profile_document, syscalls_report, syscalls_svg};
 
 use crate::cli::args::{
-    ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,
-    SyscallReadArgs, SyscallsArgs, SyscallsCommand,
+    SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand,
 };
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
@@ -34,10 +33,7 @@ fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure
     if args.bucket_factor < 1.1 {
         return Err(Failure::plain(Exit::Usage, "--bucket-factor must be at least 1.1"));
     }
-    let matching = match args.matching {
-        MatchingChoice::Literal => Matching::Literal,
-        MatchingChoice::Stable => Matching::Stable,
-    };
+    let matching = args.matching.0;
     let buckets = Buckets { first_s: args.first_bucket, factor: args.bucket_factor };
     let data = DataFolders { folders: args.data.clone() };
     let base = ReadSettings { buckets, data: data.clone(), matching, ..ReadSettings::default() };
@@ -52,9 +48,9 @@ fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure
     if profile.runs.len() < FEW_RUNS {
         terminal.tell("warning: ranges of fewer than three control runs are narrow: much will seem unusual");
     }
-    let text = profile.to_json().map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+    let text = profile.to_json().map_err(Failure::internal)?;
     write_file(&args.output, text.as_bytes(), args.force)?;
-    terminal.data(&document_text(&syscall_profile_document(&profile), &terminal.look()))?;
+    terminal.data(&document_text(&syscall_profile_document(&profile), &terminal.look(false)))?;
     Ok(Exit::Success)
 }
 
@@ -66,16 +62,12 @@ fn judge(args: &SyscallDiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failur
         return Err(Failure::plain(Exit::Usage, "--margin must be at least 1"));
     }
     let profile = profile_in(&args.profile)?;
-    let sides = match args.sides {
-        SidesChoice::Both => Sides::Both,
-        SidesChoice::Above => Sides::Above,
-    };
-    let settings = with_reading(ReadSettings { sides, ..profile.read_settings() }, &args.reading);
+    let settings = with_reading(ReadSettings { sides: args.sides.0, ..profile.read_settings() }, &args.reading);
     let run = load(&args.logs, Purpose::Judge(&profile), &settings, terminal)?;
     let methods = methods(&args.method);
     let answers = diagnose(&run, &profile, &methods, &settings_of(args));
     let report = syscalls_report(&run, &profile, answers);
-    terminal.in_full(args.print.all).report(&report, &args.print)?;
+    terminal.report(&report, &args.print)?;
     if let Some(path) = &args.picture {
         write_file(path, syscalls_svg(&report).as_bytes(), args.force)?;
     }
@@ -83,12 +75,7 @@ fn judge(args: &SyscallDiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failur
 }
 
 fn methods(chosen: &[SyscallMethod]) -> Vec<Method> {
-    let method = |choice: &SyscallMethod| match choice {
-        SyscallMethod::Statistical => Method::Statistical,
-        SyscallMethod::Semantic => Method::Semantic,
-        SyscallMethod::Improved => Method::Improved,
-    };
-    let mut methods: Vec<Method> = chosen.iter().map(method).collect();
+    let mut methods: Vec<Method> = chosen.iter().map(|choice| choice.0).collect();
     if methods.is_empty() {
         methods.extend(Method::ALL);
     }
@@ -98,12 +85,7 @@ fn methods(chosen: &[SyscallMethod]) -> Vec<Method> {
 }
 
 fn settings_of(args: &SyscallDiagnoseArgs) -> DiagnosisSettings {
-    let difference = match args.difference {
-        DifferenceChoice::Greater => Difference::OfGreater,
-        DifferenceChoice::Lesser => Difference::OfLesser,
-        DifferenceChoice::Mean => Difference::OfMean,
-    };
-    let (hog_share, isolation_share) = (args.hog_share, args.isolation_share);
+    let (difference, hog_share, isolation_share) = (args.difference.0, args.hog_share, args.isolation_share);
     DiagnosisSettings {
         statistical: StatisticalSettings { difference, hog_share, isolation_share, ..StatisticalSettings::default() },
         improved: ImprovedSettings { margin: args.margin, ..ImprovedSettings::default() },
@@ -112,14 +94,9 @@ fn settings_of(args: &SyscallDiagnoseArgs) -> DiagnosisSettings {
 }
 
 fn with_reading(settings: ReadSettings, args: &SyscallReadArgs) -> ReadSettings {
-    let clock = match args.clock {
-        ClockChoice::Auto => None,
-        ClockChoice::Wall => Some(Clock::Wall),
-        ClockChoice::Processor => Some(Clock::Processor),
-    };
     let small = |number: u64| usize::try_from(number).unwrap_or(usize::MAX - 1);
     let (longest_line, most_invocations) = (small(args.max_line), small(args.max_invocations));
-    ReadSettings { clock, longest_line, most_invocations, ..settings }
+    ReadSettings { clock: args.clock.0, longest_line, most_invocations, ..settings }
 }
 
 pub(super) fn profile_in(path: &Path) -> Result<Profile, Failure> {
@@ -157,11 +134,5 @@ pub(super) fn refused(error: SyscallError) -> Failure {
         _ => (Exit::Trace, error.to_string()),
     };
     let note = Note::problem(message);
-    Failure::new(
-        exit,
-        match error.help() {
-            Some(help) => note.with_help(help),
-            None => note,
-        },
-    )
+    Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Read as _, Write};
 use std::path::Path;
 
-use tailspn::report::{Found, Picture, trace_csv, trace_report, trace_svg};
+use tailspn::report::{Picture, Report as _, trace_csv, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions, TraceError, read, read_bytes};
 
@@ -11,7 +11,7 @@ use crate::cli::args::TraceArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, reason};
-use crate::cli::pictures::{NAMES, draw, may_draw, write_picture};
+use crate::cli::pictures::{draw, may_draw, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Reads the log and says what is in it.
@@ -19,10 +19,9 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     if let Some(path) = &args.timeline {
         may_write(path, args.force)?;
     }
-    may_draw(&NAMES, &args.plots, args.force)?;
+    may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);
-    let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
-    let options = ReadOptions { most_attempts: args.max_attempts, longest_line };
+    let options = ReadOptions::from(&args.limits);
     let usual = args.usual.iter().map(|path| load(path, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
     let trace = load(&args.log, &options, terminal)?;
     if args.print.csv {
@@ -42,9 +41,7 @@ fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Fai
     if args.plots.plots.is_none() {
         return Ok(());
     }
-    let found = Found::Trace(Box::new(trace_report(trace, usual)));
-    let drawn = found.document().and_then(|document| document.pictures());
-    let mut all = drawn.map_err(|error| Failure::plain(Exit::Internal, error.to_string()))?;
+    let mut all = trace_report(trace, usual).document().pictures().map_err(Failure::internal)?;
     let svg = trace_svg(trace, usual);
     all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
     draw(&all, &args.plots, args.force)
@@ -55,7 +52,7 @@ fn print(trace: &JobTrace, usual: &Usual, args: &TraceArgs, terminal: &Terminal)
         let out = BufWriter::new(Patient { out: io::stdout().lock(), gone: false });
         return trace_csv(trace, usual, out).map_err(|error| Failure::plain(Exit::Io, error.to_string()));
     }
-    terminal.in_full(args.print.all).report(&trace_report(trace, usual), &args.print)
+    terminal.report(&trace_report(trace, usual), &args.print)
 }
 
 /// Prints warnings about a log.
@@ -83,13 +80,7 @@ fn refused(error: TraceError) -> Failure {
         _ => (Exit::Trace, error.to_string()),
     };
     let note = Note::problem(message);
-    Failure::new(
-        exit,
-        match error.help() {
-            Some(help) => note.with_help(help),
-            None => note,
-        },
-    )
+    Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
 }
 
 /// A writer for which a reader that has gone away is no error.

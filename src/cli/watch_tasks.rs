@@ -5,14 +5,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use tailspn::diagnose::long_tail::{
-    Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, PeerRule, ProgressFeed, ProgressReader,
-    ProgressRecord, Recording, StragglerFlag,
+    Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, ProgressFeed, ProgressReader, ProgressRecord,
+    Recording, StragglerFlag,
 };
 use tailspn::report::{progress_model_report, straggler_json, straggler_line, watched_json, watched_text};
 use tailspn::trace::ReadOptions;
 use tailspn::watch::Watch as _;
 
-use crate::cli::args::{Form, PeerChoice, RuleChoice, WatchArgs};
+use crate::cli::args::{PrintArgs, RuleChoice, WatchArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, reason, write_file};
@@ -57,13 +57,7 @@ fn settings(args: &WatchArgs) -> AgentSettings {
     };
     let boundary = match base.boundary {
         Boundary::Adaptive { confidence } => Boundary::Adaptive { confidence: args.confidence.unwrap_or(confidence) },
-        Boundary::Fixed { .. } => Boundary::Fixed {
-            peers: match args.peers {
-                PeerChoice::Diff => PeerRule::Diff,
-                PeerChoice::Half => PeerRule::Half,
-                PeerChoice::Ignored => PeerRule::Ignored,
-            },
-        },
+        Boundary::Fixed { .. } => Boundary::Fixed { peers: args.peers.0 },
     };
     // what a person says in seconds is meant in seconds, however short the tasks are
     let [start, interval] = [args.start, args.interval].map(|time| time.map(|time| time.as_secs_f64()));
@@ -89,12 +83,11 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     }
     let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Trace, error.to_string());
     let learned = Model::learn(&history).map_err(|error| refused(&error))?;
-    let internal = |error: &dyn std::fmt::Display| Failure::plain(Exit::Internal, error.to_string());
     let report = progress_model_report(&learned, args.learn.len() as u64);
-    let toml = learned.model.to_toml().map_err(|error| internal(&error))?;
+    let toml = learned.model.to_toml().map_err(Failure::internal)?;
     let to_stdout = args.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
-    let form = if args.json && !to_stdout && args.reports.is_none() { Form::Json } else { Form::Text };
-    let text = terminal.printed(&report, form)?;
+    let json = args.json && !to_stdout && args.reports.is_none();
+    let text = terminal.printed(&report, &PrintArgs { json, ..PrintArgs::default() })?;
     if to_stdout || args.reports.is_some() {
         terminal.tell(text.trim_end());
     } else {
@@ -247,13 +240,9 @@ impl Incoming {
 fn tell(flags: &[StragglerFlag], args: &WatchArgs, terminal: &Terminal) -> Result<(), Failure> {
     let mut text = String::new();
     for flag in flags {
-        text += &if args.json { straggler_json(flag).map_err(|error| internal(&error))? } else { straggler_line(flag) };
+        text += &if args.json { straggler_json(flag).map_err(Failure::internal)? } else { straggler_line(flag) };
     }
     if text.is_empty() { Ok(()) } else { terminal.data(&text) }
-}
-
-fn internal(error: &dyn std::fmt::Display) -> Failure {
-    Failure::plain(Exit::Internal, error.to_string())
 }
 
 /// Says what was odd and what was counted.
@@ -273,7 +262,7 @@ fn close(
     tell_oddities(&name, &oddities, terminal);
     let counts = agent.counts();
     if args.json {
-        let line = watched_json(counts, oddities.list(), interrupted()).map_err(|error| internal(&error))?;
+        let line = watched_json(counts, oddities.list(), interrupted()).map_err(Failure::internal)?;
         terminal.data(&line)?;
     }
     terminal.tell(&watched_text(counts));
@@ -285,8 +274,11 @@ fn close(
         return Err(unreadable(&name, &error));
     }
     if counts.reports == 0 && feed.lines() > 0 {
-        let note = Note::problem(format!("`{name}` holds no report of progress"));
-        return Err(Failure::new(Exit::Trace, note.with_help("what a report must have: docs/watch.md")));
+        return Err(Failure::helped(
+            Exit::Trace,
+            format!("`{name}` holds no report of progress"),
+            "what a report must have: docs/watch.md",
+        ));
     }
     Ok(Exit::Success)
 }

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use tailspn::cluster::{Comparison, Experiment, ExperimentError, KnownJob, Plan, Replications, Sweep, compare};
 use tailspn::plan::{JobPlan, PlanProblem, Work};
-use tailspn::report::{Found, WhatIfReport, planned_what_if_report, what_if_picture, what_if_report};
+use tailspn::report::{WhatIfReport, planned_what_if_report, what_if_picture, what_if_report};
 use tailspn::sim::Watch as _;
 
 use crate::cli::args::{SweepAxis, WhatIfArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
+use crate::cli::pictures::{draw_report, may_draw, write_picture};
 use crate::cli::plan::PlanText;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 use crate::cli::whatif_log;
@@ -30,10 +30,13 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
         return whatif_log::run(log, args, terminal);
     }
     if args.policies.is_some() {
-        let note = Note::problem("--policies is for a log; a plan has policies of its own");
-        return Err(Failure::new(Exit::Usage, note.with_help("give the log of a job in place of the plan")));
+        return Err(Failure::helped(
+            Exit::Usage,
+            "--policies is for a log; a plan has policies of its own",
+            "give the log of a job in place of the plan",
+        ));
     }
-    may_draw(&NAMES, &args.plots, args.force)?;
+    may_draw(&args.plots, args.force)?;
     let plan = read(args.plan.as_deref(), terminal)?;
     let known = plan.known_job().map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
     let report = match (known, plan) {
@@ -43,10 +46,10 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     };
     terminal.report(&report, &args.print)?;
     if let Some(path) = &args.plot {
-        let picture = what_if_picture(&report).map_err(|error| internal(&error))?;
+        let picture = what_if_picture(&report).map_err(Failure::internal)?;
         write_picture(path, &picture.wide, args.force)?;
     }
-    draw_found(&Found::WhatIf(Box::new(report)), &args.plots, args.force, terminal)?;
+    draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
@@ -56,10 +59,6 @@ pub(super) fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, 
         || Ok(JobPlan::Tasks(Box::default())),
         |path| PlanText::read(path, terminal)?.job(Work::Tasks, terminal),
     )
-}
-
-pub(super) fn internal(error: &dyn std::fmt::Display) -> Failure {
-    Failure::plain(Exit::Internal, error.to_string())
 }
 
 /// The plan with all variants of its policies.

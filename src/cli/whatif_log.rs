@@ -4,17 +4,17 @@ use std::path::Path;
 
 use tailspn::cluster::{Experiment, Plan, PolicyPlan};
 use tailspn::fit::{FitError, replay, usual_policies};
-use tailspn::report::{Found, log_what_if_report, what_if_picture};
-use tailspn::trace::{ReadOptions, is_log};
+use tailspn::report::{log_what_if_report, what_if_picture};
+use tailspn::trace::is_log;
 
 use crate::cli::args::WhatIfArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{NAMES, draw_found, may_draw, write_picture};
+use crate::cli::pictures::{draw_report, may_draw, write_picture};
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
-use crate::cli::whatif::{compared, internal, read, swept};
+use crate::cli::whatif::{compared, read, swept};
 
 /// Whether a path leads to a log rather than a plan; what cannot be read is told when it is read.
 pub(crate) fn is_meant(path: &Path) -> bool {
@@ -23,10 +23,9 @@ pub(crate) fn is_meant(path: &Path) -> bool {
 
 /// Replays the log under the policies.
 pub(crate) fn run(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    may_draw(&NAMES, &args.plots, args.force)?;
+    may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);
-    let options = ReadOptions { most_attempts: args.max_attempts, ..ReadOptions::default() };
-    let trace = load(log, &options, terminal)?;
+    let trace = load(log, &(&args.limits).into(), terminal)?;
     tell_warnings(&trace, terminal);
     let replayed = replay(&trace).map_err(|error| refused(&error))?;
     drop(trace);
@@ -41,10 +40,10 @@ pub(crate) fn run(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<
     let report = log_what_if_report(&replayed, &comparison, args.run.seed.unwrap_or(0), args.reps, wall);
     terminal.report(&report, &args.print)?;
     if let Some(path) = &args.plot {
-        let picture = what_if_picture(&report.comparison).map_err(|error| internal(&error))?;
+        let picture = what_if_picture(&report.comparison).map_err(Failure::internal)?;
         write_picture(path, &picture.wide, args.force)?;
     }
-    draw_found(&Found::WhatIf(Box::new(report.comparison)), &args.plots, args.force, terminal)?;
+    draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::PrintRowsArgs;
+use crate::cli::args::{CpuChoice, EdgeChoice, LogArgs, PrintArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -71,29 +71,19 @@ pub(crate) struct DiagnoseArgs {
     /// Share of a task's use that counts as load before and after it
     #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = values::share, help_heading = "Rules")]
     pub(crate) edge_factor: f64,
-    /// Most attempts of tasks; a log with more is refused
-    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
-    pub(crate) max_attempts: u64,
+    #[command(flatten)]
+    pub(crate) limits: LogArgs,
     /// Most bytes of a file of samples or reports after decompression, such as 2G; what comes later is left out
     #[arg(long, value_name = "BYTES", default_value = "1G", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_samples: u64,
     #[command(flatten)]
-    pub(crate) print: PrintRowsArgs,
+    pub(crate) print: PrintArgs,
     /// Also draw the attempts, the stragglers in the colours of their causes
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,
     /// Replace FILE.svg where it exists
     #[arg(long, requires = "timeline", help_heading = "Output")]
     pub(crate) force: bool,
-}
-
-/// What stands for the use of processors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CpuChoice {
-    /// All time that is neither idle nor waiting for a disk
-    Busy,
-    /// Time in user mode, as in the paper
-    User,
 }
 
 /// Whose rules.
@@ -103,19 +93,6 @@ pub(crate) enum RulesChoice {
     Own,
     /// The paper's
     Paper,
-}
-
-/// How edge detection is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EdgeChoice {
-    /// Load before or after the task is enough for a cause
-    Any,
-    /// Load before and after it is needed
-    Both,
-    /// As the paper prints it: load before and after speaks against a cause
-    Printed,
-    /// No edge detection
-    Off,
 }
 
 /// `NODE=SECONDS` or `SECONDS`.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::PrintTextArgs;
+use crate::cli::args::{LogArgs, PrintArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -40,14 +40,10 @@ pub(crate) struct FitArgs {
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) level: f64,
-    /// Most attempts of tasks; a log with more is refused
-    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
-    pub(crate) max_attempts: u64,
-    /// Longest line, such as 64M; a longer one is left out and counted
-    #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
-    pub(crate) max_line: u64,
     #[command(flatten)]
-    pub(crate) print: PrintTextArgs,
+    pub(crate) limits: LogArgs,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 /// The size at which a plan of stages is estimated, in place of the plan's own.

@@ -7,7 +7,7 @@ use clap::Args;
 use tailspn::cluster::SlotShare;
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
-use crate::cli::args::{Method, PlaceArgs, PlotArgs, PrintArgs, PrintTextArgs, RunArgs, SizeArgs, SparkSpeculation};
+use crate::cli::args::{LogArgs, Method, PlaceArgs, PlotArgs, PrintArgs, RunArgs, SizeArgs, SparkSpeculation};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
@@ -124,9 +124,8 @@ pub(crate) struct WhatIfArgs {
     pub(crate) sweep: Vec<SweepAxis>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// For a log: most attempts of tasks; a log with more is refused
-    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
-    pub(crate) max_attempts: u64,
+    #[command(flatten)]
+    pub(crate) limits: LogArgs,
     /// Also draw the job times and energies; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
@@ -154,5 +153,5 @@ pub(crate) enum SweepAxis {
 #[derive(Debug, Args)]
 pub(crate) struct DetectorsArgs {
     #[command(flatten)]
-    pub(crate) print: PrintTextArgs,
+    pub(crate) print: PrintArgs,
 }

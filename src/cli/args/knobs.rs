@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use tailspn::optimize::Measure;
 
-use crate::cli::args::{PlotArgs, PrintArgs, RunArgs};
+use crate::cli::args::{PlotArgs, PrintArgs, RunArgs, SensitivityMethod};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -57,19 +57,6 @@ pub(crate) struct SensitivityArgs {
     /// Print a plan with a comment on every key, and do nothing else
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
-}
-
-/// How knobs are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SensitivityMethod {
-    /// Derivatives at the base: infinitesimal perturbation of schedules, likelihood ratios of other exponential nets
-    Derivatives,
-    /// From one end of each axis to the other, all others as in the base
-    Each,
-    /// Elementary effects along random walks
-    Morris,
-    /// Sobol's indices
-    Sobol,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! The arguments of every command, and their help.
 
+mod choices;
 mod diagnose;
 mod fit;
 mod jobs;
@@ -13,21 +14,22 @@ mod syscalls;
 mod trace;
 mod watch;
 
-pub(crate) use diagnose::{CpuChoice, DiagnoseArgs, EdgeChoice, RulesChoice};
+pub(crate) use choices::{
+    BackendChoice, ClockChoice, CpuChoice, DifferenceChoice, EdgeChoice, Engine, MatchingChoice, PeerChoice,
+    SensitivityMethod, SidesChoice, SolveMethod, SyscallMethod,
+};
+pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
 pub(crate) use fit::{FitArgs, SizeArgs, SparkSpeculation};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
-pub(crate) use knobs::{OptimizeArgs, SensitivityArgs, SensitivityMethod};
+pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use report::ReportArgs;
-pub(crate) use run::{BackendChoice, Form, Method, PlaceArgs, PrintArgs, PrintRowsArgs, PrintTextArgs, RunArgs};
-pub(crate) use solve::{SolveArgs, SolveMethod};
+pub(crate) use run::{LogArgs, Method, PlaceArgs, PrintArgs, RunArgs};
+pub(crate) use solve::SolveArgs;
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
-pub(crate) use syscalls::{
-    ClockChoice, DifferenceChoice, MatchingChoice, SidesChoice, SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs,
-    SyscallReadArgs, SyscallsArgs, SyscallsCommand,
-};
+pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand};
 pub(crate) use trace::TraceArgs;
-pub(crate) use watch::{PeerChoice, RuleChoice, WatchArgs};
+pub(crate) use watch::{RuleChoice, WatchArgs};
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -165,7 +167,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "OTHER")]
     pub(crate) against: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) print: PrintTextArgs,
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Debug, Args)]
@@ -292,22 +294,6 @@ pub(crate) struct QuestionArgs {
     pub(crate) at: Vec<(f64, String)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Engine {
-    /// The fastest that can
-    Auto,
-    /// Max-plus evaluation, without an event list
-    Schedule,
-    /// The token game, in its fastest form
-    Race,
-    /// The token game; each transition draws its own delay
-    Clock,
-    /// The token game; one draw from the total rate
-    Direct,
-    /// The direct form, a block of replications side by side
-    Lockstep,
-}
-
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 What each verdict means, and when it stops being true, is in docs/structure.md.
@@ -334,9 +320,6 @@ pub(crate) struct StructureArgs {
     pub(crate) max_time: Duration,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Print long lists and wide matrices to their end
-    #[arg(long, help_heading = "Output")]
-    pub(crate) all: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -359,7 +342,7 @@ pub(crate) enum StructurePart {
 #[derive(Debug, Args)]
 pub(crate) struct DevicesArgs {
     #[command(flatten)]
-    pub(crate) print: PrintTextArgs,
+    pub(crate) print: PrintArgs,
 }
 
 #[cfg(feature = "gpu")]
@@ -384,7 +367,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = values::positive)]
     pub(crate) memory_gbs: Option<f64>,
     #[command(flatten)]
-    pub(crate) print: PrintTextArgs,
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Debug, Args)]

@@ -4,32 +4,19 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use tailspn::trace::ReadOptions;
 
+use crate::cli::args::BackendChoice;
 use crate::cli::values;
 
 /// How results are printed.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PrintArgs {
     /// Print JSON (described in docs/json.md)
     #[arg(long, conflicts_with_all = ["csv", "markdown"])]
     pub(crate) json: bool,
-    /// Print CSV: one number a row
-    #[arg(long, conflicts_with = "markdown")]
-    pub(crate) csv: bool,
-    /// Print Markdown
-    #[arg(long)]
-    pub(crate) markdown: bool,
-}
-
-/// Output options of results with long lists.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct PrintRowsArgs {
-    /// Print JSON (described in docs/json.md)
-    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
-    pub(crate) json: bool,
-    /// Print CSV: one attempt, finding or call a row
+    /// Print CSV (docs/json.md lists which results have it)
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) csv: bool,
     /// Print Markdown
@@ -40,60 +27,22 @@ pub(crate) struct PrintRowsArgs {
     pub(crate) all: bool,
 }
 
-/// How results without CSV are printed.
+/// What is too much in a log of a job.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct PrintTextArgs {
-    /// Print JSON (described in docs/json.md)
-    #[arg(long, conflicts_with = "markdown")]
-    pub(crate) json: bool,
-    /// Print Markdown
-    #[arg(long)]
-    pub(crate) markdown: bool,
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LogArgs {
+    /// Most attempts of tasks; a log with more is refused
+    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count)]
+    max_attempts: u64,
+    /// Longest line of a log, such as 64M; a longer one is skipped and counted
+    #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes)]
+    max_line: u64,
 }
 
-/// A form in which a result is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Text for a terminal.
-    Text,
-    /// GitHub's Markdown.
-    Markdown,
-    /// JSON.
-    Json,
-    /// CSV.
-    Csv,
-}
-
-impl From<&PrintArgs> for Form {
-    fn from(args: &PrintArgs) -> Self {
-        match args {
-            PrintArgs { json: true, .. } => Self::Json,
-            PrintArgs { csv: true, .. } => Self::Csv,
-            PrintArgs { markdown: true, .. } => Self::Markdown,
-            PrintArgs { .. } => Self::Text,
-        }
-    }
-}
-
-impl From<&PrintRowsArgs> for Form {
-    fn from(args: &PrintRowsArgs) -> Self {
-        match args {
-            PrintRowsArgs { json: true, .. } => Self::Json,
-            PrintRowsArgs { csv: true, .. } => Self::Csv,
-            PrintRowsArgs { markdown: true, .. } => Self::Markdown,
-            PrintRowsArgs { .. } => Self::Text,
-        }
-    }
-}
-
-impl From<&PrintTextArgs> for Form {
-    fn from(args: &PrintTextArgs) -> Self {
-        match args {
-            PrintTextArgs { json: true, .. } => Self::Json,
-            PrintTextArgs { markdown: true, .. } => Self::Markdown,
-            PrintTextArgs { .. } => Self::Text,
-        }
+impl From<&LogArgs> for ReadOptions {
+    fn from(args: &LogArgs) -> Self {
+        let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
+        Self { most_attempts: args.max_attempts, longest_line }
     }
 }
 
@@ -139,14 +88,4 @@ pub(crate) struct PlaceArgs {
     /// Graphics adapter to use, by a part of its name (see `tailspn devices`); a software adapter is used only by its name
     #[arg(long, value_name = "NAME")]
     pub(crate) adapter: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BackendChoice {
-    /// The processor, and a graphics card for what takes long
-    Auto,
-    /// The processor
-    Cpu,
-    /// A graphics card, or an error
-    Gpu,
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::cli::args::{NetArgs, PlotArgs, PrintArgs};
+use crate::cli::args::{NetArgs, PlotArgs, PrintArgs, SolveMethod};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -61,9 +61,6 @@ pub(crate) struct SolveArgs {
     pub(crate) max_time: Option<Duration>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Print every table with every row, the states too
-    #[arg(long, help_heading = "Output")]
-    pub(crate) all: bool,
     /// Draw the distribution function of the time to the goal, or to the dead marking; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot_cdf: Option<PathBuf>,
@@ -94,15 +91,4 @@ impl SolveArgs {
     pub(crate) fn until(&self) -> Option<&str> {
         self.until.as_deref().or(self.goal.as_deref())
     }
-}
-
-/// How `solve` finds its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SolveMethod {
-    /// What can answer; the output says which it was
-    Auto,
-    /// All markings, and their Markov chain
-    States,
-    /// The time at which a schedule is complete, from its parts, with certain bounds; no states
-    SeriesParallel,
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
-use crate::cli::args::PrintRowsArgs;
+use crate::cli::args::{ClockChoice, DifferenceChoice, MatchingChoice, PrintArgs, SidesChoice, SyscallMethod};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -101,57 +101,11 @@ pub(crate) struct SyscallDiagnoseArgs {
     #[command(flatten)]
     pub(crate) reading: SyscallReadArgs,
     #[command(flatten)]
-    pub(crate) print: PrintRowsArgs,
+    pub(crate) print: PrintArgs,
     /// Also draw nodes and calls, coloured by their distance from what is usual
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) picture: Option<PathBuf>,
     /// Replace FILE.svg where it exists
     #[arg(long, requires = "picture", help_heading = "Output")]
     pub(crate) force: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SyscallMethod {
-    /// Totals and histograms against those of control runs, as printed
-    Statistical,
-    /// Single invocations against those of control runs, as printed
-    Semantic,
-    /// Times per call against those of the other nodes
-    Improved,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ClockChoice {
-    /// Told by the totals
-    Auto,
-    /// `strace -c -w`
-    Wall,
-    /// `strace -c`
-    Processor,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MatchingChoice {
-    /// To the letter
-    Literal,
-    /// But for addresses in memory and ports of peers
-    Stable,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DifferenceChoice {
-    /// Of the greater value
-    Greater,
-    /// Of the lesser value
-    Lesser,
-    /// Of their mean
-    Mean,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SidesChoice {
-    /// Below the least and above the greatest
-    Both,
-    /// Above the greatest only
-    Above,
 }

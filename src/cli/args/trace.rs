@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{PlotArgs, PrintRowsArgs};
-use crate::cli::values;
+use crate::cli::args::{LogArgs, PlotArgs, PrintArgs};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -27,14 +26,10 @@ pub(crate) struct TraceArgs {
     /// A log of a usual run of the same program, which says what each task usually takes; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) usual: Vec<PathBuf>,
-    /// Most attempts of tasks; a log with more is refused
-    #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
-    pub(crate) max_attempts: u64,
-    /// Longest line, such as 64M; a longer one is left out and counted
-    #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
-    pub(crate) max_line: u64,
     #[command(flatten)]
-    pub(crate) print: PrintRowsArgs,
+    pub(crate) limits: LogArgs,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
     /// Also draw the attempts: time to the right, a lane for each slot of each node; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::args::PeerChoice;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -80,14 +81,4 @@ pub(crate) enum RuleChoice {
     Adaptive,
     /// By a fixed threshold for model and peers
     Paper,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PeerChoice {
-    /// Below median / (1 + DIFF)
-    Diff,
-    /// Below half of the median
-    Half,
-    /// Not heard
-    Ignored,
 }

@@ -1,6 +1,7 @@
 //! Bounds of the tokens in each place that follow from the structure and the tokens at the start.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
+use serde::{Deserialize, Serialize};
 
 use crate::compile::Program;
 use crate::structure::incidence::{Incidence, number};
@@ -9,11 +10,13 @@ use crate::structure::lp::{Solved, solve, whole_multiple};
 use crate::structure::semiflows::Flows;
 
 /// Where a bound comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum BoundSource {
     /// A P-semiflow: the weighted sum never changes.
     Invariant,
     /// The marking equation: a weighted sum that never grows.
+    #[serde(rename = "marking equation")]
     MarkingEquation,
     /// The place's own capacity.
     Capacity,

@@ -1,5 +1,7 @@
 //! What siphons and traps say about deadlocks and liveness, and when they say nothing.
 
+use serde::{Deserialize, Serialize};
+
 use crate::compile::{Firing, Program};
 use crate::structure::class::{Connection, NetClass, breaks, clusters, connection, heavy_arc};
 use crate::structure::flow::Flow;
@@ -93,15 +95,19 @@ pub fn obstacles(extended: &Incidence, program: &Program, no_room: &[u32]) -> Ve
 }
 
 /// How a verdict was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Method {
     /// A transition without inputs can always fire.
+    #[serde(rename = "a transition without inputs")]
     Source,
     /// In a marked graph, every circuit must hold a token.
+    #[serde(rename = "circuits of a marked graph")]
     Circuits,
     /// The rank theorem, and every siphon holds a token.
+    #[serde(rename = "rank theorem")]
     Rank,
     /// Every minimal siphon must contain a marked trap.
+    #[serde(rename = "siphons and traps")]
     DeadlockTrap,
 }
 

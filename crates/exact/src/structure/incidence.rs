@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::compile::{Change, Csr, Program, Term};
 use crate::net::ArcKind;
 
 /// An entry whose weight depends on the marking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OpenEntry {
     /// Which row.
     pub row: u32,
@@ -20,7 +22,8 @@ pub struct OpenEntry {
 }
 
 /// What an arc with an open weight does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OpenKind {
     /// Takes.
     Input,

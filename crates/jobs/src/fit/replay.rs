@@ -10,6 +10,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, MAX_TASKS};
 use crate::fit::line::median;
 use crate::fit::observe::{FitError, Span, executed, waits_for};
@@ -32,7 +34,7 @@ const EXPLAINS: f64 = 0.9;
 const DATA_MATTERS_MB: f64 = 0.5;
 
 /// A node of a replay.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayNode {
     /// Its name in the log.
     pub name: String,
@@ -45,7 +47,7 @@ pub struct ReplayNode {
 }
 
 /// A stage of a replay.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayStage {
     /// Its number in the log.
     pub number: u32,

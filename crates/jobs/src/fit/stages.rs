@@ -5,6 +5,8 @@
 //! it counts less where the centre of the factors is put, by Huber's weights. Other work on the machine makes a run longer and
 //! never shorter, so the centre is the median of a law that begins at a floor: see `centre`.
 
+use serde::{Deserialize, Serialize};
+
 use crate::estimate::student_quantile;
 use crate::fit::law::{LawScore, best_law};
 use crate::fit::line::{Line, has_slope, median, weight};
@@ -43,7 +45,7 @@ pub struct FittedStage {
 }
 
 /// A run beside the model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FittedRun {
     /// The log.
     pub log: String,

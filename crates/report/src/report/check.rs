@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Cell, Document, Form, Number, Report, Show, Table};
-use crate::report::json::Word;
+use crate::formats::pipe::PipeFinding;
+use crate::report::json::{Word, key_of};
 use crate::report::number::count;
 
 /// Reasons that are listed for one engine.
@@ -56,7 +57,7 @@ pub struct CheckReport {
     pub fault: bool,
     /// Problems of versions of PIPE with the net; none if not requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pipe: Option<Vec<PipeRow>>,
+    pub pipe: Option<Vec<PipeFinding>>,
     /// Differences from another net; none if not requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub differences: Option<Vec<DifferenceRow>>,
@@ -96,17 +97,6 @@ pub struct EngineRow {
     pub name: Word,
     /// Reasons why it cannot run the net; empty if it can.
     pub obstacles: Vec<String>,
-}
-
-/// A problem of a version of PIPE with the net.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PipeRow {
-    /// The version.
-    pub version: Word,
-    /// `note`, `wrong` or `refused`.
-    pub severity: Word,
-    /// The problem in words.
-    pub message: String,
 }
 
 /// A difference between two nets.
@@ -200,15 +190,14 @@ fn engines(report: &CheckReport) -> Table {
     Table::new("Engines", "", ["engine", "can run it", "why not"]).rows(report.engines.iter().map(row))
 }
 
-fn pipe_table(findings: &[PipeRow], oddities: usize) -> Table {
+fn pipe_table(findings: &[PipeFinding], oddities: usize) -> Table {
     let oddities = match oddities {
         0 => String::new(),
         1 => "The file has 1 oddity, which PIPE may read differently or refuse.".to_owned(),
         n => format!("The file has {} oddities, which PIPE may read differently or refuse.", count(n as u128)),
     };
-    let row = |row: &PipeRow| {
-        vec![row.version.to_string().into(), row.severity.to_string().into(), row.message.clone().into()]
-    };
+    let row =
+        |row: &PipeFinding| vec![key_of(&row.version).into(), key_of(&row.severity).into(), row.message.clone().into()];
     let table = Table::new("PIPE", oddities, ["version", "severity", "finding"]).rows(findings.iter().map(row));
     let nothing = "no known problem with the net as read";
     if findings.is_empty() { table.row(["4.3 and 5".into(), "none".into(), nothing.into()]) } else { table }

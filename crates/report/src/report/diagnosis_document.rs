@@ -6,6 +6,7 @@ use crate::document::parts::cut;
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
 use crate::report::diagnosis::{DiagnosedStageRow, DiagnosisReport, cause_text};
+use crate::report::json::key_of;
 use crate::report::number::counted;
 use crate::report::stragglers_plot::Stragglers;
 
@@ -207,7 +208,7 @@ impl DiagnosisReport {
             let mut cells = vec![Cell::from(finding.method.name())];
             cells.extend(subject(&finding.subject));
             cells.extend([finding.from, finding.to].map(|time| Cell::from(time.map(|time| Number::new("", time, "")))));
-            cells.push(key(finding.cause).into());
+            cells.push(key_of(&finding.cause).into());
             cells.extend([finding.score, finding.threshold, finding.confidence].map(number));
             match finding.evidence.first() {
                 Some(evidence) => cells.extend([
@@ -292,14 +293,6 @@ fn subject(subject: &Subject) -> [Cell; 6] {
         Subject::Node { node } => ["node".into(), none(), none(), none(), node.clone().into(), none()],
         Subject::Link { from, to } => ["link".into(), none(), none(), none(), from.clone().into(), to.clone().into()],
         Subject::Job => ["job".into(), none(), none(), none(), none(), none()],
-    }
-}
-
-/// The cause as JSON has it.
-fn key(cause: Cause) -> String {
-    match serde_json::to_value(cause) {
-        Ok(serde_json::Value::String(key)) => key,
-        _ => String::new(),
     }
 }
 

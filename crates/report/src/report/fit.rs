@@ -41,25 +41,6 @@ pub struct FitStageRow {
     pub held_up: usize,
 }
 
-/// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FitRunRow {
-    /// Its log.
-    pub log: String,
-    /// Its input \[MB\].
-    pub input_mb: f64,
-    /// Tasks that ran at a time.
-    pub slots: u32,
-    /// Tasks.
-    pub tasks: usize,
-    /// Its job time \[s\].
-    pub job_s: f64,
-    /// By what factor its times differ from a usual run's.
-    pub factor: f64,
-    /// Its weight in the centre of the factors; below 1 for a run that was disturbed.
-    pub weight: f64,
-}
-
 /// What a fit found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
@@ -74,7 +55,7 @@ pub struct FitReport {
     /// The stages.
     pub stages: Vec<FitStageRow>,
     /// The runs.
-    pub runs: Vec<FitRunRow>,
+    pub runs: Vec<FittedRun>,
     /// What the logs could not tell.
     pub notes: Vec<String>,
     /// The plan.
@@ -89,7 +70,7 @@ pub fn fit_report(fitted: &FittedStages, level: f64) -> FitReport {
         run_sigma: fitted.plan.run.sigma,
         run_freedom: fitted.plan.run.degrees_of_freedom,
         stages: fitted.stages.iter().map(|stage| stage_row(fitted, stage, level)).collect(),
-        runs: fitted.runs.iter().map(run_row).collect(),
+        runs: fitted.runs.clone(),
         notes: fitted.plan.notes.clone(),
         plan: fitted.plan.clone(),
     }
@@ -116,18 +97,6 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
     }
 }
 
-fn run_row(run: &FittedRun) -> FitRunRow {
-    FitRunRow {
-        log: run.log.clone(),
-        input_mb: run.input_mb,
-        slots: run.slots,
-        tasks: run.tasks,
-        job_s: run.job_s,
-        factor: run.factor,
-        weight: run.weight,
-    }
-}
-
 /// The start of a name, as far as a column is wide.
 pub(super) fn short_name(name: &str) -> String {
     const MOST: usize = 28;
@@ -138,7 +107,7 @@ impl Report for FitReport {
     const KIND: &'static str = "fit";
 
     fn document(&self) -> Document<'_> {
-        let log = |(run, number): (&FitRunRow, usize)| [format!("log {number}"), run.log.clone()];
+        let log = |(run, number): (&FittedRun, usize)| [format!("log {number}"), run.log.clone()];
         let mut document = Document {
             kind: "fit of a job of stages",
             title: self.name.clone(),

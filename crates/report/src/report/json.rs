@@ -34,6 +34,14 @@ pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
     Ok(text)
 }
 
+/// Returns the word that JSON has for a value of an enum without data.
+pub(crate) fn key_of<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(key)) => key,
+        _ => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

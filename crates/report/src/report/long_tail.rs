@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnose::long_tail::{AgentCounts, Counted, FittedProfile, Learned, Model, StragglerFlag};
+use crate::diagnose::long_tail::{AgentCounts, Candidate, Counted, FittedProfile, Learned, Model, StragglerFlag};
 use crate::document::{Document, Number, Report, Table};
-use crate::report::json::{JsonError, Word};
+use crate::report::json::{JsonError, key_of};
 use crate::report::number::counted;
 
 /// What was learned from earlier runs.
@@ -30,20 +30,7 @@ pub struct ProfileRow {
     /// Their usual time \[s\].
     pub usual_s: f64,
     /// The forms that were tried.
-    pub forms: Vec<FormRow>,
-}
-
-/// A form that was tried.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FormRow {
-    /// Its name.
-    pub form: Word,
-    /// Its pieces.
-    pub pieces: usize,
-    /// Error on attempts that were held out, in ages as shares of an attempt's time.
-    pub held_out_error: f64,
-    /// Whether it was taken.
-    pub taken: bool,
+    pub forms: Vec<Candidate>,
 }
 
 /// What was learned from so many runs.
@@ -52,16 +39,7 @@ pub fn progress_model_report(learned: &Learned, runs: u64) -> ProgressModelRepor
         kind: fitted.profile.kind.clone(),
         tasks: fitted.profile.tasks,
         usual_s: fitted.profile.curve.usual_s(),
-        forms: fitted
-            .candidates
-            .iter()
-            .map(|form| FormRow {
-                form: form.form.into(),
-                pieces: form.pieces,
-                held_out_error: form.error,
-                taken: form.taken,
-            })
-            .collect(),
+        forms: fitted.candidates.clone(),
     };
     let left_out = learned.left_out.iter().map(ToString::to_string).collect();
     ProgressModelReport {
@@ -91,12 +69,12 @@ impl Report for ProgressModelReport {
             for (j, form) in profile.forms.iter().enumerate() {
                 let at = |key: &str| format!("/profiles/{i}/{key}");
                 let kind = if profile.kind.is_empty() { "(no name)" } else { &profile.kind };
-                let error = Number::new(at(&format!("forms/{j}/held_out_error")), form.held_out_error, "");
+                let error = Number::new(at(&format!("forms/{j}/held_out_error")), form.error, "");
                 table.rows.push(vec![
                     kind.into(),
                     Number::count(at("tasks"), profile.tasks).into(),
                     Number::new(at("usual_s"), profile.usual_s, "").brief().into(),
-                    form.form.to_string().into(),
+                    key_of(&form.form).into(),
                     Number::count(at(&format!("forms/{j}/pieces")), form.pieces as u64).into(),
                     error.rounded(0.001).into(),
                     if form.taken { "selected" } else { "" }.into(),

@@ -105,21 +105,20 @@ pub use crate::render::{Look, Part, csv as document_csv, html, markdown, text as
 pub use answer::{AnswerMethod, exact_report, exact_steady_report};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 pub use cdf_plot::cdf_svg;
-pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow, PipeRow};
+pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow};
 pub use csv::CsvError;
 pub use devices::{AdapterRow, DevicesReport};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
-pub use fit::{FitReport, FitRunRow, FitStageRow, fit_report};
+pub use fit::{FitReport, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitValueRow, fit_job_report};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use long_tail::{
-    FormRow, ProfileRow, ProgressModelReport, progress_model_report, straggler_json, straggler_line, watched_json,
-    watched_text,
+    ProfileRow, ProgressModelReport, progress_model_report, straggler_json, straggler_line, watched_json, watched_text,
 };
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeReport, optimize_report};
@@ -141,14 +140,14 @@ pub use solve_numbers::{
 pub use stages::{SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
-    BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, OpenRow, Sections, SetRow, SetRows, StructureReport,
+    BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, Sections, SetRow, SetRows, StructureReport,
     ThroughputRow, Verdict, Weight, structure_report,
 };
 pub use summary::{
     DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
     SnapshotRow, Subject, simulation_report,
 };
-pub use sweep::{AxisRow, KnobLevel, KnobRow, SweepReport, sweep_report};
+pub use sweep::{AxisRow, KnobRow, SweepReport, sweep_report};
 pub use sweep_plot::sweep_pictures;
 pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report};
 pub use syscalls_document::syscall_profile_document;
@@ -157,8 +156,8 @@ pub use table::{Align, Table};
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
 pub use trace_rows::{
-    AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TimesRow,
-    TraceJobRow, TraceReport, WarningRow,
+    AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TraceJobRow,
+    TraceReport, WarningRow,
 };
 pub use trace_timeline::trace_svg;
 pub use trade_off_plot::{TradeOff, trade_off_svg};
@@ -166,5 +165,5 @@ pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     planned_what_if_report, what_if_report,
 };
-pub use whatif_log::{LogWhatIfReport, ReplayNodeRow, ReplayStageRow, log_what_if_report};
+pub use whatif_log::{LogWhatIfReport, log_what_if_report};
 pub use whatif_plot::what_if_picture;

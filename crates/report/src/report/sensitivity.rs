@@ -4,10 +4,11 @@ use toml::Value;
 
 use crate::document::parts::setting;
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::report::json::key_of;
 use crate::report::number::{count, counted};
 use crate::report::sensitivity_plot::{most_drawn, sensitivity_picture};
 use crate::report::sweep::value_text;
-use crate::sensitivity::{Effect, KnobEffect, SensitivityReport};
+use crate::sensitivity::{Effect, KnobEffect, Method, SensitivityReport};
 
 /// Settings that readers see; JSON and CSV have all.
 const MOST: usize = 20;
@@ -31,7 +32,7 @@ impl Report for SensitivityReport {
             let done = counted(self.points, "configuration");
             document.remarks.push(format!("Partial: the run was stopped early, after {done}."));
         }
-        let drawn = most_drawn(&self.method);
+        let drawn = most_drawn(self.method);
         let all = self.knobs.iter().filter(|row| row.effect.is_some()).count();
         let left = all.saturating_sub(drawn);
         let left = if left > 0 { format!(" {} more are not drawn.", count(left as u128)) } else { String::new() };
@@ -56,15 +57,15 @@ struct Words {
 
 fn words(report: &SensitivityReport) -> Words {
     let measure = &report.measure;
-    match &*report.method {
-        "derivatives" => Words {
+    match report.method {
+        Method::Derivatives => Words {
             method: "derivatives at the base",
             question: "What a small change of each does, at the base",
             figure: "Effect of one percent more of each setting",
             caption: format!("Change of the {measure} time: left of 0 the job gets faster. The black lines are intervals."),
             ranked: "Ranked by seconds for one percent more; with a minus sign, more is faster.",
         },
-        "each" => Words {
+        Method::Each => Words {
             method: "one setting at a time",
             question: "What each does from one end of its range to the other, all others as in the base",
             figure: "Effect of each setting",
@@ -74,7 +75,7 @@ fn words(report: &SensitivityReport) -> Words {
             ),
             ranked: "Ranked by the change from one end to the other.",
         },
-        "morris" => Words {
+        Method::Morris => Words {
             method: "elementary effects (Morris)",
             question: "What each does over its whole range, for all values of the others",
             figure: "Elementary effects",
@@ -187,7 +188,7 @@ impl Lead<'_> {
 
 /// Returns whether the time is the base's, rather than a mean over ranges.
 fn is_at_the_base(report: &SensitivityReport) -> bool {
-    matches!(&*report.method, "derivatives" | "each")
+    matches!(report.method, Method::Derivatives | Method::Each)
 }
 
 /// Returns the times of the base, if it is known.
@@ -204,16 +205,16 @@ fn knobs(report: &SensitivityReport, ranked: &str) -> Table {
     let ends = [Column::new("from"), Column::new("to")];
     let rates = [column("per unit"), column("per 1%")];
     let mut columns = vec![Column::new("setting")];
-    match &*report.method {
-        "derivatives" => columns.push(Column::new("value")),
-        "each" => {
+    match report.method {
+        Method::Derivatives => columns.push(Column::new("value")),
+        Method::Each => {
             let [from, to] = ends;
             columns.extend([from, room("against base"), to, room("against base"), column("change")]);
         }
-        "morris" => columns.extend(ends.into_iter().chain([column("μ*"), column("μ"), column("σ")])),
+        Method::Morris => columns.extend(ends.into_iter().chain([column("μ*"), column("μ"), column("σ")])),
         _ => columns.extend(ends.into_iter().chain(["S", "S_T"].map(Column::new)).chain([column("√(S_T V)")])),
     }
-    columns.extend(rates.into_iter().filter(|_| report.method != "sobol"));
+    columns.extend(rates.into_iter().filter(|_| report.method != Method::Sobol));
     let mut table = Table::new("Settings by rank", ranked, columns).level(report.level).most(MOST);
     for ((i, row), rank) in report.knobs.iter().enumerate().zip(1..) {
         let Some(effect) = &row.effect else { continue };
@@ -287,10 +288,10 @@ fn moved(report: &SensitivityReport) -> Table {
 }
 
 fn provenance(report: &SensitivityReport, method: &str) -> Vec<[String; 2]> {
-    let rows = matches!(&*report.method, "morris" | "sobol").then(|| ("rows", count(report.rows.into())));
+    let rows = matches!(report.method, Method::Morris | Method::Sobol).then(|| ("rows", count(report.rows.into())));
     let head =
         [("tailspn", report.version.to_string()), ("seed", report.seed.to_string()), ("method", method.to_owned())];
-    let estimator = report.estimator.as_ref().map(|estimator| ("estimator", estimator.to_string()));
+    let estimator = report.estimator.as_ref().map(|estimator| ("estimator", key_of(estimator)));
     let tail =
         [("configurations", count(report.points.into())), ("replications of each", count(report.replications.into()))];
     let all = head.into_iter().chain(estimator).chain(rows).chain(tail);
@@ -305,7 +306,7 @@ fn numbers_table(report: &SensitivityReport) -> Table {
     let mut table = Table::new("", "", columns).wide().show(Show::Csv);
     for (i, row) in report.knobs.iter().enumerate() {
         for (number, unit, effect) in row.effect.iter().flat_map(numbers) {
-            let words = [&row.key, &row.name, &*report.method, &report.measure, number, unit];
+            let words = [&row.key, &row.name, &key_of(&report.method), &report.measure, number, unit];
             let value = Number::effect(format!("/knobs/{i}/effect/{number}"), &effect, unit);
             let mut cells = words.map(Cell::from).to_vec();
             cells.extend([value.into(), report.level.to_string().into()]);
@@ -370,7 +371,7 @@ mod tests {
             note: None,
         };
         let mut report = SensitivityReport {
-            method: "each".into(),
+            method: Method::Each,
             estimator: None,
             measure: "mean".to_owned(),
             value_s: None,

@@ -10,10 +10,10 @@ use crate::report::plot::{
     shortened, text_width,
 };
 use crate::report::rows_plot::{self, BarRow, rows_picture};
-use crate::report::sweep::{KnobLevel, KnobRow};
+use crate::report::sweep::KnobRow;
 use crate::report::sweep_plot::tornado;
-use crate::sensitivity::{Effect, KnobEffect, SensitivityReport};
-use crate::sweep::Number;
+use crate::sensitivity::{Effect, KnobEffect, Method, SensitivityReport};
+use crate::sweep::{Level, Number};
 
 /// Letters of labels \[px\].
 const LETTERS: i32 = 13;
@@ -25,10 +25,10 @@ const DOT: i32 = 4;
 const MOST_PAIRS: usize = rows_plot::MOST / 2;
 
 /// Most knobs that are drawn.
-pub(super) fn most_drawn(method: &str) -> usize {
+pub(super) fn most_drawn(method: Method) -> usize {
     match method {
-        "derivatives" => rows_plot::MOST,
-        "sobol" => MOST_PAIRS,
+        Method::Derivatives => rows_plot::MOST,
+        Method::Sobol => MOST_PAIRS,
         _ => usize::MAX,
     }
 }
@@ -39,10 +39,10 @@ pub(super) fn most_drawn(method: &str) -> usize {
 ///
 /// [`PlotError`], which no report of this crate causes.
 pub(super) fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
-    match &*report.method {
-        "derivatives" => rows_picture("derivatives", "time for 1 % more of it [s]", &derivatives(report)),
-        "each" => tornado(&swings(report), &report.measure),
-        "morris" => effects(report),
+    match report.method {
+        Method::Derivatives => rows_picture("derivatives", "time for 1 % more of it [s]", &derivatives(report)),
+        Method::Each => tornado(&swings(report), &report.measure),
+        Method::Morris => effects(report),
         _ => rows_picture("indices", "share of the variance", &indices(report)),
     }
 }
@@ -88,7 +88,7 @@ fn bar_of(effect: &Effect, word: &str) -> BarRow {
 
 /// The ends of each knob against the base, as a sweep has them.
 fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
-    let level = |value: &toml::Value, effect: &Effect| KnobLevel {
+    let level = |value: &toml::Value, effect: &Effect| Level {
         value: value.clone(),
         difference_s: Number { value: effect.value, low: Some(effect.low), high: Some(effect.high) },
         ratio: None,
@@ -269,7 +269,7 @@ mod tests {
         Effect { value, low: value - half, high: value + half }
     }
 
-    fn report(method: &'static str, effects: Vec<KnobEffect>) -> SensitivityReport {
+    fn report(method: Method, effects: Vec<KnobEffect>) -> SensitivityReport {
         let row = |(effect, i): (KnobEffect, usize)| SensitivityRow {
             key: format!("k{i}"),
             name: format!("knob {i}"),
@@ -277,7 +277,7 @@ mod tests {
             note: None,
         };
         SensitivityReport {
-            method: method.into(),
+            method,
             estimator: None,
             measure: "p95".to_owned(),
             value_s: None,
@@ -309,11 +309,11 @@ mod tests {
     #[test]
     fn every_elementary_effect_is_a_dot_and_names_do_not_cover_each_other() {
         let apart: Vec<KnobEffect> = (0..5).map(|i| elementary(f64::from(i), 2.0 * f64::from(4 - i))).collect();
-        let picture = sensitivity_picture(&report("morris", apart)).unwrap().unwrap();
+        let picture = sensitivity_picture(&report(Method::Morris, apart)).unwrap().unwrap();
         assert_eq!((picture.wide.matches("<circle").count(), names(&picture.wide)), (5, 5));
         // at one place there is room for some names only, and for no more than that
         let crowd: Vec<KnobEffect> = (0..60).map(|_| elementary(1.0, 0.5)).collect();
-        let picture = sensitivity_picture(&report("morris", crowd)).unwrap().unwrap();
+        let picture = sensitivity_picture(&report(Method::Morris, crowd)).unwrap().unwrap();
         assert_eq!(picture.wide.matches("<circle").count(), 60);
         assert!((3..60).contains(&names(&picture.wide)), "{}", names(&picture.wide));
     }
@@ -330,7 +330,8 @@ mod tests {
                 deviation_s: effect(1.0, 0.1),
             }
         };
-        let picture = sensitivity_picture(&report("sobol", vec![variance(0.6, 0.7), variance(0.3, -0.01)])).unwrap();
+        let picture =
+            sensitivity_picture(&report(Method::Sobol, vec![variance(0.6, 0.7), variance(0.3, -0.01)])).unwrap();
         let svg = picture.unwrap().wide;
         for text in ["S 0.600", "S_T 0.700", "S 0.300", "S_T -0.010", "1. knob 0", "2. knob 1"] {
             assert_eq!(svg.matches(text).count(), 1, "{text}");
@@ -348,11 +349,12 @@ mod tests {
             per_unit_s: None,
             per_percent_s: None,
         };
-        let svg = sensitivity_picture(&report("each", vec![change(Some(effect(3.0, 0.5)))])).unwrap().unwrap().wide;
+        let svg =
+            sensitivity_picture(&report(Method::Each, vec![change(Some(effect(3.0, 0.5)))])).unwrap().unwrap().wide;
         assert!(
             svg.contains("change of the p95 time") && svg.contains(">\n10\n<") && svg.contains(">\n80\n<"),
             "{svg}"
         );
-        assert!(sensitivity_picture(&report("each", vec![change(None)])).unwrap().is_none());
+        assert!(sensitivity_picture(&report(Method::Each, vec![change(None)])).unwrap().is_none());
     }
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::json::Word;
 use crate::structure::{
-    BoundSource, Cover, Cut, Deadlock, Flows, Incidence, Method, NetClass, OpenEntry, OpenKind, RowBound, Sets,
-    Structure, ThroughputBound, Witness, weighted_sum,
+    BoundSource, Cover, Cut, Deadlock, Flows, Incidence, Method, NetClass, OpenEntry, RowBound, Sets, Structure,
+    ThroughputBound, Witness, weighted_sum,
 };
 
 /// Everything that the structure of a net says.
@@ -87,7 +87,7 @@ pub struct Matrices {
     /// Tokens needed and left.
     pub tests: Vec<Entry>,
     /// Entries whose weight depends on the marking: they are in no other matrix.
-    pub open: Vec<OpenRow>,
+    pub open: Vec<OpenEntry>,
 }
 
 /// One entry of a matrix; numbers of row and transition.
@@ -99,17 +99,6 @@ pub struct Entry {
     pub transition: u32,
     /// Its value.
     pub value: i64,
-}
-
-/// An entry whose weight depends on the marking.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenRow {
-    /// Which row.
-    pub row: u32,
-    /// Which transition.
-    pub transition: u32,
-    /// `input`, `output`, `test` or `inhibitor`.
-    pub kind: Word,
 }
 
 /// Whether something holds, and why not.
@@ -161,8 +150,8 @@ pub struct BoundRow {
     pub name: String,
     /// The bound; none where the structure gives none.
     pub most: Option<u64>,
-    /// `invariant`, `marking equation` or `capacity`.
-    pub source: Option<Word>,
+    /// Where the bound comes from.
+    pub source: Option<BoundSource>,
     /// Whether whole numbers prove it.
     pub proved: bool,
     /// The weighted sum behind it: never above `sum`.
@@ -216,7 +205,7 @@ pub struct DeadlockRow {
     /// Whether some tokens make the net live and bounded.
     pub well_formed: Option<bool>,
     /// How the verdict was found.
-    pub method: Word,
+    pub method: Method,
     /// Why nothing follows.
     pub obstacles: Vec<String>,
     /// Rows that never hold a token.
@@ -266,11 +255,7 @@ fn bound_row(name: &str, bound: &RowBound, extended: &Incidence) -> BoundRow {
     BoundRow {
         name: name.to_owned(),
         most: bound.most,
-        source: bound.source.map(|source| match source {
-            BoundSource::Invariant => "invariant".into(),
-            BoundSource::MarkingEquation => "marking equation".into(),
-            BoundSource::Capacity => "capacity".into(),
-        }),
+        source: bound.source,
         proved: bound.proved,
         weights: weights(&extended.rows, &bound.weights),
         sum: sum.map(|sum| sum.to_string()),
@@ -285,12 +270,7 @@ fn deadlock_row(found: &Deadlock, extended: &Incidence) -> DeadlockRow {
         live: found.live,
         live_with_time: found.live_with_time,
         well_formed: found.well_formed,
-        method: match found.method {
-            Method::Source => "a transition without inputs".into(),
-            Method::Circuits => "circuits of a marked graph".into(),
-            Method::Rank => "rank theorem".into(),
-            Method::DeadlockTrap => "siphons and traps".into(),
-        },
+        method: found.method,
         obstacles: found.obstacles.iter().map(ToString::to_string).collect(),
         never_marked: names(&extended.rows, &found.never_marked),
         never_fire: names(&extended.transitions, &found.never_fire),
@@ -302,23 +282,13 @@ fn matrices(incidence: &Incidence) -> Matrices {
         let of = |(number, t)| row(t).into_iter().map(move |(row, value)| Entry { row, transition: number, value });
         (0..).zip(0..incidence.transitions.len()).flat_map(of).collect::<Vec<_>>()
     };
-    let open = |entry: &OpenEntry| OpenRow {
-        row: entry.row,
-        transition: entry.transition,
-        kind: match entry.kind {
-            OpenKind::Input => "input".into(),
-            OpenKind::Output => "output".into(),
-            OpenKind::Test => "test".into(),
-            OpenKind::Inhibitor => "inhibitor".into(),
-        },
-    };
     Matrices {
         forward: entries(&|t| incidence.forward.row(t).iter().map(|x| (x.counter, x.weight.into())).collect()),
         backward: entries(&|t| incidence.backward.row(t).iter().map(|x| (x.counter, x.weight.into())).collect()),
         combined: entries(&|t| incidence.combined.row(t).iter().map(|x| (x.counter, x.by.into())).collect()),
         inhibition: entries(&|t| incidence.inhibition.row(t).iter().map(|x| (x.counter, x.weight.into())).collect()),
         tests: entries(&|t| incidence.tests.row(t).iter().map(|x| (x.counter, x.weight.into())).collect()),
-        open: incidence.open.iter().map(open).collect(),
+        open: incidence.open.clone(),
     }
 }
 

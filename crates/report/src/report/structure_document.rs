@@ -1,10 +1,12 @@
 //! The document of a net's structure: verdicts, matrices, invariants, bounds, siphons, traps.
 
 use crate::document::{Block, Cell, Column, Document, Number, Piece, Report, Show, Table};
+use crate::report::json::key_of;
 use crate::report::number::counted;
 use crate::report::structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, SetRows, StructureReport, ThroughputRow, Verdict, Weight,
 };
+use crate::structure::BoundSource;
 
 /// Rows of a list that are shown without `--all`.
 const MOST_ROWS: usize = 30;
@@ -57,9 +59,10 @@ fn answer(report: &StructureReport) -> Vec<Piece> {
         let class = report.classes.iter().find(|class| class.holds == Some(true) && report.sections.class);
         return class.map(|class| format!("The net is of the class `{}`.", class.name).into()).into_iter().collect();
     };
+    let method = key_of(&found.method);
     let free = match found.deadlock_free {
-        Some(true) => format!("Deadlock-free with any priorities and delays ({}).", found.method),
-        Some(false) => format!("A deadlock is reachable if time and priorities allow it ({}).", found.method),
+        Some(true) => format!("Deadlock-free with any priorities and delays ({method})."),
+        Some(false) => format!("A deadlock is reachable if time and priorities allow it ({method})."),
         None => "The structure does not decide whether a deadlock is reachable.".to_owned(),
     };
     let live = match (found.live, found.live_with_time) {
@@ -84,7 +87,10 @@ fn remarks(report: &StructureReport) -> Vec<String> {
     }
     for open in &report.matrices.open {
         let [row, t] = names(report, open.row, open.transition);
-        remarks.push(format!("The weight of {} `{row}`, `{t}` depends on the marking; no matrix has it.", open.kind));
+        remarks.push(format!(
+            "The weight of {} `{row}`, `{t}` depends on the marking; no matrix has it.",
+            key_of(&open.kind)
+        ));
     }
     remarks
 }
@@ -250,13 +256,13 @@ fn partial(cut: Option<&String>) -> String {
 
 fn bounds(report: &StructureReport) -> Table {
     let row = |(i, bound): (usize, &BoundRow)| {
-        let operator = if bound.source.as_deref() == Some("invariant") { "=" } else { "≤" };
-        let because = match (&bound.sum, bound.source.as_deref()) {
+        let operator = if bound.source == Some(BoundSource::Invariant) { "=" } else { "≤" };
+        let because = match (&bound.sum, bound.source) {
             (Some(sum), _) if bound.weights.len() > MOST_TERMS => {
                 format!("a sum over {} places {operator} {sum}", bound.weights.len())
             }
             (Some(sum), _) => format!("{} {operator} {sum}", sum_text(&bound.weights)),
-            (None, Some("capacity")) => "its capacity".to_owned(),
+            (None, Some(BoundSource::Capacity)) => "its capacity".to_owned(),
             (None, Some(_)) => "the marking equation, in floating point".to_owned(),
             (None, None) => "no weighted sum of tokens bounds it".to_owned(),
         };

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::compile::Program;
 use crate::estimate::{FloatMoments, Interval, Measured, clopper_pearson};
 use crate::report::answer::AnswerMethod;
 use crate::report::distribution::{Distribution, mean_time};
@@ -23,6 +24,14 @@ pub struct Subject<'a> {
     pub goal: &'a str,
     /// Texts of the snapshots, in the order of the question.
     pub snapshots: &'a [String],
+}
+
+impl<'a> Subject<'a> {
+    /// Returns the net `net`, compiled to `program`, without a goal and snapshots.
+    pub fn of(net: &'a str, program: &'a Program) -> Self {
+        let (places, classes, transitions) = (&program.place_names, &program.class_names, &program.transition_names);
+        Self { net, places, classes, transitions, ..Self::default() }
+    }
 }
 
 /// The net that was simulated.

@@ -22,17 +22,6 @@ pub struct AxisRow {
     pub name: String,
 }
 
-/// A value of a knob, and what it changes against the base.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KnobLevel {
-    /// The value.
-    pub value: Value,
-    /// Mean time there minus that of the base \[s\].
-    pub difference_s: sweep::Number,
-    /// Mean time there over that of the base.
-    pub ratio: Option<sweep::Number>,
-}
-
 /// A knob, from its best to its worst value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnobRow {
@@ -41,9 +30,9 @@ pub struct KnobRow {
     /// What it is called.
     pub name: String,
     /// Where the mean time is shortest.
-    pub best: KnobLevel,
+    pub best: Level,
     /// Where it is longest.
-    pub worst: KnobLevel,
+    pub worst: Level,
     /// From the shortest mean time to the longest, the base among them \[s\].
     pub swing_s: f64,
 }
@@ -101,9 +90,8 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
 }
 
 fn knob_row(axes: &[AxisRow], knob: Knob) -> KnobRow {
-    let level = |level: Level| KnobLevel { value: level.value, difference_s: level.difference_s, ratio: level.ratio };
     let AxisRow { key, name } = axes[knob.axis].clone();
-    KnobRow { key, name, best: level(knob.best), worst: level(knob.worst), swing_s: knob.swing_s }
+    KnobRow { key, name, best: knob.best, worst: knob.worst, swing_s: knob.swing_s }
 }
 
 /// A value of an axis as a person would write it.
@@ -230,7 +218,7 @@ fn knobs(report: &SweepReport) -> Table {
     let mut table = Table::new("Settings by effect", note, columns).level(report.level);
     for (i, knob) in report.tornado.iter().enumerate() {
         let at = format!("/tornado/{i}");
-        let change = |name: &str, level: &KnobLevel| {
+        let change = |name: &str, level: &Level| {
             Cell::from(Number::of_sweep(format!("{at}/{name}/difference_s"), &level.difference_s, "s").signed())
         };
         let ratio = knob.best.ratio.as_ref();

@@ -6,8 +6,8 @@ use toml::Value;
 
 use crate::report::number::{plain, within};
 use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width, shortened};
-use crate::report::sweep::{KnobLevel, KnobRow, SweepReport, value_text};
-use crate::sweep::{Number, PointResult};
+use crate::report::sweep::{KnobRow, SweepReport, value_text};
+use crate::sweep::{Level, Number, PointResult};
 
 /// Pixels of a curve or a heat map.
 fn size(width: Width) -> (u32, u32) {
@@ -308,11 +308,11 @@ const BESIDE: i32 = 8;
 /// side only the longer one's.
 fn value_labels(knob: &KnobRow) -> Vec<(f64, i32, String)> {
     let (best, worst) = (&knob.best, &knob.worst);
-    let left = |level: &KnobLevel| {
+    let left = |level: &Level| {
         let number = level.difference_s;
         (number.low.unwrap_or(number.value), -BESIDE, value_text(&level.value))
     };
-    let right = |level: &KnobLevel| {
+    let right = |level: &Level| {
         let number = level.difference_s;
         (number.high.unwrap_or(number.value), BESIDE, value_text(&level.value))
     };

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::report::json::Word;
 use crate::report::trace_rows::{
-    AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TimesRow,
-    TraceJobRow, TraceReport, WarningRow,
+    AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TraceJobRow,
+    TraceReport, WarningRow,
 };
 use crate::trace::analysis::{
     Bound, CopyFate, StageStragglers, Times, Usual, bounds_of, copies, observed, slots_of, stragglers, times_of,
@@ -112,7 +112,7 @@ fn stage_row(trace: &JobTrace, id: StageId, slots: u64, found: &StageStragglers)
         submitted_s: seconds(stage.submitted),
         completed_s: seconds(stage.completed),
         waves: (slots > 0).then(|| tasks as f64 / slots as f64),
-        times_s: times_of(attempts).map(TimesRow::from),
+        times_s: times_of(attempts),
         over_median: found.over_median.len() as u64,
         over_usual: found.over_usual.len() as u64,
     }

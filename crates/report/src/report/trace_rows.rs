@@ -144,41 +144,11 @@ pub struct StageRow {
     /// Its tasks over the slots of its application: how often each slot gets one; none without slots.
     pub waves: Option<f64>,
     /// Times of attempts that succeeded \[s\].
-    pub times_s: Option<TimesRow>,
+    pub times_s: Option<Times>,
     /// Attempts beyond 1.5 medians of the stage.
     pub over_median: u64,
     /// Attempts beyond 1.2 times what their task usually takes.
     pub over_usual: u64,
-}
-
-/// Order statistics \[s\].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TimesRow {
-    /// How many.
-    pub count: u64,
-    /// The shortest.
-    pub min: f64,
-    /// The first quartile.
-    pub p25: f64,
-    /// The median.
-    pub median: f64,
-    /// The third quartile.
-    pub p75: f64,
-    /// The 95 % quantile.
-    pub p95: f64,
-    /// The longest.
-    pub max: f64,
-    /// Their mean.
-    pub mean: f64,
-    /// Their sum.
-    pub total: f64,
-}
-
-impl From<Times> for TimesRow {
-    fn from(times: Times) -> Self {
-        let Times { count, min, p25, median, p75, p95, max, total } = times;
-        Self { count, min, p25, median, p75, p95, max, mean: times.mean(), total }
-    }
 }
 
 /// A node.

@@ -6,39 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Advice, Comparison};
 use crate::document::{Document, Number, Piece, Report, Table};
-use crate::fit::Replay;
+use crate::fit::{Replay, ReplayNode, ReplayStage};
 use crate::report::number::counted;
 use crate::report::whatif::{WhatIfReport, WhatIfSize, Words, compared, report_of};
-
-/// A node of the replay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ReplayNodeRow {
-    /// Its name in the log.
-    pub name: String,
-    /// Tasks that it ran at a time.
-    pub slots: u32,
-    /// First attempts that ran there.
-    pub tasks: usize,
-    /// How many times longer tasks take there than usual.
-    pub slowness: f64,
-}
-
-/// A stage of the replay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ReplayStageRow {
-    /// Its number in the log.
-    pub number: u32,
-    /// Its name.
-    pub name: String,
-    /// Its tasks.
-    pub tasks: usize,
-    /// Copies in the log, which the replay leaves out.
-    pub copies: usize,
-    /// Tasks whose first attempt took at least what is replayed.
-    pub at_least: usize,
-    /// From its first launch to its last end \[s\].
-    pub actual_s: f64,
-}
 
 /// What a what-if on a log found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,9 +26,9 @@ pub struct LogWhatIfReport {
     /// Tasks that a node runs at full speed, as a share of its slots.
     pub full_speed_share: f64,
     /// The nodes.
-    pub replay_nodes: Vec<ReplayNodeRow>,
+    pub replay_nodes: Vec<ReplayNode>,
     /// The stages.
-    pub replay_stages: Vec<ReplayStageRow>,
+    pub replay_stages: Vec<ReplayStage>,
     /// What is assumed and what cannot be known.
     pub notes: Vec<String>,
     /// The policies.
@@ -81,20 +51,6 @@ pub fn log_what_if_report(
         maps: replay.stages.iter().map(|stage| stage.tasks as u64).sum(),
         reduces: 0,
     };
-    let node = |node: &crate::fit::ReplayNode| ReplayNodeRow {
-        name: node.name.clone(),
-        slots: node.slots,
-        tasks: node.tasks,
-        slowness: node.slowness,
-    };
-    let stage = |stage: &crate::fit::ReplayStage| ReplayStageRow {
-        number: stage.number,
-        name: stage.name.clone(),
-        tasks: stage.tasks,
-        copies: stage.copies,
-        at_least: stage.at_least,
-        actual_s: stage.actual_s,
-    };
     let advice = Advice::new(comparison).without_energy().to_string();
     let comparison = WhatIfReport { advice, ..report_of(size, comparison, seed, planned, wall) };
     let none = comparison.policies.iter().find(|policy| policy.detector == "none");
@@ -105,8 +61,8 @@ pub fn log_what_if_report(
         replayed_s: none.map_or(f64::NAN, |none| none.job_time_s.value),
         comparable: replay.stages.iter().all(|stage| stage.copies == 0 && stage.at_least == 0),
         full_speed_share: replay.full_speed_share,
-        replay_nodes: replay.nodes.iter().map(node).collect(),
-        replay_stages: replay.stages.iter().map(stage).collect(),
+        replay_nodes: replay.nodes.clone(),
+        replay_stages: replay.stages.clone(),
         notes: replay.notes.clone(),
         comparison,
     }

@@ -10,9 +10,9 @@ use crate::net::Law;
 use crate::optimize::Measure;
 use crate::sensitivity::Effect;
 use crate::sensitivity::derivative::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
-use crate::sensitivity::ranking::{KnobEffect, SensitivityReport, SensitivityRow};
+use crate::sensitivity::ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
 use crate::sensitivity::response::one_at_a_time;
-use crate::sensitivity::settings::{GROUPS, Sensitivity};
+use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::sim::{Clock, Ensemble, PathSlopes, Schedule, ScoreError, Shift, UnfitError, is_scored, scores};
 use crate::sweep::{Axis, Model, Point};
 use crate::watch::Watch as _;
@@ -131,9 +131,9 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn report(&self, estimator: &'static str, replications: u64, partial: bool) -> SensitivityReport {
-        let report = self.study.report("derivatives", replications);
-        SensitivityReport { estimator: Some(estimator.into()), points: 1, partial, ..report }
+    fn report(&self, estimator: Estimator, replications: u64, partial: bool) -> SensitivityReport {
+        let report = self.study.report(Method::Derivatives, replications);
+        SensitivityReport { estimator: Some(estimator), points: 1, partial, ..report }
     }
 
     fn by_perturbation(&self, plan: &SchedulePlan, knobs: Vec<Knob>) -> Result<SensitivityReport, StudyError> {
@@ -148,7 +148,7 @@ impl Run<'_> {
         let wanted = self.study.replications.unwrap_or(REPLICATIONS);
         let traced = self.trace(plan, &used, wanted)?;
         let done = traced.times.len() as u64;
-        let mut report = self.report("infinitesimal perturbation analysis", done, done < wanted);
+        let mut report = self.report(Estimator::Perturbation, done, done < wanted);
         report.value_s = self.value(&traced.times);
         let mut slopes = traced.slopes.iter();
         for (knob, column) in knobs.into_iter().zip(columns) {
@@ -220,7 +220,7 @@ impl Run<'_> {
             }
         }
         let answers = asker.answers(&[points], self.watch)?;
-        let mut report = self.report("differences with common random numbers", replications, answers.is_empty());
+        let mut report = self.report(Estimator::Differences, replications, answers.is_empty());
         let Some(answers) = answers.first() else { return Ok(report) };
         report.points = answers.len() as u64;
         report.value_s = Some(value_of(&answers[0], report.level)?);
@@ -259,7 +259,7 @@ impl Run<'_> {
             let replications = found.times.len() as u64;
             return Err(StudyError::Unreached { missing: found.unreached, replications });
         }
-        let mut report = self.report("likelihood ratio", found.times.len() as u64, found.partial);
+        let mut report = self.report(Estimator::LikelihoodRatio, found.times.len() as u64, found.partial);
         report.value_s = self.value(&found.times);
         for (knob, place) in knobs.into_iter().zip(places) {
             let effect = place.and_then(|place| {

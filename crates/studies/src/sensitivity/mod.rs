@@ -33,7 +33,7 @@ pub mod study;
 pub use bootstrap::Bootstrap;
 pub use derivative::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
 pub use morris::{ElementaryEffects, MorrisRow, elementary_effects};
-pub use ranking::{KnobEffect, SensitivityReport, SensitivityRow};
+pub use ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
 pub use response::{Response, one_at_a_time};
 pub use settings::{Method, Sensitivity};
 pub use sobol::{SobolIndices, SobolRow, VarianceShare, sobol_indices};

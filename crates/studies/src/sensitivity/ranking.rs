@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::sensitivity::Effect;
+use crate::sensitivity::settings::Method;
 
 /// The effect of one knob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,13 +95,27 @@ pub struct SensitivityRow {
     pub note: Option<String>,
 }
 
+/// How derivatives are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Estimator {
+    /// From the replications of a schedule themselves.
+    #[serde(rename = "infinitesimal perturbation analysis")]
+    Perturbation,
+    /// From replications on both sides of the base.
+    #[serde(rename = "differences with common random numbers")]
+    Differences,
+    /// From the likelihood of each replication.
+    #[serde(rename = "likelihood ratio")]
+    LikelihoodRatio,
+}
+
 /// The effects of all knobs of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityReport {
-    /// `derivatives`, `each`, `morris` or `sobol`.
-    pub method: Cow<'static, str>,
-    /// How derivatives were found: `perturbation` or `likelihood ratio`; none for other methods.
-    pub estimator: Option<Cow<'static, str>>,
+    /// How settings are compared.
+    pub method: Method,
+    /// How derivatives were found; none for other methods.
+    pub estimator: Option<Estimator>,
     /// What moves: `mean`, or a quantile such as `p95`.
     pub measure: String,
     /// That number itself \[s\]: at the base, or the mean over the ranges.
@@ -139,6 +154,6 @@ impl SensitivityReport {
 
     /// Whether [`Self::value_s`] is that of the base, rather than a mean over ranges.
     pub fn is_at_the_base(&self) -> bool {
-        matches!(&*self.method, "derivatives" | "each")
+        matches!(self.method, Method::Derivatives | Method::Each)
     }
 }

@@ -3,6 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::optimize::Measure;
 use crate::subject::{LoadWarning, Subject};
 use crate::sweep::SweepPlan;
@@ -11,7 +13,8 @@ use crate::sweep::SweepPlan;
 pub(super) const GROUPS: u64 = 8;
 
 /// How knobs are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Method {
     /// Derivatives at the base: infinitesimal perturbation of schedules, differences of other jobs, likelihood ratios of other nets.
     #[default]

@@ -118,9 +118,9 @@ impl Sensitivity {
     }
 
     /// An empty result.
-    pub(super) fn report(&self, method: &'static str, replications: u64) -> SensitivityReport {
+    pub(super) fn report(&self, method: Method, replications: u64) -> SensitivityReport {
         SensitivityReport {
-            method: method.into(),
+            method,
             estimator: None,
             measure: self.measure.name(),
             value_s: None,
@@ -182,7 +182,7 @@ impl Sensitivity {
         }
         (0..).zip(&mut points).for_each(|(number, point)| point.number = number);
         let answers = asker.answers(&[points], watch)?;
-        let mut report = self.report("each", asker.replications);
+        let mut report = self.report(Method::Each, asker.replications);
         report.partial = answers.is_empty();
         let Some(answers) = answers.first() else { return Ok(report) };
         report.rows = 1;
@@ -218,7 +218,7 @@ impl Sensitivity {
             (0..rows).map(|row| design::trajectory(asker.axes.len(), LEVELS, asker.seed, row)).collect();
         let points = rows_of(asker.axes, walks.iter().map(|walk| walk.points.clone()));
         let answers = asker.answers(&points, watch)?;
-        let mut report = self.report("morris", asker.replications);
+        let mut report = self.report(Method::Morris, asker.replications);
         count_rows(&mut report, &answers, points.len());
         let found: Vec<MorrisRow> =
             walks.into_iter().zip(answers).map(|(walk, answers)| MorrisRow { walk, answers }).collect();
@@ -242,7 +242,7 @@ impl Sensitivity {
         let places = (0..rows).map(|row| design::saltelli(asker.axes.len(), asker.seed, row));
         let points = rows_of(asker.axes, places);
         let answers = asker.answers(&points, watch)?;
-        let mut report = self.report("sobol", asker.replications);
+        let mut report = self.report(Method::Sobol, asker.replications);
         count_rows(&mut report, &answers, points.len());
         let row_of = |mut answers: Vec<Response>| {
             let mixed = answers.split_off(2);

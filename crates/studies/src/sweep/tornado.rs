@@ -2,13 +2,14 @@
 //!
 //! Owns the ranking. The numbers are those of the points; under common random numbers their differences have narrow intervals.
 
+use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::sweep::plan::{Design, SweepPlan};
 use crate::sweep::result::{Number, PointResult};
 
 /// A value of a knob, and what it changes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// The value.
     pub value: Value,

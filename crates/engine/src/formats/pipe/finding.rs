@@ -1,18 +1,23 @@
 //! A finding about what PIPE makes of a net: which version of PIPE, how severe, where.
 
+use serde::{Deserialize, Serialize};
+
 use crate::net::PartRef;
 
 /// A version of PIPE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum PipeVersion {
     /// PIPE 4.3.0.
+    #[serde(rename = "PIPE 4.3")]
     Pipe43,
     /// PIPE 5.0.2.
+    #[serde(rename = "PIPE 5")]
     Pipe5,
 }
 
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// It depends on what the net does when it runs, or only the drawing is concerned.
     Note,
@@ -23,13 +28,14 @@ pub enum Severity {
 }
 
 /// Something that a PIPE version gets wrong about a net.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipeFinding {
     /// Which version.
     pub version: PipeVersion,
     /// How bad it is.
     pub severity: Severity,
     /// The part it is about; the net as a whole where there is none.
+    #[serde(skip)]
     pub part: Option<PartRef>,
     /// What happens, with the part's id.
     pub message: String,

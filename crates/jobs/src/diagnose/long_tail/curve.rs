@@ -33,13 +33,25 @@ pub enum ProgressCurve {
     },
 }
 
+/// A form of curves, by its name in files and tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CurveForm {
+    /// A straight line.
+    Linear,
+    /// Straight pieces.
+    Piecewise,
+    /// A smooth curve that never falls.
+    Monotone,
+}
+
 impl ProgressCurve {
-    /// The form's name in files and tables.
-    pub fn form(&self) -> &'static str {
+    /// The form.
+    pub fn form(&self) -> CurveForm {
         match self {
-            Self::Linear { .. } => "linear",
-            Self::Piecewise { .. } => "piecewise",
-            Self::Monotone { .. } => "monotone",
+            Self::Linear { .. } => CurveForm::Linear,
+            Self::Piecewise { .. } => CurveForm::Piecewise,
+            Self::Monotone { .. } => CurveForm::Monotone,
         }
     }
 
@@ -269,7 +281,7 @@ mod tests {
     fn the_latest_age_is_after_a_standstill() {
         for curve in &forms()[1..] {
             // a smooth curve leaves a standstill with slope 0: its inverse is known up to the root of a rounding error
-            assert!((curve.age_at(0.33) - 20.0).abs() < 1e-6, "{}", curve.form());
+            assert!((curve.age_at(0.33) - 20.0).abs() < 1e-6, "{:?}", curve.form());
             assert!((curve.age_at(1.0) - 60.0).abs() < 1e-9);
             assert!((curve.usual_s() - 60.0).abs() < 1e-12);
         }
@@ -295,8 +307,8 @@ mod tests {
                 prop_assert!(later >= now - 1e-12);
                 prop_assert!((0.0..=1.0).contains(&now));
                 let back = curve.age_at(now);
-                prop_assert!((curve.progress(back) - now).abs() < 1e-9, "{} at {t}", curve.form());
-                prop_assert!(now >= 1.0 || back >= t - 1e-6, "{}: {back} after {t}", curve.form());
+                prop_assert!((curve.progress(back) - now).abs() < 1e-9, "{:?} at {t}", curve.form());
+                prop_assert!(now >= 1.0 || back >= t - 1e-6, "{:?}: {back} after {t}", curve.form());
             }
         }
     }

@@ -41,7 +41,7 @@ mod settings;
 mod task;
 
 pub use agent::{Agent, AgentCounts, StragglerFlag};
-pub use curve::{Point, ProgressCurve};
+pub use curve::{CurveForm, Point, ProgressCurve};
 pub use find::{by_log, clock_ahead, find};
 pub use history::{History, TaskHistory};
 pub use identify::{Centre, Identified, RULES, Share, StragglerRule, identify, identify_batch};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use tailspn_common::order::{median, quantile};
 
-use crate::diagnose::long_tail::curve::{Point, ProgressCurve, rises};
+use crate::diagnose::long_tail::curve::{CurveForm, Point, ProgressCurve, rises};
 use crate::diagnose::long_tail::history::TaskHistory;
 
 /// Levels of progress at which the usual age is taken: 24 even ones, and closer ones at the start, where tasks are still setting up.
@@ -65,14 +65,15 @@ impl Profile {
 }
 
 /// A form that was tried.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Its name.
-    pub form: &'static str,
+    /// The form.
+    pub form: CurveForm,
     /// Its pieces.
     pub pieces: usize,
     /// Error on attempts that were held out: root of the mean square between the ages of attempt and curve at the same progress, as a share
     /// of the attempt's time.
+    #[serde(rename = "held_out_error")]
     pub error: f64,
     /// Whether it was taken.
     pub taken: bool,
@@ -289,14 +290,14 @@ mod tests {
     #[test]
     fn the_form_that_the_tasks_have_is_chosen() {
         let line = fitted(|u| u);
-        assert_eq!(line.profile.curve.form(), "linear");
+        assert_eq!(line.profile.curve.form(), CurveForm::Linear);
         assert!((line.profile.curve.usual_s() - 60.0).abs() < 0.5, "{}", line.profile.curve.usual_s());
         // a shuffle that makes a third in a tenth of the time
         let bent = fitted(|u| if u < 0.1 { u / 0.3 } else { (1.0 + 2.0 * (u - 0.1) / 0.9) / 3.0 });
-        assert_eq!((bent.profile.curve.form(), bent.profile.curve.pieces()), ("piecewise", 2));
+        assert_eq!((bent.profile.curve.form(), bent.profile.curve.pieces()), (CurveForm::Piecewise, 2));
         assert!((bent.profile.curve.progress(6.0) - 1.0 / 3.0).abs() < 0.03);
         let round = fitted(|u| (u * std::f64::consts::FRAC_PI_2).sin().powi(3));
-        assert_eq!(round.profile.curve.form(), "monotone");
+        assert_eq!(round.profile.curve.form(), CurveForm::Monotone);
         let taken: Vec<bool> = round.candidates.iter().map(|candidate| candidate.taken).collect();
         assert_eq!(taken, [false, false, false, false, true]);
         assert!(round.candidates[4].error < 0.75 * round.candidates[0].error);

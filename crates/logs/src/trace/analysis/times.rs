@@ -1,11 +1,12 @@
 //! How long the tasks of a stage take.
 
+use serde::{Deserialize, Serialize};
 use tailspn_common::order::quantile;
 
 use crate::trace::attempt::Attempt;
 
 /// Order statistics of the times of attempts that succeeded \[s\].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// How many there are.
     pub count: u64,
@@ -21,6 +22,8 @@ pub struct Times {
     pub p95: f64,
     /// The longest.
     pub max: f64,
+    /// Their mean.
+    pub mean: f64,
     /// All of them together.
     pub total: f64,
 }
@@ -31,6 +34,7 @@ impl Times {
         times.sort_unstable_by(f64::total_cmp);
         let (&min, &max) = (times.first()?, times.last()?);
         let at = |p| quantile(&times, p).unwrap_or(min);
+        let total: f64 = times.iter().sum();
         Some(Self {
             count: times.len() as u64,
             min,
@@ -39,13 +43,9 @@ impl Times {
             p75: at(0.75),
             p95: at(0.95),
             max,
-            total: times.iter().sum(),
+            mean: total / times.len() as f64,
+            total,
         })
-    }
-
-    /// The mean \[s\].
-    pub fn mean(&self) -> f64 {
-        self.total / self.count as f64
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
     fn order_statistics_by_hand() {
         let times = Times::of(vec![5.0, 1.0, 2.0, 4.0, 3.0]).unwrap();
         assert_eq!((times.min, times.p25, times.median, times.p75, times.max), (1.0, 2.0, 3.0, 4.0, 5.0));
-        assert!((times.p95 - 4.8).abs() < 1e-12 && (times.mean() - 3.0).abs() < 1e-12);
+        assert!((times.p95 - 4.8).abs() < 1e-12 && (times.mean - 3.0).abs() < 1e-12);
         assert_eq!(Times::of(Vec::new()), None);
         let one = Times::of(vec![7.0]).unwrap();
         assert_eq!((one.min, one.p95, one.max, one.count), (7.0, 7.0, 7.0, 1));

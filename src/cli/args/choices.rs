@@ -1,0 +1,109 @@
+//! Words that stand for values of the library: what an option may be, and what each word means.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use tailspn::answer::RouteMethod;
+use tailspn::diagnose::causes::{CpuShare, Edge};
+use tailspn::diagnose::long_tail::PeerRule;
+use tailspn::diagnose::syscalls::{Clock, Difference, Matching, Method as CallMethod, Sides};
+use tailspn::sensitivity::Method;
+use tailspn::sim::{Backend, EngineChoice};
+
+/// A type for each option: the value, and the words for it with their help.
+macro_rules! choices {
+    ($($(#[$doc:meta])* $name:ident($of:ty) { $($word:literal = $value:expr, $help:literal;)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct $name(pub(crate) $of);
+
+        impl ValueEnum for $name {
+            fn value_variants<'a>() -> &'a [Self] {
+                &[$(Self($value)),*]
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                let words = [$(($value, $word, $help)),*];
+                words.into_iter().find(|(value, ..)| *value == self.0).map(|(_, word, help)| PossibleValue::new(word).help(help))
+            }
+        }
+    )*};
+}
+
+choices! {
+    /// What runs the replications.
+    BackendChoice(Backend) {
+        "auto" = Backend::Auto, "The processor, and a graphics card for what takes long";
+        "cpu" = Backend::Cpu, "The processor";
+        "gpu" = Backend::Gpu, "A graphics card, or an error";
+    }
+    /// What simulates a net.
+    Engine(EngineChoice) {
+        "auto" = EngineChoice::Auto, "The fastest that can";
+        "schedule" = EngineChoice::Schedule, "Max-plus evaluation, without an event list";
+        "race" = EngineChoice::Race, "The token game, in its fastest form";
+        "clock" = EngineChoice::Clock, "The token game; each transition draws its own delay";
+        "direct" = EngineChoice::Direct, "The token game; one draw from the total rate";
+        "lockstep" = EngineChoice::Lockstep, "The direct form, a block of replications side by side";
+    }
+    /// How `solve` finds its answer.
+    SolveMethod(RouteMethod) {
+        "auto" = RouteMethod::Auto, "What can answer; the output says which it was";
+        "states" = RouteMethod::States, "All markings, and their Markov chain";
+        "series-parallel" = RouteMethod::SeriesParallel,
+            "The time at which a schedule is complete, from its parts, with certain bounds; no states";
+    }
+    /// How settings are compared.
+    SensitivityMethod(Method) {
+        "derivatives" = Method::Derivatives,
+            "Derivatives at the base: infinitesimal perturbation of schedules, likelihood ratios of other exponential nets";
+        "each" = Method::Each, "From one end of each axis to the other, all others as in the base";
+        "morris" = Method::Morris, "Elementary effects along random walks";
+        "sobol" = Method::Sobol, "Sobol's indices";
+    }
+    /// What stands for the use of processors.
+    CpuChoice(CpuShare) {
+        "busy" = CpuShare::Busy, "All time that is neither idle nor waiting for a disk";
+        "user" = CpuShare::User, "Time in user mode, as in the paper";
+    }
+    /// How edge detection is read.
+    EdgeChoice(Edge) {
+        "any" = Edge::IntentAny, "Load before or after the task is enough for a cause";
+        "both" = Edge::IntentBoth, "Load before and after it is needed";
+        "printed" = Edge::Printed, "As the paper prints it: load before and after speaks against a cause";
+        "off" = Edge::Off, "No edge detection";
+    }
+    /// How the peers of a task are heard.
+    PeerChoice(PeerRule) {
+        "diff" = PeerRule::Diff, "Below median / (1 + DIFF)";
+        "half" = PeerRule::Half, "Below half of the median";
+        "ignored" = PeerRule::Ignored, "Not heard";
+    }
+    /// A method of diagnosis by system calls.
+    SyscallMethod(CallMethod) {
+        "statistical" = CallMethod::Statistical, "Totals and histograms against those of control runs, as printed";
+        "semantic" = CallMethod::Semantic, "Single invocations against those of control runs, as printed";
+        "improved" = CallMethod::Improved, "Times per call against those of the other nodes";
+    }
+    /// The clock that totals were taken by.
+    ClockChoice(Option<Clock>) {
+        "auto" = None, "Told by the totals";
+        "wall" = Some(Clock::Wall), "`strace -c -w`";
+        "processor" = Some(Clock::Processor), "`strace -c`";
+    }
+    /// When two invocations are the same.
+    MatchingChoice(Matching) {
+        "literal" = Matching::Literal, "To the letter";
+        "stable" = Matching::Stable, "But for addresses in memory and ports of peers";
+    }
+    /// What a percentage difference is a share of.
+    DifferenceChoice(Difference) {
+        "greater" = Difference::OfGreater, "Of the greater value";
+        "lesser" = Difference::OfLesser, "Of the lesser value";
+        "mean" = Difference::OfMean, "Of their mean";
+    }
+    /// On which sides of its range an invocation is outside.
+    SidesChoice(Sides) {
+        "both" = Sides::Both, "Below the least and above the greatest";
+        "above" = Sides::Above, "Above the greatest only";
+    }
+}
