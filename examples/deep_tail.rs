@@ -11,7 +11,7 @@ use std::error::Error;
 
 use tailspn::compile::compile;
 use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
-use tailspn::report::{Align, Subject, Table, simulation_report};
+use tailspn::report::{Subject, simulation_report};
 use tailspn::sim::{Ensemble, Question, Unwatched, run};
 use tailspn::units::Probability;
 
@@ -29,19 +29,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let report = simulation_report(&found, &question, &Subject::default(), 0.95);
     let time = report.passage_time.ok_or("no replication has ended")?;
 
-    let right = Align::Right;
-    let mut table =
-        Table::new([("", right), ("job time [s]", right), ("from", right), ("to", right), ("exact [s]", right)]);
+    println!("  {:>6}  {:>12}  {:>7}  {:>7}  {:>9}", "", "job time [s]", "from", "to", "exact [s]");
     for row in &time.quantiles {
         let Some([low, high]) = row.quantity.ends() else { return Err("too few".into()) };
         let exact = law.quantile(Probability::new(row.p).ok_or("a share")?)?.get();
-        let cells = [row.quantity.value, low, high, exact].map(|seconds| format!("{seconds:.2}"));
-        table.push(std::iter::once(format!("{} %", row.p * 100.0)).chain(cells));
+        let share = format!("{}%", row.p * 100.0);
+        println!("  {share:>6}  {:>12.2}  {low:>7.2}  {high:>7.2}  {exact:>9.2}", row.quantity.value);
         // 2.5 half widths are 5 standard errors
         assert!((row.quantity.value - exact).abs() < 1.25 * (high - low), "{}: {low} to {high}, exact {exact}", row.p);
         assert!(high - low < 0.01 * exact);
     }
-    print!("{}", table.text());
     let place = &found.provenance.placement;
     println!(
         "{} jobs of {} tasks, on the {}: {}",

@@ -11,7 +11,6 @@ use std::error::Error;
 
 use tailspn::compile::{compile, plan_schedule};
 use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
-use tailspn::report::{Align, Table};
 use tailspn::sim::{Clock, CriticalPath, Group};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -34,19 +33,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = CriticalPath::trace(&program, &schedule, &groups, clock, 1, 0, 10_000).map_err(|why| why.join("; "))?;
 
     let exact = JobTime::of_plan(&plan, &phases)?.mean().get();
-    let mut table = Table::new([("phase", Align::Left), ("critical time [s]", Align::Right), ("share", Align::Right)]);
+    println!("  {:<16}  {:>17}  {:>6}", "phase", "critical time [s]", "share");
     let (mut sum, mut half_widths) = (0.0, 0.0);
     for (group, share) in groups.iter().zip(&path.groups) {
         let time = share.time.mean_estimate(0.95)?;
-        table.push([
-            group.name.clone(),
-            format!("{:.2} ± {:.2}", time.value, time.half_width),
-            format!("{:.1} %", 100.0 * time.value / exact),
-        ]);
+        let share = 100.0 * time.value / exact;
+        println!("  {:<16}  {:>10.2} ± {:.2}  {share:>5.1}%", group.name, time.value, time.half_width);
         sum += time.value;
         half_widths += time.half_width;
     }
-    print!("{}", table.text());
     println!("sum {sum:.2} s, exact mean of the job time {exact:.2} s");
 
     // the chain makes up the job time

@@ -158,7 +158,6 @@ converts![
     crate::sweep::path::PathError,
     crate::sweep::StoreError,
     // report
-    crate::report::CsvError,
     crate::report::JsonError,
     crate::report::PlotError,
     #[cfg(feature = "cli")]

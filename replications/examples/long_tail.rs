@@ -10,8 +10,8 @@
 
 use tailspn::diagnose::long_tail::{AgentSettings, Boundary, History, Model, PeerRule, Score, Share};
 use tailspn::estimate::wilson;
-use tailspn::report::{TradeOff, trade_off_svg};
 use tailspn_replications::long_tail::{earlier_runs, paper_plan, recorded_run, score_runs};
+use tailspn_replications::trade_off::{TradeOff, trade_off_svg};
 
 fn paper(diff: f64, samples: u32, start_s: f64, peers: PeerRule) -> AgentSettings {
     let boundary = Boundary::Fixed { peers };

@@ -13,7 +13,6 @@ use std::error::Error;
 use tailspn::cluster::metrics::{Metric, Tally};
 use tailspn::cluster::truth::share_of_stragglers;
 use tailspn::cluster::{Experiment, Outcome, Plan, PolicyPlan, PolicyRuns, Replications, SlotShare, homogeneous_times};
-use tailspn::report::{Align, Table};
 use tailspn_replications::straggler_metrics;
 
 const REPLICATIONS: u64 = 100;
@@ -34,8 +33,17 @@ fn cells(run: &PolicyRuns, metrics: &[Metric], paper: &[f64]) -> Vec<String> {
     metrics.iter().zip(paper).map(cell).collect()
 }
 
-fn table(metrics: &[&str]) -> Table {
-    Table::new([("", Align::Left)].into_iter().chain(metrics.iter().map(|name| (*name, Align::Right))))
+/// Rows of a table, the header first.
+fn table(metrics: &[&str]) -> Vec<Vec<String>> {
+    vec![[""].iter().chain(metrics).map(|name| (*name).to_owned()).collect()]
+}
+
+fn text(rows: &[Vec<String>]) -> String {
+    let row = |row: &Vec<String>| {
+        let cells: String = row[1..].iter().map(|cell| format!("  {cell:>20}")).collect();
+        format!("  {:<20}{cells}\n", row[0])
+    };
+    rows.iter().map(row).collect()
 }
 
 fn table_5() -> Result<(), Box<dyn Error>> {
@@ -61,10 +69,10 @@ fn table_6() -> Result<(), Box<dyn Error>> {
     for (scenario, paper) in straggler_metrics::TABLE_6.iter().enumerate() {
         for (run, paper) in runs(scenario, straggler_metrics::watching(20.0))?.iter().zip(paper) {
             let name = format!("C{} {}", scenario + 1, run.policy.title());
-            rows.push(std::iter::once(name).chain(cells(run, &metrics, paper)));
+            rows.push(std::iter::once(name).chain(cells(run, &metrics, paper)).collect());
         }
     }
-    println!("\ntable 6: detectors in four scenarios, nothing done (ours / paper / distance)\n{}", rows.text());
+    println!("\ntable 6: detectors in four scenarios, nothing done (ours / paper / distance)\n{}", text(&rows));
     Ok(())
 }
 
@@ -99,12 +107,13 @@ fn table_7_and_figures() -> Result<(), Box<dyn Error>> {
             let (time_100, energy_100) = *base.get_or_insert((time, energy));
             let copies = [mean(run, |outcome| outcome.copies.into()), mean(run, |outcome| outcome.won.into())];
             let ratios = [time / time_100, energy / energy_100].map(|ratio| format!("{ratio:.2}"));
-            figures.push(std::iter::once(name.clone()).chain(ratios).chain(copies.map(|count| format!("{count:.0}"))));
-            rows.push(std::iter::once(name).chain(cells(run, &metrics, paper)));
+            let copies = copies.map(|count| format!("{count:.0}"));
+            figures.push(std::iter::once(name.clone()).chain(ratios).chain(copies).collect());
+            rows.push(std::iter::once(name).chain(cells(run, &metrics, paper)).collect());
         }
     }
-    println!("\ntable 7: detectors by reservation, C2 (ours / paper / distance)\n{}", rows.text());
-    println!("figures 4 to 6: against Default at 100\n{}", figures.text());
+    println!("\ntable 7: detectors by reservation, C2 (ours / paper / distance)\n{}", text(&rows));
+    println!("figures 4 to 6: against Default at 100\n{}", text(&figures));
     Ok(())
 }
 

@@ -10,3 +10,4 @@ pub mod bigroots;
 pub mod long_tail;
 pub mod straggler_metrics;
 pub mod system_calls;
+pub mod trade_off;

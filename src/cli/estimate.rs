@@ -2,12 +2,10 @@
 
 use std::time::Instant;
 
-use tailspn::StudyError;
-use tailspn::job_time::{EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job};
+use tailspn::job_time::{EstimateMethod, ExactJobTime, JobEstimate, estimate_job};
 use tailspn::mapreduce::Plan;
 use tailspn::plan::JobPlan;
 use tailspn::report::{AnalyticSummary, JobReport, job_report};
-use tailspn::sim::Ensemble;
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};
@@ -17,9 +15,9 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{only_whatif, read_job};
-use crate::cli::simulate::{end_of, failure, stop_rule};
+use crate::cli::simulate::end_of;
 use crate::cli::spn_gc::tell_phases;
-use crate::cli::watch::{Progress, catch_interrupt};
+use crate::cli::study::{estimate_failure, replications};
 
 /// Estimates the job.
 pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -97,18 +95,6 @@ fn report_of(plan: &Plan, found: &JobEstimate, level: f64) -> Result<JobReport, 
     Ok(report)
 }
 
-/// Explains why a job has no estimate.
-pub(super) fn estimate_failure(error: &StudyError) -> Failure {
-    match error {
-        StudyError::NoExactTime { .. } => {
-            Failure::helped(Exit::Refused, error.to_string(), "`--method simulate` has no such limits")
-        }
-        StudyError::Run(error) => failure(error),
-        StudyError::Model(message) => Failure::plain(Exit::Model, message.clone()),
-        other => Failure::plain(Exit::Refused, other.to_string()),
-    }
-}
-
 /// Whether an exact answer would do, and how to get it.
 fn advise(report: &mut JobReport, found: &JobEstimate, method: Method) -> Option<String> {
     if method != Method::Auto {
@@ -122,20 +108,4 @@ fn advise(report: &mut JobReport, found: &JobEstimate, method: Method) -> Option
     }
     report.method.exact = Some("series-parallel".into());
     Some("note: there is no formula, but --method exact gives the job time from its parts".to_owned())
-}
-
-/// How a job is replicated, by the arguments; Ctrl-C keeps what is there.
-pub(super) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) -> (Ensemble, Progress) {
-    let ensemble = Ensemble {
-        replications: args.reps.unwrap_or(REPLICATIONS),
-        stop: stop_rule(args.rel_error, args.reps, args.run.level),
-        seed,
-        threads: args.run.threads,
-        max_wall: args.run.max_time,
-        backend: args.place.backend.0,
-        adapter: args.place.adapter.clone(),
-        ..Ensemble::default()
-    };
-    catch_interrupt(terminal);
-    (ensemble, Progress::new(terminal.shows_progress(), "replications"))
 }

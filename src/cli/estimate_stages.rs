@@ -6,14 +6,15 @@ use tailspn::net::Net;
 use tailspn::report::{speculation_section, stages_report};
 use tailspn::stages::{PlannedJob, StagePlan, stage_net};
 
-use crate::cli::args::{EstimateArgs, Method, SizeArgs, SparkSpeculation};
+use crate::cli::args::{EstimateArgs, Method, SizeArgs};
 use crate::cli::convert::{export, format_of, put};
-use crate::cli::estimate::{estimate_failure, replications};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::simulate::end_of;
+use crate::cli::study::{estimate_failure, replications};
+use crate::cli::values::SparkSpeculation;
 
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;

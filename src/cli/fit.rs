@@ -41,32 +41,7 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         )));
     }
     catch_interrupt(terminal);
-    let mut traces = Vec::new();
-    let mut seen: BTreeMap<String, &Path> = BTreeMap::new();
-    for path in &logs {
-        let trace = read_log(path, args, terminal)?;
-        for id in trace.applications.iter().map(|application| &application.id).filter(|id| !id.is_empty()) {
-            if let Some(before) = seen.insert(id.clone(), path) {
-                let note = Note::problem(format!(
-                    "`{}` and `{}` are logs of the same run, {id}",
-                    before.display(),
-                    path.display()
-                ));
-                let help = "give each run once: a run that counts twice makes intervals too narrow";
-                return Err(Failure::new(Exit::Usage, note.with_help(help)));
-            }
-        }
-        if is_mapreduce(&trace) && logs.len() > 1 {
-            return Err(usage("a job plan is fitted to one log of MapReduce; give one".to_owned()));
-        }
-        // of Spark's logs only what is needed of them is kept
-        let mapreduce = is_mapreduce(&trace);
-        traces.push(if mapreduce {
-            Seen::Job(Box::new(trace))
-        } else {
-            Seen::Run(Box::new(observed(&trace, args, traces.len())?))
-        });
-    }
+    let traces = read_logs(&logs, args, terminal)?;
     if interrupted() {
         return Ok(Exit::Interrupted);
     }
@@ -88,6 +63,35 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         }
     }
     Ok(Exit::Success)
+}
+
+/// Reads the logs, each of another run; of Spark's logs only what is needed is kept.
+fn read_logs(logs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Vec<Seen>, Failure> {
+    let mut traces = Vec::new();
+    let mut seen: BTreeMap<String, &Path> = BTreeMap::new();
+    for path in logs {
+        let trace = read_log(path, args, terminal)?;
+        for id in trace.applications.iter().map(|application| &application.id).filter(|id| !id.is_empty()) {
+            if let Some(before) = seen.insert(id.clone(), path) {
+                let note = Note::problem(format!(
+                    "`{}` and `{}` are logs of the same run, {id}",
+                    before.display(),
+                    path.display()
+                ));
+                let help = "give each run once: a run that counts twice makes intervals too narrow";
+                return Err(Failure::new(Exit::Usage, note.with_help(help)));
+            }
+        }
+        if is_mapreduce(&trace) && logs.len() > 1 {
+            return Err(usage("a job plan is fitted to one log of MapReduce; give one".to_owned()));
+        }
+        traces.push(if is_mapreduce(&trace) {
+            Seen::Job(Box::new(trace))
+        } else {
+            Seen::Run(Box::new(observed(&trace, args, traces.len())?))
+        });
+    }
+    Ok(traces)
 }
 
 /// What is kept of a log.

@@ -9,10 +9,11 @@ use tailspn::formats::read_bytes as read_net_bytes;
 use tailspn::net::Net;
 use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
 
-use crate::cli::args::{NetArgs, ReadAs};
+use crate::cli::args::NetArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::reason;
+use crate::cli::values::ReadAs;
 
 /// How many problems of one file are told.
 const MOST_PROBLEMS: usize = 20;

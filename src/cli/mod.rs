@@ -49,7 +49,6 @@ mod values;
 mod watch;
 mod watch_tasks;
 mod whatif;
-mod whatif_log;
 
 use std::process::ExitCode;
 

@@ -38,7 +38,7 @@ impl Terminal {
         }
     }
 
-    /// How text on standard output may look; with all columns and rows if `all` is true.
+    /// Returns the look of text on standard output; with all columns and rows if `all` is true.
     pub(crate) fn look(&self, all: bool) -> Look {
         let heading = if self.colour_out { [BOLD, RESET] } else { ["", ""] };
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));

@@ -10,32 +10,14 @@ use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
 
 /// Names that pictures of results may have.
-const NAMES: [&str; 18] = [
-    "waterfall",
-    "bounds",
-    "critical",
-    "histogram",
-    "cdf",
-    "tail",
-    "policies",
-    "timeline",
-    "curve",
-    "heat",
-    "tornado",
-    "stragglers",
-    "derivatives",
-    "effects",
-    "indices",
-    "deadline",
-    "tasks",
-    "net",
-];
+const NAMES: &str = "waterfall bounds critical histogram cdf tail policies timeline curve \
+                     heat tornado stragglers derivatives effects indices deadline tasks net";
 
 /// Refuses to replace pictures without `--force`, before anything is run.
 pub(crate) fn may_draw(plots: &PlotArgs, force: bool) -> Result<(), Failure> {
     let Some(folder) = &plots.plots else { return Ok(()) };
     for format in &plots.plot_format {
-        for name in NAMES {
+        for name in NAMES.split(' ') {
             may_write(&folder.join(format!("{name}.{}", format.ending())), force)?;
         }
     }

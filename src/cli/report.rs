@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ReportArgs, terminal: &Terminal) -> Result<Exit, Failur
 fn all_pictures(shown: &[Shown]) -> Result<Vec<Picture>, tailspn::report::PlotError> {
     let mut all = Vec::new();
     for (number, one) in (1..).zip(shown) {
-        let mut own = one.found.document()?.pictures()?;
+        let mut own = one.found.document().pictures()?;
         own.extend(one.net.as_ref().map(|(_, svg)| Picture {
             name: "net".into(),
             wide: svg.clone(),

@@ -63,7 +63,8 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let subject =
         Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..Subject::of(loaded.net.name(), &program) };
     let advice = exact_answer::advice(&method);
-    let report = simulation_report(&found, &asked.question, &subject, args.run.level).by(method);
+    let mut report = simulation_report(&found, &asked.question, &subject, args.run.level);
+    report.method = method;
     if let Some(path) = &args.samples {
         write_file(path, samples_text(&found).as_bytes(), args.force)?;
     }
@@ -128,7 +129,7 @@ fn seek_goal(program: &Program, asked: &Asked, ensemble: &Ensemble) -> Result<()
     let reached = reaches_goal(program, &asked.question, ensemble, &quiet).map_err(|error| failure(&error))?;
     let Some(rule) = ensemble.stop.as_ref().filter(|_| !reached) else { return Ok(()) };
     let message = format!(
-        "none of the first {} replications reached {}, so that its mean time cannot be known to {} %",
+        "none of the first {} replications reached {}, so that its mean time cannot be known to {}%",
         count(SEARCH[1].into()),
         asked.goal,
         report::plain(rule.rel_error * 100.0)

@@ -8,8 +8,8 @@ use tailspn::report::{
     steady_section, time_section,
 };
 use tailspn::solve::{
-    Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings,
-    Unbounded, Verdicts, coverability, passage, steady_state, transient,
+    Chain, Coverability, ExploreError, LinearSettings, PassageSettings, StateSpace, TransientSettings, Unbounded,
+    Verdicts, coverability, passage, steady_state, transient,
 };
 
 use crate::cli::args::SolveArgs;
@@ -20,7 +20,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::question::expression;
 use crate::cli::solve_files;
-use crate::cli::solve_method::{Method, method};
+use crate::cli::solve_method::{Method, limits, method};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Most markings of a coverability graph.
@@ -64,8 +64,8 @@ fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal
         Err(error) => return Err(failure(&error)),
     };
     let verdicts = space.verdicts(&program).map_err(|error| failure(&error))?;
-    let report = solve_report(&space, verdicts.as_ref(), &program, &subject).map_err(|error| failure(&error))?;
-    let mut report = report.by(method);
+    let mut report = solve_report(&space, verdicts.as_ref(), &program, &subject).map_err(|error| failure(&error))?;
+    report.method = method;
     let numbers = match (&verdicts, space.complete()) {
         (Some(verdicts), Ok(chain)) => {
             let question = Numbers { space: &space, chain, program: &program, asked: &asked, args, terminal };
@@ -137,16 +137,6 @@ impl Asked {
             from: args.from.as_deref().map(|text| expression(net, "--from", text)).transpose()?,
             measures: measures.collect::<Result<_, Failure>>()?,
         })
-    }
-}
-
-/// How far the states may go.
-pub(super) fn limits(args: &SolveArgs) -> Limits {
-    let default = Limits::default();
-    Limits {
-        states: args.max_states.unwrap_or(default.states),
-        bytes: args.max_memory.unwrap_or(default.bytes),
-        wall: args.max_time,
     }
 }
 

@@ -4,14 +4,13 @@ use tailspn::answer::{Route, RouteMethod, SolveRoute};
 use tailspn::compile::Program;
 use tailspn::net::Net;
 use tailspn::report::{MethodRow, PassageSection, completion_section};
-use tailspn::solve::GridSettings;
+use tailspn::solve::{GridSettings, Limits};
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exact::{answer_failure, refused};
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::solve::limits;
 use crate::cli::watch::Progress;
 
 /// How the answer is found.
@@ -67,4 +66,14 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
 fn needs_states(option: &str) -> Failure {
     let message = format!("series-parallel reduction gives the time to the dead marking only, {option} needs states");
     Failure::helped(Exit::Usage, message, "leave it out, or take `--method states`")
+}
+
+/// Returns the limits of the state space.
+pub(super) fn limits(args: &SolveArgs) -> Limits {
+    let default = Limits::default();
+    Limits {
+        states: args.max_states.unwrap_or(default.states),
+        bytes: args.max_memory.unwrap_or(default.bytes),
+        wall: args.max_time,
+    }
 }

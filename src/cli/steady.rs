@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tailspn::compile::Program;
-use tailspn::report::{AnswerMethod, SteadySettings, Subject, steady_report};
+use tailspn::report::{AnswerMethod, SteadyReport, SteadySettings, Subject, steady_report};
 use tailspn::sim::{LONG_RUNS, Question, SteadyError, long_runs};
 
 use crate::cli::args::SimulateArgs;
@@ -42,7 +42,7 @@ pub(super) fn run(
     };
     let subject = Subject::of(name, program);
     let advice = exact_answer::advice(&method);
-    let report = steady_report(&averages, &subject, &settings).by(method);
+    let report = SteadyReport { method, ..steady_report(&averages, &subject, &settings) };
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if averages.len() < LONG_RUNS as usize || averages.iter().any(|run| run.cut_short) {

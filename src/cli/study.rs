@@ -1,19 +1,23 @@
-//! What `sweep`, `sensitivity` and `optimize` share: warnings and errors of the library, for the person who asked.
+//! Replications, warnings and errors of studies, as `estimate`, `sweep`, `sensitivity` and `optimize` share them.
 
 use tailspn::formats::pipe;
+use tailspn::job_time::REPLICATIONS;
 use tailspn::report::count;
 use tailspn::sensitivity::SensitivityError;
+use tailspn::sim::Ensemble;
 use tailspn::subject::{LoadError, LoadWarning, Subject};
 use tailspn::sweep::{BatchError, StoreError};
 use tailspn::{KeyProblem, StudyError};
 
+use crate::cli::args::EstimateArgs;
 use crate::cli::exit::Exit;
 use crate::cli::load::{net_warnings, refused_net, unreadable};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, old_names, refused};
 use crate::cli::question::expression;
-use crate::cli::simulate::failure;
+use crate::cli::simulate::{failure, stop_rule};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Prints what is odd about the files of a study.
 pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, terminal: &Terminal) {
@@ -142,4 +146,32 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
         StoreError::Foreign { .. } => Failure::new(Exit::Model, note.with_help("give the name of a new folder")),
         _ => Failure::new(Exit::Io, note),
     }
+}
+
+/// Explains why a job has no estimate.
+pub(crate) fn estimate_failure(error: &StudyError) -> Failure {
+    match error {
+        StudyError::NoExactTime { .. } => {
+            Failure::helped(Exit::Refused, error.to_string(), "`--method simulate` has no such limits")
+        }
+        StudyError::Run(error) => failure(error),
+        StudyError::Model(message) => Failure::plain(Exit::Model, message.clone()),
+        other => Failure::plain(Exit::Refused, other.to_string()),
+    }
+}
+
+/// Returns the replications of a job, by the arguments; Ctrl-C keeps what is there.
+pub(crate) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) -> (Ensemble, Progress) {
+    let ensemble = Ensemble {
+        replications: args.reps.unwrap_or(REPLICATIONS),
+        stop: stop_rule(args.rel_error, args.reps, args.run.level),
+        seed,
+        threads: args.run.threads,
+        max_wall: args.run.max_time,
+        backend: args.place.backend.0,
+        adapter: args.place.adapter.clone(),
+        ..Ensemble::default()
+    };
+    catch_interrupt(terminal);
+    (ensemble, Progress::new(terminal.shows_progress(), "replications"))
 }

@@ -1,6 +1,6 @@
 //! `trace`: what ran according to a log, and what made it take so long.
 
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use tailspn::report::{Picture, Report as _, trace_csv, trace_report, trace_svg};
@@ -28,7 +28,11 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
         tell_warnings(&trace, terminal);
     }
     let usual = Usual::from_runs(&usual);
-    print(&trace, &usual, args, terminal)?;
+    if args.print.csv {
+        trace_csv(&trace, &usual, |part| terminal.data(part))?;
+    } else {
+        terminal.report(&trace_report(&trace, &usual), &args.print)?;
+    }
     if let Some(path) = &args.timeline {
         write_picture(path, &trace_svg(&trace, &usual), args.force)?;
     }
@@ -45,14 +49,6 @@ fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Fai
     let svg = trace_svg(trace, usual);
     all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
     draw(&all, &args.plots, args.force)
-}
-
-fn print(trace: &JobTrace, usual: &Usual, args: &TraceArgs, terminal: &Terminal) -> Result<(), Failure> {
-    if args.print.csv {
-        let out = BufWriter::new(Patient { out: io::stdout().lock(), gone: false });
-        return trace_csv(trace, usual, out).map_err(|error| Failure::plain(Exit::Io, error.to_string()));
-    }
-    terminal.report(&trace_report(trace, usual), &args.print)
 }
 
 /// Prints warnings about a log.
@@ -81,37 +77,4 @@ fn refused(error: TraceError) -> Failure {
     };
     let note = Note::problem(message);
     Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
-}
-
-/// A writer for which a reader that has gone away is no error.
-struct Patient<W> {
-    out: W,
-    gone: bool,
-}
-
-impl<W: Write> Patient<W> {
-    fn patient<T>(&mut self, result: io::Result<T>, otherwise: T) -> io::Result<T> {
-        match result {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.gone = true;
-                Ok(otherwise)
-            }
-            result => result,
-        }
-    }
-}
-
-impl<W: Write> Write for Patient<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.gone {
-            return Ok(bytes.len());
-        }
-        let result = self.out.write(bytes);
-        self.patient(result, bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let result = self.out.flush();
-        self.patient(result, ())
-    }
 }

@@ -5,10 +5,6 @@ use std::time::Duration;
 use tailspn::cluster::SlotShare;
 use tailspn::formats::pipe::{ReadOptions, Reading};
 
-use crate::cli::args::ReadAs;
-use crate::cli::args::SparkSpeculation;
-use crate::cli::args::SweepAxis;
-
 /// A whole number: digits, `_` or `,` between them, or a power of ten such as `1e6`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
@@ -241,6 +237,39 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
         }
     }
     pattern[p..].iter().all(|&c| c == '*')
+}
+
+/// Whose reading to follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadAs {
+    /// The only question that it is about.
+    pub(crate) question: Option<ReadQuestion>,
+    pub(crate) reading: Reading,
+}
+
+/// Settings of Spark's speculation; none of both: Spark 4's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SparkSpeculation {
+    /// It is off.
+    Off,
+    /// It is on.
+    On {
+        /// `spark.speculation.multiplier`.
+        multiplier: Option<f64>,
+        /// `spark.speculation.quantile`.
+        quantile: Option<f64>,
+    },
+}
+
+/// One axis of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum SweepAxis {
+    /// Lags in seconds.
+    Lag(Vec<f64>),
+    /// Shares of slots for tasks.
+    Reservation(Vec<SlotShare>),
+    /// Values of each detector's own threshold.
+    Threshold(Vec<f64>),
 }
 
 #[cfg(test)]

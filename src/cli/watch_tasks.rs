@@ -8,7 +8,7 @@ use tailspn::diagnose::long_tail::{
     Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, ProgressFeed, ProgressReader, ProgressRecord,
     Recording, StragglerFlag,
 };
-use tailspn::report::{progress_model_report, straggler_json, straggler_line, watched_json, watched_text};
+use tailspn::report::{Report as _, WatchReport, progress_model_report, straggler_json, straggler_line};
 use tailspn::trace::ReadOptions;
 use tailspn::watch::Watch as _;
 
@@ -261,11 +261,11 @@ fn close(
     let name = if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() };
     tell_oddities(&name, &oddities, terminal);
     let counts = agent.counts();
+    let report = WatchReport { counts, partial: interrupted(), warnings: oddities.list().collect() };
     if args.json {
-        let line = watched_json(counts, oddities.list(), interrupted()).map_err(Failure::internal)?;
-        terminal.data(&line)?;
+        terminal.data(&report.json().map_err(Failure::internal)?)?;
     }
-    terminal.tell(&watched_text(counts));
+    terminal.tell(report.text(&terminal.look(false)).trim_end());
     if interrupted() {
         terminal.tell(&format!("{running} tasks were still running"));
         return Ok(Exit::Interrupted);

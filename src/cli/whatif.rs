@@ -1,21 +1,26 @@
-//! `whatif`: what would be gained by which policy against stragglers.
+//! `whatif`: what would be gained by which policy against stragglers, in a job of a plan or in the very job of a log.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tailspn::cluster::{Comparison, Experiment, ExperimentError, KnownJob, Plan, Replications, Sweep, compare};
+use tailspn::cluster::{
+    Comparison, Experiment, ExperimentError, KnownJob, Plan, PolicyPlan, Replications, Sweep, compare,
+};
+use tailspn::fit::{FitError, replay, usual_policies};
 use tailspn::plan::{JobPlan, PlanProblem, Work};
-use tailspn::report::{WhatIfReport, planned_what_if_report, what_if_picture, what_if_report};
+use tailspn::report::{WhatIfReport, log_what_if_report, planned_what_if_report, what_if_picture, what_if_report};
 use tailspn::sim::Watch as _;
+use tailspn::trace::is_log;
 
-use crate::cli::args::{SweepAxis, WhatIfArgs};
+use crate::cli::args::WhatIfArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw, write_picture};
 use crate::cli::plan::PlanText;
+use crate::cli::trace::{load, tell_warnings};
+use crate::cli::values::SweepAxis;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
-use crate::cli::whatif_log;
 
 /// Compares the policies.
 pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -26,8 +31,8 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     if let Some(path) = &args.plot {
         may_write(path, args.force)?;
     }
-    if let Some(log) = args.plan.as_deref().filter(|path| whatif_log::is_meant(path)) {
-        return whatif_log::run(log, args, terminal);
+    if let Some(log) = args.plan.as_deref().filter(|path| is_meant(path)) {
+        return run_log(log, args, terminal);
     }
     if args.policies.is_some() {
         return Err(Failure::helped(
@@ -54,7 +59,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
 }
 
 /// The plan in a file; the default one without a file.
-pub(super) fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
+fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
     path.map_or_else(
         || Ok(JobPlan::Tasks(Box::default())),
         |path| PlanText::read(path, terminal)?.job(Work::Tasks, terminal),
@@ -62,7 +67,7 @@ pub(super) fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, 
 }
 
 /// The plan with all variants of its policies.
-pub(super) fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
+fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
     let mut sweep = Sweep::default();
     for axis in axes {
         match axis {
@@ -111,7 +116,7 @@ fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<What
 }
 
 /// Runs an experiment until there are enough replications, or it is time to end.
-pub(super) fn compared(
+fn compared(
     prepare: impl FnOnce(Replications) -> Result<Experiment, ExperimentError>,
     args: &WhatIfArgs,
     terminal: &Terminal,
@@ -131,4 +136,52 @@ pub(super) fn compared(
     };
     let comparison = compare(&runs, args.run.level).map_err(|error| refused(&error))?;
     Ok((comparison, started.elapsed()))
+}
+
+/// Whether a path leads to a log rather than a plan; what cannot be read is told when it is read.
+fn is_meant(path: &Path) -> bool {
+    path.is_dir() || is_log(path)
+}
+
+/// Replays the log under the policies.
+fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    may_draw(&args.plots, args.force)?;
+    catch_interrupt(terminal);
+    let trace = load(log, &(&args.limits).into(), terminal)?;
+    tell_warnings(&trace, terminal);
+    let replayed = replay(&trace).map_err(|error| refused(&error))?;
+    drop(trace);
+    let policies = match &args.policies {
+        Some(path) => read(Some(path), terminal)?.policies(),
+        None => usual_policies(&replayed),
+    };
+    let policies = swept(Plan { policy: policies, ..Plan::default() }, &args.sweep)?.policy;
+    let policies = policies_with_none(policies);
+    let (comparison, wall) =
+        compared(|settings| Ok(Experiment::of_known(&replayed.job, &policies, settings)), args, terminal)?;
+    let report = log_what_if_report(&replayed, &comparison, args.run.seed.unwrap_or(0), args.reps, wall);
+    terminal.report(&report, &args.print)?;
+    if let Some(path) = &args.plot {
+        let picture = what_if_picture(&report.comparison).map_err(Failure::internal)?;
+        write_picture(path, &picture.wide, args.force)?;
+    }
+    draw_report(&report, &args.plots, args.force, terminal)?;
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// The replay itself is always there to compare with.
+fn policies_with_none(mut policies: Vec<PolicyPlan>) -> Vec<PolicyPlan> {
+    if !policies.iter().any(|policy| policy.detector == PolicyPlan::default().detector) {
+        policies.insert(0, PolicyPlan::default());
+    }
+    policies
+}
+
+fn refused(error: &FitError) -> Failure {
+    let note = Note::problem(error.to_string());
+    let note = match error {
+        FitError::SeveralApplications { .. } => note.with_help("split the log, one application in each file"),
+        _ => note,
+    };
+    Failure::new(Exit::Trace, note)
 }

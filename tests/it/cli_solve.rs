@@ -58,8 +58,7 @@ fn solve_draws_the_distribution() {
     let p99 = number(&json(&goal)["passage"]["quantiles"][3]["value"]);
     let picture = std::fs::read_to_string(&file).unwrap();
     assert!(picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"));
-    for text in ["mm1k: time to #(queue) &gt;= 5", "time [s]", "probability to be there by then", "mean", "p50", "p95"]
-    {
+    for text in ["mm1k: time to #(queue) &gt;= 5", "time [s]", "probability that it is less", "mean", "p50", "p95"] {
         assert!(picture.contains(text), "no {text}");
     }
     assert!(picture.contains(&format!("{p99:.3} s")), "no {p99}");

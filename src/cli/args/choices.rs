@@ -30,13 +30,13 @@ macro_rules! choices {
 }
 
 choices! {
-    /// What runs the replications.
+    /// The device of the replications.
     BackendChoice(Backend) {
         "auto" = Backend::Auto, "The processor, and a graphics card for what takes long";
         "cpu" = Backend::Cpu, "The processor";
         "gpu" = Backend::Gpu, "A graphics card, or an error";
     }
-    /// What simulates a net.
+    /// The engine of a simulation.
     Engine(EngineChoice) {
         "auto" = EngineChoice::Auto, "The fastest that can";
         "schedule" = EngineChoice::Schedule, "Max-plus evaluation, without an event list";
@@ -45,14 +45,14 @@ choices! {
         "direct" = EngineChoice::Direct, "The token game; one draw from the total rate";
         "lockstep" = EngineChoice::Lockstep, "The direct form, a block of replications side by side";
     }
-    /// How `solve` finds its answer.
+    /// The method of `solve`.
     SolveMethod(RouteMethod) {
         "auto" = RouteMethod::Auto, "What can answer; the output says which it was";
         "states" = RouteMethod::States, "All markings, and their Markov chain";
         "series-parallel" = RouteMethod::SeriesParallel,
             "The time at which a schedule is complete, from its parts, with certain bounds; no states";
     }
-    /// How settings are compared.
+    /// The method of `sensitivity`.
     SensitivityMethod(Method) {
         "derivatives" = Method::Derivatives,
             "Derivatives at the base: infinitesimal perturbation of schedules, likelihood ratios of other exponential nets";
@@ -60,19 +60,19 @@ choices! {
         "morris" = Method::Morris, "Elementary effects along random walks";
         "sobol" = Method::Sobol, "Sobol's indices";
     }
-    /// What stands for the use of processors.
+    /// The share that counts as CPU use.
     CpuChoice(CpuShare) {
         "busy" = CpuShare::Busy, "All time that is neither idle nor waiting for a disk";
         "user" = CpuShare::User, "Time in user mode, as in the paper";
     }
-    /// How edge detection is read.
+    /// A reading of edge detection.
     EdgeChoice(Edge) {
         "any" = Edge::IntentAny, "Load before or after the task is enough for a cause";
         "both" = Edge::IntentBoth, "Load before and after it is needed";
         "printed" = Edge::Printed, "As the paper prints it: load before and after speaks against a cause";
         "off" = Edge::Off, "No edge detection";
     }
-    /// How the peers of a task are heard.
+    /// The rule for the peers of a task.
     PeerChoice(PeerRule) {
         "diff" = PeerRule::Diff, "Below median / (1 + DIFF)";
         "half" = PeerRule::Half, "Below half of the median";
@@ -90,18 +90,18 @@ choices! {
         "wall" = Some(Clock::Wall), "`strace -c -w`";
         "processor" = Some(Clock::Processor), "`strace -c`";
     }
-    /// When two invocations are the same.
+    /// The equality of two invocations.
     MatchingChoice(Matching) {
         "literal" = Matching::Literal, "To the letter";
         "stable" = Matching::Stable, "But for addresses in memory and ports of peers";
     }
-    /// What a percentage difference is a share of.
+    /// The base of a percentage difference.
     DifferenceChoice(Difference) {
         "greater" = Difference::OfGreater, "Of the greater value";
         "lesser" = Difference::OfLesser, "Of the lesser value";
         "mean" = Difference::OfMean, "Of their mean";
     }
-    /// On which sides of its range an invocation is outside.
+    /// The sides of its range on which an invocation counts as outside.
     SidesChoice(Sides) {
         "both" = Sides::Both, "Below the least and above the greatest";
         "above" = Sides::Above, "Above the greatest only";

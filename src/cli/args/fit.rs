@@ -64,20 +64,6 @@ pub(crate) struct SizeArgs {
     pub(crate) partitions: Option<u64>,
 }
 
-/// Settings of Spark's speculation; none of both: Spark 4's.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum SparkSpeculation {
-    /// It is off.
-    Off,
-    /// It is on.
-    On {
-        /// `spark.speculation.multiplier`.
-        multiplier: Option<f64>,
-        /// `spark.speculation.quantile`.
-        quantile: Option<f64>,
-    },
-}
-
 impl SizeArgs {
     /// Whether any of them is given.
     pub(crate) fn is_given(&self) -> bool {

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use tailspn::cluster::SlotShare;
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
-use crate::cli::args::{LogArgs, Method, PlaceArgs, PlotArgs, PrintArgs, RunArgs, SizeArgs, SparkSpeculation};
+use crate::cli::args::{LogArgs, Method, PlaceArgs, PlotArgs, PrintArgs, RunArgs, SizeArgs};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
@@ -74,7 +73,7 @@ pub(crate) struct EstimateArgs {
     /// Spark's copies of stragglers: `none`, `spark4` (multiplier 3 after 90 % of the tasks), `spark3` (1.5 after 75 %), or
     /// multiplier=1.5,quantile=0.75; what is left out is as in Spark 4
     #[arg(long, value_name = "SETTINGS", value_parser = values::spark_speculation, help_heading = "Size of a plan that `fit` made")]
-    pub(crate) speculation: Option<SparkSpeculation>,
+    pub(crate) speculation: Option<values::SparkSpeculation>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
@@ -121,7 +120,7 @@ pub(crate) struct WhatIfArgs {
     /// Try every detector with several values of `lag` (seconds), `reservation` (share of slots for tasks, or `shared`) or
     /// `threshold` (the detector's own); may be repeated, for all combinations
     #[arg(long, value_name = "AXIS=V1,V2,...", value_parser = values::axis, help_heading = "Run")]
-    pub(crate) sweep: Vec<SweepAxis>,
+    pub(crate) sweep: Vec<values::SweepAxis>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     #[command(flatten)]
@@ -137,17 +136,6 @@ pub(crate) struct WhatIfArgs {
     /// Print the default plan with its comments, and do nothing else
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
-}
-
-/// One axis of a sweep.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum SweepAxis {
-    /// Lags in seconds.
-    Lag(Vec<f64>),
-    /// Shares of slots for tasks.
-    Reservation(Vec<SlotShare>),
-    /// Values of each detector's own threshold.
-    Threshold(Vec<f64>),
 }
 
 #[derive(Debug, Args)]

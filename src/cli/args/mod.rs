@@ -19,12 +19,12 @@ pub(crate) use choices::{
     SensitivityMethod, SidesChoice, SolveMethod, SyscallMethod,
 };
 pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
-pub(crate) use fit::{FitArgs, SizeArgs, SparkSpeculation};
-pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, SweepAxis, WhatIfArgs};
+pub(crate) use fit::{FitArgs, SizeArgs};
+pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use report::ReportArgs;
-pub(crate) use run::{LogArgs, Method, PlaceArgs, PrintArgs, RunArgs};
+pub(crate) use run::{LogArgs, Method, NetArgs, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use solve::SolveArgs;
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand};
@@ -36,8 +36,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-
-use tailspn::formats::pipe::Reading;
 
 use crate::cli::exit::EXIT_CODES;
 use crate::cli::values;
@@ -129,31 +127,6 @@ pub(crate) enum Command {
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
     let matches = Cli::command().try_get_matches()?;
     Cli::from_arg_matches(&matches)
-}
-
-/// A net to read.
-#[derive(Debug, Args)]
-pub(crate) struct NetArgs {
-    /// PIPE XML of any version, or PNML; `-` is standard input
-    pub(crate) net: PathBuf,
-    /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree: `sensible` (what the file most likely means), `pipe4` or
-    /// `pipe5`; may be repeated
-    ///
-    /// With NAME= for one question only: missing_priority, missing_inscription, odd_boolean, id_case, undeclared_class,
-    /// plain_number, several_nets or output_inhibitor, such as --read-as pipe5 --read-as id_case=sensible.
-    #[arg(long, value_name = "[NAME=]READER", default_value = "sensible", value_parser = values::read_as, help_heading = "Reading the net")]
-    pub(crate) read_as: Vec<ReadAs>,
-    /// Replace the value of a rate parameter; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment, help_heading = "Reading the net")]
-    pub(crate) param: Vec<(String, f64)>,
-}
-
-/// Whose reading to follow.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadAs {
-    /// The only question that it is about.
-    pub(crate) question: Option<values::ReadQuestion>,
-    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]

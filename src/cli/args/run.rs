@@ -9,7 +9,24 @@ use tailspn::trace::ReadOptions;
 use crate::cli::args::BackendChoice;
 use crate::cli::values;
 
-/// How results are printed.
+/// A net to read.
+#[derive(Debug, Args)]
+pub(crate) struct NetArgs {
+    /// PIPE XML of any version, or PNML; `-` is standard input
+    pub(crate) net: std::path::PathBuf,
+    /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree: `sensible` (what the file most likely means), `pipe4` or
+    /// `pipe5`; may be repeated
+    ///
+    /// With NAME= for one question only: missing_priority, missing_inscription, odd_boolean, id_case, undeclared_class,
+    /// plain_number, several_nets or output_inhibitor, such as --read-as pipe5 --read-as id_case=sensible.
+    #[arg(long, value_name = "[NAME=]READER", default_value = "sensible", value_parser = values::read_as, help_heading = "Reading the net")]
+    pub(crate) read_as: Vec<values::ReadAs>,
+    /// Replace the value of a rate parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment, help_heading = "Reading the net")]
+    pub(crate) param: Vec<(String, f64)>,
+}
+
+/// Output of results.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PrintArgs {
@@ -27,7 +44,7 @@ pub(crate) struct PrintArgs {
     pub(crate) all: bool,
 }
 
-/// What is too much in a log of a job.
+/// Limits of logs of jobs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LogArgs {

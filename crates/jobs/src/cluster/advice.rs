@@ -94,17 +94,17 @@ impl fmt::Display for Advice {
                 let share = 100.0 * share;
                 write!(
                     f,
-                    "take `{policy}`: jobs end {value:.1} ± {half:.1} s ({share:.1} %) earlier than with `{baseline}`"
+                    "take `{policy}`: jobs end {value:.1} ± {half:.1} s ({share:.1}%) earlier than with `{baseline}`"
                 )?;
                 match energy {
-                    Some(more) if *more > 0.0 => write!(f, ", for {:.1} % more energy", 100.0 * more),
-                    Some(less) => write!(f, ", for {:.1} % less energy", -100.0 * less),
+                    Some(more) if *more > 0.0 => write!(f, ", for {:.1}% more energy", 100.0 * more),
+                    Some(less) => write!(f, ", for {:.1}% less energy", -100.0 * less),
                     None => write!(f, ", for about the same energy"),
                 }
             }
             Self::Save { policy, share } => {
                 let share = 100.0 * share;
-                write!(f, "no policy ends jobs earlier; `{policy}` takes {share:.1} % less energy")
+                write!(f, "no policy ends jobs earlier; `{policy}` takes {share:.1}% less energy")
             }
             Self::Leave { all_later: true } => write!(f, "leave speculation off: every policy makes jobs end later"),
             Self::Leave { all_later: false } => {

@@ -37,50 +37,13 @@ mod number;
 pub(crate) mod parts;
 mod table;
 
-use serde::Serialize;
-
-use crate::render::{Look, bars_text, csv, markdown, text};
+use crate::render::{Look, bars_text};
 use crate::report::rows_plot::{BarRow, rows_picture};
-use crate::report::{JsonError, Picture, PlotError, json};
+use crate::report::{Picture, PlotError};
 
+pub use crate::render::Report;
 pub use number::Number;
 pub use table::{Cell, Column, Form, Show, Table};
-
-/// A result that can be printed in every form.
-pub trait Report: Serialize {
-    /// The `kind` of its JSON.
-    const KIND: &'static str;
-
-    /// Returns the result as a person reads it.
-    fn document(&self) -> Document<'_>;
-
-    /// Returns the JSON, with a line end after it.
-    ///
-    /// # Errors
-    ///
-    /// [`JsonError`], which no report of this crate causes.
-    fn json(&self) -> Result<String, JsonError>
-    where
-        Self: Sized,
-    {
-        json(Self::KIND, self)
-    }
-
-    /// Returns the text for a terminal.
-    fn text(&self, look: &Look) -> String {
-        text(&self.document(), look)
-    }
-
-    /// Returns the result as GitHub's Markdown.
-    fn markdown(&self, look: &Look) -> String {
-        markdown(&self.document(), look)
-    }
-
-    /// Returns the tables as CSV; none if the kind has no CSV.
-    fn csv(&self) -> Option<String> {
-        csv(&self.document())
-    }
-}
 
 /// One result, or a comparison of several.
 #[derive(Debug, Default)]

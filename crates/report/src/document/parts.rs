@@ -5,11 +5,11 @@ use crate::estimate::Measured;
 use crate::report::distribution::Distribution;
 use crate::report::job::AnalyticSummary;
 use crate::report::json::Word;
-use crate::report::number::{counted, duration, plain, quantile_name};
+use crate::report::number::{counted, duration, plain, quantile_name, value_text};
 use crate::report::passage::PassageSection;
 use crate::report::picture::{Mark, histogram_text};
+use crate::report::points::QuantilePoint;
 use crate::report::summary::{ProvenanceSummary, Row};
-use crate::report::sweep::value_text;
 use crate::report::times_plot::Times;
 use toml::Value;
 
@@ -43,30 +43,22 @@ impl TimeFound {
 
     /// By formula, or from parts.
     pub(crate) fn analytic(law: &AnalyticSummary) -> Self {
-        let quantile = |(i, row): (usize, &crate::report::job::QuantilePoint)| {
-            let number = Number::new(format!("/analytic/quantiles/{i}"), row.value, "s");
-            (row.p, number.bounded(row.low.zip(row.high).map(|(low, high)| [low, high])))
-        };
         let mean = Number::new("/analytic/mean", law.mean, "s");
         Self {
             mean: mean.bounded(law.mean_bounds),
             sd: Some(Number::new("/analytic/sd", law.sd, "s")),
-            quantiles: law.quantiles.iter().enumerate().map(quantile).collect(),
+            quantiles: points("/analytic/quantiles", &law.quantiles),
             range: [None, None],
         }
     }
 
     /// To the goal of a net; none where there is no mean.
     pub(crate) fn passage(passage: &PassageSection) -> Option<Self> {
-        let quantile = |(i, row): (usize, &crate::report::job::QuantilePoint)| {
-            let number = Number::new(format!("/passage/quantiles/{i}"), row.value, "s");
-            (row.p, number.bounded(row.low.zip(row.high).map(|(low, high)| [low, high])))
-        };
         let mean = Number::new("/passage/mean_s", passage.mean_s?, "s");
         Some(Self {
             mean: mean.bounded(passage.mean_bounds_s),
             sd: passage.sd_s.map(|sd| Number::new("/passage/sd_s", sd, "s")),
-            quantiles: passage.quantiles.iter().enumerate().map(quantile).collect(),
+            quantiles: points("/passage/quantiles", &passage.quantiles),
             range: [None, None],
         })
     }
@@ -94,6 +86,15 @@ impl TimeFound {
         pieces.push(".".into());
         pieces
     }
+}
+
+/// Quantiles with their certain bounds.
+fn points(at: &str, quantiles: &[QuantilePoint]) -> Vec<(f64, Number)> {
+    let point = |(i, row): (usize, &QuantilePoint)| {
+        let number = Number::new(format!("{at}/{i}"), row.value, "s");
+        (row.p, number.bounded(row.low.zip(row.high).map(|(low, high)| [low, high])))
+    };
+    quantiles.iter().enumerate().map(point).collect()
 }
 
 /// Mean, deviation, quantiles and range in a table, by one or two methods: title, key in CSV, and the times of each.
@@ -242,7 +243,7 @@ pub(crate) fn notes_table(title: &str, all: &[String]) -> Table {
     let mut table = Table::new(title, "And what was assumed instead, or left as it is.", ["about", "note"]);
     for note in all {
         let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
-        let (about, note) = about.unwrap_or(("", note));
+        let (about, note) = about.unwrap_or(("general", note));
         table.rows.push(vec![about.into(), note.into()]);
     }
     table

@@ -14,12 +14,19 @@ pub fn csv(document: &Document<'_>) -> Option<String> {
         Some(table) => wide(table),
         None => long(document),
     };
-    if rows.len() < 2 {
-        return None;
-    }
+    if rows.len() < 2 { None } else { written(&rows) }
+}
+
+fn written(rows: &[Vec<String>]) -> Option<String> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     rows.iter().try_for_each(|row| writer.write_record(row)).ok()?;
     String::from_utf8(writer.into_inner().ok()?).ok()
+}
+
+/// Returns the rows of a wide table, or its header alone, for tables that are written part by part.
+pub(crate) fn wide_rows(table: &Table, header: bool) -> String {
+    let rows = wide(table);
+    written(if header { &rows[..1] } else { &rows[1..] }).unwrap_or_default()
 }
 
 fn long(document: &Document<'_>) -> Vec<Vec<String>> {

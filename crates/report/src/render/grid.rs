@@ -5,8 +5,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::document::{Cell, Form, Show, Table};
-use crate::render::look::Look;
-use crate::render::text::{lines, wrapped};
+use crate::render::look::{Look, lines, wrapped};
 
 /// Blanks before a column.
 const GAP: usize = 2;
@@ -14,6 +13,7 @@ const GAP: usize = 2;
 const NARROW: usize = 20;
 
 /// A column that is ready to be set: each cell has a left part and what follows it.
+#[derive(Clone)]
 struct Set {
     header: String,
     cells: Vec<[String; 2]>,
@@ -23,6 +23,8 @@ struct Set {
     room: bool,
     /// Width of the left part and of all.
     width: [usize; 2],
+    /// Width of all if no word wraps.
+    whole: usize,
 }
 
 impl Set {
@@ -49,7 +51,7 @@ impl Set {
         };
         let cells: Vec<_> = rows.iter().map(cell).map(joined).collect();
         let room = table.columns[column].show == Show::Room;
-        let mut set = Self { header, cells, numbers, room, width: [0, 0] };
+        let mut set = Self { header, cells, numbers, room, width: [0, 0], whole: 0 };
         set.measure();
         set
     }
@@ -61,6 +63,7 @@ impl Set {
         // a header longer than both parts pushes the numbers to the right
         left = left.max(self.header.width().saturating_sub(right));
         self.width = [left, left + right];
+        self.whole = left + right;
     }
 
     /// Words in so many characters, in as many lines as they need.
@@ -116,9 +119,10 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
         dropped.insert(0, columns.remove(last).header);
     }
     let mut text = String::new();
-    let parts = parts(columns, most);
+    let mut parts = parts(columns, most);
+    parts.iter_mut().for_each(|part| widen(part, most));
     // a name and one long word next to it
-    if parts.iter().any(|part| part.iter().map(|set| GAP + set.width[1]).sum::<usize>() > most) {
+    if parts.iter().any(|part| total(part) > most) {
         return cards(table, look);
     }
     for part in parts {
@@ -128,50 +132,57 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
         text += &lines_of(&part, table.form == Form::Grid);
     }
     if !dropped.is_empty() {
-        text += &wrapped(&format!("Too narrow for: {}.", dropped.join(", ")), look, "");
+        text += &wrapped(&format!("Not enough room for: {}.", dropped.join(", ")), look, "");
     }
     text
 }
 
 /// Narrows columns of words, the widest first, until all columns fit or nothing can be narrowed.
 fn wrap(columns: &mut [Set], most: usize) {
+    let mut open: Vec<usize> = (0..columns.len()).filter(|&i| !columns[i].numbers).collect();
     loop {
-        let total: usize = columns.iter().map(|set| GAP + set.width[1]).sum();
-        let over = total.saturating_sub(most);
-        let words = columns.iter_mut().filter(|set| !set.numbers && set.width[1] > NARROW);
-        let Some(widest) = words.max_by_key(|set| set.width[1]).filter(|_| over > 0) else { return };
-        let before = widest.width[1];
-        widest.narrow((before - over.min(before - NARROW)).max(NARROW));
-        if widest.width[1] == before {
-            return;
-        }
+        let over = columns.iter().map(|set| GAP + set.width[1]).sum::<usize>().saturating_sub(most);
+        open.retain(|&i| over > 0 && columns[i].width[1] > NARROW);
+        let Some(&widest) = open.iter().max_by_key(|&&i| columns[i].width[1]) else { return };
+        let before = columns[widest].width[1];
+        columns[widest].narrow((before - over.min(before - NARROW)).max(NARROW));
+        // a long word keeps it wide
+        open.retain(|&i| i != widest || columns[i].width[1] < before);
+    }
+}
+
+/// Gives the room that is left in a grid to columns whose words wrap.
+fn widen(columns: &mut [Set], most: usize) {
+    let mut left = most.saturating_sub(columns.iter().map(|set| GAP + set.width[1]).sum());
+    for set in columns.iter_mut().filter(|set| !set.numbers) {
+        let more = left.min(set.whole - set.width[1]);
+        set.width = [set.width[1] + more; 2];
+        left -= more;
     }
 }
 
 /// Splits columns into grids that fit, each with the first column.
-fn parts(columns: Vec<Set>, most: usize) -> Vec<Vec<std::rc::Rc<Set>>> {
-    let mut parts: Vec<Vec<std::rc::Rc<Set>>> = Vec::new();
+fn parts(columns: Vec<Set>, most: usize) -> Vec<Vec<Set>> {
+    let mut parts: Vec<Vec<Set>> = Vec::new();
     let mut width = 0;
-    let mut first = None;
-    for set in columns.into_iter().map(std::rc::Rc::new) {
+    for set in columns {
         let own = GAP + set.width[1];
-        match parts.last_mut().filter(|_| width + own <= most || first.is_none()) {
+        match parts.last_mut().filter(|part| width + own <= most || part.is_empty()) {
             Some(part) => {
                 width += own;
                 part.push(set);
             }
             None => {
-                let begin: Vec<_> = first.clone().into_iter().collect();
-                width = own + begin.iter().map(|set: &std::rc::Rc<Set>| GAP + set.width[1]).sum::<usize>();
-                first.get_or_insert_with(|| set.clone());
-                parts.push(begin.into_iter().chain([set]).collect());
+                let first: Vec<Set> = parts.first().and_then(|part| part.first()).cloned().into_iter().collect();
+                width = own + first.iter().map(|set| GAP + set.width[1]).sum::<usize>();
+                parts.push(first.into_iter().chain([set]).collect());
             }
         }
     }
     parts
 }
 
-fn lines_of(columns: &[std::rc::Rc<Set>], headed: bool) -> String {
+fn lines_of(columns: &[Set], headed: bool) -> String {
     let mut text = String::new();
     let mut put = |cells: Vec<Vec<String>>| {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
@@ -186,7 +197,7 @@ fn lines_of(columns: &[std::rc::Rc<Set>], headed: bool) -> String {
         }
     };
     if headed && columns.iter().any(|set| !set.header.is_empty()) {
-        put(columns.iter().map(|set| set.heading()).collect());
+        put(columns.iter().map(Set::heading).collect());
     }
     let rows = columns.first().map_or(0, |set| set.cells.len());
     (0..rows).for_each(|row| put(columns.iter().map(|set| set.cell(row)).collect()));

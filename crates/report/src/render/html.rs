@@ -276,26 +276,10 @@ fn data_uri(svg: &str) -> String {
     use std::fmt::Write as _;
     let mut uri = String::from("data:image/svg+xml,");
     for byte in svg.bytes() {
-        match byte {
-            b'A'..=b'Z'
-            | b'a'..=b'z'
-            | b'0'..=b'9'
-            | b' '
-            | b'-'
-            | b'.'
-            | b'_'
-            | b'/'
-            | b':'
-            | b'='
-            | b','
-            | b';'
-            | b'('
-            | b')' => {
-                uri.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(uri, "%{byte:02X}");
-            }
+        if byte.is_ascii_alphanumeric() || b" -._/:=,;()".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
         }
     }
     uri

@@ -1,4 +1,6 @@
-//! How text may look: what the terminal can show is decided by the caller.
+//! The look of text, which the caller decides, and prose in lines that fit.
+
+use unicode_width::UnicodeWidthStr;
 
 /// What the reader of a text can see and wants to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,4 +51,23 @@ impl Look {
         let plain = [("±", "+-"), ("≥", ">="), ("≤", "<="), ("–", "-"), ("…", "..."), ("µ", "u")];
         plain.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
     }
+}
+
+/// Prose in lines that fit, those after the first one with this indent; nothing for no prose.
+pub(crate) fn wrapped(prose: &str, look: &Look, indent: &str) -> String {
+    let lines = lines(&look.words(prose), look.columns() - indent.width());
+    let indented = lines.into_iter().enumerate().map(|(i, line)| if i == 0 { line } else { format!("{indent}{line}") });
+    indented.map(|line| line + "\n").collect()
+}
+
+/// Words in lines of at most so many columns; a longer word stands in a line of its own.
+pub(crate) fn lines(prose: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in prose.split([' ', '\n']).filter(|word| !word.is_empty()) {
+        match lines.last_mut().filter(|line| line.width() + 1 + word.width() <= columns) {
+            Some(line) => line.extend([" ", word]),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }

@@ -18,11 +18,14 @@ mod grid;
 mod html;
 mod look;
 mod markdown;
+mod report;
 mod text;
 
 pub(crate) use bars::bars_text;
 pub use csv::csv;
+pub(crate) use csv::wide_rows;
 pub use html::{Part, html};
 pub use look::Look;
 pub use markdown::markdown;
+pub use report::Report;
 pub use text::text;

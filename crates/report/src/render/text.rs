@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::document::{Block, Document, Piece, Show, Table};
 use crate::render::grid::grid;
-use crate::render::look::Look;
+use crate::render::look::{Look, lines, wrapped};
 use crate::report::count;
 
 /// Returns the text of a document.
@@ -75,25 +75,6 @@ fn table_text(table: &Table, look: &Look) -> Option<String> {
         text += &wrapped(&format!("{} more rows are in the JSON.", count(left as u128)), look, "");
     }
     Some(text)
-}
-
-/// Prose in lines that fit, those after the first one with this indent; nothing for no prose.
-pub(crate) fn wrapped(prose: &str, look: &Look, indent: &str) -> String {
-    let lines = lines(&look.words(prose), look.columns() - indent.width());
-    let indented = lines.into_iter().enumerate().map(|(i, line)| if i == 0 { line } else { format!("{indent}{line}") });
-    indented.map(|line| line + "\n").collect()
-}
-
-/// Words in lines of at most so many columns; a longer word stands in a line of its own.
-pub(crate) fn lines(prose: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in prose.split([' ', '\n']).filter(|word| !word.is_empty()) {
-        match lines.last_mut().filter(|line| line.width() + 1 + word.width() <= columns) {
-            Some(line) => line.extend([" ", word]),
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

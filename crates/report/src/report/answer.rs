@@ -1,62 +1,21 @@
 //! Exact answers in the reports of simulations: the same rows, without intervals, replications or seed.
 
-use serde::{Deserialize, Serialize};
-
-use crate::answer::{AnswerError, Choice, ExactAnswer, ExactTime, time_to};
+use crate::answer::{AnswerError, ExactAnswer, ExactTime, time_to};
 use crate::estimate::Measured;
 use crate::report::distribution::{Distribution, Histogram, QuantileRow};
-use crate::report::job::QuantilePoint;
-use crate::report::json::Word;
-use crate::report::number::count;
+use crate::report::method::AnswerMethod;
 use crate::report::passage::{PassageSection, completion_section, passage_section};
+use crate::report::points::QuantilePoint;
 use crate::report::steady::{SteadyReport, SteadyRow};
 use crate::report::summary::{
     EndingCounts, NetSummary, QuestionSummary, Row, SimulationReport, SnapshotRow, Subject, counter_names, reward_names,
 };
 use crate::sim::Question;
 
-/// How an answer was found, and what an exact one would take.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AnswerMethod {
-    /// `simulation`, `exact`, or `both`.
-    pub used: Word,
-    /// By what the exact answer is found, or would be at less cost: `formula`, `states` or `series-parallel`; none where it is not
-    /// known to cost less.
-    pub exact: Option<Word>,
-    /// States that the exact answer needs.
-    pub states: Option<usize>,
-    /// Why no exact answer is known to cost less.
-    pub no_exact: Option<String>,
-}
-
-impl AnswerMethod {
-    /// By simulation, as was asked for.
-    pub fn simulation() -> Self {
-        Self { used: "simulation".into(), exact: None, states: None, no_exact: None }
-    }
-
-    /// Exactly.
-    fn exact(answer: &ExactAnswer) -> Self {
-        let exact = Some(answer.method.name().into());
-        Self { used: "exact".into(), exact, states: answer.states, no_exact: None }
-    }
-
-    /// How it was found, in words.
-    pub(super) fn words(&self) -> String {
-        match (self.exact.as_deref(), self.states) {
-            (Some("states"), Some(states)) => format!("exact, from {} states: no replications", count(states as u128)),
-            (Some(exact), _) => format!("exact, by {exact} reduction: no replications"),
-            (None, _) => "exact: no replications".to_owned(),
-        }
-    }
-}
-
-impl From<&Choice> for AnswerMethod {
-    /// By simulation, with what is known of an exact answer.
-    fn from(choice: &Choice) -> Self {
-        let exact = choice.exact.map(|method| method.name().into());
-        Self { used: "simulation".into(), exact, states: choice.states, no_exact: choice.no_exact.clone() }
-    }
+/// Returns that the answer is exact, and by what.
+fn method(answer: &ExactAnswer) -> AnswerMethod {
+    let exact = Some(answer.method.name().into());
+    AnswerMethod { used: "exact".into(), exact, states: answer.states, no_exact: None }
 }
 
 /// Returns the time to the goal of an exact answer.
@@ -95,7 +54,7 @@ pub fn exact_report(
     Ok(SimulationReport {
         net: NetSummary::new(subject),
         question: QuestionSummary::new(question, subject, level),
-        method: AnswerMethod::exact(numbers),
+        method: method(numbers),
         replications: 0,
         partial: false,
         endings: EndingCounts::default(),
@@ -131,7 +90,7 @@ pub fn exact_steady_report(
     SteadyReport {
         net: NetSummary::new(subject),
         level,
-        method: AnswerMethod::exact(numbers),
+        method: method(numbers),
         runs: 0,
         model_time_s: 0.0,
         firings: 0,

@@ -4,11 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::{Interval, Measured, Moments, TickHistogram, clopper_pearson, standard_deviation_interval};
 use crate::report::json::Word;
-use crate::report::passage::CdfPoint;
+use crate::report::points::{CdfPoint, QUANTILES};
 use crate::sim::Clock;
-
-/// The quantiles that every distribution has.
-pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// Bars of a histogram.
 const BARS: u32 = 60;

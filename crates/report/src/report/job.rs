@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::Measured;
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
-use crate::report::answer::AnswerMethod;
-use crate::report::attempts::attempt_rows;
-use crate::report::distribution::{Distribution, QUANTILES};
+use crate::report::distribution::Distribution;
 use crate::report::json::Word;
-use crate::report::passage::{CdfPoint, line};
+use crate::report::method::AnswerMethod;
+use crate::report::passage::line;
+use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
 use crate::sim::{CriticalPath, GroupShare, Question, Run};
 use crate::solve::{Bounded, CompletionTime, GridError};
@@ -68,28 +68,6 @@ pub struct CriticalShare {
     pub sensitivity: Option<f64>,
     /// Share of the replications in which the phase is on the critical path.
     pub probability: f64,
-}
-
-/// A point of a distribution that is known exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct QuantilePoint {
-    /// Which quantile, in (0, 1).
-    pub p: f64,
-    /// Its value \[s\].
-    pub value: f64,
-    /// It is certainly not below this \[s\]; only where the method gives bounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// It is certainly not above this \[s\]; only where the method gives bounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-}
-
-impl QuantilePoint {
-    /// A quantile by a method without bounds.
-    pub(super) fn exact(p: f64, value: f64) -> Self {
-        Self { p, value, low: None, high: None }
-    }
 }
 
 /// The exact distribution of the job time \[s\].
@@ -302,7 +280,11 @@ impl JobReport {
 
     /// Adds what attempts cost; these rewards are the first of the run's question.
     pub fn add_attempts(&mut self, run: &Run, rewards: &[AttemptReward]) {
-        self.attempts = attempt_rows(rewards, &run.samples, self.level);
+        let row = |(reward, values): (&AttemptReward, _)| {
+            let quantity = float_mean(values, self.level)?;
+            Some(Row { name: reward.name.to_owned(), unit: reward.unit.into(), quantity })
+        };
+        self.attempts = rewards.iter().zip(&run.samples.rewards).filter_map(row).collect();
     }
 
     /// Adds where the time goes, from critical paths by phase, in the order of the phases.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::diagnose::long_tail::{AgentCounts, Candidate, Counted, FittedProfile, Learned, Model, StragglerFlag};
-use crate::document::{Document, Number, Report, Table};
+use crate::document::{Document, Number, Piece, Report, Table};
 use crate::report::json::{JsonError, key_of};
 use crate::report::number::counted;
 
@@ -116,13 +116,44 @@ struct Event<'a, E: Serialize> {
     what: &'a E,
 }
 
-/// What an agent counted, at its end.
-#[derive(Serialize)]
-struct Summary<'a> {
+/// The end of watching: what an agent counted.
+#[derive(Debug, Serialize)]
+pub struct WatchReport<'a> {
+    /// Reports and tasks.
     #[serde(flatten)]
-    counts: AgentCounts,
-    partial: bool,
-    warnings: Vec<&'a Counted>,
+    pub counts: AgentCounts,
+    /// True if it was stopped early.
+    pub partial: bool,
+    /// Oddities of the reports, with their numbers.
+    pub warnings: Vec<&'a Counted>,
+}
+
+impl Report for WatchReport<'_> {
+    const KIND: &'static str = "end";
+
+    fn document(&self) -> Document<'_> {
+        let number = |key: &str, value: u64| Piece::from(Number::count(format!("/{key}"), value));
+        let AgentCounts { reports, tasks, most_running, ended, flagged } = self.counts;
+        let words = |number: u64, noun: &str| if number == 1 { noun.to_owned() } else { format!("{noun}s") };
+        let answer = vec![
+            number("reports", reports),
+            format!(" {} on ", words(reports, "report")).into(),
+            number("tasks", tasks),
+            format!(" {}, at most ", words(tasks, "task")).into(),
+            number("most_running", most_running),
+            " at a time; ".into(),
+            number("ended", ended),
+            " finished, ".into(),
+            number("flagged", flagged),
+            " flagged".into(),
+        ];
+        Document { kind: "end of watching", answer, ..Document::default() }
+    }
+
+    /// A line of JSON, as for the flags before it.
+    fn json(&self) -> Result<String, JsonError> {
+        json_line(Self::KIND, self)
+    }
 }
 
 fn json_line<E: Serialize>(event: &'static str, what: &E) -> Result<String, JsonError> {
@@ -138,29 +169,4 @@ fn json_line<E: Serialize>(event: &'static str, what: &E) -> Result<String, Json
 /// [`JsonError`], which no flag causes.
 pub fn straggler_json(flag: &StragglerFlag) -> Result<String, JsonError> {
     json_line("straggler", flag)
-}
-
-/// The end of watching as a line of JSON.
-///
-/// # Errors
-///
-/// [`JsonError`], which no counts cause.
-pub fn watched_json<'a>(
-    counts: AgentCounts,
-    warnings: impl Iterator<Item = &'a Counted>,
-    partial: bool,
-) -> Result<String, JsonError> {
-    json_line("end", &Summary { counts, partial, warnings: warnings.collect() })
-}
-
-/// The end of watching as a sentence.
-pub fn watched_text(counts: AgentCounts) -> String {
-    format!(
-        "{} on {}, at most {} at a time; {} finished, {} flagged",
-        counted(counts.reports, "report"),
-        counted(counts.tasks, "task"),
-        counts.most_running,
-        counts.ended,
-        counts.flagged
-    )
 }

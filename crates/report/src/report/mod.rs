@@ -24,14 +24,14 @@
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
-//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`]; what such a rule is worth, as a picture: `trade_off_plot` |
+//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
 //! | which setting has the largest effect, and what meets a deadline | [`SensitivityReport`](crate::sensitivity::SensitivityReport), [`OptimizeReport`]; their pictures: `sensitivity_plot`, `deadline_plot` |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
-//! | numbers as text, columns, the picture of a histogram | `number`, `table`, `picture` |
+//! | numbers as text, the picture of a histogram | `number`, `picture` |
 //! | what pictures as SVG share, and a [`Picture`] at two widths | `plot` |
 //! | a time's histogram, distribution function and tail; rows on one axis; stragglers over time | `times_plot`, `rows_plot`, `stragglers_plot` |
 //! | reports read back from JSON, and shown on a page | [`read_json`], [`page()`] |
@@ -40,11 +40,9 @@
 //! stated order; nothing is printed here. The JSON is described in docs/json.md.
 
 mod answer;
-mod attempts;
 mod bench;
 mod cdf_plot;
 mod check;
-mod csv;
 mod deadline_plot;
 mod devices;
 mod diagnosis;
@@ -60,14 +58,16 @@ pub(crate) mod job;
 mod job_document;
 pub(crate) mod json;
 mod long_tail;
+mod method;
 pub(crate) mod number;
 mod optimize;
-mod page;
+mod optimize_document;
 pub(crate) mod passage;
 pub(crate) mod picture;
 pub(crate) mod plot;
 #[cfg(feature = "png")]
 mod png;
+pub(crate) mod points;
 mod read;
 pub(crate) mod rows_plot;
 mod sensitivity;
@@ -83,52 +83,52 @@ mod structure;
 mod structure_document;
 pub(crate) mod summary;
 pub(crate) mod sweep;
+mod sweep_document;
 mod sweep_plot;
 mod syscalls;
 mod syscalls_document;
 mod syscalls_svg;
-mod table;
 pub(crate) mod times_plot;
 mod trace;
 mod trace_csv;
 mod trace_document;
 mod trace_rows;
 mod trace_timeline;
-mod trade_off_plot;
 mod whatif;
+mod whatif_document;
 mod whatif_log;
 mod whatif_plot;
 
-pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline, Number, Piece, Report, Show};
+pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline, Number, Piece, Report, Show, Table};
 pub use crate::estimate::{Doubt, Measured};
 pub use crate::render::{Look, Part, csv as document_csv, html, markdown, text as document_text};
-pub use answer::{AnswerMethod, exact_report, exact_steady_report};
+pub use answer::{exact_report, exact_steady_report};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 pub use cdf_plot::cdf_svg;
 pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow};
-pub use csv::CsvError;
 pub use devices::{AdapterRow, DevicesReport};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
-pub use distribution::{Bar, Distribution, Histogram, QUANTILES, QuantileRow};
+pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use fit::{FitReport, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitValueRow, fit_job_report};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
-pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, QuantilePoint, TimeCost, job_report};
+pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, TimeCost, job_report};
 pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use long_tail::{
-    ProfileRow, ProgressModelReport, progress_model_report, straggler_json, straggler_line, watched_json, watched_text,
+    ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };
+pub use method::AnswerMethod;
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeReport, optimize_report};
-pub use page::{Shown, page};
-pub use passage::{CdfPoint, PassageSection, completion_section, passage_section};
+pub use passage::{PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
 pub use plot::{Picture, PlotError, Width};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use read::{Found, KINDS, ReadError, read_json};
+pub use points::{CdfPoint, QUANTILES, QuantilePoint};
+pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
 pub use solve::{
     CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
     UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
@@ -152,7 +152,6 @@ pub use sweep_plot::sweep_pictures;
 pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report};
 pub use syscalls_document::syscall_profile_document;
 pub use syscalls_svg::syscalls_svg;
-pub use table::{Align, Table};
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
 pub use trace_rows::{
@@ -160,7 +159,6 @@ pub use trace_rows::{
     TraceReport, WarningRow,
 };
 pub use trace_timeline::trace_svg;
-pub use trade_off_plot::{TradeOff, trade_off_svg};
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     planned_what_if_report, what_if_report,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use toml::Value;
+
 /// Significant digits of an interval's half width, which decide those of the value.
 const ERROR_DIGITS: i32 = 2;
 /// Significant digits of a number without an interval.
@@ -105,6 +107,23 @@ pub fn counted(number: impl Into<u128>, noun: &str) -> String {
 /// Returns the name of a quantile: `p99.9` for 0.999.
 pub fn quantile_name(p: f64) -> String {
     format!("p{}", (p * 1e6).round() / 1e4)
+}
+
+/// A value of an axis as a person would write it.
+pub(crate) fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Float(number) => plain(*number),
+        other => other.to_string(),
+    }
+}
+
+/// Returns a value of an axis as CSV has it.
+pub(crate) fn value_key(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]

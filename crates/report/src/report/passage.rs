@@ -2,28 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::distribution::QUANTILES;
-use crate::report::job::QuantilePoint;
 use crate::report::json::Word;
+use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::solve::{Bounded, CompletionTime, GridError, Passage, PassageError};
-
-/// A probability at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CdfPoint {
-    /// When \[s\].
-    pub time_s: f64,
-    /// Probability of having reached the goal by then.
-    pub probability: f64,
-    /// Density there \[1/s\]; only where the method gives it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub density_per_s: Option<f64>,
-    /// The probability is certainly not below this; only where the method gives bounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// The probability is certainly not above this; only where the method gives bounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-}
 
 /// The time to a goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

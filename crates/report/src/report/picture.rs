@@ -47,7 +47,7 @@ pub fn histogram_text(histogram: &Histogram, marks: &[Mark], look: &Look) -> Str
         let total = histogram.above + bars.iter().map(|bar| bar.count).sum::<u64>();
         let share = 100.0 * histogram.above as f64 / total as f64;
         text.push_str(&format!(
-            "{:MARGIN$}{} above {} s ({} %)\n",
+            "{:MARGIN$}{} above {} s ({}%)\n",
             "",
             count(histogram.above.into()),
             plain(last.high),
@@ -85,7 +85,7 @@ fn columns(bars: &[Bar], width: usize, look: &Look) -> String {
     let mut text = String::new();
     for line in (0..HEIGHT).rev() {
         let label = if line + 1 == HEIGHT {
-            format!("{:.1} %", 100.0 * most as f64 / total.max(1) as f64)
+            format!("{:.1}%", 100.0 * most as f64 / total.max(1) as f64)
         } else {
             String::new()
         };
@@ -234,7 +234,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         let at = |label: &str| lines.iter().position(|line| line.contains(label)).unwrap();
         assert_eq!((at("p50"), at("p95"), at("p99")), (10, 10, 11));
-        assert!(text.ends_with("3 above 60 s (0.16 %)\n"));
+        assert!(text.ends_with("3 above 60 s (0.16%)\n"));
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! Reports read back: what `--json` prints, told by its kind.
+//! Reports read back from what `--json` prints, by their kind, and the page of several.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::document::{Document, Report};
+use crate::render::{Part, html};
 use crate::report::bench::BenchReport;
 use crate::report::check::CheckReport;
 use crate::report::devices::DevicesReport;
@@ -44,13 +45,9 @@ macro_rules! kinds {
 
         impl Found {
             /// Returns the result as a person reads it.
-            ///
-            /// # Errors
-            ///
-            /// [`PlotError`], which no report of this crate causes.
-            pub fn document(&self) -> Result<Document<'_>, PlotError> {
+            pub fn document(&self) -> Document<'_> {
                 match self {
-                    $(Self::$name(report) => Ok(report.document()),)*
+                    $(Self::$name(report) => report.document(),)*
                 }
             }
 
@@ -118,6 +115,36 @@ kinds! {
     Syscalls(SyscallsReport),
     /// Of `watch --learn`.
     ProgressModel(ProgressModelReport),
+}
+
+/// A result and what is shown with it.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The result.
+    pub found: Found,
+    /// Where it was read, for the list of where numbers come from.
+    pub source: String,
+    /// A plan given along; else the page shows the one that the result carries.
+    pub plan: Option<String>,
+    /// A picture of the net: what it shows, and the SVG document.
+    pub net: Option<(String, String)>,
+}
+
+/// Returns the page.
+///
+/// # Errors
+///
+/// [`PlotError`], which no report of this crate causes.
+pub fn page(results: &[Shown]) -> Result<String, PlotError> {
+    fn part(shown: &Shown) -> Part<'_> {
+        let mut document = shown.found.document();
+        if let Some(plan) = &shown.plan {
+            document.plan.clone_from(plan);
+        }
+        document.provenance.push(["read from".to_owned(), shown.source.clone()]);
+        Part { document, net: shown.net.clone() }
+    }
+    html(&results.iter().map(part).collect::<Vec<_>>())
 }
 
 /// Why a text is no report.

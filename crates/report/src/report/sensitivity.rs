@@ -5,9 +5,8 @@ use toml::Value;
 use crate::document::parts::setting;
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
 use crate::report::json::key_of;
-use crate::report::number::{count, counted};
+use crate::report::number::{count, counted, value_text};
 use crate::report::sensitivity_plot::{most_drawn, sensitivity_picture};
-use crate::report::sweep::value_text;
 use crate::sensitivity::{Effect, KnobEffect, Method, SensitivityReport};
 
 /// Settings that readers see; JSON and CSV have all.

@@ -40,7 +40,7 @@ pub(super) fn most_drawn(method: Method) -> usize {
 /// [`PlotError`], which no report of this crate causes.
 pub(super) fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     match report.method {
-        Method::Derivatives => rows_picture("derivatives", "time for 1 % more of it [s]", &derivatives(report)),
+        Method::Derivatives => rows_picture("derivatives", "time for 1% more of it [s]", &derivatives(report)),
         Method::Each => tornado(&swings(report), &report.measure),
         Method::Morris => effects(report),
         _ => rows_picture("indices", "share of the variance", &indices(report)),

@@ -4,7 +4,7 @@ use crate::document::parts::{
     TimeFound, add_times, ends, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Table};
-use crate::report::answer::AnswerMethod;
+use crate::report::method::AnswerMethod;
 use crate::report::number::{counted, plain};
 use crate::report::rows_plot::BarRow;
 use crate::report::steady::{SteadyReport, SteadyRow};

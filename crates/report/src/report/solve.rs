@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::compile::Program;
 use crate::report::json::Word;
 use crate::report::passage::PassageSection;
-use crate::report::solve_numbers::{SteadySection, TimeSection};
+use crate::report::solve_numbers::{SteadySection, TimeSection, marked};
 use crate::report::summary::{NetSummary, Subject};
 use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
 
@@ -250,12 +250,6 @@ impl SolveReport {
         Self { passage: Some(passage), method, ..Self::empty(subject) }
     }
 
-    /// The same, and how it was found.
-    #[must_use]
-    pub fn by(self, method: MethodRow) -> Self {
-        Self { method, ..self }
-    }
-
     fn empty(subject: &Subject<'_>) -> Self {
         Self {
             net: NetSummary::new(subject),
@@ -353,19 +347,6 @@ fn zero_rates(space: &StateSpace, program: &Program) -> Result<Option<ZeroRateRo
         never: names(program, &found.never),
     };
     Ok((!row.held.is_empty() || !row.never.is_empty()).then_some(row))
-}
-
-/// The counters of a state that hold tokens, with their names.
-pub(super) fn marked(space: &StateSpace, program: &Program, state: u32) -> Vec<(String, u32)> {
-    let mut marking = vec![0; program.counters()];
-    space.marking(state as usize, &mut marking);
-    let classes = program.classes();
-    let name = |counter: usize| match classes {
-        1 => program.place_names[counter].clone(),
-        _ => format!("{} {}", program.place_names[counter / classes], program.class_names[counter % classes]),
-    };
-    let marked = marking.iter().enumerate().filter(|(_, tokens)| **tokens > 0);
-    marked.map(|(counter, &tokens)| (name(counter), tokens)).collect()
 }
 
 fn liveness(space: &StateSpace, verdicts: &Verdicts, program: &Program) -> Result<Vec<LivenessRow>, ExploreError> {

@@ -6,7 +6,6 @@ use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::passage::PassageSection;
 use crate::report::solve::{DeadMarkings, SolveReport, StateSpaceRow, UnboundedRow, ZeroRateRow};
 use crate::report::solve_numbers::{AverageSection, NumberRow, SteadySection};
-use crate::report::summary::NetSummary;
 use crate::report::times_plot::Times;
 
 /// Transitions of a firing sequence that are shown.
@@ -27,8 +26,8 @@ impl Report for SolveReport {
         );
         let mut document = Document {
             kind: "exact solution of a net",
-            title: name(&self.net),
-            question: format!("{question} The net has {}.", size(&self.net)),
+            title: self.net.title(),
+            question: format!("{question} The net has {}.", self.net.size()),
             answer: answer(self, time.as_ref()),
             remarks: remarks(self),
             headline: time.as_ref().map(TimeFound::headline),
@@ -60,14 +59,6 @@ impl Report for SolveReport {
         document.table(self.steady.as_ref().map(states).unwrap_or_default());
         document
     }
-}
-
-fn name(net: &NetSummary) -> String {
-    if net.name.is_empty() { "A net without a name".to_owned() } else { net.name.clone() }
-}
-
-fn size(net: &NetSummary) -> String {
-    format!("{} and {}", counted(net.places as u128, "place"), counted(net.transitions as u128, "transition"))
 }
 
 fn answer(report: &SolveReport, time: Option<&TimeFound>) -> Vec<Piece> {
@@ -152,7 +143,7 @@ fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {
     };
     push("mean".into(), Some(time.mean.clone()), None);
     push(Cell::named("standard deviation", "sd"), time.sd.clone(), None);
-    let reached = |(i, row): (usize, &crate::report::job::QuantilePoint)| {
+    let reached = |(i, row): (usize, &crate::report::points::QuantilePoint)| {
         (row.p, Some(Number::new(format!("/passage/quantiles_if_reached/{i}"), row.value, "s")))
     };
     let mut rows: Vec<(f64, Option<Number>)> = passage.quantiles_if_reached.iter().enumerate().map(reached).collect();
@@ -171,7 +162,7 @@ fn by_times(passage: &PassageSection) -> Table {
     columns.extend(
         passage.cdf.iter().any(|point| point.density_per_s.is_some()).then(|| Column::new("density").unit("1/s")),
     );
-    let row = |(i, point): (usize, &crate::report::passage::CdfPoint)| {
+    let row = |(i, point): (usize, &crate::report::points::CdfPoint)| {
         let at = format!("/passage/cdf/{i}");
         let probability = Number::new(format!("{at}/probability"), point.probability, "");
         let probability = probability.bounded(point.low.zip(point.high).map(|(low, high)| [low, high]));

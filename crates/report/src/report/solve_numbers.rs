@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::compile::Program;
 use crate::report::json::Word;
-use crate::report::solve::marked;
 use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 
 /// States that are listed one by one.
@@ -146,4 +145,17 @@ fn states(space: &StateSpace, program: &Program, probabilities: &[f64]) -> Vec<S
 /// A given time.
 pub fn time_section(transient: &Transient, at: usize, averages: AverageSection) -> TimeSection {
     TimeSection { time_s: transient.times[at], error: transient.error, averages }
+}
+
+/// The counters of a state that hold tokens, with their names.
+pub(super) fn marked(space: &StateSpace, program: &Program, state: u32) -> Vec<(String, u32)> {
+    let mut marking = vec![0; program.counters()];
+    space.marking(state as usize, &mut marking);
+    let classes = program.classes();
+    let name = |counter: usize| match classes {
+        1 => program.place_names[counter].clone(),
+        _ => format!("{} {}", program.place_names[counter / classes], program.class_names[counter % classes]),
+    };
+    let marked = marking.iter().enumerate().filter(|(_, tokens)| **tokens > 0);
+    marked.map(|(counter, &tokens)| (name(counter), tokens)).collect()
 }

@@ -10,7 +10,8 @@ use crate::estimate::Measured;
 use crate::report::distribution::mean_time;
 use crate::report::fit::short_name;
 use crate::report::number::{counted, plain, quantile_name};
-use crate::report::passage::{CdfPoint, line};
+use crate::report::passage::line;
+use crate::report::points::CdfPoint;
 use crate::report::rows_plot::BarRow;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
 use crate::report::times_plot::Times;
@@ -225,7 +226,9 @@ impl Report for StagesReport {
         let rows = self.stages.iter().enumerate().filter_map(bar).collect();
         let axis = "time since the start of the job [s]";
         document.figure(Figure::bars("waterfall", "What runs when", waterfall, axis, rows));
-        add_times(&mut document, Times::stages(self), None);
+        let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();
+        let times = Times::predicted("job time of a run to come", &self.curve, self.mean_s, quantiles);
+        add_times(&mut document, times, None);
         if let Some(mean) = &self.usual_mean {
             document.fact_of("usual_job_time", "mean", Number::measured("/usual_mean", mean, "s"));
         }

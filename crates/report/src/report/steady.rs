@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, steady_state_of_runs};
-use crate::report::answer::AnswerMethod;
 use crate::report::json::Word;
+use crate::report::method::AnswerMethod;
 use crate::report::summary::{NetSummary, Subject, counter_names};
 use crate::sim::BatchAverages;
 
@@ -62,14 +62,6 @@ pub struct SteadyReport {
     pub seed: Option<u64>,
     /// Wall time of the runs \[s\].
     pub wall_s: Option<f64>,
-}
-
-impl SteadyReport {
-    /// The same, and how the numbers were found.
-    #[must_use]
-    pub fn by(self, method: AnswerMethod) -> Self {
-        Self { method, ..self }
-    }
 }
 
 /// Firings below which a transition counts as rare.

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::compile::Program;
 use crate::estimate::{FloatMoments, Interval, Measured, clopper_pearson};
-use crate::report::answer::AnswerMethod;
 use crate::report::distribution::{Distribution, mean_time};
 use crate::report::json::Word;
+use crate::report::method::AnswerMethod;
 use crate::sim::{DeviceUse, Ending, Goal, Provenance, Question, Run, Samples};
 
 /// What was simulated, in the words of the person who asked.
@@ -242,14 +242,6 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
             })
             .collect(),
         provenance: Some(provenance_summary(&run.provenance, samples.clock.tick())),
-    }
-}
-
-impl SimulationReport {
-    /// The same, and how the numbers were found.
-    #[must_use]
-    pub fn by(self, method: AnswerMethod) -> Self {
-        Self { method, ..self }
     }
 }
 

@@ -4,9 +4,9 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use toml::Value;
 
-use crate::report::number::{plain, within};
+use crate::report::number::{plain, value_text, within};
 use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width, shortened};
-use crate::report::sweep::{KnobRow, SweepReport, value_text};
+use crate::report::sweep::{KnobRow, SweepReport};
 use crate::sweep::{Level, Number, PointResult};
 
 /// Pixels of a curve or a heat map.
@@ -110,7 +110,7 @@ fn draw_curve(
         .x_label_formatter(&|value| plain(*value))
         .y_label_formatter(&|value| plain(*value))
         .x_desc(&report.axes[0].name)
-        .y_desc(format!("time [s], {level} % intervals"))
+        .y_desc(format!("time [s], {level}% intervals"))
         .axis_desc_style(("sans-serif", 16))
         .label_style(("sans-serif", 13))
         .draw()?;

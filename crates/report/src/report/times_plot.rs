@@ -1,23 +1,29 @@
 //! The distribution of a time as pictures: histogram, distribution function, and its tail on a logarithmic scale.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::report::distribution::{Bar, Distribution};
-use crate::report::job::{AnalyticSummary, QuantilePoint};
+use crate::report::job::AnalyticSummary;
 use crate::report::number::{plain, quantile_name, within};
-use crate::report::passage::{CdfPoint, PassageSection};
+use crate::report::passage::PassageSection;
 use crate::report::plot::{
     self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px,
     text_width,
 };
-use crate::report::stages::StagesReport;
+use crate::report::points::CdfPoint;
+use crate::report::points::QuantilePoint;
 
 /// Quantiles that are marked.
 const MARKED: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
+/// Returns true if a quantile is marked.
+pub(crate) fn is_marked(p: f64) -> bool {
+    MARKED.iter().any(|marked| (marked - p).abs() < 1e-12)
+}
+
 /// Letters of labels inside a picture \[px\].
 const LETTERS: i32 = 13;
 
@@ -42,7 +48,7 @@ impl Times {
     pub(crate) fn new(name: &'static str, time: &Distribution, exact: Option<&AnalyticSummary>) -> Self {
         let quantiles = time.quantiles.iter().map(|row| [row.p, row.quantity.value]).collect();
         let of_curve = if time.samples > 0 {
-            format!("simulated, {} % intervals", plain(100.0 * time.mean.level))
+            format!("simulated, {}% intervals", plain(100.0 * time.mean.level))
         } else {
             of_exact(&time.curve)
         };
@@ -61,18 +67,10 @@ impl Times {
         Self::without_samples(name, &passage.curve, passage.mean_s, &passage.quantiles)
     }
 
-    /// Of a run to come of a job of stages.
-    pub(crate) fn stages(report: &StagesReport) -> Self {
-        Self {
-            name: "job time of a run to come",
-            bars: Vec::new(),
-            samples: 0,
-            curve: sound(&report.curve),
-            of_curve: "predicted".to_owned(),
-            exact: Vec::new(),
-            mean: Some(report.mean_s),
-            quantiles: report.quantiles.iter().map(|row| [row.p, row.value_s]).collect(),
-        }
+    /// Of a run to come, by a model.
+    pub(crate) fn predicted(name: &'static str, curve: &[CdfPoint], mean: f64, quantiles: Vec<[f64; 2]>) -> Self {
+        let (of_curve, curve, mean) = ("predicted".to_owned(), sound(curve), Some(mean));
+        Self { name, bars: Vec::new(), samples: 0, curve, of_curve, exact: Vec::new(), mean, quantiles }
     }
 
     fn without_samples(name: &'static str, curve: &[CdfPoint], mean: Option<f64>, points: &[QuantilePoint]) -> Self {
@@ -89,14 +87,18 @@ impl Times {
     pub(crate) fn picture(&self, name: &'static str) -> Result<Option<Picture>, PlotError> {
         let bars = self.bars.first().zip(self.bars.last());
         let has_bars = self.samples > 0 && bars.is_some_and(|(first, last)| can_be_axis(first.low, last.high));
-        let ends = self.curve.first().zip(self.curve.last());
-        let has_curve = ends.is_some_and(|(first, last)| can_be_axis(first.time_s, last.time_s.min(self.drawn_to())));
         match name {
             "histogram" if has_bars => Picture::new(name, |width| self.histogram(width)).map(Some),
-            "cdf" if has_curve => Picture::new(name, |width| self.cdf(width)).map(Some),
-            "tail" if has_curve => Picture::new(name, |width| self.tail(width)).map(Some),
+            "cdf" if self.has_curve() => Picture::new(name, |width| self.cdf(width)).map(Some),
+            "tail" if self.has_curve() => Picture::new(name, |width| self.tail(width)).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Returns true if there is a distribution function to draw.
+    pub(crate) fn has_curve(&self) -> bool {
+        let ends = self.curve.first().zip(self.curve.last());
+        ends.is_some_and(|(first, last)| can_be_axis(first.time_s, last.time_s.min(self.drawn_to())))
     }
 
     fn axis(&self) -> String {
@@ -105,8 +107,7 @@ impl Times {
 
     /// The marked quantiles between two times.
     fn marks(&self, from: f64, until: f64) -> impl Iterator<Item = [f64; 2]> {
-        let marked = |p: f64| MARKED.iter().any(|marked| (marked - p).abs() < 1e-12);
-        self.quantiles.iter().copied().filter(move |[p, time]| marked(*p) && (from..=until).contains(time))
+        self.quantiles.iter().copied().filter(move |[p, time]| is_marked(*p) && (from..=until).contains(time))
     }
 
     fn histogram(&self, width: Width) -> Result<String, PlotError> {
@@ -174,36 +175,44 @@ impl Times {
     }
 
     fn cdf(&self, width: Width) -> Result<String, PlotError> {
+        fine_svg((width.pixels(), width.of(400, 320)), |area| self.draw_cdf(area, width).map(drop))
+    }
+
+    /// Draws the distribution function; returns the columns and lines of the plot.
+    pub(crate) fn draw_cdf(&self, area: &Area<'_>, width: Width) -> Result<(Range<i32>, Range<i32>), DrawError> {
         let (from, to) = (self.curve[0].time_s, self.drawn_to());
-        fine_svg((width.pixels(), width.of(400, 320)), |area| {
-            let mut chart = frame(area, width).build_cartesian_2d(from..to, 0.0..1.04)?;
-            let y = format!("probability that {} is less", if self.name == "time" { "it" } else { "the time" });
-            axes(&mut chart, &Axes { x: &self.axis(), y: &y, labels: width.of([10, 11], [5, 6]) }, &|p| {
-                format!("{p:.1}")
-            })?;
-            for [p, time] in self.marks(from, to) {
-                let guide = [(from, p), (time, p), (time, 0.0)];
-                chart.draw_series([PathElement::new(guide, line(plot::GREY.mix(0.6), 1))])?;
-            }
-            let until = |points: &[CdfPoint]| -> Vec<CdfPoint> {
-                points.iter().copied().filter(|point| (from..=to).contains(&point.time_s)).collect()
-            };
-            let (curve, exact) = (until(&self.curve), until(&self.exact));
-            let band = |end: fn(&CdfPoint) -> Option<f64>| curve.iter().filter_map(move |p| Some((p.time_s, end(p)?)));
-            let outline: Vec<_> =
-                band(|p| p.low).chain(band(|p| p.high).collect::<Vec<_>>().into_iter().rev()).collect();
-            chart.draw_series([Polygon::new(outline, plot::BLUE.mix(0.3))])?;
-            let dots = |points: Vec<CdfPoint>| points.into_iter().map(|p| (p.time_s, p.probability));
-            chart.draw_series(LineSeries::new(dots(curve), line(plot::BLUE, 2)))?;
-            chart.draw_series(DashedLineSeries::new(dots(exact), px(7), px(5), line(plot::ORANGE, 2)))?;
-            for [p, time] in self.marks(from, to) {
-                let text = label(LETTERS, plot::BLUE, HPos::Right, VPos::Bottom);
-                let dot = Circle::new((0, 0), px(4), plot::BLUE.filled());
-                let name = Text::new(quantile_name(p), (-px(6), -px(2)), text);
-                chart.draw_series([EmptyElement::at((time, p)) + dot + name])?;
-            }
-            legend(area, chart.plotting_area().get_pixel_range().0.start, &self.entries())
-        })
+        let mut chart = frame(area, width).build_cartesian_2d(from..to, 0.0..1.04)?;
+        let y = format!("probability that {} is less", if self.name == "time" { "it" } else { "the time" });
+        axes(&mut chart, &Axes { x: &self.axis(), y: &y, labels: width.of([10, 11], [5, 6]) }, &|p| format!("{p:.1}"))?;
+        for [p, time] in self.marks(from, to) {
+            let guide = [(from, p), (time, p), (time, 0.0)];
+            chart.draw_series([PathElement::new(guide, line(plot::GREY.mix(0.6), 1))])?;
+        }
+        let until = |points: &[CdfPoint]| -> Vec<CdfPoint> {
+            points.iter().copied().filter(|point| (from..=to).contains(&point.time_s)).collect()
+        };
+        let (curve, exact) = (until(&self.curve), until(&self.exact));
+        let band = |end: fn(&CdfPoint) -> Option<f64>| curve.iter().filter_map(move |p| Some((p.time_s, end(p)?)));
+        let outline: Vec<_> = band(|p| p.low).chain(band(|p| p.high).collect::<Vec<_>>().into_iter().rev()).collect();
+        chart.draw_series([Polygon::new(outline, plot::BLUE.mix(0.3))])?;
+        let dots = |points: Vec<CdfPoint>| points.into_iter().map(|p| (p.time_s, p.probability));
+        chart.draw_series(LineSeries::new(dots(curve), line(plot::BLUE, 2)))?;
+        chart.draw_series(DashedLineSeries::new(dots(exact), px(7), px(5), line(plot::ORANGE, 2)))?;
+        for [p, time] in self.marks(from, to) {
+            let text = label(LETTERS, plot::BLUE, HPos::Right, VPos::Bottom);
+            let dot = Circle::new((0, 0), px(4), plot::BLUE.filled());
+            let name = Text::new(quantile_name(p), (-px(6), -px(2)), text);
+            chart.draw_series([EmptyElement::at((time, p)) + dot + name])?;
+        }
+        if let Some(mean) = self.mean.filter(|mean| (from..=to).contains(mean)) {
+            let guide = [(mean, 0.0), (mean, 1.0)];
+            chart.draw_series(DashedLineSeries::new(guide, px(7), px(4), line(plot::ORANGE, 1)))?;
+            let text = label(LETTERS, plot::ORANGE, HPos::Left, VPos::Bottom);
+            chart.draw_series([EmptyElement::at((mean, 0.0)) + Text::new("mean", (px(4), -px(4)), text)])?;
+        }
+        let room = chart.plotting_area().get_pixel_range();
+        legend(area, room.0.start, &self.entries())?;
+        Ok(room)
     }
 
     /// Where the distribution function is drawn to: the end of the histogram, else of the line.
@@ -313,7 +322,7 @@ fn frame<'a, 'b>(area: &'a Area<'b>, width: Width) -> ChartBuilder<'a, 'b, SVGBa
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent >= 1e-3 {
-        format!("{} %", plain(within(percent, None).parse().unwrap_or(percent)))
+        format!("{}%", plain(within(percent, None).parse().unwrap_or(percent)))
     } else {
         format!("{share:e}")
     }

@@ -1,81 +1,64 @@
 //! The attempts of a log as CSV: one a row, with all that the log states of them.
 
-use std::io::Write;
-
-use crate::report::csv::CsvError;
+use crate::document::{Cell, Column, Table};
+use crate::render::wide_rows;
 use crate::trace::analysis::{StageStragglers, Usual, stragglers};
 use crate::trace::{Attempt, JobTrace, Metric, MetricUnit, Stage};
 
 /// Columns before the metrics.
-const COLUMNS: [&str; 17] = [
-    "application",
-    "stage",
-    "stage_attempt",
-    "kind",
-    "task",
-    "attempt",
-    "id",
-    "node",
-    "executor",
-    "locality",
-    "speculative",
-    "outcome",
-    "launch_s",
-    "finish_s",
-    "duration_s",
-    "over_1.5_medians",
-    "over_1.2_usual",
-];
+const COLUMNS: &str = "application stage stage_attempt kind task attempt id node executor locality speculative outcome \
+                       launch_s finish_s duration_s over_1.5_medians over_1.2_usual";
+/// Attempts that are written at a time: a log may have millions.
+const PART: usize = 4096;
 
-/// Writes the attempts in the order of stage, task and launch; what the log does not state is an empty cell. Times are in
-/// seconds since the start of the first application.
+/// Gives the attempts in the order of stage, task and launch to `put`, some at a time; what the log does not state is an empty
+/// cell. Times are in seconds since the start of the first application.
 ///
 /// # Errors
 ///
-/// [`CsvError`] where `out` cannot be written to.
-pub fn trace_csv(trace: &JobTrace, usual: &Usual, out: impl Write) -> Result<(), CsvError> {
-    let mut writer = csv::Writer::from_writer(out);
-    let header = COLUMNS.into_iter().chain(Metric::ALL.map(Metric::key));
-    writer.write_record(header).map_err(CsvError::new)?;
+/// The errors of `put`.
+pub fn trace_csv<E>(trace: &JobTrace, usual: &Usual, mut put: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    let keys = COLUMNS.split(' ').chain(Metric::ALL.map(Metric::key));
+    let columns: Vec<Column> = keys.map(|key| Column::new("").key(key)).collect();
+    let mut part = Table::new("", "", columns);
+    put(&wide_rows(&part, true))?;
     for (id, stage) in trace.stages_with_ids() {
         let found = stragglers(trace, id, usual);
-        for (index, attempt) in trace.attempts_of(id).iter().enumerate() {
-            let cells = cells(trace, stage, attempt, index, &found);
-            writer.write_record(cells.iter().chain(&metrics(trace, attempt))).map_err(CsvError::new)?;
+        let attempts: Vec<(usize, &Attempt)> = trace.attempts_of(id).iter().enumerate().collect();
+        for some in attempts.chunks(PART) {
+            part.rows = some.iter().map(|(i, attempt)| cells(trace, stage, attempt, *i, &found)).collect();
+            put(&wide_rows(&part, false))?;
         }
     }
-    writer.flush().map_err(CsvError::new)
+    Ok(())
 }
 
-fn cells(trace: &JobTrace, stage: &Stage, attempt: &Attempt, index: usize, found: &StageStragglers) -> Vec<String> {
-    let flag = |is: bool| u8::from(is).to_string();
-    let seconds = |time: Option<f64>| time.map_or_else(String::new, |time| time.to_string());
-    let application = trace.applications.get(stage.application.index()).map_or("", |found| found.id.as_str());
-    vec![
-        application.to_owned(),
-        stage.number.to_string(),
-        stage.attempt.to_string(),
-        stage.kind.key().to_owned(),
-        attempt.task.to_string(),
-        attempt.number.to_string(),
-        attempt.id.to_string(),
-        trace.node_of(attempt).map_or_else(String::new, |node| node.name.clone()),
-        trace.executor_of(attempt).map_or_else(String::new, |executor| executor.id.clone()),
-        attempt.locality.key().to_owned(),
+fn cells(trace: &JobTrace, stage: &Stage, attempt: &Attempt, index: usize, found: &StageStragglers) -> Vec<Cell> {
+    let flag = |is: bool| Cell::from(if is { "1" } else { "0" });
+    let seconds = |time: Option<f64>| Cell::from(time.map(|time| time.to_string()));
+    let metric = |metric: Metric| match metric.unit() {
+        MetricUnit::Seconds => seconds(trace.value(attempt, metric)),
+        _ => trace.amount(attempt, metric).map(|value| value.to_string()).into(),
+    };
+    let mut cells = vec![
+        trace.applications.get(stage.application.index()).map(|found| found.id.clone()).into(),
+        stage.number.to_string().into(),
+        stage.attempt.to_string().into(),
+        stage.kind.key().into(),
+        attempt.task.to_string().into(),
+        attempt.number.to_string().into(),
+        attempt.id.to_string().into(),
+        trace.node_of(attempt).map(|node| node.name.clone()).into(),
+        trace.executor_of(attempt).map(|executor| executor.id.clone()).into(),
+        attempt.locality.key().into(),
         flag(attempt.speculative),
-        attempt.outcome.key().to_owned(),
+        attempt.outcome.key().into(),
         seconds(attempt.launch().map(|time| time.seconds())),
         seconds(attempt.finish().map(|time| time.seconds())),
         seconds(attempt.duration()),
         flag(found.over_median.binary_search(&index).is_ok()),
         flag(found.over_usual.binary_search(&index).is_ok()),
-    ]
-}
-
-fn metrics(trace: &JobTrace, attempt: &Attempt) -> Vec<String> {
-    let cell = |metric: Metric| match metric.unit() {
-        MetricUnit::Seconds => trace.value(attempt, metric).map(|value| value.to_string()),
-        _ => trace.amount(attempt, metric).map(|value| value.to_string()),
-    };
-    Metric::ALL.map(|metric| cell(metric).unwrap_or_default()).into()
+    ];
+    cells.extend(Metric::ALL.map(metric));
+    cells
 }

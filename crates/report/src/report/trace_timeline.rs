@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use crate::formats::svg_parts::escaped;
 use crate::report::number::count;
 use crate::trace::analysis::{CopyFate, Usual, copies, most_at_once, stragglers};
 use crate::trace::{Attempt, Executor, JobTrace};
@@ -38,31 +39,15 @@ enum Class {
     Failed,
 }
 
-impl Class {
-    const ALL: [Self; 6] = [Self::Even, Self::Odd, Self::Vain, Self::Straggler, Self::Copy, Self::Failed];
-
-    fn colour(self) -> &'static str {
-        match self {
-            Self::Even => "#5b8db8",
-            Self::Odd => "#a3c1da",
-            Self::Vain => "#c9c9c9",
-            Self::Straggler => "#e08214",
-            Self::Copy => "#4d9d4d",
-            Self::Failed => "#c0392b",
-        }
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Even => "tasks of a stage",
-            Self::Odd => "of the next stage",
-            Self::Vain => "killed, or in vain",
-            Self::Straggler => "beyond 1.5 medians",
-            Self::Copy => "copy that won",
-            Self::Failed => "failed",
-        }
-    }
-}
+/// Colours and what they stand for, in the order of the classes.
+const PALETTE: [(&str, &str); 6] = [
+    ("#5b8db8", "tasks of a stage"),
+    ("#a3c1da", "of the next stage"),
+    ("#c9c9c9", "killed, or wasted"),
+    ("#e08214", "beyond 1.5 medians"),
+    ("#4d9d4d", "copy that won"),
+    ("#c0392b", "failed"),
+];
 
 /// How the attempts of a trace are painted.
 #[derive(Debug)]
@@ -88,9 +73,8 @@ struct Drawn {
 
 /// The picture. Attempts without a launch are not in it; one without an end goes to the end of its stage, else of the picture.
 pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
-    let palette = Class::ALL.map(|class| (class.colour(), class.text())).into();
     let colours = classes(trace, usual).into_iter().map(|class| class as usize).collect();
-    painted_svg(trace, &Paint { palette, colours, notes: BTreeMap::new() })
+    painted_svg(trace, &Paint { palette: PALETTE.into(), colours, notes: BTreeMap::new() })
 }
 
 /// The picture with colours of the caller's choice.
@@ -423,11 +407,6 @@ fn short(name: &str) -> String {
     }
     let kept: String = name.chars().take(NODE_NAME - 3).collect();
     format!("{kept}...")
-}
-
-fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

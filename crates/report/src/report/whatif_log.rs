@@ -8,7 +8,8 @@ use crate::cluster::{Advice, Comparison};
 use crate::document::{Document, Number, Piece, Report, Table};
 use crate::fit::{Replay, ReplayNode, ReplayStage};
 use crate::report::number::counted;
-use crate::report::whatif::{WhatIfReport, WhatIfSize, Words, compared, report_of};
+use crate::report::whatif::{WhatIfReport, WhatIfSize, report_of};
+use crate::report::whatif_document::{Words, compared};
 
 /// What a what-if on a log found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

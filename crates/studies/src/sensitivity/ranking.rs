@@ -95,7 +95,7 @@ pub struct SensitivityRow {
     pub note: Option<String>,
 }
 
-/// How derivatives are found.
+/// A way to find derivatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Estimator {
     /// From the replications of a schedule themselves.
@@ -112,9 +112,9 @@ pub enum Estimator {
 /// The effects of all knobs of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityReport {
-    /// How settings are compared.
+    /// The comparison of settings.
     pub method: Method,
-    /// How derivatives were found; none for other methods.
+    /// The estimator of derivatives; none for other methods.
     pub estimator: Option<Estimator>,
     /// What moves: `mean`, or a quantile such as `p95`.
     pub measure: String,

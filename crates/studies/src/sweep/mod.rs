@@ -44,6 +44,7 @@ pub mod run;
 pub mod sobol;
 pub mod spread;
 pub mod store;
+#[cfg_attr(not(feature = "parquet"), path = "no_table.rs")]
 mod table;
 pub mod tornado;
 mod wave;

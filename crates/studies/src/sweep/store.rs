@@ -406,7 +406,7 @@ impl Store {
     ///
     /// What the system says; parts that were written before stay.
     pub fn close(mut self) -> Result<Stored, StoreError> {
-        if self.stored.is_complete() {
+        if self.stored.is_complete() && table::IS_BUILT {
             let path = points_path(&self.folder);
             let results: Vec<&PointResult> = self.stored.results.values().collect();
             let bytes = table::write(&axes(&self.stored.header), &results).map_err(io::Error::other);

@@ -21,6 +21,8 @@ use toml::Value;
 
 use crate::sweep::result::{Number, PointResult};
 
+/// True if this build writes Parquet.
+pub(super) const IS_BUILT: bool = true;
 /// Rows that are compressed together, and may be read without the others.
 const GROUP: usize = 1 << 16;
 /// Key of the metadata that holds the kinds of the axes.

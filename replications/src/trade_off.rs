@@ -1,10 +1,12 @@
 //! What agents are worth as a picture: stragglers found, and how late, against false alarms, as SVG.
 
+use std::error::Error;
+
+use plotters::coord::Shift;
 use plotters::prelude::*;
+use tailspn::diagnose::long_tail::Score;
 
-use crate::diagnose::long_tail::Score;
-use crate::report::plot::{self, Area, DrawError, PlotError};
-
+const COLOURS: [RGBColor; 3] = [RGBColor(52, 101, 164), RGBColor(206, 92, 0), RGBColor(136, 138, 133)];
 /// Pixels of the picture.
 const SIZE: (u32, u32) = (960, 440);
 
@@ -43,17 +45,26 @@ impl TradeOff {
 ///
 /// # Errors
 ///
-/// [`PlotError`], which no score causes.
-pub fn trade_off_svg(curves: &[TradeOff]) -> Result<String, PlotError> {
-    plot::svg(SIZE, |area| {
+/// An error of the drawing library, which no score causes.
+pub fn trade_off_svg(curves: &[TradeOff]) -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    {
+        let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        area.fill(&WHITE)?;
         let panels = area.split_evenly((1, 2));
-        let [left, right] = [&panels[0], &panels[1]];
-        panel(left, curves, "stragglers that are found [%]", |dot| dot.found)?;
-        panel(right, curves, "share of their time until then [%]", |dot| dot.late)
-    })
+        panel(&panels[0], curves, "stragglers that are found [%]", |dot| dot.found)?;
+        panel(&panels[1], curves, "share of their time until then [%]", |dot| dot.late)?;
+        area.present()?;
+    }
+    Ok(text)
 }
 
-fn panel(area: &Area<'_>, curves: &[TradeOff], what: &str, value: impl Fn(&Dot<'_>) -> f64) -> Result<(), DrawError> {
+fn panel(
+    area: &DrawingArea<SVGBackend<'_>, Shift>,
+    curves: &[TradeOff],
+    what: &str,
+    value: impl Fn(&Dot<'_>) -> f64,
+) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
     let dots: Vec<Vec<Dot<'_>>> = curves.iter().map(TradeOff::dots).collect();
     let all = || dots.iter().flatten();
     let most = all().map(|dot| dot.wrong).fold(0.1, f64::max);
@@ -65,8 +76,7 @@ fn panel(area: &Area<'_>, curves: &[TradeOff], what: &str, value: impl Fn(&Dot<'
         .y_label_area_size(56)
         .build_cartesian_2d(-0.03 * most..1.12 * most, low - room..high + room)?;
     chart.configure_mesh().light_line_style(TRANSPARENT).x_desc("false alarms [%]").y_desc(what).draw()?;
-    let colours = [plot::BLUE, plot::ORANGE, plot::GREY];
-    for ((curve, dots), colour) in curves.iter().zip(&dots).zip(colours.into_iter().cycle()) {
+    for ((curve, dots), colour) in curves.iter().zip(&dots).zip(COLOURS.into_iter().cycle()) {
         let line = LineSeries::new(dots.iter().map(|dot| (dot.wrong, value(dot))), colour.stroke_width(2));
         chart
             .draw_series(line)?
@@ -82,7 +92,7 @@ fn panel(area: &Area<'_>, curves: &[TradeOff], what: &str, value: impl Fn(&Dot<'
         .configure_series_labels()
         .position(SeriesLabelPosition::LowerRight)
         .background_style(WHITE.mix(0.8))
-        .border_style(plot::GREY)
+        .border_style(COLOURS[2])
         .draw()
 }
 

@@ -1,0 +1,46 @@
+//! The trait of all kinds of results.
+
+use serde::Serialize;
+
+use crate::document::Document;
+use crate::render::csv::csv;
+use crate::render::look::Look;
+use crate::render::markdown::markdown;
+use crate::render::text::text;
+use crate::report::{JsonError, json};
+
+/// A result that can be printed in every form.
+pub trait Report: Serialize {
+    /// The `kind` of its JSON.
+    const KIND: &'static str;
+
+    /// Returns the result as a person reads it.
+    fn document(&self) -> Document<'_>;
+
+    /// Returns the JSON, with a line end after it.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`], which no report of this crate causes.
+    fn json(&self) -> Result<String, JsonError>
+    where
+        Self: Sized,
+    {
+        json(Self::KIND, self)
+    }
+
+    /// Returns the text for a terminal.
+    fn text(&self, look: &Look) -> String {
+        text(&self.document(), look)
+    }
+
+    /// Returns the result as GitHub's Markdown.
+    fn markdown(&self, look: &Look) -> String {
+        markdown(&self.document(), look)
+    }
+
+    /// Returns the tables as CSV; none if the kind has no CSV.
+    fn csv(&self) -> Option<String> {
+        csv(&self.document())
+    }
+}

@@ -1,0 +1,45 @@
+//! The method of an answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Choice;
+use crate::report::json::Word;
+use crate::report::number::count;
+
+/// The method of an answer, and the cost of an exact one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerMethod {
+    /// `simulation`, `exact`, or `both`.
+    pub used: Word,
+    /// By what the exact answer is found, or would be at less cost: `formula`, `states` or `series-parallel`; none where it is not
+    /// known to cost less.
+    pub exact: Option<Word>,
+    /// States that the exact answer needs.
+    pub states: Option<usize>,
+    /// Why no exact answer is known to cost less.
+    pub no_exact: Option<String>,
+}
+
+impl AnswerMethod {
+    /// By simulation, as was asked for.
+    pub fn simulation() -> Self {
+        Self { used: "simulation".into(), exact: None, states: None, no_exact: None }
+    }
+
+    /// Returns the method in words.
+    pub(crate) fn words(&self) -> String {
+        match (self.exact.as_deref(), self.states) {
+            (Some("states"), Some(states)) => format!("exact, from {} states: no replications", count(states as u128)),
+            (Some(exact), _) => format!("exact, by {exact} reduction: no replications"),
+            (None, _) => "exact: no replications".to_owned(),
+        }
+    }
+}
+
+impl From<&Choice> for AnswerMethod {
+    /// By simulation, with what is known of an exact answer.
+    fn from(choice: &Choice) -> Self {
+        let exact = choice.exact.map(|method| method.name().into());
+        Self { used: "simulation".into(), exact, states: choice.states, no_exact: choice.no_exact.clone() }
+    }
+}

@@ -1,0 +1,190 @@
+//! The document of an optimisation: the cheapest configuration that meets a deadline, and all that were judged.
+
+use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
+use crate::report::deadline_plot::Deadline;
+use crate::report::number::{count, counted, plain, value_key, value_text};
+use crate::report::optimize::{LookRow, OptimizeReport, cost_words};
+
+/// Most configurations that readers see; JSON and CSV have all.
+const MOST: usize = 200;
+
+impl Report for OptimizeReport {
+    const KIND: &'static str = "optimize";
+
+    fn document(&self) -> Document<'_> {
+        let measure = if self.measure == "mean" { "mean time" } else { &self.measure };
+        let deadline = plain(self.deadline_s);
+        let candidates = counted(self.candidates, "configuration");
+        let mut document = Document {
+            kind: "optimisation",
+            title: format!("Within {deadline} s at the least cost"),
+            question: format!("Which of {candidates} is the cheapest with a {measure} of at most {deadline} s?"),
+            answer: answer(self),
+            remarks: remarks(self),
+            plan: self.plan.clone(),
+            provenance: provenance(self),
+            ..Document::default()
+        };
+        let left = Deadline::new(self).left_out;
+        let left = if left > 0 { format!(" {} are not drawn.", count(left as u128)) } else { String::new() };
+        let caption = format!(
+            "Each mark is a configuration: its cost, its time, and as a grey line the interval by which it was judged. It meets the \
+             deadline if the whole interval is at or below the line, and fails if the interval is above.{left}"
+        );
+        let draw = || Deadline::new(self).picture();
+        document.figure(Figure::new("Cost and time of the configurations", caption).drawn(draw));
+        document.table(points(self));
+        document
+    }
+}
+
+/// Returns the values of a configuration in words.
+fn words(report: &OptimizeReport, row: &LookRow) -> String {
+    let cells = report.axes.iter().zip(&row.values);
+    let words = cells.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the measure of a configuration; none if nothing was run.
+fn time(at: &str, row: &LookRow) -> Option<Number> {
+    Some(Number::new(format!("{at}/value_s"), row.value_s?, "s").between(row.low_s, row.high_s))
+}
+
+/// Returns the cost of a configuration, with its interval if it is an estimate.
+fn cost(at: &str, row: &LookRow) -> Number {
+    Number::new(format!("{at}/cost"), row.cost, "").between(row.cost_low, row.cost_high)
+}
+
+/// `workers = 4, cost 4, p95 120 s`.
+fn point(report: &OptimizeReport, at: &str, row: &LookRow) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = vec![format!("{}, cost ", words(report, row)).into(), cost(at, row).into()];
+    if let Some(time) = time(at, row) {
+        pieces.extend([format!(", {} ", report.measure).into(), time.into()]);
+    }
+    pieces.push(".".into());
+    pieces
+}
+
+/// Returns the chosen configuration, why no cheaper one was taken, and the confidence.
+fn answer(report: &OptimizeReport) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    match &report.chosen {
+        Some(chosen) => {
+            pieces.push("The cheapest configuration that meets the deadline: ".into());
+            pieces.extend(point(report, "/chosen", chosen));
+            if report.answer != "meets" && report.cost_per_s.is_some() {
+                pieces.push(" No other costs less by more than the indifference.".into());
+            }
+        }
+        None => pieces.push(
+            match &*report.answer {
+                "none" => "No configuration meets the deadline.",
+                "undecided" => {
+                    "Undecided: no configuration was shown to meet the deadline, and not all were shown to fail."
+                }
+                _ => "Nothing was decided.",
+            }
+            .into(),
+        ),
+    }
+    match &report.next_cheaper {
+        Some(cheaper) => {
+            let which = match &report.chosen {
+                _ if report.cost_per_s.is_some() => "nearest in cost",
+                Some(_) => "next cheaper one",
+                None => "last in order of cost",
+            };
+            let verdict = match &*cheaper.verdict {
+                "undecided" | "stopped" => "stayed undecided",
+                "meets" => "meets it too",
+                verdict => verdict,
+            };
+            pieces.push(format!(" The {which} {verdict}: ").into());
+            pieces.extend(point(report, "/next_cheaper", cheaper));
+        }
+        None if report.chosen.is_some() && report.cost_per_s.is_none() => {
+            pieces.push(" No configuration is cheaper.".into())
+        }
+        None => {}
+    }
+    if report.answer != "stopped" {
+        let level = plain(100.0 * report.confidence);
+        pieces.push(format!(" All these decisions hold together with {level}% confidence.").into());
+    }
+    pieces
+}
+
+fn remarks(report: &OptimizeReport) -> Vec<String> {
+    let remark = match &*report.answer {
+        "meets" if report.cost_per_s.is_some() => "Another configuration may cost less.",
+        "meets" => "A cheaper configuration stayed undecided, and may meet the deadline too.",
+        "undecided" => "More `max_replications`, or a smaller `indifference`, decide nearer to the deadline.",
+        "stopped" => "Partial: the search was stopped before its end.",
+        _ => return Vec::new(),
+    };
+    vec![remark.to_owned()]
+}
+
+fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
+    let search = match &*report.search {
+        "bisection" => "bisection",
+        "comparison" => "comparison of estimated costs",
+        _ => "rising cost",
+    };
+    let dear = if report.cost_per_s.is_some() { ", or too expensive at any time" } else { "" };
+    let left_out = match report.eliminated {
+        0 => "0".to_owned(),
+        some => format!("{} (no faster than one that fails{dear})", count(some.into())),
+    };
+    [
+        ("tailspn", report.version.to_string()),
+        ("seed", report.seed.to_string()),
+        ("search", search.to_owned()),
+        ("cost", cost_words(report)),
+        ("judged", count(report.looked_at.len() as u128)),
+        ("excluded", left_out),
+        ("replications", count(report.replications.into())),
+    ]
+    .map(|(name, value)| [name.to_owned(), value])
+    .into()
+}
+
+/// Returns the configurations that were judged, in the order of the search.
+fn points(report: &OptimizeReport) -> Table {
+    let mut columns = vec![Column::new("no.").key("point").show(Show::Csv), Column::new("configuration")];
+    columns.extend(report.axes.iter().map(|axis| Column::new("").key(axis.key.clone()).show(Show::Csv)));
+    columns.extend([
+        Column::new("cost").key("cost").ends(),
+        Column::new("verdict").key("verdict"),
+        Column::new("").key("chosen").show(Show::Csv),
+        Column::new("").key("measure").show(Show::Csv),
+        Column::new(report.measure.clone()).unit("s").key("value_s").ends_as("low_s", "high_s"),
+        Column::new("level").unit("%").key("level").show(Show::Room),
+        Column::new("replications").key("replications").show(Show::Room),
+        Column::new("").key("looks").show(Show::Csv),
+        Column::new("").key("seed").show(Show::Csv),
+    ]);
+    let row = |(i, row): (usize, &LookRow)| {
+        let at = format!("/looked_at/{i}");
+        let chosen = report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point);
+        let shown = if chosen { format!("{}, chosen", row.verdict) } else { row.verdict.to_string() };
+        let mut cells: Vec<Cell> = vec![row.point.to_string().into(), words(report, row).into()];
+        cells.extend(row.values.iter().map(|value| Cell::from(value.as_ref().map(value_key))));
+        cells.extend([
+            cost(&at, row).into(),
+            Cell::named(shown, row.verdict.to_string()),
+            chosen.to_string().into(),
+            report.measure.clone().into(),
+            time(&at, row).into(),
+            Number::new(format!("{at}/level"), row.level, "").percent().into(),
+            Number::count(format!("{at}/replications"), row.replications).into(),
+            row.looks.to_string().into(),
+            report.seed.to_string().into(),
+        ]);
+        cells
+    };
+    let note =
+        "In the order of the search. Each interval is the one by which the configuration was judged, at its own level.";
+    let rows = report.looked_at.iter().enumerate().map(row);
+    Table::new("Configurations that were judged", note, columns).rows(rows).most(MOST).wide()
+}

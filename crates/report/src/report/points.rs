@@ -1,0 +1,46 @@
+//! Points of distributions: quantiles, and probabilities at times.
+
+use serde::{Deserialize, Serialize};
+
+/// The quantiles that every distribution has.
+pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
+/// A point of a distribution that is known exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QuantilePoint {
+    /// The probability, in (0, 1).
+    pub p: f64,
+    /// The time \[s\].
+    pub value: f64,
+    /// It is certainly not below this \[s\]; only where the method gives bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// It is certainly not above this \[s\]; only where the method gives bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+impl QuantilePoint {
+    /// A quantile by a method without bounds.
+    pub(crate) fn exact(p: f64, value: f64) -> Self {
+        Self { p, value, low: None, high: None }
+    }
+}
+
+/// A probability at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CdfPoint {
+    /// When \[s\].
+    pub time_s: f64,
+    /// Probability of having reached the goal by then.
+    pub probability: f64,
+    /// Density there \[1/s\]; only where the method gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub density_per_s: Option<f64>,
+    /// The probability is certainly not below this; only where the method gives bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// The probability is certainly not above this; only where the method gives bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}

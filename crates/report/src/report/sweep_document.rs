@@ -1,0 +1,190 @@
+//! The document of a sweep: its configurations, their changes against the base, and the settings ranked by effect.
+
+use crate::document::parts::setting;
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::report::number::{count, counted, value_key, value_text};
+use crate::report::sweep::SweepReport;
+use crate::report::sweep_plot::sweep_pictures;
+use crate::sweep::{self, Design, Level, PointResult};
+
+/// Most configurations that readers see; JSON and CSV have all.
+const MOST: usize = 200;
+
+impl Report for SweepReport {
+    const KIND: &'static str = "sweep";
+
+    fn document(&self) -> Document<'_> {
+        let axes: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
+        let mut document = Document {
+            kind: "sweep",
+            title: match &axes[..] {
+                [one] => format!("Effect of {one}"),
+                [one, other] => format!("Effect of {one} and {other}"),
+                more => format!("Effect of {} settings", more.len()),
+            },
+            question: format!(
+                "What does each setting do to the time, and which helps most? {}.",
+                counted(self.points.len() as u128, "configuration")
+            ),
+            answer: answer(self),
+            headline: base(self),
+            remarks: remarks(self),
+            plan: self.plan.clone(),
+            provenance: provenance(self),
+            ..Document::default()
+        };
+        for (name, title, caption) in FIGURES {
+            let draw = move || Ok(sweep_pictures(self)?.into_iter().find(|picture| picture.name == name));
+            document.figure(Figure::new(title, caption).drawn(draw));
+        }
+        document.table(knobs(self));
+        document.table(points(self));
+        document
+    }
+}
+
+/// Names, titles and captions of the figures.
+const FIGURES: [(&str, &str, &str); 3] = [
+    ("curve", "Time over the setting", "Mean, p95 and p99 of the time at each value, with their intervals."),
+    ("heat", "Time over both settings", "The mean time at each pair of values; dark is short."),
+    (
+        "tornado",
+        "Effect of each setting",
+        "How far the mean time moves from the base at the best and the worst value of each setting. The values stand next to the bars; \
+         the black lines are intervals.",
+    ),
+];
+
+fn remarks(report: &SweepReport) -> Vec<String> {
+    let found = format!("Partial: {} of {} configurations are complete.", report.points.len(), report.planned);
+    let unreached: u64 = report.points.iter().map(|point| point.replications - point.reached).sum();
+    let unreached = (unreached > 0).then(|| format!("{} did not reach the goal.", counted(unreached, "replication")));
+    report.partial.then_some(found).into_iter().chain(unreached).collect()
+}
+
+fn provenance(report: &SweepReport) -> Vec<[String; 2]> {
+    let engines: std::collections::BTreeSet<&str> = report.points.iter().map(|point| point.engine.as_str()).collect();
+    [
+        ("tailspn", report.version.clone()),
+        ("seed", report.seed.to_string()),
+        ("engine", engines.into_iter().collect::<Vec<_>>().join(", ")),
+        ("replications", count(report.replications.into())),
+    ]
+    .map(|(name, value)| [name.to_owned(), value])
+    .into()
+}
+
+/// Returns the values of a configuration in words.
+fn settings(report: &SweepReport, point: &PointResult) -> String {
+    let named = report.axes.iter().zip(&point.values);
+    let words = named.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns which configuration saves most.
+fn answer(report: &SweepReport) -> Vec<Piece> {
+    let saves = |number: &sweep::Number| number.high.unwrap_or(number.value) < 0.0;
+    let points = report.points.iter().enumerate().filter_map(|(i, point)| Some((i, point, point.difference_s?)));
+    let best = points.filter(|(_, _, difference)| saves(difference)).min_by(|a, b| a.2.value.total_cmp(&b.2.value));
+    let Some((i, point, difference)) = best else {
+        return vec!["No value makes the time significantly shorter than at the base.".into()];
+    };
+    let mut pieces = vec![
+        format!("Largest saving: {} changes the mean time by ", settings(report, point)).into(),
+        Number::of_sweep(format!("/points/{i}/difference_s"), &difference, "s").signed().into(),
+    ];
+    if let Some(ratio) = &point.ratio {
+        let ratio = Number::of_sweep(format!("/points/{i}/ratio"), ratio, "").change();
+        pieces.extend([", or ".into(), ratio.into()]);
+    }
+    pieces.push(".".into());
+    pieces
+}
+
+/// Returns the times of the base.
+fn base(report: &SweepReport) -> Option<Headline> {
+    let (i, base) = report.points.iter().enumerate().find(|(_, point)| point.point == 0)?;
+    let number = |name: &str, number: &Option<sweep::Number>| {
+        number.as_ref().map(|number| Number::of_sweep(format!("/points/{i}/{name}"), number, "s"))
+    };
+    let quantiles = [number("p50_s", &base.p50_s), number("p95_s", &base.p95_s), number("p99_s", &base.p99_s)];
+    Some(Headline { of: Some("the base".to_owned()), mean: number("mean_s", &base.mean_s)?, quantiles })
+}
+
+fn knobs(report: &SweepReport) -> Table {
+    let columns = [
+        Column::new("setting"),
+        Column::new("best"),
+        Column::new("change").unit("s"),
+        Column::new("change").unit("%"),
+        Column::new("worst"),
+        Column::new("change").unit("s").show(Show::Room),
+        Column::new("swing").unit("s"),
+    ];
+    let note = "One setting at a time, all others as in the base. Swing: from the shortest mean time to the longest.";
+    let mut table = Table::new("Settings by effect", note, columns).level(report.level);
+    for (i, knob) in report.tornado.iter().enumerate() {
+        let at = format!("/tornado/{i}");
+        let change = |name: &str, level: &Level| {
+            Cell::from(Number::of_sweep(format!("{at}/{name}/difference_s"), &level.difference_s, "s").signed())
+        };
+        let ratio = knob.best.ratio.as_ref();
+        let ratio = ratio.map(|ratio| Number::of_sweep(format!("{at}/best/ratio"), ratio, "").change());
+        let digits = knob.worst.difference_s.half_width().filter(|half| *half > 0.0);
+        let swing = Number { digits_of: digits, ..Number::new(format!("{at}/swing_s"), knob.swing_s, "s") };
+        table.rows.push(vec![
+            knob.name.clone().into(),
+            setting(format!("{at}/best/value"), &knob.best.value),
+            change("best", &knob.best),
+            ratio.into(),
+            setting(format!("{at}/worst/value"), &knob.worst.value),
+            change("worst", &knob.worst),
+            swing.into(),
+        ]);
+    }
+    table
+}
+
+/// Returns all configurations; CSV has a column for each axis; an empty cell is the base's value.
+fn points(report: &SweepReport) -> Table {
+    // if one axis changes at a time, most columns would be empty
+    let one_at_a_time = report.design == Design::Each.name();
+    let shown = if one_at_a_time { Show::Csv } else { Show::Always };
+    let changed = if one_at_a_time { Show::Always } else { Show::Csv };
+    let mut columns = vec![Column::new("no.").key("point"), Column::new("changed").show(changed)];
+    columns.extend(report.axes.iter().map(|axis| Column::new(axis.name.clone()).show(shown)));
+    columns.extend(report.axes.iter().map(|axis| Column::new("").key(axis.key.clone()).show(Show::Csv)));
+    columns.extend(["replications", "reached"].map(|key| Column::new(key).key(key).show(Show::Csv)));
+    let time =
+        |(title, show): (&'static str, Show)| Column::new(title).unit("s").key(format!("{title}_s")).ends().show(show);
+    let times = [("mean", Show::Always), ("p50", Show::Room), ("p95", Show::Always), ("p99", Show::Room)];
+    columns.extend(times.map(time));
+    columns.push(Column::new("change").unit("s").key("difference_s").ends());
+    columns.push(Column::new("change").unit("%").key("ratio").ends());
+    columns.extend(["level", "seed"].map(|key| Column::new(key).key(key).show(Show::Csv)));
+    let rows = report.points.iter().enumerate().map(|(i, point)| row(report, i, point));
+    let note = "Changes are against the base.";
+    Table::new("Configurations", note, columns).rows(rows).level(report.level).most(MOST).wide()
+}
+
+fn row(report: &SweepReport, i: usize, point: &PointResult) -> Vec<Cell> {
+    let at = format!("/points/{i}");
+    let name = if point.point == 0 { "base".to_owned() } else { point.point.to_string() };
+    let mut cells = vec![Cell::named(name, point.point.to_string()), settings(report, point).into()];
+    let values = point.values.iter().enumerate();
+    cells.extend(
+        values.map(|(k, value)| Cell::from(value.as_ref().map(|value| setting(format!("{at}/values/{k}"), value)))),
+    );
+    cells.extend(point.values.iter().map(|value| Cell::from(value.as_ref().map(value_key))));
+    let counts = [("replications", point.replications), ("reached", point.reached)];
+    cells.extend(counts.map(|(name, value)| Cell::from(Number::count(format!("{at}/{name}"), value))));
+    let number = |name: &str, number: &Option<sweep::Number>, unit: &'static str| {
+        number.as_ref().map(|number| Number::of_sweep(format!("{at}/{name}"), number, unit))
+    };
+    let times = [("mean_s", &point.mean_s), ("p50_s", &point.p50_s), ("p95_s", &point.p95_s), ("p99_s", &point.p99_s)];
+    cells.extend(times.map(|(name, value)| Cell::from(number(name, value, "s"))));
+    cells.push(number("difference_s", &point.difference_s, "s").map(Number::signed).into());
+    cells.push(number("ratio", &point.ratio, "").map(Number::change).into());
+    cells.extend([report.level.to_string(), report.seed.to_string()].map(Cell::from));
+    cells
+}

@@ -1,0 +1,184 @@
+//! The documents of a what-if, policies side by side, and of the catalogue of detectors.
+
+use crate::document::parts::{partial, wall};
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
+use crate::render::bars_text;
+use crate::report::number::{count, counted, quantile_name};
+use crate::report::rows_plot::BarRow;
+use crate::report::whatif::{ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport};
+use crate::report::whatif_plot::what_if_picture;
+
+/// The words of a comparison.
+pub(super) struct Words {
+    /// The tasks that the detectors look at.
+    pub(super) tasks: &'static str,
+    /// True if energy is part of the answer.
+    pub(super) energy: bool,
+}
+
+impl Report for WhatIfReport {
+    const KIND: &'static str = "whatif";
+
+    fn document(&self) -> Document<'_> {
+        let jobs = [counted(self.maps, "map task"), counted(self.reduces, "reduce task")].join(" and ");
+        let question = format!(
+            "What would {} with {jobs} gain from speculative copies, on {} with {}?",
+            counted(self.jobs as u128, "job"),
+            counted(self.nodes, "node"),
+            counted(self.slots, "slot")
+        );
+        let mut document = Document {
+            kind: "what-if about stragglers",
+            title: format!("{} policies compared", self.policies.len()),
+            question,
+            plan: self.plan.clone(),
+            ..Document::default()
+        };
+        compared(&mut document, self, &Words { tasks: "map tasks", energy: true });
+        document
+    }
+}
+
+/// Adds the answer, job times, costs, detector quality and provenance.
+pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport, words: &Words) {
+    document.answer.push(format!("Advice: {}.", report.advice.trim_end_matches('.')).into());
+    document.remarks.extend(partial(report.partial, report.replications));
+    document.headline = fastest(report);
+    document.fact("replications", Number::count("/replications", report.replications));
+    document.fact("partial", Number::count("/partial", report.partial.into()));
+    let base = report.policies.iter().find(|row| row.name == report.baseline).map(|row| row.job_time_s.value);
+    let bar = move |row: &PolicyRow| BarRow {
+        name: row.name.clone(),
+        bar: [0.0, row.job_time_s.value],
+        marks: base.into_iter().collect(),
+        text: Number::measured("", &row.job_time_s, "s").text(),
+        ..BarRow::default()
+    };
+    document.table(times(report));
+    let caption = "The bar reaches to the mean job time, with its interval in black; the lines are p95 and p99; the dot is the energy, on \
+                   the axis above.";
+    let figure = Figure::new("Mean job times", caption)
+        .drawn(|| what_if_picture(report).map(Some))
+        .written(move |look| bars_text("mean [s]", &report.policies.iter().map(bar).collect::<Vec<_>>(), look));
+    document.figure(figure);
+    document.table(costs(report, words.energy));
+    document.table(quality(report, words.tasks));
+    let wall = wall(report.wall_s);
+    document.provenance = [
+        ("tailspn", report.version.to_string()),
+        ("engine", "cluster simulator".to_owned()),
+        ("seed", report.seed.to_string()),
+        ("replications of each policy", count(report.replications.into())),
+        ("time of the replications", wall),
+    ]
+    .map(|(name, value)| [name.to_owned(), value])
+    .into();
+}
+
+/// The times of the policy with the shortest mean.
+fn fastest(report: &WhatIfReport) -> Option<Headline> {
+    let by_mean =
+        |a: &(usize, &PolicyRow), b: &(usize, &PolicyRow)| a.1.job_time_s.value.total_cmp(&b.1.job_time_s.value);
+    let (i, row) = report.policies.iter().enumerate().min_by(by_mean)?;
+    let tail = |p: f64| {
+        let found = row.tails.iter().enumerate().find(|(_, tail)| (tail.p - p).abs() < 1e-12);
+        found.map(|(t, tail)| Number::measured(format!("/policies/{i}/tails/{t}"), &tail.quantity, "s"))
+    };
+    let mean = Number::measured(format!("/policies/{i}/job_time_s"), &row.job_time_s, "s");
+    Some(Headline { of: Some(format!("policy {}", row.name)), mean, quantiles: [None, tail(0.95), tail(0.99)] })
+}
+
+fn times(report: &WhatIfReport) -> Table {
+    let note = format!("Changes are against `{}`, replication by replication.", report.baseline);
+    let mut columns = vec![Column::new("policy"), Column::new("mean").unit("s").key("job_time")];
+    let first = report.policies.first().map_or(&[][..], |row| &row.tails);
+    let tail = |tail: &TailRow| quantile_name(tail.p);
+    columns.extend(first.iter().map(tail).map(|p| Column::new(&*p).unit("s").key(format!("job_time_{p}"))));
+    columns.push(Column::new("change").unit("s").key("job_time_difference"));
+    columns.push(Column::new("change").unit("%").key("job_time_ratio"));
+    let mut table = Table::new("Job time", note, columns).level(report.level);
+    for (i, row) in report.policies.iter().enumerate() {
+        let at = format!("/policies/{i}");
+        let mut cells: Vec<Cell> = vec![row.name.clone().into()];
+        cells.push(Number::measured(format!("{at}/job_time_s"), &row.job_time_s, "s").into());
+        let tail =
+            |(t, tail): (usize, &TailRow)| Number::measured(format!("{at}/tails/{t}"), &tail.quantity, "s").into();
+        cells.extend(row.tails.iter().enumerate().map(tail));
+        cells.extend(changes(&format!("{at}/job_time_change"), row.job_time_change.as_ref(), "s", ("s", 1.0)));
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// A difference in its unit, shown in another one, and a ratio in percent.
+fn changes(at: &str, change: Option<&ChangeRow>, unit: &'static str, shown: (&'static str, f64)) -> [Cell; 2] {
+    let difference = change.map(|change| {
+        let number = Number::measured(format!("{at}/difference"), &change.difference, unit);
+        number.shown_in(shown.0, shown.1).signed()
+    });
+    let ratio = change.and_then(|change| change.ratio.as_ref());
+    [difference.into(), ratio.map(|ratio| Number::measured(format!("{at}/ratio"), ratio, "").change()).into()]
+}
+
+fn costs(report: &WhatIfReport, with_energy: bool) -> Table {
+    const KILO: f64 = 1e-3;
+    let energy = if with_energy { Show::Always } else { Show::Csv };
+    let columns = [
+        Column::new("policy"),
+        Column::new("killed").unit("s").key("wasted_slot_time"),
+        Column::new("copies").key("copies"),
+        Column::new("won").key("copies_won"),
+        Column::new("energy").unit("kJ").key("energy").show(energy),
+        Column::new("change").unit("kJ").key("energy_difference").show(if with_energy { Show::Room } else { energy }),
+        Column::new("change").unit("%").key("energy_ratio").show(energy),
+    ];
+    let what = if with_energy { " and energy" } else { "" };
+    let note = "Killed: slot time of attempts that were killed. Won: copies that finished before their original.";
+    let mut table = Table::new(format!("Cost: slot time, copies{what}"), note, columns).level(report.level);
+    for (i, row) in report.policies.iter().enumerate() {
+        let number = |name: &str, unit, value| Number::measured(format!("/policies/{i}/{name}"), value, unit);
+        let mut cells: Vec<Cell> =
+            vec![row.name.clone().into(), number("wasted_slot_s", "s", &row.wasted_slot_s).into()];
+        cells.extend([number("copies", "", &row.copies), number("copies_won", "", &row.copies_won)].map(Cell::from));
+        cells.push(number("energy_j", "J", &row.energy_j).shown_in("kJ", KILO).into());
+        cells.extend(changes(&format!("/policies/{i}/energy_change"), row.energy_change.as_ref(), "J", ("kJ", KILO)));
+        table.rows.push(cells);
+    }
+    table
+}
+
+fn quality(report: &WhatIfReport, tasks: &str) -> Table {
+    let first = report.policies.first().map_or(&[][..], |row| &row.metrics);
+    let metric = |metric: &MetricRow| Column::new(metric.name.replace('_', " ")).key(metric.name.clone());
+    let columns = [Column::new("policy")].into_iter().chain(first.iter().map(metric));
+    let title = format!("Detector quality ({tasks})");
+    let mut table =
+        Table::new(title, "Latencies and times are relative to the median task time.", columns).level(report.level);
+    for (i, row) in report.policies.iter().enumerate() {
+        let metric = |(m, metric): (usize, &MetricRow)| -> Cell {
+            let number = |value| Number::measured(format!("/policies/{i}/metrics/{m}/value"), value, "");
+            metric.value.as_ref().map(number).into()
+        };
+        table
+            .rows
+            .push([row.name.clone().into()].into_iter().chain(row.metrics.iter().enumerate().map(metric)).collect());
+    }
+    table
+}
+
+impl Report for DetectorsReport {
+    const KIND: &'static str = "detectors";
+
+    fn document(&self) -> Document<'_> {
+        let source =
+            |row: &DetectorRow| (!row.source.is_empty()).then(|| format!("{} (docs/references.md)", row.source));
+        let row = |row: &DetectorRow| {
+            vec![(&*row.name).into(), (&*row.rule).into(), (&*row.needs).into(), source(row).into()]
+        };
+        let mut document =
+            Document { kind: "catalogue", title: "Straggler detectors".to_owned(), ..Document::default() };
+        let columns = ["detector", "flags", "needs", "source"];
+        document.table(Table::new("", "", columns).rows(self.detectors.iter().map(row)).cards());
+        document
+    }
+}
