@@ -142,6 +142,7 @@ converts![
     crate::mapreduce::task_times::PhaseWarning,
     crate::mapreduce::analytic::QuantileError,
     crate::mapreduce::SettingProblem,
+    crate::plan::DataSizeError,
     crate::plan::OpenError,
     crate::plan::PlanError,
     // studies

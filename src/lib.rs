@@ -42,7 +42,8 @@
 //! | averages in the long run | [`Net::steady_state`](net::Net::steady_state) |
 //! | the same without replications; deadlock and liveness | [`Solve::solution`](solve::Solve::solution) |
 //! | invariants, traps and bounds without states | [`structure`] |
-//! | the time of a job from its profile | [`mapreduce`], [`stages`], [`cluster`] |
+//! | the time of a job from its plan | [`plan::JobPlan`], [`report::EstimateJob`] |
+//! | its models | [`mapreduce`], [`stages`], [`cluster`] |
 //! | what ran, and why it was slow | [`trace`], [`diagnose`], [`fit`] |
 //! | many configurations | [`sweep`], [`sensitivity`], [`optimize`] |
 //!
@@ -81,3 +82,8 @@ pub use tailspn_studies::{KeyProblem, StudyError, answer, job_time, optimize, se
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// The samples of the page about library calls, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+pub struct Library;

@@ -1,16 +1,26 @@
 //! Everything that most programs need: `use tailspn::prelude::*;`.
 //!
 //! Owns no item: nets and how to build them, the three builders that ask a net ([`Net::simulation`],
-//! [`Net::steady_state`], [`Solve::solution`]), and the number with its
-//! doubt.
+//! [`Net::steady_state`], [`Solve::solution`]), plans of jobs and their estimate ([`EstimateJob`]), the three studies ([`Sweep`],
+//! [`Sensitivity`], [`Optimization`]), documents, and the number with its doubt.
 
 #[doc(no_inline)]
 pub use crate::estimate::{Doubt, Measured, StopRule};
 #[doc(no_inline)]
 pub use crate::net::{Delay, Law, Memory, Net, NetBuilder, PlaceId, Servers, Timing, TransitionId};
 #[doc(no_inline)]
+pub use crate::optimize::Optimization;
+#[doc(no_inline)]
+pub use crate::plan::{DataSize, JobPlan, Planned, Planning};
+#[doc(no_inline)]
+pub use crate::report::{Document, EstimateJob, EstimatedJob, Report};
+#[doc(no_inline)]
+pub use crate::sensitivity::Sensitivity;
+#[doc(no_inline)]
 pub use crate::sim::{Backend, Ending, EngineChoice, Simulation, SimulationResult, SteadyResult, SteadySimulation};
 #[doc(no_inline)]
 pub use crate::solve::{AverageResult, PassageResult, Solution, Solve, StateResult};
+#[doc(no_inline)]
+pub use crate::sweep::{Axis, Sweep};
 #[doc(no_inline)]
 pub use crate::watch::{Unwatched, Watch};

@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use tailspn::job_time::{EstimateMethod, ExactJobTime, JobEstimate, estimate_job};
+use tailspn::job_time::{EstimateMethod, JobEstimate, estimate_job};
 use tailspn::mapreduce::Plan;
 use tailspn::plan::JobPlan;
-use tailspn::report::{AnalyticSummary, JobReport, job_report};
+use tailspn::report::{JobReport, estimate_report};
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};
 use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
-use crate::cli::notes::{Failure, Note};
+use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{only_whatif, read_job};
@@ -26,9 +26,9 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let plan = match read_job(args.plan.as_deref(), terminal)? {
+    let plan = match read_job(args.plan.as_deref(), &args.planned, terminal)? {
         JobPlan::MapReduce(plan) => *plan,
-        JobPlan::Stages(plan) => return estimate_stages::run(plan, args, terminal),
+        JobPlan::Stages(plan) => return estimate_stages::run(&plan, args, terminal),
         plan => return Err(only_whatif(&plan, "estimate")),
     };
     run_phases(plan, args, started, terminal)
@@ -36,12 +36,11 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
 
 /// Estimates a job of nine phases.
 fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &Terminal) -> Result<Exit, Failure> {
-    if args.size.is_given() || args.speculation.is_some() {
-        let note =
-            Note::problem("--input-size, --executors, --cores, --partitions and --speculation are for plans of stages");
-        return Err(Failure::new(
+    if args.speculation.is_some() {
+        return Err(Failure::helped(
             Exit::Usage,
-            note.with_help("`tailspn fit LOG` makes one; this plan has keys for its sizes"),
+            "`--speculation` is for plans of stages; this plan has a section `[speculation]`",
+            "`tailspn fit LOG` writes a plan of stages",
         ));
     }
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
@@ -59,9 +58,9 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     let found = estimate_job(&plan, method, &ensemble, &progress).map_err(|error| estimate_failure(&error))?;
     drop(progress);
     tell_phases(&found.phases, terminal);
-    let mut report = report_of(&plan, &found, args.run.level)?;
+    let report = estimate_report(&plan, &found, args.run.level);
+    let mut report = report.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
     report.add_cost(started.elapsed());
-    report.add_method();
     let advice = advise(&mut report, &found, args.method);
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
@@ -70,29 +69,6 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     }
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(found.simulated.as_ref().map_or(Exit::Success, |simulated| end_of(&simulated.run)))
-}
-
-/// The report of an estimate.
-fn report_of(plan: &Plan, found: &JobEstimate, level: f64) -> Result<JobReport, Failure> {
-    let mut report = job_report(plan, &found.phases, level);
-    report.no_analytic.clone_from(&found.no_formula);
-    report.analytic = match &found.exact {
-        None => None,
-        Some(ExactJobTime::Formula(time)) => Some(AnalyticSummary::new(time)),
-        Some(ExactJobTime::Parts(time)) => {
-            let summary = AnalyticSummary::of_completion(time);
-            Some(summary.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?)
-        }
-    };
-    if let Some(simulated) = &found.simulated {
-        report.add_run(&simulated.run, &simulated.question);
-        report.add_attempts(&simulated.run, &simulated.rewards);
-        match &simulated.critical_path {
-            Ok(path) => report.add_critical_path(path),
-            Err(reason) => report.no_critical = Some(reason.clone()),
-        }
-    }
-    Ok(report)
 }
 
 /// Whether an exact answer would do, and how to get it.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailspn::optimize::{Answer, Optimization, OptimizePlan};
+use tailspn::optimize::{Answer, Measure, Optimization, OptimizePlan};
 use tailspn::report::optimize_report;
 
 use crate::cli::args::OptimizeArgs;
@@ -23,13 +23,13 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     may_draw(&args.plots, args.force)?;
     let text = PlanText::read(file, terminal)?;
     let mut plan = text.plan(OptimizePlan::read, &keys_of("optimize"), terminal)?;
-    plan.optimize.deadline_s = args.deadline.or(plan.optimize.deadline_s);
-    if let Some(measure) = args.measure {
+    if let Some(measure) = args.measure.or(args.probability.map(Measure::Quantile)) {
         plan.optimize.measure = measure.name();
     }
     plan.sweep.seed = args.seed.unwrap_or(plan.sweep.seed);
     let failed = |error| study_failure(error, &text);
-    let mut search = Optimization::new(plan, file.parent().unwrap_or(Path::new(""))).map_err(failed)?;
+    let mut search =
+        Optimization::planned(plan, file.parent().unwrap_or(Path::new("")), &args.planned.options()).map_err(failed)?;
     search.threads = args.threads;
     tell_warnings(&search.warnings, &search.subject, terminal);
     catch_interrupt(terminal);

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use tailspn::plan::{JobPlan, Loaded, PlanError, PlanProblem, PlanWarning, ProblemKind, Work};
+use tailspn::plan::{JobPlan, Loaded, PlanError, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work};
 
+use crate::cli::args::PlanArgs;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
@@ -60,9 +61,22 @@ pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> 
     warnings.iter().map(|old| Note::warning(old.to_string()).at(source, old.span.clone())).collect()
 }
 
-/// The plan of a job in a file; the default job without a file.
-pub(crate) fn read_job(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
-    path.map_or_else(|| Ok(JobPlan::default()), |path| PlanText::read(path, terminal)?.job(Work::MapReduce, terminal))
+/// The plan of a job in a file with the options of the command line; the default job without a file.
+pub(crate) fn read_job(path: Option<&Path>, options: &PlanArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
+    let plan = match path {
+        Some(path) => PlanText::read(path, terminal)?.job(Work::MapReduce, terminal)?,
+        None => JobPlan::default(),
+    };
+    plan.with_all(&options.options()).plan().map_err(|error| options_refused(&error))
+}
+
+/// Options that a plan has no meaning for, or values that do not fit together with its own.
+pub(crate) fn options_refused(error: &PlanError) -> Failure {
+    let note = |problem: &PlanProblem| match problem.kind {
+        ProblemKind::Option => Note::problem(problem.to_string()),
+        _ => Note::problem(format!("with these options, {problem}")),
+    };
+    Failure { exit: Exit::Usage, notes: error.problems.iter().map(note).collect() }
 }
 
 /// Refuses a plan that only the cluster simulator can run.

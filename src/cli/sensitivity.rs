@@ -8,7 +8,7 @@ use tailspn::sweep::SweepPlan;
 use crate::cli::args::SensitivityArgs;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
-use crate::cli::notes::{Failure, Source};
+use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
@@ -52,6 +52,10 @@ fn is_net(text: &str) -> bool {
 /// Reads a plan, or a net, and the text of the plan.
 fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sensitivity, PlanText), Failure> {
     if is_net(&String::from_utf8_lossy(&read_bytes(path)?)) {
+        if let Some(option) = args.planned.options().first() {
+            let note = Note::problem(format!("`{}` is for a plan of a job; this is a net", option.name()));
+            return Err(Failure::new(Exit::Usage, note.with_help("write a plan with `sweep.base`")));
+        }
         let text = PlanText { source: Source::new(path.display().to_string(), ""), text: String::new() };
         let study = Sensitivity::of_net(path, args.until.as_deref()).map_err(|error| study_failure(error, &text))?;
         return Ok((study, text));
@@ -61,6 +65,6 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sen
     }
     let text = PlanText::read(path, terminal)?;
     let plan = text.plan(SweepPlan::read, &keys_of("sensitivity"), terminal)?;
-    let study = Sensitivity::new(plan, path.parent().unwrap_or(Path::new("")));
+    let study = Sensitivity::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options());
     Ok((study.map_err(|error| study_failure(error, &text))?, text))
 }

@@ -19,15 +19,8 @@ use crate::cli::plan::{only_whatif, read_job};
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let net = match read_job(args.plan.as_deref(), terminal)? {
-        JobPlan::Stages(plan) => net_of_stages(plan, args)?,
-        _ if args.size.is_given() => {
-            return Err(Failure::helped(
-                Exit::Usage,
-                "--input-size, --executors, --cores and --partitions are for plans of stages",
-                "`tailspn fit LOG` makes one",
-            ));
-        }
+    let net = match read_job(args.plan.as_deref(), &args.planned, terminal)? {
+        JobPlan::Stages(plan) => net_of_stages(&plan, args)?,
         JobPlan::MapReduce(mut plan) => {
             apply(args, &mut plan);
             net_of_job(&plan, terminal)?
@@ -40,10 +33,9 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(Exit::Success)
 }
 
-/// The net of a plan of stages, at the size that is asked for.
-fn net_of_stages(plan: StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
+/// The net of a plan of stages.
+fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
     let for_jobs = args.maps.is_some()
-        || args.reduces.is_some()
         || args.means.is_some()
         || args.stragglers.is_some()
         || args.speculation.is_some()
@@ -52,13 +44,13 @@ fn net_of_stages(plan: StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
         return Err(Failure::helped(
             Exit::Usage,
             "a plan of stages has tasks, times and laws of its own, and its net knows no copies",
-            "leave out --maps, --reduces, --means, --stragglers, --speculation and --clone",
+            "leave out --maps, --means, --stragglers, --speculation and --clone",
         ));
     }
-    estimate_stages::net(plan, &args.size)
+    estimate_stages::net(plan)
 }
 
-/// The numbers of tasks, the means and the stragglers of the arguments, in the plan. Where the means follow from the plan, its input
+/// The number of map tasks, the means and the stragglers of the arguments, in the plan. Where the means follow from the plan, its input
 /// gets as many splits as there are map tasks.
 fn apply(args: &SpnGcArgs, plan: &mut Plan) {
     if let Some(means_s) = args.means {
@@ -68,15 +60,11 @@ fn apply(args: &SpnGcArgs, plan: &mut Plan) {
         plan.phases = Some(GivenPhases { means_s, maps, reduces });
     }
     match &mut plan.phases {
-        Some(phases) => {
-            phases.maps = args.maps.or(phases.maps);
-            phases.reduces = args.reduces.or(phases.reduces);
-        }
+        Some(phases) => phases.maps = args.maps.or(phases.maps),
         None => {
             if let Some(maps) = args.maps {
                 plan.job.input_mb = maps as f64 * plan.job.split_mb;
             }
-            plan.job.reduces = args.reduces.unwrap_or(plan.job.reduces);
         }
     }
     if let Some(stragglers) = &args.stragglers {

@@ -14,7 +14,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{net_warnings, refused_net, unreadable};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
-use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, old_names, refused};
+use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, old_names, options_refused, refused};
 use crate::cli::question::expression;
 use crate::cli::simulate::{failure, stop_rule};
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -44,6 +44,7 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
     let refused = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
     match error {
         StudyError::Load(error) => load_failure(error),
+        StudyError::Options(error) => options_refused(&error),
         StudyError::Plan(problems) => {
             Failure { exit: Exit::Model, notes: problems.iter().map(|problem| problem_note(problem, plan)).collect() }
         }

@@ -29,7 +29,8 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
     let mut plan = text.plan(SweepPlan::read, &keys_of("sweep"), terminal)?;
     apply(args, &mut plan);
     let failed = |error| study_failure(error, &text);
-    let mut sweep = Sweep::new(plan, path.parent().unwrap_or(Path::new(""))).map_err(failed)?;
+    let mut sweep =
+        Sweep::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options()).map_err(failed)?;
     tell_warnings(&sweep.warnings, &sweep.subject, terminal);
     sweep.settings = settings(args);
     catch_interrupt(terminal);

@@ -27,19 +27,30 @@ pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
     count(text).and_then(|number| if number > 0 { Ok(number) } else { Err("must be at least 1".to_owned()) })
 }
 
-/// A wall time: a number with `ms`, `s`, `m` or `h`; without a unit, seconds.
-pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a duration, such as 500ms, 30s, 5m or 1h".to_owned();
+/// A duration in seconds: a number with `ms`, `s`, `m` or `h`; without a unit, seconds. None for any other text.
+fn duration(text: &str) -> Option<f64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
         "ms" => 1e-3,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(expected()),
+        _ => return None,
     };
-    let seconds = digits.trim().parse::<f64>().map_err(|_| expected())? * factor;
-    Duration::try_from_secs_f64(seconds).ok().filter(|wall| !wall.is_zero()).ok_or_else(expected)
+    Some(digits.trim().parse::<f64>().ok()? * factor)
+}
+
+/// A wall time: a duration above 0.
+pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
+    let wall = duration(text).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let expected = || "expected a duration, such as 500ms, 30s, 5m or 1h".to_owned();
+    wall.filter(|wall| !wall.is_zero()).ok_or_else(expected)
+}
+
+/// A deadline in seconds: a duration above 0.
+pub(crate) fn deadline(text: &str) -> Result<f64, String> {
+    let positive = duration(text).filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    positive.ok_or_else(|| "expected a time above 0, such as 85s or 5m".to_owned())
 }
 
 /// Settings of Spark's speculation.

@@ -7,7 +7,7 @@ use tailspn::cluster::{
     Comparison, Experiment, ExperimentError, KnownJob, Plan, PolicyPlan, Replications, Sweep, compare,
 };
 use tailspn::fit::{FitError, replay, usual_policies};
-use tailspn::plan::{JobPlan, PlanProblem, Work};
+use tailspn::plan::{JobPlan, PlanProblem, Planning as _, Work};
 use tailspn::report::{WhatIfReport, log_what_if_report, planned_what_if_report, what_if_picture, what_if_report};
 use tailspn::sim::Watch as _;
 use tailspn::trace::is_log;
@@ -17,7 +17,7 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw, write_picture};
-use crate::cli::plan::PlanText;
+use crate::cli::plan::{PlanText, options_refused};
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::values::SweepAxis;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -42,7 +42,8 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
         ));
     }
     may_draw(&args.plots, args.force)?;
-    let plan = read(args.plan.as_deref(), terminal)?;
+    let plan = read(args.plan.as_deref(), terminal)?.with_all(&args.planned.options()).plan();
+    let plan = plan.map_err(|error| options_refused(&error))?;
     let known = plan.known_job().map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
     let report = match (known, plan) {
         (None, JobPlan::Tasks(plan)) => replicate(&swept(*plan, &args.sweep)?, args, terminal)?,
@@ -101,23 +102,29 @@ fn replicate_known(
         }
         _ => {}
     }
+    if matches!(plan, JobPlan::MapReduce(plan) if plan.cluster.node.iter().any(|node| node.gpus.is_some())) {
+        terminal.tell("note: `whatif` does not model waiting for GPUs; `gpus` has no effect");
+    }
     if matches!(plan, JobPlan::MapReduce(plan) if plan.speculation.is_some()) {
         terminal.tell("note: `[speculation]` is for nets; `whatif` compares the policies of `[[policy]]`");
     }
+    let deadline_s = plan.deadline_s();
     let policies = swept(Plan { policy: plan.policies(), ..Plan::default() }, &args.sweep)?.policy;
-    let (comparison, wall) = compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), args, terminal)?;
+    let (comparison, wall) =
+        compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, terminal)?;
     Ok(planned_what_if_report(plan, job, &comparison, args.run.seed.unwrap_or(0), args.reps, wall))
 }
 
 /// Compares policies on jobs that the plan describes task by task.
 fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIfReport, Failure> {
-    let (comparison, wall) = compared(|settings| Experiment::new(plan, settings), args, terminal)?;
+    let (comparison, wall) = compared(|settings| Experiment::new(plan, settings), plan.deadline_s, args, terminal)?;
     Ok(what_if_report(plan, &comparison, args.run.seed.unwrap_or(0), args.reps, wall))
 }
 
 /// Runs an experiment until there are enough replications, or it is time to end.
 fn compared(
     prepare: impl FnOnce(Replications) -> Result<Experiment, ExperimentError>,
+    deadline_s: Option<f64>,
     args: &WhatIfArgs,
     terminal: &Terminal,
 ) -> Result<(Comparison, Duration), Failure> {
@@ -135,7 +142,7 @@ fn compared(
         experiment.run(&mut go_on).map_err(|error| refused(&error))?
     };
     let comparison = compare(&runs, args.run.level).map_err(|error| refused(&error))?;
-    Ok((comparison, started.elapsed()))
+    Ok((comparison.with_deadline(&runs, deadline_s), started.elapsed()))
 }
 
 /// Whether a path leads to a log rather than a plan; what cannot be read is told when it is read.
@@ -145,6 +152,10 @@ fn is_meant(path: &Path) -> bool {
 
 /// Replays the log under the policies.
 fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if let Some(option) = args.planned.options().first() {
+        let message = format!("`{}` is for a plan; a log is replayed as it was", option.name());
+        return Err(Failure::helped(Exit::Usage, message, "give the plan of a job in place of the log"));
+    }
     may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);
     let trace = load(log, &(&args.limits).into(), terminal)?;
@@ -158,7 +169,7 @@ fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, F
     let policies = swept(Plan { policy: policies, ..Plan::default() }, &args.sweep)?.policy;
     let policies = policies_with_none(policies);
     let (comparison, wall) =
-        compared(|settings| Ok(Experiment::of_known(&replayed.job, &policies, settings)), args, terminal)?;
+        compared(|settings| Ok(Experiment::of_known(&replayed.job, &policies, settings)), None, args, terminal)?;
     let report = log_what_if_report(&replayed, &comparison, args.run.seed.unwrap_or(0), args.reps, wall);
     terminal.report(&report, &args.print)?;
     if let Some(path) = &args.plot {

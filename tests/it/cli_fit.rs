@@ -56,7 +56,7 @@ fn says_what_is_wrong() {
     assert!(wrong.starts_with("exit 3") && wrong.contains("job.executors"), "{wrong}");
     std::fs::write(plan, text).unwrap();
     let vast = shown(&["estimate", plan, "--input-size", "900T"]);
-    assert!(vast.starts_with("exit 2") && vast.contains("at this size"), "{vast}");
+    assert!(vast.starts_with("exit 2") && vast.contains("with these options, `stage["), "{vast}");
     let exact = shown(&["estimate", plan, "--method", "exact"]);
     assert!(exact.starts_with("exit 5"), "{exact}");
     let no_plan = shown(&["estimate", "--executors", "3"]);

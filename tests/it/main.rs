@@ -16,6 +16,8 @@ mod cli_fit;
 #[cfg(feature = "cli")]
 mod cli_optimize;
 #[cfg(feature = "cli")]
+mod cli_planned;
+#[cfg(feature = "cli")]
 mod cli_plans;
 #[cfg(feature = "cli")]
 mod cli_report;

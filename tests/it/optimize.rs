@@ -84,6 +84,7 @@ fn the_right_point_is_found_as_often_as_promised() {
                     let verdict = if value <= deadline_s { Verdict::Meets } else { Verdict::Fails };
                     let value = Some(value);
                     Ok::<_, Infallible>(Judgement {
+                        done_by_deadline: None,
                         verdict,
                         value,
                         low: None,

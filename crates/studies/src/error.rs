@@ -8,6 +8,7 @@ use crate::estimate::{CompareError, EstimateError};
 use crate::plan;
 use crate::sensitivity::SensitivityError;
 use crate::sim::{RunError, ScoreError, UnfitError};
+use crate::solve::GridError;
 use crate::subject::LoadError;
 use crate::sweep::{BatchError, StoreError, constraint};
 
@@ -50,6 +51,9 @@ pub enum StudyError {
     /// A text that is not the plan of a study.
     #[error(transparent)]
     Text(#[from] plan::PlanError),
+    /// Options that the job or net has no meaning for, or values out of range.
+    #[error(transparent)]
+    Options(plan::PlanError),
     /// Keys of the plan that cannot be used, at least one.
     #[error(transparent)]
     Plan(#[from] Problems<KeyProblem>),
@@ -120,6 +124,9 @@ pub enum StudyError {
         /// Explains why the parts of the net do not give it.
         parts: String,
     },
+    /// Quantiles that the parts of a net do not give.
+    #[error(transparent)]
+    Grid(#[from] GridError),
     /// A simulation of which no replication was finished.
     #[error("no replication ended")]
     NoReplication,

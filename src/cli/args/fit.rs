@@ -1,4 +1,4 @@
-//! The arguments of `fit`, and the sizes at which a fitted plan is estimated.
+//! The arguments of `fit`, and Spark's speculation.
 
 use std::path::PathBuf;
 
@@ -44,29 +44,4 @@ pub(crate) struct FitArgs {
     pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-}
-
-/// The size at which a plan of stages is estimated, in place of the plan's own.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Size of a plan that `fit` made")]
-pub(crate) struct SizeArgs {
-    /// What the job reads, such as 10GB (K, M, G and T are powers of 1024)
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes)]
-    pub(crate) input_size: Option<u64>,
-    /// Executors
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) executors: Option<u64>,
-    /// Tasks that an executor runs at a time
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) cores: Option<u64>,
-    /// Partitions of shuffles
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) partitions: Option<u64>,
-}
-
-impl SizeArgs {
-    /// Whether any of them is given.
-    pub(crate) fn is_given(&self) -> bool {
-        self.input_size.or(self.executors).or(self.cores).or(self.partitions).is_some()
-    }
 }

@@ -6,19 +6,16 @@ use clap::Args;
 
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
-use crate::cli::args::{LogArgs, Method, PlaceArgs, PlotArgs, PrintArgs, RunArgs, SizeArgs};
+use crate::cli::args::{LogArgs, Method, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
 /// A plan of a job.
 #[derive(Debug, Args)]
 pub(crate) struct SpnGcArgs {
-    /// Map tasks
-    #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = values::positive_count)]
+    /// Number of map tasks
+    #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = values::positive_count, conflicts_with = "input_size")]
     pub(crate) maps: Option<u64>,
-    /// Reduce tasks
-    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) reduces: Option<u64>,
     /// Means of the nine phases in seconds, separated by commas; else they follow from the plan
     #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
@@ -26,7 +23,7 @@ pub(crate) struct SpnGcArgs {
     #[arg(long, value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) size: SizeArgs,
+    pub(crate) planned: PlanArgs,
     /// Tasks draw a slow node: with which probability, and how many times longer they take there; several factors as
     /// FACTOR@PROBABILITY,...
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers)]
@@ -52,6 +49,7 @@ Examples:
     tailspn estimate                              the default job
     tailspn estimate --print-plan > job.toml      its plan, with a comment on every key
     tailspn estimate job.toml --reps 100000 --export job.xml
+    tailspn estimate job.toml --input-size 20GB --workers 8 --deadline 85s
     tailspn fit small.gz large.gz -o plan.toml    a Spark job's model from its logs, then at another size:
     tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4 --partitions 200
 ")]
@@ -69,10 +67,10 @@ pub(crate) struct EstimateArgs {
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
     #[command(flatten)]
-    pub(crate) size: SizeArgs,
+    pub(crate) planned: PlanArgs,
     /// Spark's copies of stragglers: `none`, `spark4` (multiplier 3 after 90 % of the tasks), `spark3` (1.5 after 75 %), or
     /// multiplier=1.5,quantile=0.75; what is left out is as in Spark 4
-    #[arg(long, value_name = "SETTINGS", value_parser = values::spark_speculation, help_heading = "Size of a plan that `fit` made")]
+    #[arg(long, value_name = "SETTINGS", value_parser = values::spark_speculation, help_heading = "Planned job, in place of the plan's values")]
     pub(crate) speculation: Option<values::SparkSpeculation>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -115,6 +113,8 @@ pub(crate) struct WhatIfArgs {
     /// Replications of each policy
     #[arg(long, value_name = "N", default_value = "500", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: u64,
+    #[command(flatten)]
+    pub(crate) planned: PlanArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Try every detector with several values of `lag` (seconds), `reservation` (share of slots for tasks, or `shared`) or

@@ -6,7 +6,7 @@ use clap::Args;
 
 use tailspn::optimize::Measure;
 
-use crate::cli::args::{PlotArgs, PrintArgs, RunArgs, SensitivityMethod};
+use crate::cli::args::{PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -37,6 +37,8 @@ pub(crate) struct SensitivityArgs {
     /// Derivatives of a net by the mean delay of each timed transition, also where it has rate parameters
     #[arg(long)]
     pub(crate) transitions: bool,
+    #[command(flatten)]
+    pub(crate) planned: PlanArgs,
     /// Rows of points: walks of `morris` (20 where it is not given), rows of `sobol` (256)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) rows: Option<u64>,
@@ -68,18 +70,20 @@ Exit code 8 says that no point meets the deadline, or that it stayed undecided.
 Examples:
     tailspn optimize --print-plan > deadline.toml
     tailspn optimize deadline.toml
-    tailspn optimize deadline.toml --deadline 90 --measure p99
+    tailspn optimize deadline.toml --deadline 90s --probability 99%
 ")]
 pub(crate) struct OptimizeArgs {
     /// Plan of the optimisation
     #[arg(required_unless_present = "print_plan")]
     pub(crate) plan: Option<PathBuf>,
-    /// Deadline in seconds, instead of the plan's
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = values::positive)]
-    pub(crate) deadline: Option<f64>,
     /// What must be at most the deadline, instead of the plan's: `mean`, `p95`, `p99.9`
     #[arg(long, value_name = "MEASURE", value_parser = measure)]
     pub(crate) measure: Option<Measure>,
+    /// Probability with which the job must be done by the deadline, such as 95%: the same as --measure p95
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, conflicts_with = "measure")]
+    pub(crate) probability: Option<f64>,
+    #[command(flatten)]
+    pub(crate) planned: PlanArgs,
     /// Seed of every point, instead of the plan's
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: Option<u64>,

@@ -5,6 +5,7 @@ mod diagnose;
 mod fit;
 mod jobs;
 mod knobs;
+mod planned;
 mod plots;
 mod report;
 mod run;
@@ -19,9 +20,10 @@ pub(crate) use choices::{
     SensitivityMethod, SidesChoice, SolveMethod, SyscallMethod,
 };
 pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
-pub(crate) use fit::{FitArgs, SizeArgs};
+pub(crate) use fit::FitArgs;
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
+pub(crate) use planned::PlanArgs;
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{LogArgs, Method, NetArgs, PlaceArgs, PrintArgs, RunArgs};

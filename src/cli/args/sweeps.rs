@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use tailspn::sweep::Shard;
 
-use crate::cli::args::{PlaceArgs, PlotArgs, PrintArgs};
+use crate::cli::args::{PlaceArgs, PlanArgs, PlotArgs, PrintArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -26,6 +26,8 @@ pub(crate) struct SweepArgs {
     /// Plan of the sweep
     #[arg(required_unless_present = "print_plan")]
     pub(crate) plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) planned: PlanArgs,
     /// Keep the results in a new folder; each point is safe soon after it is finished
     #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,

@@ -1,12 +1,9 @@
 //! A program of someone who knows only the documentation of `tailspn`: it reads a net, simulates it, solves it, estimates a
-//! job with a deadline, and runs a sweep.
+//! job with a deadline, runs a sweep, and renders a page.
 //!
 //! It depends on nothing else and has no workaround; its tests compare the numbers with closed forms.
 
-use tailspn::mapreduce::{JobTime, Plan, phase_times};
 use tailspn::prelude::*;
-use tailspn::sweep::{Sweep, SweepPlan};
-use tailspn::units::Seconds;
 
 /// A machine that fails every 10 h and is repaired in 2 h, as PNML that an editor might have written.
 const MACHINE: &str = r#"<pnml><net id="machine" type="P/T net">
@@ -43,19 +40,15 @@ fn machine() -> Result<Machine, tailspn::Error> {
     })
 }
 
-/// Mean time of the default job [s], and the probability that it meets a deadline.
-fn job(deadline: Seconds) -> Result<(f64, f64), tailspn::Error> {
-    let plan = Plan::default();
-    let time = JobTime::of_plan(&plan, &phase_times(&plan, &mut || 0.5)?)?;
-    Ok((time.mean().get(), time.cdf(deadline).get()))
+/// The default job of the paper, all tasks at once, with a deadline.
+fn job(deadline_s: f64) -> Result<EstimatedJob, tailspn::Error> {
+    Ok(JobPlan::default().input_size("10GB".parse()?).slots(false).deadline(deadline_s).estimate()?)
 }
 
-/// The job with more reduce tasks.
-const SWEEP: &str = "[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 80]";
-
-/// Mean job time [s] of the base and of each configuration of the sweep.
+/// Mean job time [s] with 40, 20 and 80 reduce tasks.
 fn sweep() -> Result<Vec<f64>, tailspn::Error> {
-    let outcome = Sweep::new(SweepPlan::from_toml(SWEEP)?, "".as_ref())?.run(&Unwatched)?;
+    let sweep = Sweep::of_job(JobPlan::default().slots(false))?.axis(Axis::values("job.reduces", [20, 80]));
+    let outcome = sweep.run(&Unwatched)?;
     Ok(outcome.stored.results.values().filter_map(|point| Some(point.mean_s?.value)).collect())
 }
 
@@ -65,9 +58,10 @@ fn main() -> Result<(), tailspn::Error> {
     println!("works           {} of the time, exactly {}", machine.works_simulated, machine.works);
     println!("repairs         {} per hour", machine.repairs_per_hour);
     println!("after a day     {}", machine.works_after_a_day);
-    let (mean, met) = job(Seconds::new(90.0).unwrap_or_default())?;
-    println!("job             {mean:.1} s; 90 s are met in {:.0}% of the runs", 100.0 * met);
+    let job = job(90.0)?;
+    println!("job             {} s; done within 90 s with probability {}", job.mean(), job.done_by(90.0));
     println!("reduce tasks    40, 20 and 80: {:.1?} s", sweep()?);
+    println!("page            {} bytes", job.document().page()?.len());
     Ok(())
 }
 
@@ -100,24 +94,84 @@ mod tests {
 
     #[test]
     fn the_default_job_meets_its_deadline_as_often_as_the_exact_distribution_says() {
-        let (mean, met) = job(Seconds::new(90.0).unwrap()).unwrap();
-        assert!((mean - 85.236).abs() < 0.001, "{mean}");
-        assert!((0.6..0.75).contains(&met), "{met}");
+        let job = job(90.0).unwrap();
+        assert!((job.mean().value - 85.236).abs() < 0.001 && job.mean().is_exact(), "{}", job.mean());
+        let met = job.done_by(90.0);
+        assert!((0.6..0.75).contains(&met.value), "{met}");
+        // the quantile of that probability is the deadline
+        assert!((job.quantile(met.value).value - 90.0).abs() < 0.01);
+        let page = job.document().page().unwrap();
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("within 90 s"));
+        let text = job.document().text().replace('\n', " ");
+        assert!(text.contains("The probability to be done within 90 s"), "{text}");
     }
 
     #[test]
     fn a_sweep_gives_the_exact_means_within_their_error() {
         let found = sweep().unwrap();
-        let exact = [40, 20, 80].map(|reduces| {
-            let mut plan = Plan::default();
-            plan.job.reduces = reduces;
-            let phases = phase_times(&plan, &mut || 0.5).unwrap();
-            JobTime::of_plan(&plan, &phases).unwrap().mean().get()
-        });
+        let exact = [40, 20, 80]
+            .map(|reduces| JobPlan::default().slots(false).reduces(reduces).estimate().unwrap().mean().value);
         assert_eq!(found.len(), exact.len());
         // five standard errors of 2,000 job times that differ by 16%
         let near = |(found, exact): (&f64, &f64)| (found - exact).abs() < 0.02 * exact;
         assert!(found.iter().zip(&exact).all(near), "{found:?} {exact:?}");
+    }
+
+    /// Every stage fails with `?` into a boxed error, whatever its error type.
+    #[test]
+    fn errors_of_every_stage_become_boxed_errors() {
+        type Boxed = Box<dyn std::error::Error + Send + Sync>;
+        let stages: [fn() -> Result<(), Boxed>; 10] = [
+            || {
+                Net::open("no such file")?;
+                Ok(())
+            },
+            || {
+                Net::read("<pnml>")?;
+                Ok(())
+            },
+            || {
+                let mut twice = NetBuilder::new("");
+                twice.place("p", 0);
+                twice.place("p", 0);
+                twice.build()?;
+                Ok(())
+            },
+            || {
+                Net::read(MACHINE)?.simulation().until("#(x)")?.run()?;
+                Ok(())
+            },
+            || {
+                Net::read(MACHINE)?.solution().until("#(broken) >= 2")?.passage()?.quantile(2.0)?;
+                Ok(())
+            },
+            || {
+                JobPlan::open("no such file")?;
+                Ok(())
+            },
+            || {
+                JobPlan::from_toml("x = 1")?;
+                Ok(())
+            },
+            || {
+                JobPlan::default().input_size("10".parse()?).estimate()?;
+                Ok(())
+            },
+            || {
+                JobPlan::default().executors(3).estimate()?;
+                Ok(())
+            },
+            || {
+                Sweep::of_job(JobPlan::default())?.run(&Unwatched)?;
+                Ok(())
+            },
+        ];
+        for (i, stage) in stages.iter().enumerate() {
+            let error = stage().unwrap_err();
+            assert!(!error.to_string().is_empty(), "stage {i}");
+            let ours = tailspn::Error::from(std::io::Error::other(error.to_string()));
+            assert_eq!(Boxed::from(ours).to_string(), error.to_string());
+        }
     }
 
     #[test]

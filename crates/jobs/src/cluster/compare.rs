@@ -8,7 +8,7 @@ use crate::cluster::metrics::Metric;
 use crate::cluster::outcome::Outcome;
 use crate::cluster::plan::PolicyPlan;
 use crate::estimate::{
-    CompareError, Estimate, EstimateError, FloatMoments, Interval, paired_difference, paired_ratio,
+    CompareError, Estimate, EstimateError, FloatMoments, Interval, clopper_pearson, paired_difference, paired_ratio,
     quantile_interval_of_sorted, quantile_of_sorted,
 };
 
@@ -41,6 +41,8 @@ pub struct PolicySummary {
     pub job_s: Estimate,
     /// 95 % and 99 % quantile of the job time.
     pub tails: [Tail; 2],
+    /// Probability to be done by the deadline; none without a deadline.
+    pub done: Option<Interval>,
     /// Energy of the cluster until the last job ends \[J\].
     pub energy_j: Estimate,
     /// Slot-seconds of attempts that were killed or lost \[s\].
@@ -65,6 +67,8 @@ pub struct Comparison {
     pub level: f64,
     /// Replications of each.
     pub replications: usize,
+    /// The deadline \[s\], if there is one.
+    pub deadline_s: Option<f64>,
     /// Position of the policy that the others are compared with: the first without a detector, else the first.
     pub baseline: usize,
     /// In the order of the plan.
@@ -86,9 +90,24 @@ pub fn compare(runs: &[PolicyRuns], level: f64) -> Result<Comparison, CompareErr
     Ok(Comparison {
         level,
         replications: base.len(),
+        deadline_s: None,
         baseline,
         policies: runs.iter().enumerate().map(summary).collect::<Result<_, _>>()?,
     })
+}
+
+impl Comparison {
+    /// Adds the probability of each policy to be done by a deadline; these are the runs that were compared.
+    #[must_use]
+    pub fn with_deadline(mut self, runs: &[PolicyRuns], deadline_s: Option<f64>) -> Self {
+        self.deadline_s = deadline_s;
+        let Some(deadline_s) = deadline_s else { return self };
+        for (row, run) in self.policies.iter_mut().zip(runs) {
+            let done = run.outcomes.iter().filter(|outcome| outcome.job_s <= deadline_s).count() as u64;
+            row.done = clopper_pearson(done, run.outcomes.len() as u64, self.level).ok();
+        }
+        self
+    }
 }
 
 /// A value of every outcome.
@@ -114,6 +133,7 @@ fn summarize(run: &PolicyRuns, base: Option<&[Outcome]>, level: f64) -> Result<P
         policy: run.policy.clone(),
         job_s: mean(|outcome| outcome.job_s)?,
         tails: [tail(p95)?, tail(p99)?],
+        done: None,
         energy_j: mean(|outcome| outcome.energy_j)?,
         wasted_s: mean(|outcome| outcome.wasted_s)?,
         copies: mean(|outcome| f64::from(outcome.copies))?,

@@ -13,6 +13,9 @@ use crate::mapreduce::Stragglers;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
+    /// The time by which all jobs must be done \[s\], > 0. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_s: Option<f64>,
     /// The machines.
     pub cluster: ClusterPlan,
     /// How tasks of equal work differ.
@@ -37,6 +40,7 @@ pub struct Plan {
 impl Default for Plan {
     fn default() -> Self {
         Self {
+            deadline_s: None,
             cluster: ClusterPlan::default(),
             noise: Noise::default(),
             stragglers: None,

@@ -47,6 +47,9 @@ impl Plan {
     /// Everything that is wrong with the values, in the order of the sections; empty for a sound plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
+        if let Some(deadline) = self.deadline_s {
+            to.positive("deadline_s", deadline);
+        }
         check_cluster(self, &mut to);
         check_events(self, &mut to);
         let tasks = self.job.iter().map(|job| u64::from(job.maps) + u64::from(job.reduces)).sum();

@@ -57,6 +57,9 @@ pub enum JobTimeError {
     /// Tasks wait for slots. Set `model.slots = false`.
     #[error("tasks wait for slots (`model.slots`), which has no exact law")]
     Slots,
+    /// Tasks wait for GPUs. Leave out `gpus` of the workers.
+    #[error("tasks wait for GPUs (`gpus`), which has no closed form")]
+    Gpus,
     /// Tasks may be slow, or have copies. Leave out `[stragglers]` and `[speculation]`.
     #[error("tasks may be stragglers or have copies, which has no exact law here")]
     Stragglers,
@@ -134,6 +137,9 @@ impl JobTime {
     pub fn of_plan(plan: &Plan, phases: &JobPhases) -> Result<Self, JobTimeError> {
         if plan.model.slots {
             return Err(JobTimeError::Slots);
+        }
+        if plan.cluster.node.iter().any(|node| node.gpus.is_some()) {
+            return Err(JobTimeError::Gpus);
         }
         if plan.stragglers.is_some() || plan.speculation.is_some() {
             return Err(JobTimeError::Stragglers);

@@ -20,6 +20,9 @@
 //! took the slot itself would take it when it *ends*, and all tasks would read at once. Waiting tasks start in
 //! random order; a slot belongs to all workers of its kind, not to one of them.
 //!
+//! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus` (`gpus1` for
+//! the first kind of worker where kinds differ), which `toHostj` gives back: two more places of a map task, and one pool.
+//!
 //! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the
 //! exact solvers know it, unlike a deterministic delay of 0.
 
@@ -31,7 +34,7 @@ use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
 use crate::mapreduce::retime::timing_of;
-use crate::mapreduce::slots::{Slots, slots_of};
+use crate::mapreduce::slots::{Pools, Slots, pools_of};
 use crate::mapreduce::speculation::speculate;
 use crate::mapreduce::straggler::{WhichTasks, straggle};
 use crate::mapreduce::task_chain::TaskChain;
@@ -94,8 +97,13 @@ pub fn job_net(plan: &Plan, phases: &JobPhases) -> Result<JobNet, JobNetError> {
             return Err(JobNetError::BadTime { phase, mean_s });
         }
     }
-    let job = Draft::new(plan, slots_of(plan, phases)?).finish(phases)?;
-    if plan.stragglers.is_none() && plan.speculation.is_none() { Ok(job) } else { augmented(plan, job) }
+    let pools = pools_of(plan, phases)?;
+    let has_attempts = plan.stragglers.is_some() || plan.speculation.is_some();
+    if has_attempts && pools.gpus.is_some() {
+        return Err(JobNetError::GpusOfAttempts);
+    }
+    let job = Draft::new(plan, pools).finish(phases)?;
+    if has_attempts { augmented(plan, job) } else { Ok(job) }
 }
 
 /// The job with the plan's stragglers and copies.
@@ -129,8 +137,8 @@ fn augmented(plan: &Plan, mut job: JobNet) -> Result<JobNet, JobNetError> {
 /// A net in the making.
 struct Draft<'a> {
     plan: &'a Plan,
-    /// Slots of map tasks and of reduce tasks.
-    slots: Option<[Slots; 2]>,
+    /// Slots and GPUs.
+    pools: Pools,
     net: NetBuilder,
     phases: PhaseMap,
     tasks: Vec<TaskChain>,
@@ -147,17 +155,19 @@ struct TaskKind<'a> {
     wait: [&'a str; 2],
     /// Name of a task, without its number.
     name: &'a str,
-    /// Place of the slots of each task, if there are slots.
-    slots: Vec<PlaceId>,
+    /// Place of the slots of each task, if it waits for one.
+    slots: Vec<Option<PlaceId>>,
+    /// Place of the GPUs of each task, likewise; empty if no task waits for one.
+    gpus: Vec<Option<PlaceId>>,
 }
 
 const MAP_PLACES: [&str; 5] = ["split", "fetched", "onGpu", "computed", "onHost"];
 const REDUCE_PLACES: [&str; 2] = ["shuffled", "merged"];
 
 impl<'a> Draft<'a> {
-    fn new(plan: &'a Plan, slots: Option<[Slots; 2]>) -> Self {
+    fn new(plan: &'a Plan, pools: Pools) -> Self {
         let net = NetBuilder::new(plan.job.name.clone());
-        Self { plan, slots, net, phases: PhaseMap::default(), tasks: Vec::new(), column: 0.0 }
+        Self { plan, pools, net, phases: PhaseMap::default(), tasks: Vec::new(), column: 0.0 }
     }
 
     fn finish(mut self, phases: &JobPhases) -> Result<JobNet, JobNetError> {
@@ -173,6 +183,7 @@ impl<'a> Draft<'a> {
             wait: ["waitingMap", "startMap"],
             name: "Map",
             slots: self.slots(0, &phases.map_nodes),
+            gpus: self.gpus(&phases.map_nodes),
         };
         let first = self.column;
         let last: Vec<_> = (0..maps).map(|j| self.task(&kind, load, j, &phases.maps_s[j], first)).collect();
@@ -190,6 +201,7 @@ impl<'a> Draft<'a> {
             wait: ["waitingReduce", "startReduce"],
             name: "Reduce",
             slots: self.slots(1, &phases.reduce_nodes),
+            gpus: Vec::new(),
         };
         let first = self.column;
         let done = (0..reduces).map(|r| {
@@ -203,14 +215,39 @@ impl<'a> Draft<'a> {
         Ok(JobNet { net, phases: self.phases, done, tasks: self.tasks, attempts: Vec::new() })
     }
 
-    /// The place of the slots of each task, of maps (0) or reduces (1), if the plan has slots. The pools lie above the tasks.
-    fn slots(&mut self, of: usize, kinds: &[usize]) -> Vec<PlaceId> {
-        let Some(slots) = self.slots.as_ref().map(|slots| slots[of].clone()) else { return Vec::new() };
-        self.column += 1.0;
+    /// The place of the slots of each task, of maps (0) or reduces (1), if the plan has slots.
+    fn slots(&mut self, of: usize, kinds: &[usize]) -> Vec<Option<PlaceId>> {
+        let slots = self.pools.slots.as_ref().map(|slots| slots[of].clone());
+        slots.map_or_else(Vec::new, |slots| self.pool_of_each(&slots, kinds, 1.0))
+    }
+
+    /// The place of the GPUs of each map task, if it waits for one.
+    fn gpus(&mut self, kinds: &[usize]) -> Vec<Option<PlaceId>> {
+        let waits = if self.pools.slots.is_some() { 2.0 } else { 0.0 };
+        let gpus = self.pools.gpus.clone();
+        gpus.map_or_else(Vec::new, |gpus| self.pool_of_each(&gpus, kinds, waits + 3.0))
+    }
+
+    /// The pool of each task, by its kind of worker. The pools lie above the tasks, so many columns further.
+    fn pool_of_each(&mut self, slots: &Slots, kinds: &[usize], columns: f64) -> Vec<Option<PlaceId>> {
+        self.column += columns;
         let pools: Vec<PlaceId> =
             slots.pools.iter().enumerate().map(|(i, (id, n))| self.place(id.clone(), *n, -1.0 - i as f64)).collect();
-        self.column -= 1.0;
-        kinds.iter().filter_map(|kind| slots.pool(*kind)).map(|pool| pools[pool]).collect()
+        self.column -= columns;
+        kinds.iter().map(|kind| slots.pool(*kind).map(|pool| pools[pool])).collect()
+    }
+
+    /// Lets what `before` starts wait for a token of a pool; returns the transition that takes it.
+    fn wait(&mut self, before: TransitionId, pool: PlaceId, ids: [String; 2], row: f64) -> TransitionId {
+        let [waiting, start] = ids;
+        let waiting = self.place(waiting, 0, row);
+        self.net.output(before, waiting, 1.0);
+        self.column += 1.0;
+        let start = self.transition(start, Timing::immediate(1.0, PRIORITY), row);
+        self.net.input(waiting, start, 1.0);
+        self.net.input(pool, start, 1.0);
+        self.column += 1.0;
+        start
     }
 
     /// Task number `task` (from 0), begun by the transition `from`; returns the transition of its last phase.
@@ -225,25 +262,31 @@ impl<'a> Draft<'a> {
         let (number, row) = ((task + 1).to_string(), task as f64);
         self.column = column;
         let mut before = from;
-        let slots = kind.slots.get(task).copied();
+        let slots = kind.slots.get(task).copied().flatten();
         if let Some(slots) = slots {
-            let waiting = self.place(format!("{}{number}", kind.wait[0]), 0, row);
-            self.net.output(before, waiting, 1.0);
-            self.column += 1.0;
-            before = self.transition(format!("{}{number}", kind.wait[1]), Timing::immediate(1.0, PRIORITY), row);
-            self.net.input(waiting, before, 1.0);
-            self.net.input(slots, before, 1.0);
-            self.column += 1.0;
+            before = self.wait(before, slots, kind.wait.map(|id| format!("{id}{number}")), row);
         }
+        let gpus = kind.gpus.get(task).copied().flatten();
         let mut start = None;
         let mut stages = Vec::with_capacity(kind.phases.len());
         for ((phase, place), mean_s) in kind.phases.iter().zip(kind.places).zip(means_s) {
+            match gpus {
+                Some(gpus) if *phase == Phase::ToGpu => {
+                    before = self.wait(before, gpus, ["waitingGpu", "startGpu"].map(|id| format!("{id}{number}")), row);
+                }
+                // phases lie in columns, whoever waits
+                None if *phase == Phase::ToGpu && !kind.gpus.is_empty() => self.column += 2.0,
+                _ => {}
+            }
             let place = self.place(format!("{place}{number}"), 0, row);
             start = start.or(Some(place));
             self.net.output(before, place, 1.0);
             self.column += 1.0;
             before = self.phase(*phase, number.clone(), *mean_s, row);
             self.net.input(place, before, 1.0);
+            if let Some(gpus) = gpus.filter(|_| *phase == Phase::ToHost) {
+                self.net.output(before, gpus, 1.0);
+            }
             self.column += 1.0;
             stages.push(before);
         }
@@ -280,7 +323,8 @@ impl<'a> Draft<'a> {
 
     /// Where a part of the current column goes; the rows below 0 are those of the slots.
     fn position(&self, row: f64) -> Point {
-        let above = self.slots.iter().flatten().map(|slots| slots.pools.len()).max().unwrap_or(0) as f64;
+        let pools = self.pools.slots.iter().flatten().chain(&self.pools.gpus);
+        let above = pools.map(|slots| slots.pools.len()).max().unwrap_or(0) as f64;
         Point { x: CORNER.x + STEP.x * self.column, y: CORNER.y + STEP.y * (row + above) }
     }
 }

@@ -35,6 +35,9 @@ pub enum JobNetError {
     /// from `phase_times` of the same plan.
     #[error("a task runs on a kind of worker that has no slot for it")]
     NoSlot,
+    /// Tasks wait for GPUs, and the plan has stragglers or copies. Leave out one of both.
+    #[error("stragglers and copies are not modelled for tasks that wait for GPUs; leave out `gpus`")]
+    GpusOfAttempts,
     /// The plan's stragglers or copies do not fit the net.
     #[error(transparent)]
     Augment(#[from] AugmentError),

@@ -215,6 +215,9 @@ pub struct Node {
     pub map_slots: u64,
     /// Reduce tasks at a time on one worker, >= 0. Default 2.
     pub reduce_slots: u64,
+    /// GPUs of one worker, >= 1: phases 3 to 5 of a map task hold one. Default none: no task waits for a GPU, as in the paper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<u64>,
 }
 
 impl Default for Node {
@@ -233,6 +236,7 @@ impl Default for Node {
             gpu_speed: 1.0,
             map_slots: 4,
             reduce_slots: 2,
+            gpus: None,
         }
     }
 }

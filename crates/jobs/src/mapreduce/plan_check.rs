@@ -128,6 +128,10 @@ fn check_cluster(plan: &Plan, cluster: &Cluster, to: &mut Checker) {
         to.some("node", plan.map_slots(), "map slots", u64::from(u32::MAX));
         to.some("node", plan.reduce_slots(), "reduce slots", u64::from(u32::MAX));
     }
+    let waiting = cluster.node.iter().filter(|node| node.gpus.is_some()).count();
+    if plan.phases.is_some() && waiting > 0 && waiting < cluster.node.len() {
+        to.add("node", "with given means, every kind of worker must have `gpus`, or none");
+    }
     for (i, node) in cluster.node.iter().enumerate() {
         to.section = format!("cluster.node[{i}]");
         check_node(node, to);
@@ -145,6 +149,9 @@ fn check_node(node: &Node, to: &mut Checker) {
     to.positive("network_mb_per_s", node.network_mb_per_s);
     to.positive("cpu_speed", node.cpu_speed);
     to.positive("gpu_speed", node.gpu_speed);
+    if let Some(gpus) = node.gpus {
+        to.some("gpus", gpus, "GPUs", u64::from(u32::MAX));
+    }
 }
 
 fn check_phases(phases: &GivenPhases, to: &mut Checker) {

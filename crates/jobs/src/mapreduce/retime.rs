@@ -5,7 +5,7 @@
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
-use crate::mapreduce::slots::{Slots, slots_of};
+use crate::mapreduce::slots::{Pools, pools_of};
 use crate::mapreduce::task_times::JobPhases;
 use crate::net::{Timing, TransitionId};
 
@@ -15,8 +15,8 @@ pub struct JobShape {
     name: String,
     /// Map tasks and reduce tasks.
     tasks: [usize; 2],
-    /// Slots of both, and the kind of worker of each task.
-    slots: Option<([Slots; 2], [Vec<usize>; 2])>,
+    /// What tasks wait for, and the kind of worker of each task; none where none waits.
+    pools: Option<(Pools, [Vec<usize>; 2])>,
     /// Which phases take no time, of each task.
     at_once: Vec<bool>,
 }
@@ -36,9 +36,9 @@ pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
         }
         at_once.push(is_at_once(mean_s));
     }
-    let slots = slots_of(plan, phases).ok()?;
-    let slots = slots.map(|slots| (slots, [phases.map_nodes.clone(), phases.reduce_nodes.clone()]));
-    Some(JobShape { name: plan.job.name.clone(), tasks, slots, at_once })
+    let pools = Some(pools_of(plan, phases).ok()?).filter(|pools| *pools != Pools::default());
+    let pools = pools.map(|pools| (pools, [phases.map_nodes.clone(), phases.reduce_nodes.clone()]));
+    Some(JobShape { name: plan.job.name.clone(), tasks, pools, at_once })
 }
 
 /// The timings of all phases in a net of the same shape, whose transitions `of` names.
@@ -115,7 +115,12 @@ mod tests {
     fn other_shapes_are_noticed() {
         let shape = |more: &str| made(&format!("{BASE}{more}")).2;
         let base = shape("").unwrap();
-        for more in ["model.slots = true\n", "job.name = \"other\"\n", "job.split_mb = 32\n"] {
+        for more in [
+            "model.slots = true\n",
+            "[[cluster.node]]\ncount = 4\ngpus = 1\n",
+            "job.name = \"other\"\n",
+            "job.split_mb = 32\n",
+        ] {
             assert!(shape(more).is_some_and(|shape| shape != base), "{more}");
         }
         assert_eq!(shape("[stragglers]\nshare = 0.1\n"), None);

@@ -1,4 +1,4 @@
-//! Which slots a job's tasks wait for: one pool for all, or one for each kind of worker.
+//! Slots and GPUs that a job's tasks wait for: one pool for all, or one for each kind of worker.
 //!
 //! Where all tasks of a kind last equally long on every worker (one kind of worker, kinds with the same rates, or given
 //! phase means), any free slot will do: one pool. Else a task belongs to the kind of worker that its means were
@@ -8,7 +8,7 @@ use crate::mapreduce::net_error::JobNetError;
 use crate::mapreduce::params::{Node, Plan};
 use crate::mapreduce::task_times::JobPhases;
 
-/// The slots of map or of reduce tasks.
+/// The slots of map or of reduce tasks, or the GPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Slots {
     /// Id and tokens of the place of each pool.
@@ -18,26 +18,30 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The slots of tasks that run on the kinds of worker `kinds`, a worker having `slots` of them. The id of a pool is
-    /// `id`, with the number of its kind, from 1, where there are several kinds.
+    /// The slots of tasks that run on the kinds of worker `kinds`, a worker having `slots` of them, or any number. The id of a
+    /// pool is `id`, with the number of its kind, from 1, where there are several kinds.
     ///
     /// `None` if a task runs where there is no slot.
-    pub(super) fn new(plan: &Plan, id: &str, kinds: &[usize], slots: impl Fn(&Node) -> u64) -> Option<Self> {
+    pub(super) fn new(plan: &Plan, id: &str, kinds: &[usize], slots: impl Fn(&Node) -> Option<u64>) -> Option<Self> {
         let nodes = &plan.cluster.node;
-        let count = |node: &Node| node.count.saturating_mul(slots(node));
+        let count = |node: &Node| slots(node).map(|slots| node.count.saturating_mul(slots));
         let tokens = |count: u64| u32::try_from(count).ok().filter(|count| *count > 0);
-        if one_pool(plan) {
-            let all = tokens(nodes.iter().map(count).fold(0, u64::saturating_add))?;
-            return Some(Self { pools: vec![(id.to_owned(), all)], of_kind: vec![Some(0); nodes.len()] });
-        }
         let mut made = Self { pools: Vec::new(), of_kind: vec![None; nodes.len()] };
+        if one_pool(plan) {
+            let all = nodes.iter().map(count).try_fold(0, |sum: u64, count| Some(sum.saturating_add(count?)));
+            if let Some(all) = all {
+                made = Self { pools: vec![(id.to_owned(), tokens(all)?)], of_kind: vec![Some(0); nodes.len()] };
+            }
+            return Some(made);
+        }
         let mut used = vec![false; nodes.len()];
         for kind in kinds {
             *used.get_mut(*kind)? = true;
         }
         for (kind, node) in nodes.iter().enumerate().filter(|(kind, _)| used[*kind]) {
+            let Some(count) = count(node) else { continue };
             made.of_kind[kind] = Some(made.pools.len());
-            made.pools.push((format!("{id}{}", kind + 1), tokens(count(node))?));
+            made.pools.push((format!("{id}{}", kind + 1), tokens(count)?));
         }
         Some(made)
     }
@@ -48,22 +52,45 @@ impl Slots {
     }
 }
 
-/// The slots of map tasks and those of reduce tasks, if the plan has slots.
-pub(super) fn slots_of(plan: &Plan, phases: &JobPhases) -> Result<Option<[Slots; 2]>, JobNetError> {
-    if !plan.model.slots {
-        return Ok(None);
+/// Everything that tasks wait for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Pools {
+    /// The slots of map tasks and those of reduce tasks, if the plan has slots.
+    pub(super) slots: Option<[Slots; 2]>,
+    /// The GPUs, if tasks wait for them.
+    pub(super) gpus: Option<Slots>,
+}
+
+/// What the tasks of a plan wait for.
+pub(super) fn pools_of(plan: &Plan, phases: &JobPhases) -> Result<Pools, JobNetError> {
+    let has_gpus = plan.cluster.node.iter().any(|node| node.gpus.is_some());
+    if !plan.model.slots && !has_gpus {
+        return Ok(Pools::default());
     }
     if phases.map_nodes.len() != phases.maps_s.len() || phases.reduce_nodes.len() != phases.reduces_s.len() {
         return Err(JobNetError::NoSlot);
     }
-    let maps = Slots::new(plan, "mapSlots", &phases.map_nodes, |node| node.map_slots);
-    let reduces = Slots::new(plan, "reduceSlots", &phases.reduce_nodes, |node| node.reduce_slots);
-    maps.zip(reduces).map(|(maps, reduces)| Some([maps, reduces])).ok_or(JobNetError::NoSlot)
+    let pools = |id: &str, kinds: &[usize], slots: fn(&Node) -> Option<u64>| {
+        Slots::new(plan, id, kinds, slots).ok_or(JobNetError::NoSlot)
+    };
+    let maps = || pools("mapSlots", &phases.map_nodes, |node| Some(node.map_slots));
+    let reduces = || pools("reduceSlots", &phases.reduce_nodes, |node| Some(node.reduce_slots));
+    Ok(Pools {
+        slots: if plan.model.slots { Some([maps()?, reduces()?]) } else { None },
+        gpus: if has_gpus { Some(pools("gpus", &phases.map_nodes, |node| node.gpus)?) } else { None },
+    })
 }
 
 /// Whether every task could run on every worker and last as long there.
 fn one_pool(plan: &Plan) -> bool {
-    let rates = |node: &Node| Node { name: String::new(), count: 1, map_slots: 1, reduce_slots: 1, ..node.clone() };
+    let rates = |node: &Node| Node {
+        name: String::new(),
+        count: 1,
+        map_slots: 1,
+        reduce_slots: 1,
+        gpus: node.gpus.map(|_| 1),
+        ..node.clone()
+    };
     let nodes = &plan.cluster.node;
     plan.phases.is_some() || nodes.windows(2).all(|pair| rates(&pair[0]) == rates(&pair[1]))
 }
@@ -125,6 +152,35 @@ mod tests {
         plan.model.slots = true;
         plan.cluster.node = fast_and_slow().cluster.node;
         assert_eq!(tokens(&made(&plan), "mapSlots"), Some(5));
+    }
+
+    #[test]
+    fn maps_hold_a_gpu_from_to_gpu_to_to_host() {
+        let mut plan = fast_and_slow();
+        plan.cluster.node[0].gpus = Some(2);
+        let job = made(&plan);
+        assert_eq!((tokens(&job, "gpus1"), tokens(&job, "gpus2")), (Some(2), None));
+        let fast = [1, 3, 4, 5, 6, 8, 9, 10];
+        assert_eq!(tasks_at(&job, "gpus1", ArcKind::Input, "startGpu"), fast);
+        assert_eq!(tasks_at(&job, "gpus1", ArcKind::Output, "toHost"), fast);
+        assert!(job.net.find_transition("startGpu2").is_none());
+        // without slots, and with one kind of worker
+        let mut plan = Plan::from_toml("[job]\ninput_mb = 192\nreduces = 2").unwrap();
+        plan.cluster.node[0].gpus = Some(1);
+        let job = made(&plan);
+        assert_eq!((tokens(&job, "gpus"), tokens(&job, "mapSlots")), (Some(4), None));
+        assert_eq!((job.net.places().len(), job.net.transitions().len()), (23 + 3 + 1, 21 + 3));
+        let positions: std::collections::BTreeSet<_> =
+            job.net.places().iter().filter_map(|p| p.position).map(|p| (p.x.to_bits(), p.y.to_bits())).collect();
+        assert_eq!(positions.len(), job.net.places().len());
+        plan.stragglers = Some(crate::mapreduce::Stragglers::default());
+        let phases = phase_times(&plan, &mut || 0.5).unwrap();
+        assert_eq!(job_net(&plan, &phases), Err(JobNetError::GpusOfAttempts));
+        // given means are the same on every kind of worker: a map could go where it does not wait
+        let mut plan = fast_and_slow();
+        plan.cluster.node[0].gpus = Some(2);
+        plan.phases = Some(crate::mapreduce::params::GivenPhases { means_s: [1.0; 9], maps: None, reduces: None });
+        assert_eq!(plan.problems()[0].key, "cluster.node");
     }
 
     #[test]

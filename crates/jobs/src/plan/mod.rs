@@ -11,9 +11,11 @@
 //! | `[[stage]]` | stages that were fitted to logs | [`crate::stages`] |
 //! | `[[job]]`, `[noise]`, `[slowdown]`, `[failure]`, `[power]`, `[truth]` | jobs, task by task | [`crate::cluster`] |
 //!
-//! `text` reads documents and collects problems, `explain` puts the TOML reader's errors into words, `rename` reads old names.
+//! `text` reads documents and collects problems, `explain` puts the TOML reader's errors into words, `rename` reads old names,
+//! `options` changes a plan that was read.
 
 mod explain;
+pub mod options;
 pub mod problem;
 pub(crate) mod rename;
 mod renames;
@@ -24,6 +26,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+pub use options::{DataSize, DataSizeError, PlanOption, Planned, Planning};
 pub use problem::{PlanError, PlanProblem, ProblemKind};
 pub use rename::{PlanWarning, Rename, rename_path};
 pub use renames::JOB_RENAMES;
@@ -189,6 +192,15 @@ impl JobPlan {
             Self::Tasks(plan) => &plan.policy,
         };
         if own.is_empty() { PolicyPlan::compared() } else { own.clone() }
+    }
+
+    /// The time by which the job must be done \[s\], if the plan states one.
+    pub fn deadline_s(&self) -> Option<f64> {
+        match self {
+            Self::MapReduce(plan) => plan.job.deadline_s,
+            Self::Stages(plan) => plan.job.deadline_s,
+            Self::Tasks(plan) => plan.deadline_s,
+        }
     }
 
     /// The sections that describe the work, for messages.

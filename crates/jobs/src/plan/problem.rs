@@ -19,6 +19,8 @@ pub enum ProblemKind {
     UnknownKey,
     /// A value is out of range or contradicts another one.
     Value,
+    /// The plan has no meaning for an option.
+    Option,
 }
 
 /// A problem in a plan: what is wrong, where, and what to do.

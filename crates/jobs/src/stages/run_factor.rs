@@ -4,7 +4,7 @@
 //! factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of freedom: the predictive law of a normal variate whose
 //! mean and spread are estimated. The job time is the product with an independent simulated time.
 
-use crate::estimate::{TickHistogram, student_quantile};
+use crate::estimate::{Doubt, Measured, TickHistogram, clopper_pearson, student_quantile};
 use crate::stages::plan::RunSpread;
 
 /// Equally likely values of the factor that stand for its law.
@@ -89,6 +89,26 @@ impl JobTimes {
             sum += below;
         }
         sum / self.factor.points.len() as f64
+    }
+
+    /// Probability that the job is done within `seconds`, with the interval of confidence `level` that `samples` simulated times leave.
+    ///
+    /// The interval is Student's over the times, whose chances average to the probability; exact binomial if runs do not differ.
+    pub fn done_by(&self, seconds: f64, samples: u64, level: f64) -> Measured {
+        let factors = self.factor.points();
+        let chance =
+            |time: f64| factors.partition_point(|factor| time * factor <= seconds) as f64 / factors.len() as f64;
+        let mean = self.cdf(seconds);
+        let certain = self.times.iter().all(|(time, _)| chance(*time).fract() == 0.0);
+        if certain {
+            let done = (mean * samples as f64).round() as u64;
+            let interval = clopper_pearson(done, samples, level).ok();
+            return interval.map_or_else(|| Measured::between(mean, None, None), Measured::from);
+        }
+        let variance: f64 = self.times.iter().map(|(time, weight)| weight * (chance(*time) - mean).powi(2)).sum();
+        let half = student_quantile(0.5 + 0.5 * level, samples as f64 - 1.0) * (variance / samples as f64).sqrt();
+        let doubt = Doubt::Interval { low: (mean - half).max(0.0), high: (mean + half).min(1.0) };
+        Measured { value: mean, doubt, level, samples }
     }
 
     /// The time \[s\] within which the job is done with probability `p`, by bisection; approximate by the points that stand

@@ -4,10 +4,11 @@ use serde::Serialize;
 
 use crate::document::Document;
 use crate::render::csv::csv;
+use crate::render::html::{Part, html};
 use crate::render::look::Look;
 use crate::render::markdown::markdown;
 use crate::render::text::text;
-use crate::report::{JsonError, json};
+use crate::report::{JsonError, PlotError, json};
 
 /// A result that can be printed in every form.
 pub trait Report: Serialize {
@@ -42,5 +43,21 @@ pub trait Report: Serialize {
     /// Returns the tables as CSV; none if the kind has no CSV.
     fn csv(&self) -> Option<String> {
         csv(&self.document())
+    }
+}
+
+impl Document<'_> {
+    /// Returns the text for a terminal of 80 columns.
+    pub fn text(&self) -> String {
+        text(self, &Look::default())
+    }
+
+    /// Returns the page: one HTML file without scripts.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError`], which no report of this crate causes.
+    pub fn page(self) -> Result<String, PlotError> {
+        html(&[Part { document: self, net: None }])
     }
 }

@@ -190,6 +190,7 @@ mod tests {
 
     fn row(point: u64, cost: f64, verdict: &'static str, value: Option<f64>) -> LookRow {
         LookRow {
+            done_by_deadline: None,
             point,
             values: Vec::new(),
             cost,

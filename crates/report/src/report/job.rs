@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Measured;
+use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate};
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
 use crate::report::distribution::Distribution;
 use crate::report::json::Word;
@@ -117,6 +118,9 @@ pub struct JobReport {
     pub replications: u64,
     /// Whether the simulation ended before it was complete.
     pub partial: bool,
+    /// The probability to be done by the plan's deadline, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<DeadlineSection>,
     /// Job time by simulation.
     pub job_time: Option<Distribution>,
     /// Exact job time.
@@ -213,6 +217,7 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         method: AnswerMethod::simulation(),
         replications: 0,
         partial: false,
+        deadline: None,
         job_time: None,
         analytic: None,
         no_analytic: None,
@@ -223,6 +228,36 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         version: env!("CARGO_PKG_VERSION").into(),
         plan: written(plan),
     }
+}
+
+/// The report of an estimate of a job.
+///
+/// # Errors
+///
+/// As [`AnalyticSummary::of_completion`].
+pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<JobReport, GridError> {
+    let mut report = job_report(plan, &found.phases, level);
+    report.no_analytic.clone_from(&found.no_formula);
+    report.analytic = match &found.exact {
+        None => None,
+        Some(ExactJobTime::Formula(time)) => Some(AnalyticSummary::new(time)),
+        Some(ExactJobTime::Parts(time)) => Some(AnalyticSummary::of_completion(time)?),
+    };
+    if let Some(simulated) = &found.simulated {
+        report.add_run(&simulated.run, &simulated.question);
+        report.add_attempts(&simulated.run, &simulated.rewards);
+        match &simulated.critical_path {
+            Ok(path) => report.add_critical_path(path),
+            Err(reason) => report.no_critical = Some(reason.clone()),
+        }
+    }
+    report.deadline = plan.job.deadline_s.map(|deadline_s| DeadlineSection {
+        deadline_s,
+        exact: found.exact.as_ref().map(|time| time.done_by(deadline_s, level)),
+        simulated: found.simulated.as_ref().and_then(|time| time.done_by(deadline_s, level)),
+    });
+    report.add_method();
+    Ok(report)
 }
 
 /// The plan with every key that has an effect: where phase means are given, a profile has none, and is refused.

@@ -5,6 +5,7 @@ use crate::document::parts::{
 };
 use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
+use crate::report::deadline::add_deadline;
 use crate::report::job::{JobReport, PhaseRow};
 use crate::report::number::{count, counted, plain};
 use crate::report::rows_plot::BarRow;
@@ -34,6 +35,7 @@ impl Report for JobReport {
             provenance: provenance(self),
             ..Document::default()
         };
+        add_deadline(&mut document, self.deadline.as_ref(), self.level);
         document.answer.extend(where_it_goes(self));
         document.remarks.extend(partial(self.partial, self.replications));
         document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no exact job time: {why}.")));

@@ -43,12 +43,14 @@ mod answer;
 mod bench;
 mod cdf_plot;
 mod check;
+mod deadline;
 mod deadline_plot;
 mod devices;
 mod diagnosis;
 mod diagnosis_document;
 mod diagnosis_svg;
 pub(crate) mod distribution;
+mod estimation;
 mod fit;
 mod fit_job;
 mod graph_dot;
@@ -101,6 +103,7 @@ mod whatif_plot;
 
 pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline, Number, Piece, Report, Show, Table};
 pub use crate::estimate::{Doubt, Measured};
+pub use crate::job_time::DeadlineSection;
 pub use crate::render::{Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{exact_report, exact_steady_report};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
@@ -110,11 +113,12 @@ pub use devices::{AdapterRow, DevicesReport};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
+pub use estimation::{EstimateJob, EstimatedJob, Estimation};
 pub use fit::{FitReport, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitValueRow, fit_job_report};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
-pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, TimeCost, job_report};
+pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, TimeCost, estimate_report, job_report};
 pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,

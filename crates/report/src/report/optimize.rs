@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use crate::estimate::Measured;
 use crate::optimize::{Answer, Candidate, Found, Look as LookAt, OptimizePlan, Search, Verdict};
 use crate::report::json::Word;
 use crate::report::sweep::AxisRow;
@@ -32,6 +33,9 @@ pub struct LookRow {
     pub high_s: Option<f64>,
     /// Level of that interval, corrected for all looks.
     pub level: f64,
+    /// Probability to be done by the deadline, with its interval at that level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done_by_deadline: Option<Measured>,
     /// Replications.
     pub replications: u64,
     /// How often the interval was looked at.
@@ -140,6 +144,7 @@ fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
         low_s: judgement.low,
         high_s: judgement.high,
         level: judgement.level,
+        done_by_deadline: judgement.done_by_deadline.map(Measured::from),
         replications: replications_of(look),
         looks: judgement.looks,
     }

@@ -1,6 +1,7 @@
 //! The document of an optimisation: the cheapest configuration that meets a deadline, and all that were judged.
 
 use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
+use crate::report::deadline::chance;
 use crate::report::deadline_plot::Deadline;
 use crate::report::number::{count, counted, plain, value_key, value_text};
 use crate::report::optimize::{LookRow, OptimizeReport, cost_words};
@@ -48,6 +49,11 @@ fn words(report: &OptimizeReport, row: &LookRow) -> String {
 /// Returns the measure of a configuration; none if nothing was run.
 fn time(at: &str, row: &LookRow) -> Option<Number> {
     Some(Number::new(format!("{at}/value_s"), row.value_s?, "s").between(row.low_s, row.high_s))
+}
+
+/// Returns the probability of a configuration to be done by the deadline.
+fn in_time(at: &str, row: &LookRow) -> Option<Number> {
+    row.done_by_deadline.as_ref().map(|done| chance(format!("{at}/done_by_deadline"), done))
 }
 
 /// Returns the cost of a configuration, with its interval if it is an estimate.
@@ -159,6 +165,7 @@ fn points(report: &OptimizeReport) -> Table {
         Column::new("").key("chosen").show(Show::Csv),
         Column::new("").key("measure").show(Show::Csv),
         Column::new(report.measure.clone()).unit("s").key("value_s").ends_as("low_s", "high_s"),
+        Column::new("in time").unit("%").key("done_by_deadline").ends(),
         Column::new("level").unit("%").key("level").show(Show::Room),
         Column::new("replications").key("replications").show(Show::Room),
         Column::new("").key("looks").show(Show::Csv),
@@ -176,6 +183,7 @@ fn points(report: &OptimizeReport) -> Table {
             chosen.to_string().into(),
             report.measure.clone().into(),
             time(&at, row).into(),
+            in_time(&at, row).into(),
             Number::new(format!("{at}/level"), row.level, "").percent().into(),
             Number::count(format!("{at}/replications"), row.replications).into(),
             row.looks.to_string().into(),

@@ -4,6 +4,7 @@ use toml::Value;
 
 use crate::document::parts::setting;
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::report::deadline::add_deadline;
 use crate::report::json::key_of;
 use crate::report::number::{count, counted, value_text};
 use crate::report::sensitivity_plot::{most_drawn, sensitivity_picture};
@@ -27,6 +28,7 @@ impl Report for SensitivityReport {
             provenance: provenance(self, words.method),
             ..Document::default()
         };
+        add_deadline(&mut document, self.deadline.as_ref(), self.level);
         if self.partial {
             let done = counted(self.points, "configuration");
             document.remarks.push(format!("Partial: the run was stopped early, after {done}."));
@@ -370,6 +372,7 @@ mod tests {
             note: None,
         };
         let mut report = SensitivityReport {
+            deadline: None,
             method: Method::Each,
             estimator: None,
             measure: "mean".to_owned(),

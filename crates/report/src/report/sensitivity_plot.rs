@@ -277,6 +277,7 @@ mod tests {
             note: None,
         };
         SensitivityReport {
+            deadline: None,
             method,
             estimator: None,
             measure: "p95".to_owned(),

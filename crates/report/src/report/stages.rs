@@ -7,6 +7,8 @@ use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, provenance_rows, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::estimate::Measured;
+use crate::job_time::DeadlineSection;
+use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
 use crate::report::fit::short_name;
 use crate::report::number::{counted, plain, quantile_name};
@@ -119,6 +121,9 @@ pub struct StagesReport {
     /// What copies of stragglers change, where they were asked for; the job times are with them then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speculation: Option<SpeculationSection>,
+    /// The probability to be done by the plan's deadline, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<DeadlineSection>,
     /// The stages of a usual run without copies.
     pub stages: Vec<StageTimes>,
     /// What the logs could not tell.
@@ -178,6 +183,11 @@ pub fn stages_report(
         run_sigma: plan.run.sigma,
         fit_error: job.error(),
         speculation,
+        deadline: plan.job.deadline_s.map(|deadline_s| DeadlineSection {
+            deadline_s,
+            exact: None,
+            simulated: Some(times.done_by(deadline_s, samples.replications, level)),
+        }),
         stages: stages.collect(),
         notes: plan.notes.clone(),
         curve: line([0.001, 0.99].map(|p| times.quantile(p)), point).unwrap_or_default(),
@@ -217,6 +227,7 @@ impl Report for StagesReport {
             provenance: provenance_rows(&self.provenance),
             ..Document::default()
         };
+        add_deadline(&mut document, self.deadline.as_ref(), self.level());
         document.provenance.push(["spread between whole runs".to_owned(), format!("{:.0}%", 100.0 * self.run_sigma)]);
         document.provenance.push(["error of the fitted times".to_owned(), format!("{:.0}%", 100.0 * self.fit_error)]);
         document.table(self.job_times());

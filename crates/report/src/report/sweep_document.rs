@@ -159,12 +159,24 @@ fn points(report: &SweepReport) -> Table {
         |(title, show): (&'static str, Show)| Column::new(title).unit("s").key(format!("{title}_s")).ends().show(show);
     let times = [("mean", Show::Always), ("p50", Show::Room), ("p95", Show::Always), ("p99", Show::Room)];
     columns.extend(times.map(time));
+    if has_deadline(report) {
+        columns.push(Column::new("by deadline").unit("%").key("done_by_deadline").ends());
+    }
     columns.push(Column::new("change").unit("s").key("difference_s").ends());
     columns.push(Column::new("change").unit("%").key("ratio").ends());
     columns.extend(["level", "seed"].map(|key| Column::new(key).key(key).show(Show::Csv)));
     let rows = report.points.iter().enumerate().map(|(i, point)| row(report, i, point));
-    let note = "Changes are against the base.";
+    let note = if has_deadline(report) {
+        "Changes are against the base. By deadline: probability to be done by then."
+    } else {
+        "Changes are against the base."
+    };
     Table::new("Configurations", note, columns).rows(rows).level(report.level).most(MOST).wide()
+}
+
+/// Whether some configuration has a deadline.
+fn has_deadline(report: &SweepReport) -> bool {
+    report.points.iter().any(|point| point.done_by_deadline.is_some())
 }
 
 fn row(report: &SweepReport, i: usize, point: &PointResult) -> Vec<Cell> {
@@ -183,6 +195,9 @@ fn row(report: &SweepReport, i: usize, point: &PointResult) -> Vec<Cell> {
     };
     let times = [("mean_s", &point.mean_s), ("p50_s", &point.p50_s), ("p95_s", &point.p95_s), ("p99_s", &point.p99_s)];
     cells.extend(times.map(|(name, value)| Cell::from(number(name, value, "s"))));
+    if has_deadline(report) {
+        cells.push(number("done_by_deadline", &point.done_by_deadline, "").map(Number::percent).into());
+    }
     cells.push(number("difference_s", &point.difference_s, "s").map(Number::signed).into());
     cells.push(number("ratio", &point.ratio, "").map(Number::change).into());
     cells.extend([report.level.to_string(), report.seed.to_string()].map(Cell::from));

@@ -56,6 +56,9 @@ pub struct PolicyRow {
     pub job_time_s: Measured,
     /// p95 and p99 of the job time.
     pub tails: Vec<TailRow>,
+    /// The probability to be done by the deadline; none without a deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done_by_deadline: Option<Measured>,
     /// Energy \[J\].
     pub energy_j: Measured,
     /// Slot-seconds of attempts that were killed or lost \[s\].
@@ -89,6 +92,9 @@ pub struct WhatIfReport {
     pub level: f64,
     /// Replications of each policy.
     pub replications: u64,
+    /// The deadline \[s\], if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_s: Option<f64>,
     /// Whether the run was ended early.
     pub partial: bool,
     /// Name of the policy that the others are compared with.
@@ -168,6 +174,7 @@ pub(super) fn report_of(
         reduces: size.reduces,
         level: comparison.level,
         replications,
+        deadline_s: comparison.deadline_s,
         partial: replications < planned,
         baseline: comparison.policies.get(comparison.baseline).map_or_else(String::new, |row| row.policy.title()),
         policies: comparison.policies.iter().map(|row| policy_row(row, comparison.level)).collect(),
@@ -197,6 +204,7 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
         watch: row.policy.watch,
         job_time_s: row.job_s.into(),
         tails: row.tails.iter().filter_map(tail).collect(),
+        done_by_deadline: row.done.map(Measured::from),
         energy_j: row.energy_j.into(),
         wasted_slot_s: row.wasted_s.into(),
         copies: row.copies.into(),

@@ -3,7 +3,8 @@
 use crate::document::parts::{partial, wall};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::render::bars_text;
-use crate::report::number::{count, counted, quantile_name};
+use crate::report::deadline::chance;
+use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::rows_plot::BarRow;
 use crate::report::whatif::{ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport};
 use crate::report::whatif_plot::what_if_picture;
@@ -94,6 +95,9 @@ fn times(report: &WhatIfReport) -> Table {
     let first = report.policies.first().map_or(&[][..], |row| &row.tails);
     let tail = |tail: &TailRow| quantile_name(tail.p);
     columns.extend(first.iter().map(tail).map(|p| Column::new(&*p).unit("s").key(format!("job_time_{p}"))));
+    if let Some(deadline) = report.deadline_s {
+        columns.push(Column::new(format!("within {} s", plain(deadline))).unit("%").key("done_by_deadline"));
+    }
     columns.push(Column::new("change").unit("s").key("job_time_difference"));
     columns.push(Column::new("change").unit("%").key("job_time_ratio"));
     let mut table = Table::new("Job time", note, columns).level(report.level);
@@ -104,6 +108,9 @@ fn times(report: &WhatIfReport) -> Table {
         let tail =
             |(t, tail): (usize, &TailRow)| Number::measured(format!("{at}/tails/{t}"), &tail.quantity, "s").into();
         cells.extend(row.tails.iter().enumerate().map(tail));
+        if report.deadline_s.is_some() {
+            cells.push(row.done_by_deadline.as_ref().map(|done| chance(format!("{at}/done_by_deadline"), done)).into());
+        }
         cells.extend(changes(&format!("{at}/job_time_change"), row.job_time_change.as_ref(), "s", ("s", 1.0)));
         table.rows.push(cells);
     }

@@ -2,12 +2,14 @@
 
 use crate::compile::{Program, compile, plan_schedule};
 use crate::error::StudyError;
+use crate::estimate::{Measured, clopper_pearson};
 use crate::job_time::question::{collected, group};
 use crate::mapreduce::{
     AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards, job_net, seeded_phase_times,
 };
 use crate::sim::{CriticalPath, Ensemble, Group, Question, Run, run};
-use crate::solve::{CompletionTime, GridSettings, completion_time, is_series_parallel};
+use crate::solve::{Bounded, CompletionTime, GridSettings, completion_time, is_series_parallel};
+use crate::units::{Probability, Seconds};
 use crate::watch::Watch;
 
 /// Replications unless another number is requested.
@@ -44,6 +46,37 @@ impl ExactJobTime {
             Self::Parts(time) => time.mean().value,
         }
     }
+
+    /// Returns the mean \[s\] with its doubt, in a report whose intervals have confidence `level`.
+    pub fn mean_measured(&self, level: f64) -> Measured {
+        match self {
+            Self::Formula(time) => Measured::exact(time.mean().get(), level),
+            Self::Parts(time) => bounded(time.mean(), level),
+        }
+    }
+
+    /// Returns the time \[s\] within which the job is done with probability `p`; none unless `p` is above 0 and below 1.
+    pub fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
+        Some(match self {
+            Self::Formula(time) => Measured::exact(time.quantile(Probability::new(p)?).ok()?.get(), level),
+            Self::Parts(time) => bounded(time.quantile(p).ok()?, level),
+        })
+    }
+
+    /// Returns the probability to be done within `seconds`, in a report whose intervals have confidence `level`.
+    pub fn done_by(&self, seconds: f64, level: f64) -> Measured {
+        match self {
+            Self::Formula(time) => {
+                let seconds = Seconds::new(seconds).unwrap_or_default();
+                Measured::exact(time.cdf(seconds).get(), level)
+            }
+            Self::Parts(time) => bounded(time.cdf(seconds), level),
+        }
+    }
+}
+
+fn bounded(Bounded { lower, value, upper }: Bounded, level: f64) -> Measured {
+    Measured::bounded(value, [lower, upper], level)
 }
 
 /// A simulated job.
@@ -64,6 +97,24 @@ impl SimulatedJob {
     pub fn mean(&self) -> Option<f64> {
         let samples = &self.run.samples;
         samples.passage.mean_ticks().map(|ticks| ticks * samples.clock.tick())
+    }
+
+    /// Returns the time \[s\] within which a share `p` of the replications is done, with its interval; none without replications.
+    pub fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
+        let samples = &self.run.samples;
+        let histogram = &samples.passage_histogram;
+        let value = histogram.quantile(p).ok();
+        let found = Measured::new(value, histogram.count(), level, histogram.quantile_interval(p, level))?;
+        Some(found.scaled(samples.clock.tick()))
+    }
+
+    /// Returns the probability to be done within `seconds`, with its interval of confidence `level`; none without replications.
+    pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
+        let samples = &self.run.samples;
+        let histogram = &samples.passage_histogram;
+        let share = histogram.cdf(samples.clock.ticks(seconds)).unwrap_or(0.0);
+        let done = (share * histogram.count() as f64).round() as u64;
+        clopper_pearson(done, samples.replications, level).ok().map(Measured::from)
     }
 }
 
@@ -89,6 +140,18 @@ impl JobEstimate {
     pub fn mean(&self) -> Option<f64> {
         let exact = self.exact.as_ref().map(ExactJobTime::mean);
         exact.or_else(|| self.simulated.as_ref().and_then(SimulatedJob::mean))
+    }
+
+    /// Returns the time \[s\] within which the job is done with probability `p`: exactly if it is known, otherwise by simulation.
+    pub fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
+        let exact = self.exact.as_ref().and_then(|time| time.quantile(p, level));
+        exact.or_else(|| self.simulated.as_ref()?.quantile(p, level))
+    }
+
+    /// Returns the probability to be done within `seconds`: exactly if it is known, otherwise by simulation.
+    pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
+        let exact = self.exact.as_ref().map(|time| time.done_by(seconds, level));
+        exact.or_else(|| self.simulated.as_ref()?.done_by(seconds, level))
     }
 }
 

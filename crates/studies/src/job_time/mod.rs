@@ -6,10 +6,12 @@
 //! StagePlan ──▶ tasks, net ──▶ replications, speculative copies ──▶ StagesEstimate
 //! ```
 
+mod deadline;
 mod job;
 mod question;
 mod stages;
 
+pub use deadline::DeadlineSection;
 pub use job::{EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net};
 pub use question::collected;
 pub use stages::{SpeculativeCopies, StagesEstimate, estimate_stages};

@@ -4,8 +4,9 @@
 
 use crate::optimize::cost_estimate::CostEstimate;
 use crate::optimize::judge::{Judgement, Verdict};
-use crate::optimize::plan::{OptimizePlan, Search};
+use crate::optimize::plan::OptimizePlan;
 use crate::optimize::search::{Answer, Candidate, Found, Look, no_faster};
+use crate::optimize::settings::Search;
 
 /// Searches candidates whose cost is `cost + per_s · E[T]`, with `per_s` >= 0; `judge(candidate, error)` as in
 /// [`search`](crate::optimize::search()), and `mean(candidate, replications, level)` gives lower end, estimate and upper end of the mean time
@@ -193,7 +194,9 @@ mod tests {
             judged += error;
             let [value, low, high] = [Some(1.0); 3];
             let (level, replications, looks) = (1.0 - error, 100, 1);
-            Ok::<_, Infallible>(Judgement { verdict: Verdict::Meets, value, low, high, level, replications, looks })
+            let done_by_deadline = None;
+            let verdict = Verdict::Meets;
+            Ok::<_, Infallible>(Judgement { verdict, value, low, high, level, replications, looks, done_by_deadline })
         };
         // equal costs, so that every candidate stays up to the last replication
         let mean = |_: &Candidate, _, level: f64| {

@@ -2,7 +2,9 @@
 //!
 //! Owns the sequential test. It draws nothing: the caller hands out times of replications.
 
-use crate::estimate::{EstimateError, FloatMoments, quantile_interval_of_sorted, quantile_of_sorted};
+use crate::estimate::{
+    EstimateError, FloatMoments, Interval, clopper_pearson, quantile_interval_of_sorted, quantile_of_sorted,
+};
 
 /// Which number of the time is held against the deadline.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +84,8 @@ pub struct Judgement {
     pub replications: u64,
     /// How often the interval was looked at.
     pub looks: u32,
+    /// Probability to be done by the deadline, at the level of the interval; none where nothing was run.
+    pub done_by_deadline: Option<Interval>,
 }
 
 /// How a point is judged.
@@ -127,6 +131,7 @@ impl Judge {
             level: 1.0 - self.error,
             replications: 0,
             looks: 0,
+            done_by_deadline: None,
         };
         loop {
             let done = times.len() as u64;
@@ -137,6 +142,7 @@ impl Judge {
             let look = judgement.looks + 1;
             let level = 1.0 - 2.0 * self.error / (f64::from(look) * f64::from(look + 1));
             let interval = self.interval(&mut times, &moments, level);
+            let done = times.iter().filter(|time| **time <= self.deadline_s).count() as u64;
             judgement = Judgement {
                 verdict: Verdict::Undecided,
                 value: interval.map(|ends| ends[1]).or(judgement.value),
@@ -145,6 +151,7 @@ impl Judge {
                 level,
                 replications: times.len() as u64,
                 looks: look,
+                done_by_deadline: clopper_pearson(done, times.len() as u64, level).ok(),
             };
             let zone = self.indifference * self.deadline_s;
             if let Some([low, _, high]) = interval {

@@ -25,11 +25,13 @@ pub mod judge;
 pub mod plan;
 pub mod run;
 pub mod search;
+pub mod settings;
 
 pub use compare::search_by_estimates;
 pub use cost::{Cost, CostError};
 pub use cost_estimate::CostEstimate;
 pub use judge::{Judge, Judgement, Measure, Verdict};
-pub use plan::{Faster, OptimizePlan, Search, Settings, Variable};
+pub use plan::OptimizePlan;
 pub use run::{Optimization, OptimizeOutcome};
 pub use search::{Answer, Candidate, Found, Look, candidates, search};
+pub use settings::{Faster, Search, Settings};

@@ -3,13 +3,11 @@
 //! Owns the plan's keys, their defaults and their checks. What a key of an axis means is known only to whoever makes the points' models.
 
 use serde::{Deserialize, Serialize};
-use toml::Value;
 
-use crate::optimize::cost::{Cost, NODES};
 use crate::optimize::judge::Measure;
-use crate::plan::{Checker, Document, Loaded, PlanError, PlanProblem, Rename};
-use crate::sweep::plan::rename_keys;
-use crate::sweep::{self, Axis, Scale, SweepPlan};
+use crate::optimize::settings::Settings;
+use crate::plan::{Checker, Document, Loaded, PlanError, PlanProblem};
+use crate::sweep::plan::{self, Axis, STUDY_RENAMES, Scale, SweepPlan, rename_keys};
 
 /// An optimisation: a sweep with a deadline, and the choices to meet it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,133 +15,25 @@ use crate::sweep::{self, Axis, Scale, SweepPlan};
 pub struct OptimizePlan {
     /// What the points are: `base`, `net`, `until`, `replications` (at the first look at a point; default 500), `seed` and
     /// `max_points` (default 10,000). The other keys of a sweep have no effect and are refused.
-    pub sweep: sweep::Settings,
+    pub sweep: plan::Settings,
     /// What is asked, and how sure the answer must be.
     pub optimize: Settings,
     /// What may be chosen; at least one.
-    pub axis: Vec<Variable>,
-}
-
-/// What is asked, and how sure the answer must be.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// What must be at most the deadline: `mean`, or a quantile such as `p95` or `p99.9`. Default `p95`.
-    pub measure: String,
-    /// The deadline \[s\], > 0. Default: `job.deadline_s` of the base.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deadline_s: Option<f64>,
-    /// Probability with which every decision on the way is right, in (0, 1). Default 0.95.
-    pub confidence: f64,
-    /// A point whose measure is this near to the deadline, as a share of it, may stay undecided; in [0, 1). Default 0.01.
-    pub indifference: f64,
-    /// What a point costs: an expression over `nodes` (workers of the job), keys that are names, and names of axes. Default `nodes`.
-    pub cost: String,
-    /// What a point costs for each second of its mean time, on top of that: an expression as `cost`, nowhere below 0, such as `nodes / 3600`
-    /// for node-hours. Default none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_per_s: Option<String>,
-    /// How points are looked at. Default `auto`.
-    pub search: Search,
-    /// Replications after which a point stays undecided, at most 100,000,000. Default 1,000,000.
-    pub max_replications: u64,
+    pub axis: Vec<Axis>,
 }
 
 impl Default for OptimizePlan {
     fn default() -> Self {
-        let sweep = sweep::Settings { replications: 500, max_points: 10_000, ..sweep::Settings::default() };
+        let (replications, max_points) = (plan::FIRST_LOOK, plan::MOST_CHOICES);
+        let sweep = plan::Settings { replications, max_points, ..plan::Settings::default() };
         Self { sweep, optimize: Settings::default(), axis: Vec::new() }
     }
 }
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            measure: "p95".into(),
-            deadline_s: None,
-            confidence: 0.95,
-            indifference: 0.01,
-            cost: NODES.into(),
-            cost_per_s: None,
-            search: Search::Auto,
-            max_replications: 1_000_000,
-        }
-    }
-}
-
-/// How points are looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Search {
-    /// By comparison where a cost depends on the time, by bisection where that is right, else by rising cost.
-    #[default]
-    Auto,
-    /// By bisection: one axis, along which cost rises and the job gets faster.
-    Bisection,
-    /// By rising cost, until a point meets the deadline.
-    Rising,
-    /// Points that meet the deadline, until intervals tell their costs apart: where `cost_per_s` is given.
-    Comparison,
-}
-
-/// In which direction of an axis the measure falls, whatever the other axes are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Faster {
-    /// Nobody knows: nothing is concluded from one value about another.
-    #[default]
-    Unknown,
-    /// Never slower with a value later in the list.
-    Up,
-    /// Never slower with a value earlier in the list.
-    Down,
-}
-
-/// Something that may be chosen.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Variable {
-    /// What it is: the path of a key in a job's plan, such as `cluster.node[0].count`, or a net's rate parameter.
-    pub key: String,
-    /// What it is called in results and in the cost. Default: the key.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Its values; else they lie between `from` and `to`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub values: Option<Vec<Value>>,
-    /// First value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<f64>,
-    /// Last value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<f64>,
-    /// How many values there are between the ends, both among them, >= 2. Default: every whole number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u64>,
-    /// Whether values between the ends are whole numbers. Default true.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub whole: Option<bool>,
-    /// In which direction the job gets faster. Default `unknown`.
-    pub faster: Faster,
-}
-
-/// Keys of plans of optimisations that had another name before 0.2.
-pub const OPTIMIZE_RENAMES: [Rename; 7] = [
-    Rename::to("optimize.base", "sweep.base"),
-    Rename::to("optimize.net", "sweep.net"),
-    Rename::to("optimize.until", "sweep.until"),
-    Rename::to("optimize.seed", "sweep.seed"),
-    Rename::to("optimize.replications", "sweep.replications"),
-    Rename::to("optimize.most_points", "sweep.max_points"),
-    Rename::to("optimize.most_replications", "optimize.max_replications"),
-];
 
 /// Most axes.
 const MOST_AXES: u64 = 16;
 /// Most values of an axis.
 const MOST_VALUES: u64 = 1_000_000;
-/// Most replications of a point: its times are kept.
-const MOST_REPLICATIONS: u64 = 100_000_000;
 
 impl OptimizePlan {
     /// Reads a plan from TOML; keys left out keep their defaults.
@@ -170,11 +60,10 @@ impl OptimizePlan {
     ///
     /// As [`OptimizePlan::from_toml`].
     pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
-        let mut document = Document::parse(text, &OPTIMIZE_RENAMES)?;
-        // as `Default` has them
-        document.set_default("sweep.replications", "500");
-        document.set_default("sweep.max_points", "10_000");
+        let mut document = Document::parse(text, &STUDY_RENAMES)?;
+        plan::set_defaults_of_choices(&mut document);
         let mut loaded = document.read(Self::problems)?;
+        loaded.plan.axis = loaded.plan.axis.into_iter().map(Axis::as_choice).collect();
         let keys = loaded.plan.axis.iter_mut().map(|axis| &mut axis.key);
         loaded.warnings.extend(rename_keys(text, keys));
         Ok(loaded)
@@ -182,7 +71,8 @@ impl OptimizePlan {
 
     /// The points as those of a sweep.
     pub fn as_sweep(&self) -> SweepPlan {
-        SweepPlan { sweep: self.sweep.clone(), axis: self.axis.iter().map(Variable::axis).collect() }
+        let (sweep, axis) = (self.sweep.clone(), self.axis.iter().cloned().map(Axis::as_choice).collect());
+        SweepPlan { sweep, optimize: Some(self.optimize.clone()), axis }
     }
 
     /// A commented plan that shows every key.
@@ -197,7 +87,7 @@ impl OptimizePlan {
 
     /// Number of points.
     pub fn count(&self) -> u64 {
-        self.axis.iter().map(|axis| axis.levels().len() as u64).fold(1, u64::saturating_mul)
+        self.axis.iter().map(|axis| axis.clone().as_choice().levels().len() as u64).fold(1, u64::saturating_mul)
     }
 
     /// Everything that is wrong with the values; empty for a sound plan.
@@ -208,7 +98,7 @@ impl OptimizePlan {
         to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
         for (i, axis) in self.axis.iter().enumerate() {
             to.section = format!("axis[{i}]");
-            axis.check(&mut to);
+            check_choice(axis, &mut to);
             if self.axis[..i].iter().any(|other| other.key == axis.key) {
                 to.add("key", format!("another axis varies `{}` too", axis.key));
             }
@@ -221,35 +111,9 @@ impl OptimizePlan {
     }
 
     fn check_settings(&self, to: &mut Checker) {
-        let settings = &self.optimize;
-        to.section = "optimize".into();
-        if let Some(deadline) = settings.deadline_s {
-            to.range("deadline_s", deadline, deadline > 0.0 && deadline.is_finite(), "a number of seconds above 0");
-        }
-        if Measure::parse(&settings.measure).is_none() {
-            to.add("measure", format!("`{}` is not a measure, such as `mean`, `p95` or `p99.9`", settings.measure));
-        }
-        if let Err(error) = Cost::parse(&settings.cost) {
-            to.add("cost", error);
-        }
-        if let Some(Err(error)) = settings.cost_per_s.as_deref().map(Cost::parse) {
-            to.add("cost_per_s", error);
-        }
-        let fits = match settings.search {
-            Search::Auto => true,
-            Search::Comparison => settings.cost_per_s.is_some(),
-            Search::Bisection | Search::Rising => settings.cost_per_s.is_none(),
-        };
-        if !fits {
-            to.add("search", "costs that depend on the time (`cost_per_s`) need `comparison`, and only they");
-        }
-        let (confidence, zone) = (settings.confidence, settings.indifference);
-        to.range("confidence", confidence, confidence > 0.0 && confidence < 1.0, "a share between 0 and 1");
-        to.range("indifference", zone, (0.0..1.0).contains(&zone), "a share from 0 to below 1");
-        let most = settings.max_replications;
-        to.count("max_replications", most, "replications", 2, MOST_REPLICATIONS);
+        self.optimize.check(to);
         to.section = "sweep".into();
-        to.count("replications", self.sweep.replications, "replications", 2, most.max(2));
+        to.count("replications", self.sweep.replications, "replications", 2, self.optimize.max_replications.max(2));
         self.sweep.check_subject(to);
         for (key, is_set) in self.sweep.set_for_sweeps() {
             if is_set {
@@ -259,68 +123,38 @@ impl OptimizePlan {
     }
 }
 
-impl Variable {
-    /// What it is called in results.
-    pub fn title(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.key)
+/// Checks an axis of which one value is to be chosen.
+fn check_choice(axis: &Axis, to: &mut Checker) {
+    if axis.key.trim().is_empty() {
+        to.add("key", "an axis needs a key, such as \"cluster.node[0].count\"");
     }
-
-    /// The same as an axis of a sweep.
-    pub fn axis(&self) -> Axis {
-        let whole = self.whole.unwrap_or(self.values.is_none());
-        let all = || match (self.from, self.to) {
-            // `as` stops at the ends of u64, and 0 is refused by the check
-            (Some(from), Some(to)) => (to.round() - from.round()).abs() as u64 + 1,
-            _ => 1,
-        };
-        let steps = self.values.is_none().then(|| self.steps.unwrap_or_else(all));
-        Axis {
-            key: self.key.clone(),
-            name: self.name.clone(),
-            values: self.values.clone(),
-            from: self.from,
-            to: self.to,
-            steps,
-            scale: Scale::Linear,
-            whole,
+    let finer = axis.from.is_some() || axis.to.is_some() || axis.steps.is_some() || axis.whole.is_some();
+    if let Some(values) = &axis.values {
+        to.count("values", values.len() as u64, "values", 1, MOST_VALUES);
+        if finer {
+            to.add("values", "an axis needs `values`, or `from` and `to`, but not both");
         }
+        return;
     }
-
-    /// Its values, in order.
-    pub fn levels(&self) -> Vec<Value> {
-        self.axis().levels()
+    let (Some(from), Some(end)) = (axis.from, axis.to) else {
+        return to.add("", "an axis needs `values`, or `from` and `to`, but not both");
+    };
+    for (key, value) in [("from", from), ("to", end)] {
+        to.range(key, value, value.is_finite() && value.abs() < 1e15, "a number below 10^15");
+        to.range(key, value, axis.scale == Scale::Linear || value > 0.0, "a number above 0, which a log scale needs");
     }
-
-    fn check(&self, to: &mut Checker) {
-        if self.key.trim().is_empty() {
-            to.add("key", "an axis needs a key, such as \"cluster.node[0].count\"");
-        }
-        let finer = self.from.is_some() || self.to.is_some() || self.steps.is_some() || self.whole.is_some();
-        if let Some(values) = &self.values {
-            to.count("values", values.len() as u64, "values", 1, MOST_VALUES);
-            if finer {
-                to.add("values", "an axis needs `values`, or `from` and `to`, but not both");
-            }
-            return;
-        }
-        let (Some(from), Some(end)) = (self.from, self.to) else {
-            return to.add("", "an axis needs `values`, or `from` and `to`, but not both");
-        };
-        for (key, value) in [("from", from), ("to", end)] {
-            to.range(key, value, value.is_finite() && value.abs() < 1e15, "a number below 10^15");
-        }
-        if self.steps.is_none() && self.whole == Some(false) {
-            to.add("whole", "values that are not whole need `steps`");
-        }
-        let steps = self.axis().steps.unwrap_or(1);
-        // one whole number is a choice too, if a poor one
-        to.count("steps", steps, "values", if self.steps.is_some() { 2 } else { 1 }, MOST_VALUES);
+    if axis.steps.is_none() && axis.whole == Some(false) {
+        to.add("whole", "values that are not whole need `steps`");
     }
+    // one whole number is a choice too, if a poor one
+    let least = if axis.steps.is_some() { 2 } else { 1 };
+    to.count("steps", axis.clone().as_choice().steps.unwrap_or(1), "values", least, MOST_VALUES);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toml::Value;
 
     fn told(text: &str) -> Vec<String> {
         OptimizePlan::from_toml(text).unwrap_err().problems.iter().map(PlanProblem::without_line).collect()
@@ -371,7 +205,8 @@ mod tests {
         assert_eq!((base.plan.sweep.replications, base.plan.sweep.max_points), (500, 10_000));
         assert_eq!(OptimizePlan::default().sweep, OptimizePlan::from_toml(axis).unwrap().sweep);
         let warnings: Vec<_> = old.warnings.iter().chain(&base.warnings).map(|warning| &warning.message).collect();
-        for rename in OPTIMIZE_RENAMES {
+        let renames: Vec<_> = STUDY_RENAMES.into_iter().filter(|rename| rename.old.starts_with("optimize.")).collect();
+        for rename in &renames {
             let start = format!("`{}` is now `{}` (line ", rename.old, rename.new.unwrap());
             assert_eq!(
                 warnings.iter().filter(|message| message.starts_with(&start)).count(),
@@ -379,7 +214,9 @@ mod tests {
                 "{rename:?} {warnings:?}"
             );
         }
-        assert_eq!(warnings.len(), OPTIMIZE_RENAMES.len());
+        assert_eq!(warnings.len(), renames.len());
+        let old = OptimizePlan::read(&format!("sweep.most_points = 70\n{axis}")).unwrap();
+        assert_eq!((old.plan.sweep.max_points, old.warnings.len()), (70, 1));
     }
 
     #[test]

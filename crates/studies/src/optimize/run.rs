@@ -10,11 +10,13 @@ use crate::estimate::FloatMoments;
 use crate::optimize::compare::search_by_estimates;
 use crate::optimize::cost::{Cost, NODES};
 use crate::optimize::judge::{Judge, Judgement, Measure};
-use crate::optimize::plan::{OptimizePlan, Search};
+use crate::optimize::plan::OptimizePlan;
 use crate::optimize::search::{Answer, Candidate, Found, candidates, may_bisect, search};
+use crate::optimize::settings::Search;
+use crate::plan::{PlanError, PlanOption, Planning};
 use crate::sim::Ensemble;
 use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
-use crate::sweep::{Model, Point, SweepPlan};
+use crate::sweep::{Axis, Model, Point, SweepPlan};
 use crate::watch::Watch;
 
 /// A search for the cheapest configuration of a job or net that meets a deadline.
@@ -61,13 +63,64 @@ impl OptimizeOutcome {
 }
 
 impl Optimization {
+    /// Returns a search over settings of a job, without axes: the number of workers is the cost.
+    ///
+    /// # Errors
+    ///
+    /// As [`Subject::of_job`].
+    pub fn of_job(job: impl Planning, deadline_s: f64) -> Result<Self, StudyError> {
+        let mut plan = OptimizePlan::default();
+        plan.optimize.deadline_s = Some(deadline_s);
+        Ok(Self { plan, subject: Subject::of_job(job)?, warnings: Vec::new(), threads: None })
+    }
+
+    /// Adds an axis: every whole number between its ends, unless it says how many values there are.
+    #[must_use]
+    pub fn axis(mut self, axis: Axis) -> Self {
+        self.plan.axis.push(axis.as_choice());
+        self
+    }
+
+    /// Sets the cost: an expression over `nodes` and names of axes.
+    #[must_use]
+    pub fn cost(mut self, cost: impl Into<String>) -> Self {
+        self.plan.optimize.cost = cost.into();
+        self
+    }
+
+    /// Sets the probability, above 0 and below 1, with which the job must be done by the deadline. Default 0.95.
+    #[must_use]
+    pub fn probability(mut self, probability: f64) -> Self {
+        self.plan.optimize.measure = Measure::Quantile(probability).name();
+        self
+    }
+
     /// Reads the job or net of a plan; file names are relative to `folder`.
     ///
     /// # Errors
     ///
     /// [`StudyError::Load`]; [`StudyError::Plan`] if neither the plan nor its job has a deadline.
     pub fn new(plan: OptimizePlan, folder: &Path) -> Result<Self, StudyError> {
-        let Loaded { subject, warnings } = Loaded::open(&plan.sweep, folder)?;
+        Self::planned(plan, folder, &[])
+    }
+
+    /// The same with options in place of the values of the job's plan.
+    ///
+    /// # Errors
+    ///
+    /// As [`Optimization::new`], and [`StudyError::Options`].
+    pub fn planned(mut plan: OptimizePlan, folder: &Path, options: &[PlanOption]) -> Result<Self, StudyError> {
+        // a net has a deadline too
+        let (deadlines, options): (Vec<_>, Vec<_>) =
+            options.iter().cloned().partition(|option| matches!(option, PlanOption::Deadline(_)));
+        if let Some(PlanOption::Deadline(seconds)) = deadlines.last() {
+            plan.optimize.deadline_s = Some(*seconds);
+            let problems = plan.problems();
+            if !problems.is_empty() {
+                return Err(StudyError::Options(PlanError { problems }));
+            }
+        }
+        let Loaded { subject, warnings } = Loaded::open(&plan.sweep, folder)?.planned(&options)?;
         let sweep = plan.as_sweep();
         let of_job = || subject.number("job.deadline_s", &sweep.axis, &Point::base(sweep.axis.len()));
         let deadline_s = plan.optimize.deadline_s.or_else(of_job);
@@ -75,7 +128,6 @@ impl Optimization {
             let missing = "`optimize`: `deadline_s` must be given: the time in seconds that must be met";
             Problems::check(vec![KeyProblem::at("optimize", missing)])?;
         }
-        let mut plan = plan;
         plan.optimize.deadline_s = deadline_s;
         Ok(Self { plan, subject, warnings, threads: None })
     }
@@ -86,8 +138,10 @@ impl Optimization {
     ///
     /// [`StudyError::Load`], [`StudyError::Text`].
     pub fn open(path: &Path) -> Result<Self, StudyError> {
-        let plan = OptimizePlan::from_toml(&load::read_text(path)?)?;
-        Self::new(plan, path.parent().unwrap_or(Path::new("")))
+        let (plan, mut warnings) = load::open_plan(path, OptimizePlan::read)?;
+        let mut search = Self::new(plan, path.parent().unwrap_or(Path::new("")))?;
+        warnings.append(&mut search.warnings);
+        Ok(Self { warnings, ..search })
     }
 
     /// Searches. `watch` counts the replications of the configuration under way.
@@ -97,6 +151,10 @@ impl Optimization {
     /// Keys that cannot be used, or replications that cannot be run. A stopped search is a result: [`Answer::Stopped`].
     pub fn run(&self, watch: &dyn Watch) -> Result<OptimizeOutcome, StudyError> {
         let plan = &self.plan;
+        let problems = plan.problems();
+        if !problems.is_empty() {
+            return Err(PlanError { problems }.into());
+        }
         let sweep = plan.as_sweep();
         let candidates = self.priced(&sweep).map_err(StudyError::Model)?;
         let base = Point::base(sweep.axis.len());

@@ -6,7 +6,8 @@ use toml::Value;
 
 use crate::optimize::cost_estimate::CostEstimate;
 use crate::optimize::judge::{Judgement, Verdict};
-use crate::optimize::plan::{Faster, OptimizePlan, Search};
+use crate::optimize::plan::OptimizePlan;
+use crate::optimize::settings::{Faster, Search};
 use crate::sweep::Point;
 
 /// A point that may be chosen.
@@ -257,7 +258,8 @@ mod tests {
     }
 
     fn judgement(verdict: Verdict) -> Judgement {
-        Judgement { verdict, value: None, low: None, high: None, level: 0.9, replications: 1, looks: 1 }
+        let (value, low, high, done_by_deadline) = (None, None, None, None);
+        Judgement { verdict, value, low, high, level: 0.9, replications: 1, looks: 1, done_by_deadline }
     }
 
     fn found(plan: &OptimizePlan, verdict: impl Fn(&Point) -> Verdict) -> (Found, Vec<Candidate>, Vec<f64>) {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use crate::job_time::DeadlineSection;
 use crate::sensitivity::Effect;
 use crate::sensitivity::settings::Method;
 
@@ -120,6 +121,9 @@ pub struct SensitivityReport {
     pub measure: String,
     /// That number itself \[s\]: at the base, or the mean over the ranges.
     pub value_s: Option<Effect>,
+    /// The probability to be done by the deadline at the base, if the job has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<DeadlineSection>,
     /// Variance over the ranges \[s²\], of Sobol's indices.
     pub variance_s2: Option<Effect>,
     /// Variance that the replications would have added \[s²\], of Sobol's indices.

@@ -4,9 +4,12 @@ use std::path::Path;
 
 use toml::Value;
 
-use crate::ask::{Asker, TimeLimit, value_of};
+use crate::ask::{Asker, TimeLimit, times, value_of};
 use crate::error::StudyError;
+use crate::estimate::{Measured, clopper_pearson};
+use crate::job_time::DeadlineSection;
 use crate::optimize::Measure;
+use crate::plan::{PlanOption, Planning};
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::morris::{MorrisRow, elementary_effects};
 use crate::sensitivity::ranking::{KnobEffect, SensitivityReport, SensitivityRow};
@@ -14,21 +17,56 @@ use crate::sensitivity::response::{Response, one_at_a_time};
 use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::sensitivity::sobol::{SobolRow, sobol_indices};
 use crate::sensitivity::{Effect, derivatives, design};
-use crate::subject::{Loaded, as_number, load};
+use crate::sim::Ensemble;
+use crate::subject::{Loaded, Subject, as_number, load};
 use crate::sweep::{Axis, Point, Scale, Settings, SweepPlan};
 use crate::watch::Watch;
 
+/// Replications of the base for the probability to meet a deadline.
+const OF_BASE: u64 = 2_000;
 /// Levels of the grid of random walks.
 const LEVELS: u32 = 4;
 
 impl Sensitivity {
+    /// Returns a study of a job's settings, without axes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Subject::of_job`].
+    pub fn of_job(job: impl Planning) -> Result<Self, StudyError> {
+        let loaded = Loaded { subject: Subject::of_job(job)?, warnings: Vec::new() };
+        Ok(Self::of(SweepPlan::default(), loaded, true))
+    }
+
+    /// Adds an axis.
+    #[must_use]
+    pub fn axis(mut self, axis: Axis) -> Self {
+        self.plan.axis.push(axis);
+        self
+    }
+
+    /// Chooses how settings are compared. Default: derivatives at the base.
+    #[must_use]
+    pub fn method(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
     /// Reads the job or net of a plan; file names are relative to `folder`.
     ///
     /// # Errors
     ///
     /// [`StudyError::Load`].
     pub fn new(plan: SweepPlan, folder: &Path) -> Result<Self, StudyError> {
-        let loaded = Loaded::open(&plan.sweep, folder)?;
+        Self::planned(plan, folder, &[])
+    }
+
+    /// The same with options in place of the values of the job's plan.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`], [`StudyError::Options`].
+    pub fn planned(plan: SweepPlan, folder: &Path, options: &[PlanOption]) -> Result<Self, StudyError> {
+        let loaded = Loaded::open(&plan.sweep, folder)?.planned(options)?;
         Ok(Self::of(plan, loaded, true))
     }
 
@@ -38,8 +76,10 @@ impl Sensitivity {
     ///
     /// [`StudyError::Load`], [`StudyError::Text`].
     pub fn open(path: &Path) -> Result<Self, StudyError> {
-        let plan = SweepPlan::from_toml(&load::read_text(path)?)?;
-        Self::new(plan, path.parent().unwrap_or(Path::new("")))
+        let (plan, mut warnings) = load::open_plan(path, SweepPlan::read)?;
+        let mut study = Self::new(plan, path.parent().unwrap_or(Path::new("")))?;
+        warnings.append(&mut study.warnings);
+        Ok(Self { warnings, ..study })
     }
 
     /// Reads a net, whose rate parameters are the knobs; its goal is the expression `until`, or the dead marking.
@@ -53,7 +93,7 @@ impl Sensitivity {
         let loaded = Loaded::net(path, until)?;
         let axis = |key| Axis { key, ..Axis::default() };
         let axis = loaded.subject.rate_parameters().into_iter().map(axis).collect();
-        Ok(Self::of(SweepPlan { sweep, axis }, loaded, false))
+        Ok(Self::of(SweepPlan { sweep, axis, ..SweepPlan::default() }, loaded, false))
     }
 
     fn of(plan: SweepPlan, loaded: Loaded, has_ranges: bool) -> Self {
@@ -87,8 +127,23 @@ impl Sensitivity {
             _ => self.over_ranges(&watch)?,
         };
         report.rank();
+        report.deadline = self.deadline(&watch)?;
         report.plan = toml::to_string(&self.plan).unwrap_or_default();
         Ok(report)
+    }
+
+    /// Returns the probability to be done by the deadline at the base, if the job has one, by replications of its own.
+    fn deadline(&self, watch: &dyn Watch) -> Result<Option<DeadlineSection>, StudyError> {
+        let (axes, seed) = (&self.plan.axis, self.plan.sweep.seed);
+        let base = Point::base(axes.len());
+        let Some(deadline_s) = self.subject.number("job.deadline_s", axes, &base) else { return Ok(None) };
+        let model = self.subject.model(axes, &base, seed).map_err(StudyError::Model)?;
+        let ensemble = Ensemble { replications: OF_BASE, seed, threads: self.threads, ..Ensemble::default() };
+        // over all runs, as a quantile
+        let Some(times) = times(&model, Measure::Quantile(0.5), &ensemble, watch)? else { return Ok(None) };
+        let done = times.iter().filter(|time| **time <= deadline_s).count() as u64;
+        let simulated = clopper_pearson(done, times.len() as u64, self.level).ok().map(Measured::from);
+        Ok(Some(DeadlineSection { deadline_s, exact: None, simulated }))
     }
 
     /// Whether the subject is a job or net with axes, rather than a net alone.
@@ -124,6 +179,7 @@ impl Sensitivity {
             estimator: None,
             measure: self.measure.name(),
             value_s: None,
+            deadline: None,
             variance_s2: None,
             noise_s2: None,
             knobs: Vec::new(),

@@ -6,7 +6,7 @@ use crate::error::StudyError;
 use crate::formats::pipe::{self, ReadOptions, Warning};
 use crate::formats::read_bytes;
 use crate::mapreduce::Plan;
-use crate::plan::{JobPlan, PlanWarning, Work};
+use crate::plan::{self, JobPlan, PlanError, PlanOption, PlanWarning, Work};
 use crate::subject::Subject;
 use crate::subject::load_error::LoadError;
 use crate::sweep::Settings;
@@ -61,6 +61,15 @@ impl Loaded {
             (None, Some(base)) => Self::job(&folder.join(base)),
             (None, None) => Ok(Self { subject: Subject::job(&Plan::default())?, warnings: Vec::new() }),
         }
+    }
+
+    /// The same with options in place of the values of the job's plan.
+    ///
+    /// # Errors
+    ///
+    /// As [`Subject::planned`].
+    pub fn planned(self, options: &[PlanOption]) -> Result<Self, StudyError> {
+        Ok(Self { subject: self.subject.planned(options)?, ..self })
     }
 
     /// Reads a net; its goal is the expression `until`, or the dead marking.
@@ -118,7 +127,18 @@ fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     std::fs::read(path).map_err(|error| LoadError::Io { path: path.to_owned(), error })
 }
 
+/// Reads the plan of a study, with warnings about old names.
+pub(crate) fn open_plan<P>(
+    path: &Path,
+    parse: impl Fn(&str) -> Result<plan::Loaded<P>, PlanError>,
+) -> Result<(P, Vec<LoadWarning>), StudyError> {
+    let (path, text) = (path.to_owned(), read_text(path)?);
+    let loaded = parse(&text)?;
+    let renamed = LoadWarning::Renamed { path, text, warnings: loaded.warnings.clone() };
+    Ok((loaded.plan, if loaded.warnings.is_empty() { Vec::new() } else { vec![renamed] }))
+}
+
 /// Returns the text of a plan.
-pub(crate) fn read_text(path: &Path) -> Result<String, LoadError> {
+fn read_text(path: &Path) -> Result<String, LoadError> {
     String::from_utf8(read(path)?).map_err(|_| LoadError::NotText { path: path.to_owned() })
 }

@@ -26,6 +26,7 @@ use crate::formats::pipe::{WriteOptions, write};
 use crate::mapreduce::Plan;
 use crate::net::Net;
 use crate::net::expr::ExprError;
+use crate::plan::{JobPlan, PlanOption, Planning};
 use crate::sim::{Goal, Question};
 use crate::stages::{PlannedJob, RunFactor, StagePlan, stage_net};
 use crate::subject::at::{job_at, net_at, stages_at, table_at};
@@ -105,6 +106,39 @@ impl Subject {
         Self(Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, template })
     }
 
+    /// A job by its plan; axes are paths of keys of the plan.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Options`] for options that the plan has no meaning for, [`StudyError::Model`] for a plan of tasks, which has no net.
+    pub fn of_job(job: impl Planning) -> Result<Self, StudyError> {
+        match job.plan().map_err(StudyError::Options)? {
+            JobPlan::MapReduce(plan) => Self::job(&plan),
+            JobPlan::Stages(plan) => Self::stages(&plan),
+            plan @ JobPlan::Tasks(_) => {
+                let message = format!("a plan of {}, task by task, has no net", plan.described_by());
+                Err(StudyError::Model(message))
+            }
+        }
+    }
+
+    /// Returns the job with options in place of its plan's own values.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Options`]: an option that the job or net has no meaning for, or values out of range.
+    pub fn planned(self, options: &[PlanOption]) -> Result<Self, StudyError> {
+        let Some(first) = options.first() else { return Ok(self) };
+        let plan = match &self.0 {
+            Kind::Job { table, .. } | Kind::Stages { table } => JobPlan::from_toml(&table.to_string())?,
+            Kind::Net { .. } => {
+                let refused = first.without_meaning("a net", "its rate parameters are axes");
+                return Err(StudyError::Options(refused.into()));
+            }
+        };
+        Self::of_job(plan.with_all(options))
+    }
+
     /// Returns the job plan or net as text; equal texts mean the same.
     pub fn text(&self) -> String {
         match &self.0 {
@@ -138,7 +172,7 @@ impl Subject {
             Kind::Job { table, shapes } => {
                 let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
                 let Compiled { program, schedule } = shapes.compiled(&plan)?;
-                Ok(Model { schedule, ..Model::new(program) })
+                Ok(Model { schedule, deadline_s: plan.job.deadline_s, ..Model::new(program) })
             }
             Kind::Stages { table } => {
                 let plan = stages_at(table, axes, point).map_err(|misfit| misfit.message)?;
@@ -146,7 +180,7 @@ impl Subject {
                 let made = stage_net(&job).map_err(|problems| problems.to_string())?;
                 let program = compile(&made.net).map_err(|errors| errors.to_string())?;
                 let spread = Spread::of(RunFactor::new(&plan.run, job.error()).points());
-                Ok(Model { spread, ..Model::new(program) })
+                Ok(Model { spread, deadline_s: plan.job.deadline_s, ..Model::new(program) })
             }
             Kind::Net { net, until, template, .. } => {
                 let net = net_at(net, axes, point).map_err(|misfit| misfit.message)?;

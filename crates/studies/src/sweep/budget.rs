@@ -254,6 +254,7 @@ mod tests {
             let half = 10.0 * width / (replications as f64).sqrt();
             let mean = Number { value: 10.0, low: Some(10.0 - half), high: Some(10.0 + half) };
             let result = PointResult {
+                done_by_deadline: None,
                 point,
                 values: Vec::new(),
                 replications,

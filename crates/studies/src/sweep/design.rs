@@ -100,7 +100,7 @@ impl Axis {
             return of_one_kind(values);
         }
         let steps = self.steps.unwrap_or(STEPS).max(2);
-        let mut levels: Vec<Value> = (0..steps).map(|i| self.between(i as f64 / (steps - 1) as f64)).collect();
+        let mut levels: Vec<Value> = (0..steps).map(|i| self.inside(i as f64 / (steps - 1) as f64)).collect();
         // rounding may meet a whole number twice
         levels.dedup();
         levels
@@ -113,12 +113,12 @@ impl Axis {
                 let values = of_one_kind(values);
                 values[((u * values.len() as f64) as usize).min(values.len() - 1)].clone()
             }
-            None => self.between(u),
+            None => self.inside(u),
         }
     }
 
     /// The value at `u` of the way between the ends, 0 <= u <= 1.
-    fn between(&self, u: f64) -> Value {
+    fn inside(&self, u: f64) -> Value {
         let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or(0.0));
         let value = match self.scale {
             _ if u <= 0.0 => from,
@@ -127,7 +127,7 @@ impl Axis {
             // functions of `libm` are the same on every machine
             Scale::Log => libm::exp(libm::log(from) * (1.0 - u) + libm::log(to) * u),
         };
-        if self.whole { Value::Integer(value.round() as i64) } else { Value::Float(value) }
+        if self.whole == Some(true) { Value::Integer(value.round() as i64) } else { Value::Float(value) }
     }
 }
 

@@ -20,12 +20,14 @@ pub struct Model {
     pub question: Question,
     /// How whole runs differ, beside what the net says.
     pub spread: Spread,
+    /// The time by which it must be done \[s\], if there is one.
+    pub deadline_s: Option<f64>,
 }
 
 impl Model {
     /// A net that is run until it is dead, all of whose runs are usual.
     pub fn new(program: Program) -> Self {
-        Self { program, schedule: None, question: Question::default(), spread: Spread::default() }
+        Self { program, schedule: None, question: Question::default(), spread: Spread::default(), deadline_s: None }
     }
 }
 

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use crate::optimize::settings::{self as optimize, Faster};
 use crate::plan::{
     self, Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem, PlanWarning, Rename, rename_path,
 };
@@ -18,6 +19,10 @@ use crate::sweep::sobol;
 pub struct SweepPlan {
     /// What is asked of each point, and how often.
     pub sweep: Settings,
+    /// How `optimize` finds the cheapest configuration, and its deadline. Default none. With this section, the defaults are those of an
+    /// optimisation: every whole number of an axis, 500 replications, and at most 10,000 configurations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimize: Option<optimize::Settings>,
     /// What varies; at least one.
     pub axis: Vec<Axis>,
 }
@@ -162,17 +167,42 @@ pub struct Axis {
     /// Last value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<f64>,
-    /// How many values there are, both ends among them, >= 2. Default 5. A Latin hypercube or a Sobol sequence takes any value
+    /// How many values there are, both ends among them, >= 2. Default 5; with `[optimize]`, every whole number. A Latin hypercube or a Sobol sequence takes any value
     /// between the ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
     /// How they lie between the ends. Default `linear`.
     pub scale: Scale,
-    /// Whether values between the ends are rounded to whole numbers. Default false.
-    pub whole: bool,
+    /// Whether values between the ends are rounded to whole numbers. Default false; true with `[optimize]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<bool>,
+    /// In which direction the job gets faster, for `optimize`. Default `unknown`.
+    #[serde(skip_serializing_if = "Faster::is_unknown")]
+    pub faster: Faster,
 }
 
 impl Axis {
+    /// Returns an axis over values of a key, such as `job.reduces`.
+    pub fn values<V: Into<Value>>(key: impl Into<String>, values: impl IntoIterator<Item = V>) -> Self {
+        let values = Some(values.into_iter().map(Into::into).collect());
+        Self { key: key.into(), values, ..Self::default() }
+    }
+
+    /// Returns an axis between two values of a key, such as `cluster.node[0].gpu_speed`.
+    pub fn between(key: impl Into<String>, from: f64, to: f64) -> Self {
+        Self { key: key.into(), from: Some(from), to: Some(to), ..Self::default() }
+    }
+
+    /// Returns the axis of an optimisation: every whole number between its ends, unless it says how many values there are.
+    pub(crate) fn as_choice(mut self) -> Self {
+        if let (None, Some(from), Some(to)) = (&self.values, self.from, self.to) {
+            self.whole = self.whole.or(Some(true));
+            // `as` stops at the ends of u64, and 0 is refused by the check
+            self.steps = self.steps.or(Some((to.round() - from.round()).abs() as u64 + 1));
+        }
+        self
+    }
+
     /// What it is called in results.
     pub fn title(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.key)
@@ -192,8 +222,28 @@ const MOST_STEPS: u64 = 1_000_000;
 /// Values between two ends, where nothing is said.
 pub(in crate::sweep) const STEPS: u64 = 5;
 
-/// Keys of the plans of sweeps that had another name before 0.2.
-pub const SWEEP_RENAMES: [Rename; 1] = [Rename::to("sweep.most_points", "sweep.max_points")];
+/// Replications at the first look at a configuration of an optimisation.
+pub(crate) const FIRST_LOOK: u64 = 500;
+/// Configurations that an optimisation may have.
+pub(crate) const MOST_CHOICES: u64 = 10_000;
+
+/// Gives a plan with `[optimize]` the defaults of an optimisation: [`FIRST_LOOK`] and [`MOST_CHOICES`].
+pub(crate) fn set_defaults_of_choices(document: &mut Document<'_>) {
+    document.set_default("sweep.replications", "500");
+    document.set_default("sweep.max_points", "10_000");
+}
+
+/// Keys of the plans of studies that had another name before 0.2.
+pub const STUDY_RENAMES: [Rename; 8] = [
+    Rename::to("sweep.most_points", "sweep.max_points"),
+    Rename::to("optimize.base", "sweep.base"),
+    Rename::to("optimize.net", "sweep.net"),
+    Rename::to("optimize.until", "sweep.until"),
+    Rename::to("optimize.seed", "sweep.seed"),
+    Rename::to("optimize.replications", "sweep.replications"),
+    Rename::to("optimize.most_points", "sweep.max_points"),
+    Rename::to("optimize.most_replications", "optimize.max_replications"),
+];
 
 /// Gives the keys of axes their new names; warnings of old ones.
 pub(crate) fn rename_keys<'k>(text: &str, keys: impl Iterator<Item = &'k mut String>) -> Vec<PlanWarning> {
@@ -232,11 +282,25 @@ impl SweepPlan {
     ///
     /// As [`SweepPlan::from_toml`].
     pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
-        let document = Document::parse(text, &SWEEP_RENAMES)?;
-        let mut loaded = document.read(|plan: &Self| plan.problems_in(text))?;
+        let mut document = Document::parse(text, &STUDY_RENAMES)?;
+        if document.table().contains_key("optimize") {
+            set_defaults_of_choices(&mut document);
+        }
+        let mut loaded = document.read(|plan: &Self| plan.clone().completed().problems_in(text))?.map(Self::completed);
         let keys = loaded.plan.axis.iter_mut().map(|axis| &mut axis.key);
         loaded.warnings.extend(rename_keys(text, keys));
         Ok(loaded)
+    }
+
+    /// The plan with the axes of an optimisation, if it has its section.
+    fn completed(mut self) -> Self {
+        for axis in &mut self.axis {
+            match &self.optimize {
+                Some(_) => *axis = std::mem::take(axis).as_choice(),
+                None => axis.whole = axis.whole.or(Some(false)),
+            }
+        }
+        self
     }
 
     /// A commented plan that shows every key.
@@ -291,6 +355,9 @@ impl SweepPlan {
             }
         }
         settings.check_subject(to);
+        if let Some(optimize) = &self.optimize {
+            optimize.check(to);
+        }
     }
 
     /// Whether the axes make points, and not too many.
@@ -333,7 +400,7 @@ impl Axis {
             to.add("key", "an axis needs a key, such as \"job.reduces\"");
         }
         let ends = self.from.is_some() || self.to.is_some();
-        let finer = ends || self.steps.is_some() || self.scale != Scale::Linear || self.whole;
+        let finer = ends || self.steps.is_some() || self.scale != Scale::Linear || self.whole == Some(true);
         match &self.values {
             Some(_) if finer => {
                 to.add("values", "`values` leave no room for `from`, `to`, `steps`, `scale` and `whole`")
@@ -347,7 +414,8 @@ impl Axis {
         let (Some(from), Some(end)) = (self.from, self.to) else {
             return to.add("", "an axis needs `values`, or `from` and `to`");
         };
-        to.count("steps", self.steps.unwrap_or(STEPS), "steps", 2, MOST_STEPS);
+        let least = if self.whole == Some(true) { 1 } else { 2 };
+        to.count("steps", self.steps.unwrap_or(STEPS), "steps", least, MOST_STEPS);
         for (key, value) in [("from", from), ("to", end)] {
             match self.scale {
                 Scale::Linear => to.range(key, value, value.is_finite(), "a finite number"),

@@ -10,4 +10,5 @@ pub(super) struct Replicated {
     pub(super) engine: &'static str,
     pub(super) spread: Spread,
     pub(super) seed: u64,
+    pub(super) deadline_s: Option<f64>,
 }

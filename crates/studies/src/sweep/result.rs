@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::estimate::{
-    Estimate, EstimateError, Interval, paired_difference, paired_ratio, quantile_interval_of_sorted, quantile_of_sorted,
+    Estimate, EstimateError, Interval, clopper_pearson, paired_difference, paired_ratio, quantile_interval_of_sorted,
+    quantile_of_sorted,
 };
 use crate::sim::{Ending, Samples};
 use crate::sweep::point::Point;
@@ -66,6 +67,9 @@ pub struct PointResult {
     pub p95_s: Option<Number>,
     /// Its 99 % quantile \[s\].
     pub p99_s: Option<Number>,
+    /// Probability to be done by the deadline; none without a deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done_by_deadline: Option<Number>,
     /// Mean of the point's time minus the base's, replication by replication \[s\]; none for the base, and where not every replication
     /// of both reached the goal.
     pub difference_s: Option<Number>,
@@ -85,6 +89,18 @@ fn spread_times(ran: &Replicated) -> Option<Vec<f64>> {
     ran.spread.spread(&mut times, ran.seed, 0);
     times.sort_unstable_by(f64::total_cmp);
     Some(times)
+}
+
+/// The share of the replications that are done by a deadline \[s\]; `spread` are the times of all runs where whole runs differ.
+fn done_by(deadline_s: f64, samples: &Samples, spread: Option<&[f64]>, level: f64) -> Option<Number> {
+    let histogram = &samples.passage_histogram;
+    let share = || histogram.cdf(samples.clock.ticks(deadline_s)).unwrap_or(0.0);
+    let done = match spread {
+        Some(times) => times.partition_point(|time| *time <= deadline_s) as u64,
+        None => (share() * histogram.count() as f64).round() as u64,
+    };
+    let found = clopper_pearson(done, samples.replications, level).ok()?;
+    Some(Number { value: found.value, low: Some(found.low), high: Some(found.high) })
 }
 
 impl PointResult {
@@ -119,6 +135,7 @@ impl PointResult {
             p50_s: quantile(0.5),
             p95_s: quantile(0.95),
             p99_s: quantile(0.99),
+            done_by_deadline: ran.deadline_s.and_then(|deadline| done_by(deadline, samples, spread.as_deref(), level)),
             difference_s: pairs.and_then(|(base, own)| paired_difference(base, own, level).ok()).map(Number::from),
             ratio: pairs.and_then(|(base, own)| paired_ratio(base, own, level).ok()).map(Number::from),
         }

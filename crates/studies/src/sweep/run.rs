@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::{KeyProblem, StudyError};
+use crate::plan::{PlanError, PlanOption, Planning};
 use crate::sim::{Backend, Placement};
 use crate::subject::{LoadWarning, Loaded, Subject, load};
 use crate::sweep::batch::{Base, run_base, run_points};
 use crate::sweep::budget::{Budget, Rounds, spent};
 use crate::sweep::design::points;
-use crate::sweep::model::{Batch, BatchError, MakeModel};
-use crate::sweep::plan::SweepPlan;
+use crate::sweep::model::{Batch, BatchError, MakeModel, Model};
+use crate::sweep::plan::{Axis, SweepPlan};
 use crate::sweep::point::Point;
 use crate::sweep::result::PointResult;
 use crate::sweep::store::{Header, Shard, Store, StoreError, Stored};
@@ -23,11 +24,12 @@ use crate::watch::Watch;
 /// # Examples
 ///
 /// ```
-/// use tailspn_studies::sweep::{Sweep, SweepPlan};
 /// use tailspn_common::watch::Unwatched;
+/// use tailspn_jobs::plan::JobPlan;
+/// use tailspn_studies::sweep::{Axis, Sweep};
 ///
-/// let plan = SweepPlan::from_toml("[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 80]")?;
-/// let outcome = Sweep::new(plan, "".as_ref())?.run(&Unwatched)?;
+/// let sweep = Sweep::of_job(JobPlan::default())?.axis(Axis::values("job.reduces", [20, 80])).replications(200);
+/// let outcome = sweep.run(&Unwatched)?;
 /// // the base, and two more
 /// let means: Vec<f64> = outcome.stored.results.values().filter_map(|point| Some(point.mean_s?.value)).collect();
 /// assert_eq!(means.len(), 3);
@@ -118,13 +120,46 @@ impl Watch for WorkOnly<'_> {
 impl SweepWatch for WorkOnly<'_> {}
 
 impl Sweep {
+    /// Returns a sweep over settings of a job, without axes. Each has 2,000 replications, and all combinations are run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Subject::of_job`].
+    pub fn of_job(job: impl Planning) -> Result<Self, StudyError> {
+        let (plan, warnings, settings) = (SweepPlan::default(), Vec::new(), SweepSettings::default());
+        Ok(Self { plan, subject: Subject::of_job(job)?, warnings, settings })
+    }
+
+    /// Adds an axis.
+    #[must_use]
+    pub fn axis(mut self, axis: Axis) -> Self {
+        self.plan.axis.push(axis);
+        self
+    }
+
+    /// Sets the number of replications of each configuration.
+    #[must_use]
+    pub fn replications(mut self, replications: u64) -> Self {
+        self.plan.sweep.replications = replications;
+        self
+    }
+
     /// Reads the job or net of a plan; file names are relative to `folder`.
     ///
     /// # Errors
     ///
     /// [`StudyError::Load`].
     pub fn new(plan: SweepPlan, folder: &Path) -> Result<Self, StudyError> {
-        let Loaded { subject, warnings } = Loaded::open(&plan.sweep, folder)?;
+        Self::planned(plan, folder, &[])
+    }
+
+    /// The same with options in place of the values of the job's plan.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`], [`StudyError::Options`].
+    pub fn planned(plan: SweepPlan, folder: &Path, options: &[PlanOption]) -> Result<Self, StudyError> {
+        let Loaded { subject, warnings } = Loaded::open(&plan.sweep, folder)?.planned(options)?;
         Ok(Self { plan, subject, warnings, settings: SweepSettings::default() })
     }
 
@@ -134,8 +169,10 @@ impl Sweep {
     ///
     /// [`StudyError::Load`], [`StudyError::Text`].
     pub fn open(path: &Path) -> Result<Self, StudyError> {
-        let plan = SweepPlan::from_toml(&load::read_text(path)?)?;
-        Self::new(plan, path.parent().unwrap_or(Path::new("")))
+        let (plan, mut warnings) = load::open_plan(path, SweepPlan::read)?;
+        let mut sweep = Self::new(plan, path.parent().unwrap_or(Path::new("")))?;
+        warnings.append(&mut sweep.warnings);
+        Ok(Self { warnings, ..sweep })
     }
 
     /// Runs the sweep. A stopped sweep is a result too: it has the points that were finished.
@@ -153,6 +190,10 @@ impl Sweep {
     ///
     /// As [`Sweep::run`].
     pub fn run_watched(&self, watch: &dyn SweepWatch) -> Result<SweepOutcome, StudyError> {
+        let problems = self.plan.problems();
+        if !problems.is_empty() {
+            return Err(PlanError { problems }.into());
+        }
         let points = self.points(watch)?;
         let header = self.header(points.len() as u64)?;
         let mut kept = match &self.settings.output {
@@ -314,7 +355,11 @@ impl Run<'_> {
             return Ok(None);
         }
         let seed = self.sweep.plan.sweep.seed;
-        let make = |point: &Point| self.sweep.subject.model(&self.sweep.plan.axis, point, seed);
+        let deadline_s = self.sweep.plan.optimize.as_ref().and_then(|settings| settings.deadline_s);
+        let make = |point: &Point| {
+            let model = self.sweep.subject.model(&self.sweep.plan.axis, point, seed)?;
+            Ok(Model { deadline_s: model.deadline_s.or(deadline_s), ..model })
+        };
         let batch = self.sweep.batch();
         let Some(base) = self.base(kept, &make, &batch)? else { return Ok(None) };
         self.watch.progress(0, planned);

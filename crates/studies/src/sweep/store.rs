@@ -431,6 +431,7 @@ mod tests {
     fn result(point: u64) -> PointResult {
         let number = Some(Number { value: 0.1 + 0.2 * point as f64, low: Some(1e-300), high: None });
         PointResult {
+            done_by_deadline: None,
             point,
             values: vec![Some(toml::Value::Integer(7)), None, Some(toml::Value::Float(8.0))],
             replications: 10,

@@ -81,11 +81,18 @@ impl Kind {
     }
 }
 
-/// The numbers of a point, by the names of their columns.
-const NUMBERS: [&str; 6] = ["mean_s", "p50_s", "p95_s", "p99_s", "difference_s", "ratio"];
+/// The numbers of a point, by the names of their columns. The last one has columns only if there are deadlines.
+const NUMBERS: [&str; 7] = ["mean_s", "p50_s", "p95_s", "p99_s", "difference_s", "ratio", "done_by_deadline"];
 
-fn numbers(result: &PointResult) -> [Option<Number>; 6] {
-    [result.mean_s, result.p50_s, result.p95_s, result.p99_s, result.difference_s, result.ratio]
+fn numbers(result: &PointResult) -> [Option<Number>; 7] {
+    let PointResult { mean_s, p50_s, p95_s, p99_s, difference_s, ratio, done_by_deadline, .. } = *result;
+    [mean_s, p50_s, p95_s, p99_s, difference_s, ratio, done_by_deadline]
+}
+
+/// The names of the numbers that some rows have.
+fn names(results: &[&PointResult]) -> &'static [&'static str] {
+    let deadline = results.iter().any(|result| result.done_by_deadline.is_some());
+    &NUMBERS[..NUMBERS.len() - usize::from(!deadline)]
 }
 
 /// The file with these points; `axes` are the keys of the axes.
@@ -102,17 +109,18 @@ pub(super) fn write(axes: &[String], results: &[&PointResult]) -> Result<Vec<u8>
         .set_created_by(concat!("tailspn ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_key_value_metadata(Some(vec![metadata]))
         .build();
-    let schema = Arc::new(schema(axes, &kinds)?);
+    let names = names(results);
+    let schema = Arc::new(schema(axes, &kinds, names)?);
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
     for rows in results.chunks(GROUP) {
         let mut group = Columns(writer.next_row_group()?);
-        group.write(&kinds, rows)?;
+        group.write(&kinds, names.len(), rows)?;
         group.0.close()?;
     }
     writer.into_inner()
 }
 
-fn schema(axes: &[String], kinds: &[Kind]) -> Result<Type, ParquetError> {
+fn schema(axes: &[String], kinds: &[Kind], names: &[&str]) -> Result<Type, ParquetError> {
     let column = |name: &str, physical, repetition| {
         let text = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
         let column = Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(text);
@@ -127,7 +135,7 @@ fn schema(axes: &[String], kinds: &[Kind]) -> Result<Type, ParquetError> {
         columns.push(column(count, Physical::INT64, required)?);
     }
     columns.push(column("engine", Physical::BYTE_ARRAY, required)?);
-    for name in NUMBERS {
+    for name in names {
         for end in ["", "_low", "_high"] {
             columns.push(column(&format!("{name}{end}"), Physical::DOUBLE, optional)?);
         }
@@ -139,7 +147,7 @@ fn schema(axes: &[String], kinds: &[Kind]) -> Result<Type, ParquetError> {
 struct Columns<'a>(SerializedRowGroupWriter<'a, Vec<u8>>);
 
 impl Columns<'_> {
-    fn write(&mut self, kinds: &[Kind], rows: &[&PointResult]) -> Result<(), ParquetError> {
+    fn write(&mut self, kinds: &[Kind], count_of_numbers: usize, rows: &[&PointResult]) -> Result<(), ParquetError> {
         let count = |number: u64| i64::try_from(number).map_err(|error| ParquetError::General(error.to_string()));
         self.required::<Int64Type>(rows.iter().map(|row| count(row.point)))?;
         for (i, kind) in kinds.iter().enumerate() {
@@ -157,7 +165,7 @@ impl Columns<'_> {
         self.required::<Int64Type>(rows.iter().map(|row| count(row.replications)))?;
         self.required::<Int64Type>(rows.iter().map(|row| count(row.reached)))?;
         self.required::<ByteArrayType>(rows.iter().map(|row| Ok(ByteArray::from(row.engine.as_str()))))?;
-        for i in 0..NUMBERS.len() {
+        for i in 0..count_of_numbers {
             let number = |row: &&PointResult| numbers(row)[i];
             self.optional::<DoubleType>(rows.iter().map(|row| Some(number(row)?.value)))?;
             self.optional::<DoubleType>(rows.iter().map(|row| number(row)?.low))?;
@@ -239,6 +247,7 @@ fn result<'a>(kinds: &[Kind], fields: &mut impl Iterator<Item = &'a Field>) -> O
         p99_s: number()?,
         difference_s: number()?,
         ratio: number()?,
+        done_by_deadline: number().flatten(),
     })
 }
 
@@ -274,6 +283,7 @@ mod tests {
             p95_s: None,
             p99_s: exact(-0.0),
             difference_s: exact(1e300),
+            done_by_deadline: exact(0.5),
             ratio: (point > 0).then(|| exact(1.0 / 3.0)).flatten(),
         }
     }

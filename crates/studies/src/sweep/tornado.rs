@@ -64,6 +64,7 @@ mod tests {
         values[axis] = Some(Value::Integer(value));
         let difference_s = Some(Number { value: difference, low: None, high: None });
         PointResult {
+            done_by_deadline: None,
             point,
             values,
             replications: 2,

@@ -89,7 +89,8 @@ impl Crew {
             let done = |point: UnderWay<'_>| {
                 let (engine, spread) = (point.ready.engine(), point.model.spread.clone());
                 let complete = point.samples.replications >= point.until;
-                complete.then_some(Replicated { samples: point.samples, engine, spread, seed })
+                let deadline_s = point.model.deadline_s;
+                complete.then_some(Replicated { samples: point.samples, engine, spread, seed, deadline_s })
             };
             Ok(points.into_iter().map(|point| point.and_then(done)).collect())
         })

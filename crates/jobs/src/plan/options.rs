@@ -1,0 +1,507 @@
+//! Options of a planned job: another input, split, cluster or deadline than the plan has.
+//!
+//! Owns the options, and which plans each has a meaning for. The values are checked by each plan.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::mapreduce;
+use crate::plan::JobPlan;
+use crate::plan::problem::{PlanError, PlanProblem, ProblemKind};
+use crate::stages::StagePlan;
+
+/// Bytes of a MB.
+const MB: f64 = 1_048_576.0;
+
+/// An amount of data, such as `10GB`: finite and positive. Units are powers of 1024, as in plans: `GB` and `GiB` are the same.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct DataSize {
+    mb: f64,
+}
+
+/// A text that is not an amount of data.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataSizeError {
+    /// The number has no unit.
+    #[error("a size needs a unit, such as {0}MB")]
+    NoUnit(String),
+    /// The amount is zero, negative, or not finite.
+    #[error("a size must be finite and above 0")]
+    NotPositive,
+    /// The text is not a number with a unit.
+    #[error("expected a size, such as 500MB or 10GB")]
+    Text,
+}
+
+impl DataSize {
+    /// Returns so many MB of 2^20 bytes; none unless the number is finite and positive.
+    pub fn from_mb(mb: f64) -> Option<Self> {
+        (mb.is_finite() && mb > 0.0).then_some(Self { mb })
+    }
+
+    /// Returns the number of MB of 2^20 bytes.
+    pub fn mb(self) -> f64 {
+        self.mb
+    }
+}
+
+impl FromStr for DataSize {
+    type Err = DataSizeError;
+
+    /// Reads a number with `B`, `KB`, `MB`, `GB`, `TB` or `PB`; `M`, `Mi` and `MiB` are the same as `MB`.
+    fn from_str(text: &str) -> Result<Self, DataSizeError> {
+        let text = text.trim();
+        let at = text.rfind(|c: char| c.is_ascii_digit() || c == '.').map_or(0, |last| last + 1);
+        let (digits, unit) = text.split_at(at);
+        let unit = unit.trim().to_ascii_uppercase();
+        // `NaN` and `inf` have no digits
+        let number: f64 = match text.parse::<f64>() {
+            Ok(number) if !number.is_finite() => return Err(DataSizeError::NotPositive),
+            _ => digits.trim().parse().map_err(|_| DataSizeError::Text)?,
+        };
+        let power = match unit.trim_end_matches('B').trim_end_matches('I') {
+            "" if unit.is_empty() => return Err(DataSizeError::NoUnit(digits.trim().to_owned())),
+            "" if unit == "B" => 0,
+            "K" => 1,
+            "M" => 2,
+            "G" => 3,
+            "T" => 4,
+            "P" => 5,
+            _ => return Err(DataSizeError::Text),
+        };
+        Self::from_mb(number * 1024_f64.powi(power) / MB).ok_or(DataSizeError::NotPositive)
+    }
+}
+
+impl fmt::Display for DataSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} MB", self.mb)
+    }
+}
+
+/// An option of a planned job, in place of the plan's own value.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PlanOption {
+    /// Input of the whole job.
+    InputSize(DataSize),
+    /// Input of one map task.
+    SplitSize(DataSize),
+    /// Number of reduce tasks.
+    Reduces(u64),
+    /// Number of workers of a kind; without a name, of the only kind.
+    Workers(Option<String>, u64),
+    /// Map tasks that a worker runs at a time.
+    MapSlots(u64),
+    /// Reduce tasks that a worker runs at a time.
+    ReduceSlots(u64),
+    /// GPUs of a worker, for which tasks wait.
+    Gpus(u64),
+    /// Whether tasks wait for slots.
+    Slots(bool),
+    /// Number of executors.
+    Executors(u64),
+    /// Tasks that an executor runs at a time.
+    Cores(u64),
+    /// Partitions of shuffles.
+    Partitions(u64),
+    /// Time by which the job must be done \[s\].
+    Deadline(f64),
+}
+
+impl PlanOption {
+    /// Returns the name on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::InputSize(_) => "--input-size",
+            Self::SplitSize(_) => "--split-size",
+            Self::Reduces(_) => "--reduces",
+            Self::Workers(..) => "--workers",
+            Self::MapSlots(_) => "--map-slots",
+            Self::ReduceSlots(_) => "--reduce-slots",
+            Self::Gpus(_) => "--gpus-per-worker",
+            Self::Slots(_) => "--slots",
+            Self::Executors(_) => "--executors",
+            Self::Cores(_) => "--cores",
+            Self::Partitions(_) => "--partitions",
+            Self::Deadline(_) => "--deadline",
+        }
+    }
+
+    /// Returns the problem that a subject, such as `a net`, has no meaning for the option; `hint` names what it has.
+    pub fn without_meaning(&self, subject: &str, hint: &str) -> PlanProblem {
+        self.problem(format!("has no meaning for {subject}"), hint)
+    }
+
+    fn problem(&self, message: impl fmt::Display, hint: impl Into<String>) -> PlanProblem {
+        let message = format!("`{}` {message}", self.name());
+        PlanProblem { hint: Some(hint.into()), ..PlanProblem::new(ProblemKind::Option, self.name(), message) }
+    }
+
+    /// Puts the value into a plan, without a check of the value.
+    fn apply(&self, plan: &mut JobPlan) -> Result<(), PlanProblem> {
+        let subject = format!("a plan of {}", plan.described_by());
+        let without = |hint: &str| self.without_meaning(&subject, hint);
+        match plan {
+            JobPlan::MapReduce(plan) => self.apply_to_phases(plan, without),
+            JobPlan::Stages(plan) => self.apply_to_stages(plan, without),
+            JobPlan::Tasks(plan) => match *self {
+                Self::Deadline(seconds) => {
+                    plan.deadline_s = Some(seconds);
+                    Ok(())
+                }
+                _ => Err(without("set the keys of `[[job]]` and `[[cluster.node]]`")),
+            },
+        }
+    }
+
+    fn apply_to_phases(
+        &self,
+        plan: &mut mapreduce::Plan,
+        without: impl Fn(&'static str) -> PlanProblem,
+    ) -> Result<(), PlanProblem> {
+        let given = plan.phases.as_ref();
+        let node = &mut plan.cluster.node;
+        match *self {
+            Self::InputSize(_) if given.is_some_and(|phases| phases.maps.is_some()) => {
+                return Err(self.problem("has no meaning where `phases.maps` states the map tasks", "change that key"));
+            }
+            Self::SplitSize(_) if given.is_some() => {
+                return Err(self.problem("has no meaning for given means", "`--input-size` changes the map tasks"));
+            }
+            Self::InputSize(size) => plan.job.input_mb = size.mb(),
+            Self::SplitSize(size) => plan.job.split_mb = size.mb(),
+            Self::Reduces(count) => match plan.phases.as_mut().and_then(|phases| phases.reduces.as_mut()) {
+                Some(reduces) => *reduces = count,
+                None => plan.job.reduces = count,
+            },
+            Self::Workers(ref kind, count) => self.kind_of_worker(node, kind.as_deref())?.count = count,
+            Self::MapSlots(count) => {
+                node.iter_mut().for_each(|node| node.map_slots = count);
+                plan.model.slots = true;
+            }
+            Self::ReduceSlots(count) => {
+                node.iter_mut().for_each(|node| node.reduce_slots = count);
+                plan.model.slots = true;
+            }
+            Self::Gpus(count) => node.iter_mut().for_each(|node| node.gpus = Some(count)),
+            Self::Slots(slots) => plan.model.slots = slots,
+            Self::Deadline(seconds) => plan.job.deadline_s = Some(seconds),
+            Self::Executors(_) => return Err(without("use `--workers`")),
+            Self::Cores(_) => return Err(without("use `--map-slots` and `--reduce-slots`")),
+            Self::Partitions(_) => return Err(without("use `--reduces`")),
+        }
+        Ok(())
+    }
+
+    /// The kind of worker with a name; without one, the only kind.
+    fn kind_of_worker<'n>(
+        &self,
+        nodes: &'n mut [mapreduce::params::Node],
+        kind: Option<&str>,
+    ) -> Result<&'n mut mapreduce::params::Node, PlanProblem> {
+        let names: Vec<String> = nodes.iter().map(|node| format!("`{}`", node.name)).collect();
+        let fits = |node: &&mut mapreduce::params::Node| kind.is_none_or(|kind| node.name == kind);
+        let mut found = nodes.iter_mut().filter(fits);
+        match (found.next(), found.next(), kind) {
+            (Some(node), None, _) => Ok(node),
+            (_, None, Some(kind)) => {
+                let message = format!("names a kind of worker that the plan does not have: `{kind}`");
+                Err(self.problem(message, format!("it has {}", names.join(", "))))
+            }
+            (_, _, Some(kind)) => Err(self.problem(
+                format!("is ambiguous: several kinds of workers are called `{kind}`"),
+                "give each `[[cluster.node]]` a `name` of its own",
+            )),
+            (_, _, None) => Err(self.problem(
+                format!(
+                    "needs a kind of worker, such as {}=8",
+                    names.first().map_or("", |name| name.trim_matches('`'))
+                ),
+                format!("the plan has {}", names.join(", ")),
+            )),
+        }
+    }
+
+    fn apply_to_stages(
+        &self,
+        plan: &mut StagePlan,
+        without: impl Fn(&'static str) -> PlanProblem,
+    ) -> Result<(), PlanProblem> {
+        let whole = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let job = &mut plan.job;
+        match *self {
+            Self::InputSize(size) => job.input_mb = size.mb(),
+            Self::Executors(count) => job.executors = whole(count),
+            Self::Cores(count) => job.cores = whole(count),
+            Self::Partitions(_) if plan.stage.iter().all(|stage| !stage.uses_partitions) => {
+                return Err(self.problem("has no meaning for this plan", "no stage has `uses_partitions = true`"));
+            }
+            Self::Partitions(count) => job.partitions = Some(whole(count)),
+            Self::Deadline(seconds) => job.deadline_s = Some(seconds),
+            Self::SplitSize(_) => return Err(without("`tasks.per_mb` of a `[[stage]]` is its number of splits")),
+            Self::Reduces(_) => return Err(without("use `--partitions`")),
+            Self::Workers(..) => return Err(without("use `--executors`")),
+            Self::MapSlots(_) | Self::ReduceSlots(_) => return Err(without("use `--cores`")),
+            Self::Gpus(_) => return Err(without("its tasks wait for cores: `--cores`")),
+            Self::Slots(_) => return Err(without("its tasks always wait for slots: `--executors` and `--cores`")),
+        }
+        Ok(())
+    }
+}
+
+/// A plan with options; the first option without a meaning is kept until the plan is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned(Result<JobPlan, PlanError>);
+
+/// A job that is planned: other sizes, another cluster, a deadline.
+///
+/// ```
+/// use tailspn_jobs::plan::{JobPlan, Planning};
+///
+/// let plan = JobPlan::default().input_size("20GB".parse()?).workers(8).deadline(120.0).plan()?;
+/// assert!(matches!(plan, JobPlan::MapReduce(plan) if plan.maps() == 320 && plan.workers() == 8));
+/// let error = JobPlan::default().executors(3).plan().unwrap_err();
+/// assert_eq!(error.to_string(), "`--executors` has no meaning for a plan of `[profile]`; use `--workers`");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Planning: Sized {
+    /// Returns the plan, to which options may be added.
+    fn planned(self) -> Planned;
+
+    /// Returns the plan with all options, checked.
+    ///
+    /// # Errors
+    ///
+    /// The first option that the plan has no meaning for, or all values out of range.
+    fn plan(self) -> Result<JobPlan, PlanError> {
+        let plan = self.planned().0?;
+        let problems = plan.problems();
+        if problems.is_empty() { Ok(plan) } else { Err(PlanError { problems }) }
+    }
+
+    /// Adds an option.
+    #[must_use]
+    fn with(self, option: &PlanOption) -> Planned {
+        let changed = |mut plan: JobPlan| option.apply(&mut plan).map(|()| plan).map_err(PlanError::from);
+        Planned(self.planned().0.and_then(changed))
+    }
+
+    /// Adds several options, in their order.
+    #[must_use]
+    fn with_all<'o>(self, options: impl IntoIterator<Item = &'o PlanOption>) -> Planned {
+        options.into_iter().fold(self.planned(), Planned::with)
+    }
+
+    /// Sets the input of the whole job.
+    #[must_use]
+    fn input_size(self, size: DataSize) -> Planned {
+        self.with(&PlanOption::InputSize(size))
+    }
+
+    /// Sets the input of one map task.
+    #[must_use]
+    fn split_size(self, size: DataSize) -> Planned {
+        self.with(&PlanOption::SplitSize(size))
+    }
+
+    /// Sets the number of reduce tasks.
+    #[must_use]
+    fn reduces(self, count: u64) -> Planned {
+        self.with(&PlanOption::Reduces(count))
+    }
+
+    /// Sets the number of workers of the only kind.
+    #[must_use]
+    fn workers(self, count: u64) -> Planned {
+        self.with(&PlanOption::Workers(None, count))
+    }
+
+    /// Sets the number of workers of the kind with a name.
+    #[must_use]
+    fn workers_of(self, kind: &str, count: u64) -> Planned {
+        self.with(&PlanOption::Workers(Some(kind.to_owned()), count))
+    }
+
+    /// Sets the map tasks that a worker runs at a time; tasks wait for slots.
+    #[must_use]
+    fn map_slots(self, count: u64) -> Planned {
+        self.with(&PlanOption::MapSlots(count))
+    }
+
+    /// Sets the reduce tasks that a worker runs at a time; tasks wait for slots.
+    #[must_use]
+    fn reduce_slots(self, count: u64) -> Planned {
+        self.with(&PlanOption::ReduceSlots(count))
+    }
+
+    /// Sets the GPUs of each worker, for which tasks wait.
+    #[must_use]
+    fn gpus_per_worker(self, count: u64) -> Planned {
+        self.with(&PlanOption::Gpus(count))
+    }
+
+    /// Sets whether tasks wait for slots.
+    #[must_use]
+    fn slots(self, wait: bool) -> Planned {
+        self.with(&PlanOption::Slots(wait))
+    }
+
+    /// Sets the executors of a job of stages.
+    #[must_use]
+    fn executors(self, count: u64) -> Planned {
+        self.with(&PlanOption::Executors(count))
+    }
+
+    /// Sets the tasks that an executor runs at a time.
+    #[must_use]
+    fn cores(self, count: u64) -> Planned {
+        self.with(&PlanOption::Cores(count))
+    }
+
+    /// Sets the partitions of shuffles of a job of stages.
+    #[must_use]
+    fn partitions(self, count: u64) -> Planned {
+        self.with(&PlanOption::Partitions(count))
+    }
+
+    /// Sets the time by which the job must be done \[s\].
+    #[must_use]
+    fn deadline(self, seconds: f64) -> Planned {
+        self.with(&PlanOption::Deadline(seconds))
+    }
+}
+
+impl Planning for JobPlan {
+    fn planned(self) -> Planned {
+        Planned(Ok(self))
+    }
+}
+
+impl Planning for Planned {
+    fn planned(self) -> Planned {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 1\n\
+                          [[stage]]\ntasks = { fixed = 4 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 1 }\n";
+    const KINDS: &str = "[[cluster.node]]\nname = \"old\"\n[[cluster.node]]\nname = \"new\"\n";
+
+    fn plan(text: &str) -> JobPlan {
+        JobPlan::from_toml(text).unwrap()
+    }
+
+    fn phases(planned: Planned) -> mapreduce::Plan {
+        match planned.plan().unwrap() {
+            JobPlan::MapReduce(plan) => *plan,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn refused(planned: Planned) -> String {
+        planned.plan().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn sizes_have_units_of_1024() {
+        let mb = |text: &str| text.parse::<DataSize>().map(DataSize::mb);
+        for text in ["10GB", "10GiB", "10g", "10 GB", "10240MB", "10240M", "1e4GB"] {
+            assert_eq!(mb(text), Ok(if text == "1e4GB" { 10_240_000.0 } else { 10_240.0 }), "{text}");
+        }
+        assert_eq!((mb("1TB"), mb("524288B"), mb("512KiB")), (Ok(1_048_576.0), Ok(0.5), Ok(0.5)));
+        assert_eq!(mb("10240").unwrap_err().to_string(), "a size needs a unit, such as 10240MB");
+        for text in ["0GB", "-1GB", "NaN", "inf", "1e400GB"] {
+            assert_eq!(mb(text), Err(DataSizeError::NotPositive), "{text}");
+        }
+        for text in ["", "GB", "10XB", "10iB", "NaNGB", "ten GB"] {
+            assert_eq!(mb(text), Err(DataSizeError::Text), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_option_changes_its_key() {
+        let size = |text: &str| text.parse::<DataSize>().unwrap();
+        let base = || JobPlan::default().planned();
+        assert_eq!(phases(base().input_size(size("20GB"))).maps(), 320);
+        assert_eq!(phases(base().split_size(size("128MB"))).maps(), 80);
+        assert_eq!(phases(base().reduces(7)).reduces(), 7);
+        assert_eq!(phases(base().workers(9)).workers(), 9);
+        let made = phases(base().map_slots(3).reduce_slots(1));
+        assert_eq!((made.map_slots(), made.reduce_slots(), made.model.slots), (12, 4, true));
+        assert_eq!(phases(base().gpus_per_worker(2)).cluster.node[0].gpus, Some(2));
+        assert!(phases(base().slots(true)).model.slots && !phases(base().slots(false)).model.slots);
+        assert_eq!(phases(base().deadline(85.0)).job.deadline_s, Some(85.0));
+        let JobPlan::Stages(made) = plan(&STAGES.replace("[[stage]]", "[[stage]]\nuses_partitions = true"))
+            .input_size(size("1GB"))
+            .executors(4)
+            .cores(2)
+            .partitions(9)
+            .deadline(5.0)
+            .plan()
+            .unwrap()
+        else {
+            panic!("a plan of stages")
+        };
+        let job = made.job;
+        assert_eq!((job.input_mb, job.executors, job.cores), (1024.0, 4, 2));
+        assert_eq!((job.partitions, job.deadline_s), (Some(9), Some(5.0)));
+    }
+
+    #[test]
+    fn workers_of_several_kinds_are_named() {
+        assert_eq!(phases(plan(KINDS).workers_of("new", 5)).cluster.node[1].count, 5);
+        assert_eq!(
+            refused(plan(KINDS).workers(5)),
+            "`--workers` needs a kind of worker, such as old=8; the plan has `old`, `new`"
+        );
+        assert_eq!(
+            refused(plan(KINDS).workers_of("x", 5)),
+            "`--workers` names a kind of worker that the plan does not have: `x`; it has `old`, `new`"
+        );
+        assert!(refused(plan("[[cluster.node]]\n[[cluster.node]]\n").workers_of("worker", 5)).contains("ambiguous"));
+    }
+
+    #[test]
+    fn options_without_a_meaning_name_those_that_have_one() {
+        let size: DataSize = "1GB".parse().unwrap();
+        let given = "[phases]\nmeans_s = [1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
+        let fixed = format!("{given}maps = 3\nreduces = 2\n");
+        for (planned, part) in [
+            (JobPlan::default().executors(2), "of `[profile]`; use `--workers`"),
+            (JobPlan::default().cores(2), "use `--map-slots`"),
+            (JobPlan::default().partitions(2), "use `--reduces`"),
+            (plan(STAGES).reduces(2), "of `[[stage]]`; use `--partitions`"),
+            (plan(STAGES).workers(2), "use `--executors`"),
+            (plan(STAGES).map_slots(2), "use `--cores`"),
+            (plan(STAGES).slots(false), "always wait for slots"),
+            (plan(STAGES).split_size(size), "`tasks.per_mb`"),
+            (plan(STAGES).partitions(2), "no stage has `uses_partitions = true`"),
+            (plan(&fixed).input_size(size), "`phases.maps`"),
+            (plan(given).split_size(size), "given means"),
+            (plan("[[job]]\n").workers(3), "`[[cluster.node]]`"),
+        ] {
+            let error = planned.plan().unwrap_err();
+            assert!(error.to_string().contains(part), "{part}: {error}");
+            assert_eq!(error.problems[0].kind, ProblemKind::Option);
+        }
+        assert_eq!(phases(plan(given).input_size(size)).maps(), 16);
+        assert_eq!(phases(plan(&fixed).reduces(7)).reduces(), 7);
+    }
+
+    #[test]
+    fn values_out_of_range_are_all_reported() {
+        let planned = JobPlan::default().workers(0).map_slots(0).gpus_per_worker(0).deadline(0.0);
+        let problems = refused(planned);
+        for key in ["job.deadline_s", "cluster.node[0].count", "cluster.node[0].gpus"] {
+            assert!(problems.contains(key), "{key}: {problems}");
+        }
+        assert!(refused(JobPlan::default().deadline(f64::NAN)).contains("`job.deadline_s`: NaN is not"));
+        assert!(refused(plan("[[job]]\n").deadline(-1.0)).contains("`deadline_s`: -1 is not"));
+    }
+}

@@ -1,0 +1,35 @@
+//! The probability that a job is done by a deadline.
+
+use crate::document::{Cell, Column, Document, Number, Table};
+use crate::estimate::Measured;
+use crate::job_time::DeadlineSection;
+use crate::report::number::plain;
+
+/// A probability in percent; an exact one has two decimals.
+pub(super) fn chance(at: impl Into<String>, probability: &Measured) -> Number {
+    let number = Number::measured(at, probability, "").percent();
+    if probability.is_exact() { number.rounded(1.5e-4) } else { number }
+}
+
+/// Adds the probability to the answer, and a table with both methods, if there is a deadline.
+pub(super) fn add_deadline(document: &mut Document<'_>, section: Option<&DeadlineSection>, level: f64) {
+    let Some(section) = section else { return };
+    let deadline = plain(section.deadline_s);
+    let methods =
+        [("exact", "/deadline/exact", &section.exact), ("simulated", "/deadline/simulated", &section.simulated)];
+    let keys = ["done_by_deadline_analytic", "done_by_deadline"];
+    let mut columns = vec![Column::new("")];
+    let mut row = vec![Cell::named(format!("within {deadline} s"), section.deadline_s.to_string())];
+    for ((name, at, probability), key) in methods.into_iter().zip(keys) {
+        let Some(probability) = probability else { continue };
+        if row.len() == 1 {
+            let words = format!(" The probability to be done within {deadline} s is ");
+            document.answer.extend([words.into(), chance(at, probability).into(), ".".into()]);
+        }
+        columns.push(Column::new(name).unit("%").key(key));
+        row.push(chance(at, probability).into());
+    }
+    if row.len() > 1 {
+        document.table(Table::new("Probability to meet the deadline", "", columns).level(level).row(row));
+    }
+}

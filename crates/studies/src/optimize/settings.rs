@@ -1,0 +1,119 @@
+//! The settings of a search for the cheapest configuration: the section `[optimize]` of a plan.
+
+use serde::{Deserialize, Serialize};
+
+use crate::optimize::cost::{Cost, NODES};
+use crate::optimize::judge::Measure;
+use crate::plan::Checker;
+
+/// What is asked, and how sure the answer must be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// What must be at most the deadline: `mean`, or a quantile such as `p95` or `p99.9`. The p95 is at most the deadline if the job is
+    /// done by then with a probability of 95%. Default `p95`.
+    pub measure: String,
+    /// The deadline \[s\], > 0. Default: `job.deadline_s` of the base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_s: Option<f64>,
+    /// Probability with which every decision on the way is right, in (0, 1). Default 0.95.
+    pub confidence: f64,
+    /// A point whose measure is this near to the deadline, as a share of it, may stay undecided; in [0, 1). Default 0.01.
+    pub indifference: f64,
+    /// What a point costs: an expression over `nodes` (workers of the job), keys that are names, and names of axes. Default `nodes`.
+    pub cost: String,
+    /// What a point costs for each second of its mean time, on top of that: an expression as `cost`, nowhere below 0, such as `nodes / 3600`
+    /// for node-hours. Default none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_per_s: Option<String>,
+    /// How points are looked at. Default `auto`.
+    pub search: Search,
+    /// Replications after which a point stays undecided, at most 100,000,000. Default 1,000,000.
+    pub max_replications: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            measure: "p95".into(),
+            deadline_s: None,
+            confidence: 0.95,
+            indifference: 0.01,
+            cost: NODES.into(),
+            cost_per_s: None,
+            search: Search::Auto,
+            max_replications: 1_000_000,
+        }
+    }
+}
+
+/// How points are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Search {
+    /// By comparison where a cost depends on the time, by bisection where that is right, else by rising cost.
+    #[default]
+    Auto,
+    /// By bisection: one axis, along which cost rises and the job gets faster.
+    Bisection,
+    /// By rising cost, until a point meets the deadline.
+    Rising,
+    /// Points that meet the deadline, until intervals tell their costs apart: where `cost_per_s` is given.
+    Comparison,
+}
+
+/// In which direction of an axis the measure falls, whatever the other axes are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Faster {
+    /// Nobody knows: nothing is concluded from one value about another.
+    #[default]
+    Unknown,
+    /// Never slower with a value later in the list.
+    Up,
+    /// Never slower with a value earlier in the list.
+    Down,
+}
+
+impl Faster {
+    /// Whether nobody knows.
+    pub(crate) fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
+/// Most replications of a point: its times are kept.
+const MOST_REPLICATIONS: u64 = 100_000_000;
+
+impl Settings {
+    /// Checks the values.
+    pub(crate) fn check(&self, to: &mut Checker) {
+        let settings = self;
+        to.section = "optimize".into();
+        if let Some(deadline) = settings.deadline_s {
+            to.range("deadline_s", deadline, deadline > 0.0 && deadline.is_finite(), "a number of seconds above 0");
+        }
+        if Measure::parse(&settings.measure).is_none() {
+            to.add("measure", format!("`{}` is not a measure, such as `mean`, `p95` or `p99.9`", settings.measure));
+        }
+        if let Err(error) = Cost::parse(&settings.cost) {
+            to.add("cost", error);
+        }
+        if let Some(Err(error)) = settings.cost_per_s.as_deref().map(Cost::parse) {
+            to.add("cost_per_s", error);
+        }
+        let fits = match settings.search {
+            Search::Auto => true,
+            Search::Comparison => settings.cost_per_s.is_some(),
+            Search::Bisection | Search::Rising => settings.cost_per_s.is_none(),
+        };
+        if !fits {
+            to.add("search", "costs that depend on the time (`cost_per_s`) need `comparison`, and only they");
+        }
+        let (confidence, zone) = (settings.confidence, settings.indifference);
+        to.range("confidence", confidence, confidence > 0.0 && confidence < 1.0, "a share between 0 and 1");
+        to.range("indifference", zone, (0.0..1.0).contains(&zone), "a share from 0 to below 1");
+        let most = settings.max_replications;
+        to.count("max_replications", most, "replications", 2, MOST_REPLICATIONS);
+    }
+}

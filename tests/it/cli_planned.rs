@@ -1,0 +1,259 @@
+//! Planned jobs: options in place of the plan's values, and the probability to meet a deadline, on every command that reads a plan.
+
+use std::collections::BTreeMap;
+
+use crate::cli::{data, shown};
+use crate::cli_sweep::{Folder, json, number, unbroken};
+
+const JOB: &str = "[job]\ninput_mb = 320\nreduces = 3\n[[cluster.node]]\ncount = 2\n";
+
+/// The same with other values.
+const CHANGED: &str = "[job]\ninput_mb = 1024\nsplit_mb = 128\nreduces = 5\n[[cluster.node]]\ncount = 3\nmap_slots = 2\nreduce_slots = 1\ngpus = 1\n\
+                       [model]\nslots = true\n";
+
+/// The options that make one of the other.
+const OPTIONS: [&str; 14] = [
+    "--input-size",
+    "1GB",
+    "--split-size",
+    "128MB",
+    "--reduces",
+    "5",
+    "--workers",
+    "3",
+    "--map-slots",
+    "2",
+    "--reduce-slots",
+    "1",
+    "--gpus-per-worker",
+    "1",
+];
+
+const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 1\n[run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
+                      [[stage]]\nuses_partitions = true\ntasks = { per_mb = 0.1 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 2 }\n";
+
+/// One exponential phase of 10 s: the job is done by d with probability 1 - e^(-d/10).
+const ONE: &str = "[job]\nname = \"one\"\ndeadline_s = 20\n[phases]\nmaps = 1\nreduces = 1\nmeans_s = [0, 0, 0, 10, 0, 0, 0, 0, 0]\n[model]\nslots = false\n";
+
+const SWEEP: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 40\n[[axis]]\nkey = \"cluster.node[0].gpu_speed\"\nvalues = [2.0, 4.0]\n";
+
+const OPTIMIZE: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 40\n[optimize]\ndeadline_s = 500\n[[axis]]\nkey = \"cluster.node[0].gpu_speed\"\nvalues = [2, 4]\n";
+
+fn with<'a>(args: &[&'a str], options: &[&'a str]) -> Vec<&'a str> {
+    args.iter().chain(options).copied().collect()
+}
+
+/// The JSON of a command, without wall times.
+fn result(args: &[&str]) -> serde_json::Value {
+    let mut found = json(&with(args, &["--json"]));
+    let object = found.as_object_mut().unwrap();
+    for key in ["time_cost", "wall_s", "provenance"] {
+        object.remove(key);
+    }
+    found
+}
+
+#[test]
+fn options_are_the_keys_of_the_plan_for_every_command() {
+    let files = [("job.toml", JOB), ("sweep.toml", SWEEP), ("optimize.toml", OPTIMIZE)];
+    let plain = Folder::new(&files);
+    let changed = Folder::new(&[("job.toml", CHANGED), files[1], files[2]]);
+    let commands: BTreeMap<&str, (&str, &[&str])> = BTreeMap::from([
+        ("estimate", ("job.toml", &["--reps", "200"][..])),
+        ("whatif", ("job.toml", &["--reps", "20"])),
+        ("sweep", ("sweep.toml", &[])),
+        ("sensitivity", ("sweep.toml", &["--method", "each", "--reps", "40"])),
+        ("optimize", ("optimize.toml", &[])),
+    ]);
+    for (command, (file, more)) in commands {
+        let (one, other) = (plain.at(file), changed.at(file));
+        let by_options = result(&with(&with(&[command, &one], more), &OPTIONS));
+        assert_eq!(by_options, result(&with(&[command, &other], more)), "{command}");
+        assert_ne!(by_options, result(&with(&[command, &one], more)), "{command}");
+    }
+    let net = |folder: &Folder, options: &[&str]| {
+        let out = folder.at("net.xml");
+        let told = shown(&with(&["spn-gc", "--plan", &folder.at("job.toml"), "-o", &out, "--force"], options));
+        assert!(told.starts_with("exit 0"), "{told}");
+        std::fs::read_to_string(out).unwrap()
+    };
+    assert_eq!(net(&plain, &OPTIONS), net(&changed, &[]));
+}
+
+#[test]
+fn plans_of_stages_have_options_of_their_own() {
+    let folder = Folder::new(&[("job.toml", STAGES)]);
+    let job = folder.at("job.toml");
+    let options = ["--input-size", "128MB", "--executors", "4", "--cores", "2", "--partitions", "9"];
+    let found = json(&with(&["estimate", &job, "--reps", "50", "--json"], &options));
+    assert_eq!((number(&found["input_mb"]), number(&found["executors"]), number(&found["cores"])), (128.0, 4.0, 2.0));
+    assert_eq!(number(&found["stages"][0]["tasks"]), 9.0);
+}
+
+#[test]
+fn options_without_a_meaning_name_those_that_have_one() {
+    let files = [("job.toml", JOB), ("stages.toml", STAGES), ("sweep.toml", SWEEP)];
+    let folder = Folder::new(&files);
+    let [job, stages, sweep] = files.map(|(name, _)| folder.at(name));
+    let net = "models/textbook/mm1k.xml";
+    let refused = |args: &[&str], part: &str| {
+        let text = shown(args);
+        assert!(text.starts_with("exit 2") && unbroken(&text).contains(part), "{args:?}: {text}");
+    };
+    for command in
+        [&["estimate", &job][..], &["whatif", &job], &["spn-gc", "-o", "-", "--plan", &job], &["sweep", &sweep]]
+    {
+        refused(
+            &with(command, &["--executors", "3"]),
+            "`--executors` has no meaning for a plan of `[profile]`; use `--workers`",
+        );
+        refused(&with(command, &["--workers", "x=3"]), "does not have: `x`; it has `worker`");
+        refused(&with(command, &["--input-size", "10240"]), "a size needs a unit, such as 10240MB");
+        refused(&with(command, &["--split-size", "0MB"]), "above 0");
+        refused(&with(command, &["--deadline", "0s"]), "a time above 0");
+        refused(&with(command, &["--deadline", "NaN"]), "a time above 0");
+        refused(&with(command, &["--split-size", "8MB"]), "with these options, `job.gpu_block_mb`");
+    }
+    refused(&["estimate", &stages, "--workers", "3"], "use `--executors`");
+    refused(&["sensitivity", net, "--workers", "3"], "`--workers` is for a plan of a job; this is a net");
+    refused(&["whatif", "tests/data/trace/plain-unions.jhist", "--reduces", "3"], "`--reduces` is for a plan");
+    let own = |text: &str| {
+        std::fs::write(&job, text).unwrap();
+        shown(&["estimate", &job])
+    };
+    let text = own("[job]\ndeadline_s = -5\ninput_mb = 0\n[[cluster.node]]\ngpus = 0\n");
+    assert!(text.starts_with("exit 3"), "{text}");
+    for part in [
+        "`job.deadline_s`: -5 is not",
+        "(line 2)",
+        "`job.input_mb`: 0 is not",
+        "(line 3)",
+        "`cluster.node[0].gpus`",
+        "(line 5)",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+/// 1 - e^(-2), by every method and in every form.
+#[test]
+fn the_probability_to_meet_the_deadline_is_the_closed_form() {
+    let folder = Folder::new(&[("job.toml", ONE)]);
+    let job = folder.at("job.toml");
+    let exact = 1.0 - (-2.0_f64).exp();
+    let found = json(&["estimate", &job, "--reps", "20000", "--json"]);
+    let deadline = &found["deadline"];
+    assert_eq!(number(&deadline["deadline_s"]), 20.0);
+    assert!((number(&deadline["exact"]["value"]) - exact).abs() < 1e-9, "{deadline}");
+    let error = (exact * (1.0 - exact) / 20_000.0).sqrt();
+    assert!((number(&deadline["simulated"]["value"]) - exact).abs() < 5.0 * error, "{deadline}");
+    let [low, high] = ["low", "high"].map(|end| number(&deadline["simulated"][end]));
+    assert!((3.5..4.5).contains(&((high - low) / error)), "{deadline}");
+    // the option goes before the plan's own, and a net by parts has bounds
+    let other = json(&["estimate", &job, "--deadline", "10s", "--method", "exact", "--json"]);
+    assert!((number(&other["deadline"]["exact"]["value"]) - (1.0 - (-1.0_f64).exp())).abs() < 1e-9, "{other}");
+    assert!(other["deadline"].get("simulated").is_none());
+    let text = shown(&["estimate", &job, "--method", "exact"]);
+    assert!(text.replace('\n', " ").contains("The probability to be done within 20 s is 86.466%."), "{text}");
+    let csv = shown(&["estimate", &job, "--method", "exact", "--csv"]);
+    assert!(csv.contains("done_by_deadline_analytic,20,,0.8646647"), "{csv}");
+    assert!(shown(&["estimate", &job, "--markdown"]).contains("Probability to meet the deadline"));
+    let (result, page) = (folder.at("result.json"), folder.at("page.html"));
+    std::fs::write(&result, json(&["estimate", &job, "--json"]).to_string()).unwrap();
+    assert!(shown(&["report", &result, "-o", &page]).starts_with("exit 0"));
+    assert!(std::fs::read_to_string(page).unwrap().contains("Probability to meet the deadline"));
+}
+
+#[test]
+fn stages_policies_and_sweeps_have_the_probability_too() {
+    let folder = Folder::new(&[("job.toml", ONE), ("stages.toml", STAGES), ("sweep.toml", SWEEP)]);
+    let exact = 1.0 - (-2.0_f64).exp();
+    let near = |found: &serde_json::Value, exact: f64, count: f64| {
+        let error = (exact * (1.0 - exact) / count).sqrt();
+        assert!((number(&found["value"]) - exact).abs() < 5.0 * error, "{found} {exact}");
+        assert!(number(&found["low"]) <= number(&found["value"]) && number(&found["high"]) >= number(&found["value"]));
+    };
+    let what_if = json(&["whatif", &folder.at("job.toml"), "--reps", "2000", "--json"]);
+    assert_eq!(number(&what_if["deadline_s"]), 20.0);
+    // 1,009 equally likely times stand for the distribution
+    near(&what_if["policies"][0]["done_by_deadline"], exact, 2000.0);
+    let csv = shown(&["whatif", &folder.at("job.toml"), "--reps", "200", "--csv"]);
+    assert!(csv.contains("done_by_deadline"), "{csv}");
+    // 6 tasks on 2 slots are 3 waves: about 7 s
+    let stages = folder.at("stages.toml");
+    let found = json(&["estimate", &stages, "--deadline", "1000s", "--reps", "100", "--json"]);
+    assert_eq!(number(&found["deadline"]["simulated"]["value"]), 1.0);
+    assert!(shown(&["estimate", &stages, "--deadline", "5", "--reps", "100"]).contains("done within 5 s"));
+    let sweep =
+        "[sweep]\nbase = \"job.toml\"\nreplications = 4000\n[[axis]]\nkey = \"job.deadline_s\"\nvalues = [10, 30]\n";
+    std::fs::write(folder.at("sweep.toml"), sweep).unwrap();
+    let found = json(&["sweep", &folder.at("sweep.toml"), "--json"]);
+    for (point, seconds) in [(0, 20.0_f64), (1, 10.0), (2, 30.0)] {
+        near(&found["points"][point]["done_by_deadline"], 1.0 - (-0.1 * seconds).exp(), 4000.0);
+    }
+    let axis = "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"phases.means_s[3]\"\nfrom = 5.0\nto = 20.0\n";
+    std::fs::write(folder.at("axis.toml"), axis).unwrap();
+    let found = json(&["sensitivity", &folder.at("axis.toml"), "--json"]);
+    near(&found["deadline"]["simulated"], exact, 2000.0);
+    let (result, again) = (folder.at("result"), folder.at("sweep.toml"));
+    let csv = data(&["sweep", &again, "-o", &result, "--csv"]);
+    assert!(csv.contains(",done_by_deadline,done_by_deadline_low,done_by_deadline_high,"), "{csv}");
+    // read back from the folder
+    assert_eq!(data(&["sweep", &again, "-o", &result, "--resume", "--csv"]), csv);
+    std::fs::write(folder.at("job.toml"), JOB).unwrap();
+    let sweep = sweep.replace("job.deadline_s", "job.reduces");
+    std::fs::write(folder.at("sweep.toml"), sweep).unwrap();
+    assert!(!data(&["sweep", &again, "--csv"]).contains("done_by_deadline"));
+    assert!(data(&["sweep", &again, "--deadline", "15s", "--csv"]).contains("done_by_deadline"));
+}
+
+/// Four maps of one exponential GPU phase: one after the other on one GPU, and two at a time on two.
+#[test]
+fn maps_wait_for_the_gpus_of_the_workers() {
+    let text = "[phases]\nmaps = 4\nreduces = 1\nmeans_s = [0, 0, 0, 1, 0, 0, 0, 0, 0]\n[[cluster.node]]\n";
+    let folder = Folder::new(&[("job.toml", text)]);
+    let (job, net) = (folder.at("job.toml"), folder.at("net.xml"));
+    for (gpus, mean) in [("1", 4.0), ("2", 2.5), ("4", 25.0 / 12.0)] {
+        let told = shown(&["spn-gc", "--plan", &job, "--no-slots", "--gpus-per-worker", gpus, "-o", &net, "--force"]);
+        assert!(told.starts_with("exit 0"), "{told}");
+        let solved = json(&["solve", &net, "--until", "#(done1) >= 1", "--json"]);
+        let found = number(&solved["passage"]["mean_s"]);
+        assert!((found - mean).abs() < 1e-9, "{gpus} GPUs: {found}, not {mean}");
+        let estimate = json(&["estimate", &job, "--gpus-per-worker", gpus, "--reps", "20000", "--json"]);
+        let time = &estimate["job_time"]["mean"];
+        let half = number(&time["high"]) - number(&time["value"]);
+        assert!((number(&time["value"]) - mean).abs() < 2.6 * half, "{time} {mean}");
+    }
+}
+
+/// Exponential jobs: the longer the mean, the cheaper.
+#[test]
+fn the_cheapest_plan_is_done_in_time_with_the_probability_that_was_asked_for() {
+    let plan = "[sweep]\nbase = \"job.toml\"\n[optimize]\ndeadline_s = 20\ncost = \"20 - mean\"\nsearch = \"rising\"\n\
+                [[axis]]\nkey = \"phases.means_s[3]\"\nname = \"mean\"\nvalues = [4.0, 8.0, 12.0]\n";
+    let folder = Folder::new(&[("job.toml", ONE), ("plan.toml", plan)]);
+    let file = folder.at("plan.toml");
+    // done within 20 s with 81%, 92% and 99.3%
+    for (share, mean) in [("75%", 12.0), ("90%", 8.0), ("98%", 4.0)] {
+        let found = json(&["optimize", &file, "--probability", share, "--json"]);
+        assert_eq!(found["answer"], "cheapest", "{found}");
+        assert_eq!(number(&found["chosen"]["values"][0]), mean, "{found}");
+        let done = &found["chosen"]["done_by_deadline"];
+        let exact = 1.0 - (-20.0 / mean).exp();
+        assert!(number(&done["low"]) <= exact && exact <= number(&done["high"]), "{done} {exact}");
+    }
+    let same = ["--probability", "--measure"].map(|option| {
+        let value = if option == "--measure" { "p90" } else { "90%" };
+        data(&["optimize", &file, option, value, "--csv"])
+    });
+    assert_eq!(same[0], same[1]);
+    assert!(same[0].contains(",done_by_deadline,done_by_deadline_low,done_by_deadline_high,"), "{}", same[0]);
+    // the same plan is that of a sweep
+    let sweep = json(&["sweep", &file, "--json"]);
+    assert_eq!(sweep["points"].as_array().unwrap().len(), 4);
+    assert_eq!(number(&sweep["points"][1]["replications"]), 500.0);
+    std::fs::write(&file, plan.replace("values = [4.0, 8.0, 12.0]", "from = 4\nto = 7")).unwrap();
+    assert_eq!(json(&["sweep", &file, "--json"])["points"].as_array().unwrap().len(), 5);
+    let both = shown(&["optimize", &file, "--probability", "90%", "--measure", "p90"]);
+    assert!(both.starts_with("exit 2"), "{both}");
+}
