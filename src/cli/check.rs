@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use tailspn::compile::Program;
-use tailspn::formats::pipe::pipe_report;
+use tailspn::formats::pipe::{ReadOptions, Reading, pipe_report};
 use tailspn::net::{ArcKind, Delay, Net, Timing, differences};
 use tailspn::report::{
     CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow, count, counted, plain,
 };
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Question, RunError, Unwatched, run as replicate};
 
-use crate::cli::args::{CheckArgs, NetArgs};
+use crate::cli::args::{CheckArgs, NetArgs, ReadAs};
 use crate::cli::exit::Exit;
 use crate::cli::load::{Loaded, compile_net, read_net};
 use crate::cli::notes::Failure;
@@ -23,7 +23,8 @@ const TRIAL: u64 = 100_000;
 pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let loaded = read_net(&args.net)?;
     let program = compile_net(&loaded.net)?;
-    let mut report = report_on(&loaded, &program, args.pipe);
+    let mut report = report_on(&loaded, &program);
+    report.pipe = args.pipe.then(|| pipe_report(&as_pipe_loads(&loaded, &args.net)));
     report.differences = args.against.as_deref().map(|other| against(&loaded.net, &args.net, other)).transpose()?;
     let exit = if report.fault { Exit::Model } else { Exit::Success };
     if !args.print.json {
@@ -33,7 +34,17 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(exit)
 }
 
-fn report_on(loaded: &Loaded, program: &Program, pipe: bool) -> CheckReport {
+/// The net that PIPE loads: without the instructions that it skips. Standard input cannot be read again and is taken as it was.
+fn as_pipe_loads(loaded: &Loaded, args: &NetArgs) -> Net {
+    let question: fn(&mut ReadOptions) -> &mut Reading = |options| &mut options.instructions;
+    let without = ReadAs { question: Some(question), reading: Reading::Pipe43 };
+    let read_as = args.read_as.iter().copied().chain([without]).collect();
+    let again = NetArgs { net: args.net.clone(), read_as, param: args.param.clone() };
+    let read = if args.net.as_os_str() == "-" { None } else { read_net(&again).ok() };
+    read.map_or_else(|| loaded.net.clone(), |read| read.net)
+}
+
+fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     let net = &loaded.net;
     let delays = |wanted: fn(&Timing) -> bool| net.transitions().iter().filter(|t| wanted(&t.timing)).count();
     let arcs = |kind: ArcKind| net.arcs().iter().filter(|arc| arc.kind == kind).count();
@@ -64,7 +75,7 @@ fn report_on(loaded: &Loaded, program: &Program, pipe: bool) -> CheckReport {
         engines: engine_rows(program),
         trial,
         fault,
-        pipe: pipe.then(|| pipe_report(net)),
+        pipe: None,
         differences: None,
     }
 }

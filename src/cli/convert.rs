@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailspn::formats::pipe::{Target, WriteOptions, write};
+use tailspn::formats::pipe::{Target, WriteOptions, write, written_report};
 use tailspn::formats::{Format, dot::dot, svg::svg};
 use tailspn::net::Net;
 
@@ -50,8 +50,11 @@ pub(crate) fn export(net: &Net, format: OutFormat, expand_erlang: bool, terminal
         OutFormat::Pipe5 => Target::Pipe5,
     };
     let written = write(net, &WriteOptions { target, expand_erlang });
-    let notes: Vec<Note> = summary_of(written.warnings.iter().map(|warning| (warning.loss, warning.message.as_str())));
+    let notes: Vec<Note> = summary_of(written.warnings.iter().map(|warning| (warning.loss, warning.message.clone())));
     terminal.warnings(&notes);
+    let findings = written_report(&written).into_iter();
+    let notes = findings.map(|finding| (finding.version, format!("{}: {}", finding.version, finding.message)));
+    terminal.warnings(&summary_of(notes));
     written.xml
 }
 
@@ -59,7 +62,7 @@ pub(crate) fn export(net: &Net, format: OutFormat, expand_erlang: bool, terminal
 const MOST_OF_A_KIND: usize = 3;
 
 /// Warnings, of each kind the first few.
-fn summary_of<'a, K: PartialEq>(warnings: impl Iterator<Item = (K, &'a str)>) -> Vec<Note> {
+fn summary_of<K: PartialEq>(warnings: impl Iterator<Item = (K, String)>) -> Vec<Note> {
     let mut kinds: Vec<(K, usize)> = Vec::new();
     let mut notes = Vec::new();
     for (kind, message) in warnings {

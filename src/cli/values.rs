@@ -162,7 +162,7 @@ pub(crate) fn timed(text: &str) -> Result<(f64, String), String> {
 pub(crate) type ReadQuestion = fn(&mut ReadOptions) -> &mut Reading;
 
 /// Every such question.
-const READ_QUESTIONS: [(&str, ReadQuestion); 8] = [
+const READ_QUESTIONS: [(&str, ReadQuestion); 9] = [
     ("missing_priority", |options| &mut options.missing_priority),
     ("missing_inscription", |options| &mut options.missing_inscription),
     ("odd_boolean", |options| &mut options.odd_boolean),
@@ -171,6 +171,7 @@ const READ_QUESTIONS: [(&str, ReadQuestion); 8] = [
     ("plain_number", |options| &mut options.plain_number),
     ("several_nets", |options| &mut options.several_nets),
     ("output_inhibitor", |options| &mut options.output_inhibitor),
+    ("instructions", |options| &mut options.instructions),
 ];
 
 /// `READER` or `NAME=READER`.

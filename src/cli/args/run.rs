@@ -18,7 +18,7 @@ pub(crate) struct NetArgs {
     /// `pipe5`; may be repeated
     ///
     /// With NAME= for one question only: missing_priority, missing_inscription, odd_boolean, id_case, undeclared_class,
-    /// plain_number, several_nets or output_inhibitor, such as --read-as pipe5 --read-as id_case=sensible.
+    /// plain_number, several_nets, output_inhibitor or instructions, such as --read-as pipe5 --read-as id_case=sensible.
     #[arg(long, value_name = "[NAME=]READER", default_value = "sensible", value_parser = values::read_as, help_heading = "Reading the net")]
     pub(crate) read_as: Vec<values::ReadAs>,
     /// Replace the value of a rate parameter; may be repeated

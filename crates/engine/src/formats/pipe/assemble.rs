@@ -54,7 +54,7 @@ pub(super) struct Assembler<'n, 'o, 't> {
 #[derive(Debug, Default)]
 pub(super) struct Spans {
     pub(super) places: Vec<Range<usize>>,
-    transitions: Vec<Range<usize>>,
+    pub(super) transitions: Vec<Range<usize>>,
     pub(super) parameters: Vec<Range<usize>>,
     pub(super) arcs: Vec<Range<usize>>,
 }

@@ -7,9 +7,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::formats::pipe::finding::{PipeFinding, PipeVersion, Severity};
 use crate::formats::pipe::grammar;
+use crate::formats::pipe::options::{ReadOptions, Reading};
+use crate::formats::pipe::read::read;
+use crate::formats::pipe::write::Written;
 use crate::net::expr::{BinaryOp, Expr};
 use crate::net::{
-    Arc, ArcKind, ClassId, Delay, Memory, Net, ParameterId, PartRef, PlaceId, Servers, Timing, TransitionId,
+    Arc, ArcKind, ClassId, ClassWeight, Delay, Memory, Net, ParameterId, PartRef, PlaceId, Servers, Timing,
+    TransitionId,
 };
 
 /// Everything that PIPE 4.3 and PIPE 5 would get wrong about a net: by version, then in the order of the rules.
@@ -26,6 +30,19 @@ pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {
     check.net_as_a_whole();
     check.findings.sort_by_key(|finding| finding.version);
     check.findings
+}
+
+/// What PIPE 4.3 and PIPE 5 would get wrong about a file that was written for them: as [`pipe_report`], about the net that
+/// PIPE loads from the elements of the file.
+///
+/// Findings of parts that the writer has a warning for already, and notes, are left out.
+pub fn written_report(written: &Written) -> Vec<PipeFinding> {
+    let options = ReadOptions { instructions: Reading::Pipe43, ..ReadOptions::default() };
+    let Ok(read) = read(written.xml.as_bytes(), &options) else { return Vec::new() };
+    let mut report = pipe_report(&read.net);
+    let known: HashSet<PartRef> = written.warnings.iter().filter_map(|warning| warning.part).collect();
+    report.retain(|finding| finding.severity > Note && finding.part.is_none_or(|part| !known.contains(&part)));
+    report
 }
 
 struct Check<'n> {
@@ -245,6 +262,14 @@ impl Check<'_> {
                     if arc.weights.iter().any(|w| w.weight.as_number() != Some(1.0)) {
                         let message = format!("the weight of inhibitor arc `{id}` is taken for 1");
                         self.both(Wrong, part, &message);
+                    }
+                    let coloured = |w: &ClassWeight| w.class.index() > 0 && w.weight.as_number() != Some(0.0);
+                    if arc.weights.iter().any(coloured) {
+                        let transition = &self.net.transition(arc.transition).id;
+                        let message = format!(
+                            "inhibitor arc `{id}` is not about the first token class, so `{transition}` is never enabled"
+                        );
+                        self.add(Pipe5, Wrong, part, message);
                     }
                 }
                 ArcKind::Input | ArcKind::Output if all_zero => {

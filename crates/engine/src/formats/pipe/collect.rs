@@ -94,6 +94,8 @@ pub(super) struct RawNet<'t> {
     pub(super) groups: Vec<StateGroup>,
     pub(super) traces: Traces,
     pub(super) tapaal: Tapaal<'t>,
+    /// Whether a part has `<?tailspn …?>` instructions.
+    pub(super) instructed: bool,
 }
 
 /// Takes the items of a stream into a [`RawNet`].
@@ -251,6 +253,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
     }
 
     fn place(&mut self, element: Element<'_, 't>) {
+        self.net.instructed |= element.child(INSTRUCTION).is_some();
         let Some(node) = self.node(element, "place") else { return };
         for child in element.children() {
             match child.name() {
@@ -270,6 +273,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
     }
 
     fn transition(&mut self, element: Element<'_, 't>) {
+        self.net.instructed |= element.child(INSTRUCTION).is_some();
         let Some(node) = self.node(element, "transition") else { return };
         let what = |value| What { value, part: "transition", id: &node.id.value };
         let mut fixed_delay = None;

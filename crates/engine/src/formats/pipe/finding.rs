@@ -1,5 +1,7 @@
 //! A finding about what PIPE makes of a net: which version of PIPE, how severe, where.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::net::PartRef;
@@ -13,6 +15,15 @@ pub enum PipeVersion {
     /// PIPE 5.0.2.
     #[serde(rename = "PIPE 5")]
     Pipe5,
+}
+
+impl fmt::Display for PipeVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pipe43 => "PIPE 4.3",
+            Self::Pipe5 => "PIPE 5",
+        })
+    }
 }
 
 /// How bad a finding is.

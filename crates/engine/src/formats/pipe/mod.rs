@@ -48,6 +48,7 @@ mod check;
 mod collect;
 mod complement;
 mod dialect;
+mod edited;
 mod encoding;
 mod erlang;
 mod escape;
@@ -81,7 +82,7 @@ mod neighbours;
 #[cfg(test)]
 mod roundtrip;
 
-pub use check::pipe_report;
+pub use check::{pipe_report, written_report};
 pub use dialect::Dialect;
 pub use encoding::decode;
 pub use finding::{PipeFinding, PipeVersion, Severity};

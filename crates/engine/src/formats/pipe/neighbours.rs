@@ -1,7 +1,9 @@
 //! Tests of files that other tools wrote: each is read as its tool means it, or refused by the name of its formalism.
 
 use crate::formats::pipe::corpus::shared;
-use crate::formats::pipe::{Dialect, Fault, Oddity, ReadError, ReadNet, ReadOptions, read};
+use crate::formats::pipe::{
+    Dialect, Fault, Oddity, ReadError, ReadNet, ReadOptions, Reading, Target, WriteOptions, read, write, written_report,
+};
 use crate::net::{ArcKind, Delay, Law, Net, Timing};
 
 fn read_text(text: &str) -> Result<ReadNet, ReadError> {
@@ -250,4 +252,49 @@ fn samples_of_other_tools_are_read_or_refused() {
             (Err(error), Ok(_)) => panic!("{file}: {error}"),
         }
     }
+}
+
+/// The shared file `name` of the folder of inputs that exposed faults.
+fn regression(name: &str) -> Option<Vec<u8>> {
+    shared("regressions").map(|folder| std::fs::read(folder.join(name)).unwrap())
+}
+
+#[test]
+fn an_edited_export_is_noticed_and_either_value_can_be_read() {
+    let Some(bytes) = regression("hand-edited-export.xml") else { return };
+    let ours = read(&bytes, &ReadOptions::default()).unwrap();
+    let odd: Vec<_> = ours.warnings.iter().map(|w| (w.oddity, w.spot.line, w.others)).collect();
+    assert_eq!(odd, [(Oddity::Contradiction, 9, 0)]);
+    let as_pipe = read(&bytes, &ReadOptions { instructions: Reading::Pipe43, ..ReadOptions::default() }).unwrap();
+    assert_eq!(as_pipe.net.transitions()[1].timing, Timing::exponential(9.0));
+    // what was written and not edited has no such warning, for either target
+    for target in [Target::Pipe4, Target::Pipe5] {
+        let xml = write(&ours.net, &WriteOptions { target, ..WriteOptions::default() }).xml;
+        let again = read_text(&xml).unwrap();
+        assert_eq!((again.warnings, again.net), (Vec::new(), ours.net.clone()));
+    }
+}
+
+#[test]
+fn an_export_is_checked_as_pipe_loads_it() {
+    let Some(bytes) = regression("coloured-inhibitor.xml") else { return };
+    let messages = |net: &Net| {
+        let findings = written_report(&write(net, &WriteOptions::default())).into_iter();
+        findings.map(|finding| format!("{}: {}", finding.version, finding.message)).collect::<Vec<_>>().join("; ")
+    };
+    let coloured = messages(&read(&bytes, &ReadOptions::default()).unwrap().net);
+    assert!(
+        coloured.contains("PIPE 5: inhibitor arc `P0 inh T0`") && coloured.contains("`T0` is never enabled"),
+        "{coloured}"
+    );
+    let rate = |rate: &str| {
+        format!("<pnml><net><place id='P0'/><transition id='T0'><rate><value>{rate}</value></rate><timed><value>true</value></timed>
+                 </transition><arc id='a' source='P0' target='T0'><inscription><value>1</value></inscription></arc></net></pnml>")
+    };
+    let maxima = messages(&read_text(&rate("max(2@#(P0))")).unwrap().net);
+    assert!(maxima.contains("PIPE 5") && maxima.contains("`max`"), "{maxima}");
+    assert_eq!(messages(&read_text(&rate("2*#(P0)")).unwrap().net), "");
+    // several servers are written as a rate, with a warning of the writer
+    let Some(bytes) = regression("hand-edited-export.xml") else { return };
+    assert_eq!(messages(&read(&bytes, &ReadOptions::default()).unwrap().net), "");
 }

@@ -35,6 +35,9 @@ pub struct ReadOptions {
     pub several_nets: Reading,
     /// Inhibitor arcs from a transition to a place. Sensible and PIPE 5: refused. 4.3: left out.
     pub output_inhibitor: Reading,
+    /// `<?tailspn …?>` instructions. Sensible: they overrule the elements. 4.3 and PIPE 5: they are skipped, so that the net is
+    /// the one that PIPE loads; [`as_pipe43`](Self::as_pipe43) and [`as_pipe5`](Self::as_pipe5) leave them sensible.
+    pub instructions: Reading,
     /// Largest file in bytes. Default 256 MiB.
     pub max_bytes: usize,
     /// Deepest nesting of elements. Default 64.
@@ -54,6 +57,7 @@ impl Default for ReadOptions {
             plain_number: Reading::Sensible,
             several_nets: Reading::Sensible,
             output_inhibitor: Reading::Sensible,
+            instructions: Reading::Sensible,
             max_bytes: 256 << 20,
             max_depth: 64,
             max_nodes: 10_000_000,

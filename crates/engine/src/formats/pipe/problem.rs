@@ -200,6 +200,8 @@ pub enum Oddity {
     Preselection,
     /// Times, resources or probabilities of a workflow net that are not read.
     Workflow,
+    /// An element and a `<?tailspn …?>` instruction of one part that contradict each other.
+    Contradiction,
     /// Text that is not in the declared encoding.
     Encoding,
     /// A part that a drawing has but a net cannot keep.

@@ -1,8 +1,9 @@
 //! Reading PIPE XML, its relatives, and PNML 2009 place/transition nets.
 
-use crate::formats::pipe::assemble::Assembler;
+use crate::formats::pipe::assemble::{Assembler, Spans};
 use crate::formats::pipe::collect::Collector;
 use crate::formats::pipe::dialect::Dialect;
+use crate::formats::pipe::edited::note_contradictions;
 use crate::formats::pipe::encoding::decode_noting;
 use crate::formats::pipe::join::Joiner;
 use crate::formats::pipe::notes::Notes;
@@ -70,7 +71,11 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     let mut assembler = Assembler::new(&raw, &mut notes, options);
     assembler.nodes(&mut raw);
     Joiner::new(&mut assembler).arcs(&raw);
+    let spans = if raw.instructed { std::mem::take(&mut assembler.spans) } else { Spans::default() };
     let net = assembler.build();
+    if let Some(net) = net.as_ref().filter(|_| raw.instructed && !notes.refused()) {
+        note_contradictions(bytes, net, options, &spans, &mut notes);
+    }
     match net {
         Some(net) if !notes.refused() => Ok(ReadNet { net, dialect, warnings: notes.into_warnings() }),
         _ => Err(notes.into_error()),

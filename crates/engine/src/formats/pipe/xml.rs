@@ -12,7 +12,7 @@ use quick_xml::events::attributes::Attributes;
 use quick_xml::events::{BytesRef, Event};
 
 use crate::formats::pipe::escape::writable;
-use crate::formats::pipe::options::ReadOptions;
+use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::Fault;
 
 /// Name of the nodes that stand for `<?tailspn …?>` instructions.
@@ -188,7 +188,7 @@ pub(super) fn stream<'t>(
             Event::Text(content) => streamer.text(&content.xml10_content(), span)?,
             Event::CData(content) => streamer.text(&content.xml10_content(), span)?,
             Event::GeneralRef(reference) => streamer.reference(&reference, span)?,
-            Event::PI(pi) if pi.target() == "tailspn" => {
+            Event::PI(pi) if pi.target() == "tailspn" && options.instructions == Reading::Sensible => {
                 streamer.begin(INSTRUCTION, pi.attributes(), span, visit)?;
                 streamer.end(visit);
             }
