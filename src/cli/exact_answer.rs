@@ -4,11 +4,12 @@ use tailspn::answer::{choose, exact};
 use tailspn::compile::Program;
 use tailspn::net::Net;
 use tailspn::report::{AnswerMethod, Report, Subject, counted, exact_report, exact_steady_report};
-use tailspn::sim::Question;
+use tailspn::sim::{Prepared, Question};
 
 use crate::cli::args::SimulateArgs;
 use crate::cli::exact::answer_failure;
 use crate::cli::exit::Exit;
+use crate::cli::load::Names;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::draw_report;
@@ -39,7 +40,7 @@ pub(super) fn advice(offer: &AnswerMethod) -> Option<String> {
 pub(super) fn run(
     args: &SimulateArgs,
     net: &Net,
-    program: &Program,
+    prepared: &Prepared,
     asked: &Asked,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
@@ -57,9 +58,15 @@ pub(super) fn run(
     }
     catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "states");
-    let answer = exact(net, program, question, args.steady, &progress).map_err(answer_failure)?;
+    let Prepared { program, question: folded, .. } = prepared;
+    let mut answer = exact(prepared.net(net), program, folded, args.steady, &progress).map_err(answer_failure)?;
+    if let Some(folding) = prepared.folding() {
+        answer.tokens = folding.per_place(&answer.tokens, |mean, share| mean * share);
+        answer.throughputs = folding.per_transition(&answer.throughputs, |mean, share| mean * share);
+    }
     drop(progress);
-    let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..Subject::of(net.name(), program) };
+    let names = Names::of(net);
+    let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..names.subject(net.name()) };
     let level = args.run.level;
     if args.steady {
         return show(&exact_steady_report(&answer, question, &subject, level), args, terminal);

@@ -7,6 +7,8 @@ use tailspn::compile::{CompileError, Program, compile};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
 use tailspn::formats::read_bytes as read_net_bytes;
 use tailspn::net::Net;
+use tailspn::report::Subject;
+use tailspn::sim::{Prepared, Question};
 use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
 
 use crate::cli::args::NetArgs;
@@ -142,6 +144,36 @@ fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure
 /// Compiles a net.
 pub(crate) fn compile_net(net: &Net) -> Result<Program, Failure> {
     compile(net).map_err(|error| compile_failure(&error))
+}
+
+/// Compiles a net for a question about it; with `fold`, replicas are counted.
+pub(crate) fn prepare(net: &Net, question: &Question, fold: bool) -> Result<Prepared, Failure> {
+    // what is wrong is reported of the net as it was read
+    let prepared = Prepared::new(net, question, fold).or_else(|_| Prepared::new(net, question, false));
+    prepared.map_err(|error| compile_failure(&error))
+}
+
+/// The ids of the parts of a net, for reports.
+pub(crate) struct Names {
+    pub(crate) places: Vec<String>,
+    pub(crate) classes: Vec<String>,
+    pub(crate) transitions: Vec<String>,
+}
+
+impl Names {
+    pub(crate) fn of(net: &Net) -> Self {
+        Self {
+            places: net.places().iter().map(|place| place.id.clone()).collect(),
+            classes: net.classes().iter().map(|class| class.id.clone()).collect(),
+            transitions: net.transitions().iter().map(|transition| transition.id.clone()).collect(),
+        }
+    }
+
+    /// The net of these parts for a report, without a goal and snapshots.
+    pub(crate) fn subject<'a>(&'a self, net: &'a str) -> Subject<'a> {
+        let Self { places, classes, transitions } = self;
+        Subject { net, places, classes, transitions, ..Subject::default() }
+    }
 }
 
 /// Explains why a net does not compile.

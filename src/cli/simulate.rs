@@ -1,17 +1,16 @@
 //! `simulate`: replications of a net, and what they show.
 
-use tailspn::compile::Program;
 use tailspn::estimate::StopRule;
 use tailspn::report::{self, AnswerMethod, Subject, count, simulation_report};
 use tailspn::sim::{
-    Backend, Ending, Ensemble, Goal, PATIENCE, Question, Run, RunError, SEARCH, limit_firings, reaches_goal,
-    run as replicate,
+    Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Prepared, Question, Run, RunError, SEARCH, limit_firings,
+    reaches_goal, run as replicate,
 };
 
 use crate::cli::args::{Method, SimulateArgs};
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
-use crate::cli::load::{compile_net, read_net};
+use crate::cli::load::{Names, prepare, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
@@ -29,14 +28,16 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     may_draw(&args.plots, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
-    let mut asked = ask(&loaded.net, &args.question)?;
-    let program = compile_net(&loaded.net)?;
+    let asked = ask(&loaded.net, &args.question)?;
+    // a schedule keeps its tasks apart
+    let fold = !args.no_fold && !args.steady && args.engine.0 != EngineChoice::Schedule;
+    let mut prepared = prepare(&loaded.net, &asked.question, fold)?;
     if args.rel_error.is_some() && asked.question.goal == Goal::Horizon {
         return Err(no_time());
     }
     let method = match args.method {
-        Method::Exact => return exact_answer::run(args, &loaded.net, &program, &asked, terminal),
-        Method::Auto => exact_answer::offer(args, &loaded.net, &program, &asked.question),
+        Method::Exact => return exact_answer::run(args, &loaded.net, &prepared, &asked, terminal),
+        Method::Auto => exact_answer::offer(args, prepared.net(&loaded.net), &prepared.program, &prepared.question),
         Method::Simulate => AnswerMethod::simulation(),
     };
     if args.steady {
@@ -47,23 +48,25 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
                 "leave out `--backend gpu`",
             ));
         }
-        return steady::run(args, &program, loaded.net.name(), &asked.question, method, terminal);
+        return steady::run(args, &prepared.program, loaded.net.name(), &asked.question, method, terminal);
     }
     if let Some(path) = &args.samples {
         may_write(path, args.force)?;
     }
     let ensemble = ensemble(args);
-    be_patient(&program, &mut asked, &ensemble, PATIENCE)?;
+    be_patient(&mut prepared, &asked.goal, &ensemble, PATIENCE)?;
     catch_interrupt(terminal);
-    seek_goal(&program, &asked, &ensemble)?;
+    seek_goal(&prepared, &asked.goal, &ensemble)?;
     let found = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
-        replicate(&program, &asked.question, &ensemble, &progress).map_err(|error| failure(&error))?
+        let run = replicate(&prepared.program, &prepared.question, &ensemble, &progress);
+        prepared.unfold(run.map_err(|error| failure(&error))?)
     };
-    let subject =
-        Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..Subject::of(loaded.net.name(), &program) };
+    let names = Names::of(&loaded.net);
+    let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..names.subject(loaded.net.name()) };
     let advice = exact_answer::advice(&method);
-    let mut report = simulation_report(&found, &asked.question, &subject, args.run.level);
+    let question = Question { max_firings: prepared.question.max_firings, ..asked.question.clone() };
+    let mut report = simulation_report(&found, &question, &subject, args.run.level);
     report.method = method;
     if let Some(path) = &args.samples {
         write_file(path, samples_text(&found).as_bytes(), args.force)?;
@@ -102,13 +105,13 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
 }
 
 /// A net that may never reach its goal gets a limit of firings, and one replication to show that it keeps to it.
-fn be_patient(program: &Program, asked: &mut Asked, ensemble: &Ensemble, patience: u64) -> Result<(), Failure> {
-    let stops = limit_firings(program, &mut asked.question, ensemble, patience).map_err(|error| failure(&error))?;
+fn be_patient(prepared: &mut Prepared, goal: &str, ensemble: &Ensemble, patience: u64) -> Result<(), Failure> {
+    let Prepared { program, question, .. } = prepared;
+    let stops = limit_firings(program, question, ensemble, patience).map_err(|error| failure(&error))?;
     if stops {
         return Ok(());
     }
-    let message =
-        format!("the net does not stop: after {} firings it has not reached {}", count(patience.into()), asked.goal);
+    let message = format!("the net does not stop: after {} firings it has not reached {goal}", count(patience.into()));
     let help = "--horizon T looks at a span of time, --steady at the long run, --until EXPR waits for another goal, and \
                 --max-firings N waits longer";
     Err(Failure::helped(Exit::Refused, message, help))
@@ -124,14 +127,14 @@ fn no_time() -> Failure {
 }
 
 /// A run for a relative error would go on for long where the goal is never reached: looks for one that does.
-fn seek_goal(program: &Program, asked: &Asked, ensemble: &Ensemble) -> Result<(), Failure> {
+fn seek_goal(prepared: &Prepared, goal: &str, ensemble: &Ensemble) -> Result<(), Failure> {
     let quiet = Progress::new(false, "");
-    let reached = reaches_goal(program, &asked.question, ensemble, &quiet).map_err(|error| failure(&error))?;
+    let reached = reaches_goal(&prepared.program, &prepared.question, ensemble, &quiet);
+    let reached = reached.map_err(|error| failure(&error))?;
     let Some(rule) = ensemble.stop.as_ref().filter(|_| !reached) else { return Ok(()) };
     let message = format!(
-        "none of the first {} replications reached {}, so that its mean time cannot be known to {}%",
+        "none of the first {} replications reached {goal}, so that its mean time cannot be known to {}%",
         count(SEARCH[1].into()),
-        asked.goal,
         report::plain(rule.rel_error * 100.0)
     );
     let help = "--reps N without --rel-error shows how replications end, and how likely the goal is";
@@ -197,7 +200,6 @@ fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailspn::compile::compile;
     use tailspn::net::{NetBuilder, Timing};
 
     #[test]
@@ -206,9 +208,8 @@ mod tests {
         let place = b.place("p", 0);
         let transition = b.transition("t", Timing::exponential(1.0));
         b.output(transition, place, 1.0);
-        let program = compile(&b.build().unwrap()).unwrap();
-        let mut asked = Asked { question: Question::default(), goal: "the end".into(), snapshots: Vec::new() };
-        let refused = be_patient(&program, &mut asked, &Ensemble::default(), 1000).unwrap_err();
+        let mut prepared = Prepared::new(&b.build().unwrap(), &Question::default(), true).unwrap();
+        let refused = be_patient(&mut prepared, "the end", &Ensemble::default(), 1000).unwrap_err();
         let expected = "error: the net does not stop: after 1,000 firings it has not reached the end";
         assert_eq!((refused.exit, refused.notes[0].brief().as_str()), (Exit::Refused, expected));
     }

@@ -1,11 +1,12 @@
 //! `solve`: all markings of a net, and what follows from them.
 
 use tailspn::answer::can_stop;
-use tailspn::compile::{Code, Program};
+use tailspn::compile::{Code, Program, lower};
+use tailspn::fold::{Folding, Keep, fold};
 use tailspn::net::Net;
 use tailspn::report::{
-    AverageSection, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, passage_section, solve_report,
-    steady_section, time_section,
+    AverageSection, FoldedStates, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, passage_section,
+    solve_report, steady_section, time_section,
 };
 use tailspn::solve::{
     Chain, Coverability, ExploreError, LinearSettings, PassageSettings, StateSpace, TransientSettings, Unbounded,
@@ -49,10 +50,23 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
 }
 
+/// States up to which a net is solved as it is, also if equal parts of it can be counted.
+const FEW: f64 = 20_000.0;
+
 /// Solves the net by all its states.
 fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let (net, hidden) = phases(net)?;
     let asked = Asked::parse(&net, args)?;
+    let counted = if hidden == Hidden::default() { Counted::new(&net, &asked, args, terminal)? } else { None };
+    if let Some(Counted { folding, program, space, folded }) = counted.as_ref().filter(|all| all.folded.stand_for > FEW)
+    {
+        let asked = asked.folded(folding, &net);
+        let subject = Subject::of(net.name(), program);
+        let (mut report, numbers) = solved(space, program, &subject, &asked, args, terminal)?;
+        report.method = method;
+        let report = report.unfolded(folding, folded.clone(), &net, space);
+        return print(report, numbers, space, None, args, terminal);
+    }
     let program = compile_net(&net)?;
     let subject = Subject::of(net.name(), &program);
     let space = match find_states(&program, None, &limits(args), terminal) {
@@ -63,18 +77,69 @@ fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal
         }
         Err(error) => return Err(failure(&error)),
     };
-    let verdicts = space.verdicts(&program).map_err(|error| failure(&error))?;
-    let mut report = solve_report(&space, verdicts.as_ref(), &program, &subject).map_err(|error| failure(&error))?;
+    let (mut report, numbers) = solved(&space, &program, &subject, &asked, args, terminal)?;
     report.method = method;
+    report.folded = counted.filter(|counted| counted.space.stopped().is_none()).map(|counted| counted.folded);
+    print(report.without(&hidden), numbers, &space, Some((&program, net.name())), args, terminal)
+}
+
+/// A net of which equal parts are counted, and its states.
+struct Counted {
+    folding: Folding,
+    program: Program,
+    space: StateSpace,
+    folded: FoldedStates,
+}
+
+impl Counted {
+    /// Folds the net, if the question and the outputs allow it.
+    fn new(net: &Net, asked: &Asked, args: &SolveArgs, terminal: &Terminal) -> Result<Option<Self>, Failure> {
+        let draws = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
+        if args.no_fold || draws.into_iter().any(Option::is_some) {
+            return Ok(None);
+        }
+        let folding = fold(net, &asked.keep(net));
+        if !folding.is_folded() {
+            return Ok(None);
+        }
+        let program = compile_net(folding.net())?;
+        // what is wrong is reported of the net as it was read
+        let Ok(space) = find_states(&program, None, &limits(args), terminal) else { return Ok(None) };
+        let folded = FoldedStates::new(&folding, &space);
+        Ok(Some(Self { folding, program, space, folded }))
+    }
+}
+
+/// What the states show, and whether all numbers could be found.
+fn solved(
+    space: &StateSpace,
+    program: &Program,
+    subject: &Subject<'_>,
+    asked: &Asked,
+    args: &SolveArgs,
+    terminal: &Terminal,
+) -> Result<(SolveReport, Result<(), Failure>), Failure> {
+    let verdicts = space.verdicts(program).map_err(|error| failure(&error))?;
+    let mut report = solve_report(space, verdicts.as_ref(), program, subject).map_err(|error| failure(&error))?;
     let numbers = match (&verdicts, space.complete()) {
         (Some(verdicts), Ok(chain)) => {
-            let question = Numbers { space: &space, chain, program: &program, asked: &asked, args, terminal };
+            let question = Numbers { space, chain, program, asked, args, terminal };
             question.fill(&mut report, verdicts)
         }
         _ => Ok(()),
     };
-    let report = report.without(&hidden);
-    // what was found is shown even where a number could not be
+    Ok((report, numbers))
+}
+
+/// Prints what was found, also if a number could not be; `files` is the net of the files that are written.
+fn print(
+    report: SolveReport,
+    numbers: Result<(), Failure>,
+    space: &StateSpace,
+    files: Option<(&Program, &str)>,
+    args: &SolveArgs,
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
     terminal.report(&report, &args.print)?;
     numbers?;
     match space.stopped() {
@@ -84,7 +149,9 @@ fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal
             Err(Failure::helped(Exit::Refused, incomplete.to_string(), help))
         }
         None => {
-            solve_files::write_all(&space, &program, net.name(), args)?;
+            if let Some((program, name)) = files {
+                solve_files::write_all(space, program, name, args)?;
+            }
             solve_files::plot(report, args, terminal)?;
             Ok(Exit::Success)
         }
@@ -129,6 +196,27 @@ struct Asked {
 }
 
 impl Asked {
+    fn codes(&self) -> impl Iterator<Item = &Code> {
+        self.goal.iter().chain(&self.from).chain(self.measures.iter().map(|(_, code)| code))
+    }
+
+    fn keep(&self, net: &Net) -> Keep {
+        Keep { expressions: self.codes().map(|code| code.expression(net)).collect(), ..Keep::default() }
+    }
+
+    /// The same about the folded net.
+    fn folded(&self, folding: &Folding, net: &Net) -> Self {
+        let code = |code: &Code| {
+            let expression = folding.expression(&code.expression(net));
+            expression.map_or_else(|| code.clone(), |expression| lower(folding.net(), &expression))
+        };
+        Self {
+            goal: self.goal.as_ref().map(code),
+            from: self.from.as_ref().map(code),
+            measures: self.measures.iter().map(|(name, measure)| (name.clone(), code(measure))).collect(),
+        }
+    }
+
     fn parse(net: &Net, args: &SolveArgs) -> Result<Self, Failure> {
         let goal = args.until().filter(|goal| *goal != "dead");
         let measures = args.measure.iter().map(|(name, text)| Ok((name.clone(), expression(net, "--measure", text)?)));

@@ -12,6 +12,7 @@
 
 pub mod compile;
 pub mod estimate;
+pub mod fold;
 #[cfg(feature = "xml")]
 pub mod formats;
 pub mod net;

@@ -215,6 +215,9 @@ pub(crate) struct SimulateArgs {
     /// Engine; `auto` takes the fastest that can
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) engine: Engine,
+    /// Keep equal parts of the net apart instead of counting them
+    #[arg(long, help_heading = "Run")]
+    pub(crate) no_fold: bool,
     /// Means in the long run, from 8 long replications: warm-up is found and left out
     #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_time", "max_firings"])]
     pub(crate) steady: bool,

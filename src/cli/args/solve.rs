@@ -50,6 +50,9 @@ pub(crate) struct SolveArgs {
     /// Steps of the grid of times of series-parallel reduction: with more of them its bounds are closer together
     #[arg(long, value_name = "N", default_value = "262_144", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Method")]
     pub(crate) grid_steps: u64,
+    /// Keep equal parts of the net apart instead of counting them
+    #[arg(long, help_heading = "Method")]
+    pub(crate) no_fold: bool,
     /// Most states [default: 50 million]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_states: Option<u64>,

@@ -2,7 +2,7 @@
 
 use crate::net::expr::Leaf;
 use crate::net::expr::{BinaryOp, Function, UnaryOp};
-use crate::net::{Expr, Net};
+use crate::net::{ClassId, Expr, Net, PlaceId};
 
 /// Deepest stack that a [`Code`] may need.
 const STACK: usize = 32;
@@ -76,6 +76,34 @@ impl Code {
                 _ => return None,
             }
         }
+    }
+
+    /// The expression over `net`, whose counters the code reads.
+    pub fn expression(&self, net: &Net) -> Expr {
+        let classes = net.classes().len();
+        let leaf = |counter: usize| {
+            let class = (classes > 1).then(|| ClassId::from_index(counter % classes));
+            Expr::Leaf(Leaf::Tokens(PlaceId::from_index(counter / classes), class))
+        };
+        let mut stack = Vec::new();
+        for op in &self.ops {
+            let arguments = match op {
+                Op::Number(_) | Op::Tokens(_) => 0,
+                Op::Unary(_) => 1,
+                Op::Binary(_) => 2,
+                Op::Call(_, arguments) => *arguments as usize,
+            };
+            let mut operands = stack.split_off(stack.len() - arguments).into_iter().map(Box::new);
+            let mut next = || operands.next().unwrap_or_else(|| Box::new(Expr::Number(0.0)));
+            stack.push(match *op {
+                Op::Number(value) => Expr::Number(value),
+                Op::Tokens(counter) => leaf(counter as usize),
+                Op::Unary(op) => Expr::Unary(op, next()),
+                Op::Binary(op) => Expr::Binary(op, next(), next()),
+                Op::Call(function, _) => Expr::Call(function, operands.map(|operand| *operand).collect()),
+            });
+        }
+        stack.pop().unwrap_or(Expr::Number(0.0))
     }
 
     /// The value in `marking`.
@@ -237,6 +265,7 @@ mod tests {
                     Leaf::Tokens(p, _) => f64::from(marking[p.index()]),
                 });
                 assert_eq!(code.eval(&marking), tree, "{text} in {marking:?}");
+                assert_eq!(lower(&net, &code.expression(&net)), code);
             }
         }
     }

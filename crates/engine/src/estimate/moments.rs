@@ -198,6 +198,18 @@ impl FloatMoments {
         self.min = self.min.min(sample);
         self.max = self.max.max(sample);
     }
+    /// The moments of the samples times `factor`, which is above 0.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        let Self { count, mean, squares, min, max } = self;
+        Self {
+            count: *count,
+            mean: mean * factor,
+            squares: squares * factor * factor,
+            min: min * factor,
+            max: max * factor,
+        }
+    }
 
     /// Adds all samples of `other`.
     pub fn merge(&mut self, other: &Self) {

@@ -33,6 +33,7 @@ mod no_gpu;
 #[cfg(not(feature = "gpu"))]
 mod no_relay;
 mod patience;
+mod prepared;
 mod question;
 mod race;
 mod ready;
@@ -58,11 +59,12 @@ pub use long_run::{LONG_RUNS, SteadyResult, SteadyRunError, SteadySimulation, lo
 #[cfg(not(feature = "gpu"))]
 pub use no_gpu::Card;
 pub use patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
+pub use prepared::Prepared;
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use race::{DirectLaw, DirectObstacle};
 pub use ready::Ready;
 pub use result::{GroupSpan, PassageTimes, SimulationResult};
-pub use run::{Ensemble, Provenance, Run, run};
+pub use run::{Ensemble, FoldedParts, Provenance, Run, run};
 pub use run_error::RunError;
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};

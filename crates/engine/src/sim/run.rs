@@ -88,6 +88,17 @@ pub struct Provenance {
     pub wall: Duration,
     /// Whether the run ended before it was complete, by a limit or on request.
     pub cut_short: bool,
+    /// What folding made of the net; none if it ran as it is.
+    pub folded: Option<FoldedParts>,
+}
+
+/// Numbers of parts of a net, before it was folded and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoldedParts {
+    /// Places.
+    pub places: [usize; 2],
+    /// Transitions.
+    pub transitions: [usize; 2],
 }
 
 /// The samples of a run and where they came from.
@@ -225,6 +236,7 @@ pub(in crate::sim) fn run_rounds(
         placement: relay.placement(),
         wall: started.elapsed(),
         cut_short: !complete,
+        folded: None,
     };
     Ok(Run { samples, provenance })
 }

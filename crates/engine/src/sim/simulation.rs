@@ -5,13 +5,14 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use crate::compile::{Code, CompileError, compile, lower};
+use crate::compile::{Code, CompileError, lower};
 use crate::estimate::StopRule;
 use crate::net::expr::ExprError;
 use crate::net::{LookupError, Net, TransitionKey};
 use crate::sim::backend::Backend;
 use crate::sim::engines::EngineChoice;
 use crate::sim::patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
+use crate::sim::prepared::Prepared;
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
 use crate::sim::result::SimulationResult;
 use crate::sim::run::{Ensemble, run};
@@ -45,6 +46,7 @@ pub struct Simulation<'a> {
     goal: String,
     ensemble: Ensemble,
     level: f64,
+    fold: bool,
     watch: &'a dyn Watch,
 }
 
@@ -85,6 +87,7 @@ impl Net {
             goal: "the dead marking".to_owned(),
             ensemble: Ensemble::default(),
             level: 0.95,
+            fold: true,
             watch: &Unwatched,
         }
     }
@@ -273,6 +276,12 @@ impl<'a> Simulation<'a> {
         self
     }
 
+    /// Keeps replicas apart instead of counting them. The results are the same in distribution; the run takes longer.
+    pub fn unfolded(mut self) -> Self {
+        self.fold = false;
+        self
+    }
+
     /// Reports progress to `watch`, which may also stop the run.
     pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
         self.watch = watch;
@@ -285,15 +294,16 @@ impl<'a> Simulation<'a> {
     ///
     /// All variants of [`SimulationError`].
     pub fn run(self) -> Result<SimulationResult, SimulationError> {
-        let Self { net, mut question, goal, ensemble, level, watch } = self;
-        let program = compile(net)?;
-        if !limit_firings(&program, &mut question, &ensemble, PATIENCE)? {
+        let Self { net, mut question, goal, ensemble, level, fold, watch } = self;
+        let mut prepared = Prepared::new(net, &question, fold && ensemble.engine != EngineChoice::Schedule)?;
+        if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE)? {
             return Err(SimulationError::Endless { firings: PATIENCE, goal });
         }
-        if !reaches_goal(&program, &question, &ensemble, watch)? {
+        if !reaches_goal(&prepared.program, &prepared.question, &ensemble, watch)? {
             return Err(SimulationError::Unreached { replications: SEARCH[1], goal });
         }
-        let run = run(&program, &question, &ensemble, watch)?;
+        let run = prepared.unfold(run(&prepared.program, &prepared.question, &ensemble, watch)?);
+        question.max_firings = prepared.question.max_firings;
         Ok(SimulationResult::new(net.clone(), run, question, goal, level))
     }
 }

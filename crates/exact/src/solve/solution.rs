@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::compile::{Code, CompileError, Program, compile};
+use crate::compile::{Code, CompileError, Program, compile, lower};
 use crate::estimate::Measured;
-use crate::net::expr::ExprError;
+use crate::fold::{Keep, fold};
+use crate::net::expr::{Expr, ExprError};
 use crate::net::{Delay, LookupError, Net, PlaceKey, Timing, TransitionKey};
 use crate::semantics::Fault;
 use crate::solve::averages::Averages;
@@ -55,7 +56,7 @@ pub trait Solve {
 
 impl Solve for Net {
     fn solution(&self) -> Solution<'_> {
-        Solution { net: self, goal: None, limits: Limits::default(), watch: &Unwatched }
+        Solution { net: self, goal: None, limits: Limits::default(), fold: true, watch: &Unwatched }
     }
 }
 
@@ -68,6 +69,7 @@ pub struct Solution<'a> {
     net: &'a Net,
     goal: Option<&'a str>,
     limits: Limits,
+    fold: bool,
     watch: &'a dyn Watch,
 }
 
@@ -146,6 +148,12 @@ impl<'a> Solution<'a> {
         self
     }
 
+    /// Keeps replicas apart instead of counting them, which takes more states for the same answer.
+    pub fn unfolded(mut self) -> Self {
+        self.fold = false;
+        self
+    }
+
     /// Reports progress to `watch`, which may also stop the exploration.
     pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
         self.watch = watch;
@@ -168,7 +176,7 @@ impl<'a> Solution<'a> {
                 return Ok(PassageResult(Method::Parts(Box::new(time))));
             }
         }
-        let Found { space, .. } = self.find(self.goal)?;
+        let Found { space, .. } = self.find_folded()?;
         space.complete()?;
         let targets = space.marked(if self.goal.is_some() { space.goals() } else { space.dead() });
         let chain = Cow::Owned(space.into_chain());
@@ -216,13 +224,32 @@ impl<'a> Solution<'a> {
 
     /// Explores the net with its delays as phases.
     fn find(&self, goal: Option<&str>) -> Result<Found, SolutionError> {
+        let goal = goal.map(|text| self.net.expression(text)).transpose()?;
+        self.explore(self.phases()?.into_owned(), goal.as_ref())
+    }
+
+    /// The net with its delays as phases.
+    fn phases(&self) -> Result<Cow<'a, Net>, SolutionError> {
         let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
         let general = self.net.transitions().iter().any(|transition| is_general(&transition.timing));
-        let net = if general { expand_phases(self.net)?.net } else { self.net.clone() };
+        Ok(if general { Cow::Owned(expand_phases(self.net)?.net) } else { Cow::Borrowed(self.net) })
+    }
+
+    fn explore(&self, net: Net, goal: Option<&Expr>) -> Result<Found, SolutionError> {
         let program = compile(&net)?;
-        let goal: Option<Code> = goal.map(|text| net.code(text)).transpose()?;
+        let goal: Option<Code> = goal.map(|goal| lower(&net, goal));
         let space = explore(&program, goal.as_ref(), &self.limits, self.watch)?;
         Ok(Found { net, program, space })
+    }
+
+    /// Explores the net for its passage time; replicas that the goal does not tell apart are counted.
+    fn find_folded(&self) -> Result<Found, SolutionError> {
+        let goal = self.goal.map(|text| self.net.expression(text)).transpose()?;
+        let net = self.phases()?;
+        let keep = Keep { expressions: goal.iter().cloned().collect(), ..Keep::default() };
+        let folding = if self.fold { fold(&net, &keep) } else { return self.explore(net.into_owned(), goal.as_ref()) };
+        let goal = goal.map(|goal| folding.expression(&goal).unwrap_or(goal));
+        self.explore(folding.net().clone(), goal.as_ref())
     }
 
     /// Whether the net has many states, or none because a delay has no phases.

@@ -191,6 +191,7 @@ pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]
         ["engine".to_owned(), engine],
         ["backend".to_owned(), format!("{}: {}", provenance.backend, provenance.backend_reason)],
     ];
+    rows.extend(provenance.folded.as_ref().map(|folded| ["folded".to_owned(), folded.words()]));
     if let Some(device) = &provenance.device {
         rows.push(["adapter".to_owned(), device.adapter.clone()]);
     }

@@ -77,6 +77,7 @@ mod sensitivity_plot;
 mod simulation_document;
 mod solve;
 mod solve_document;
+mod solve_folded;
 mod solve_numbers;
 mod stages;
 mod steady;
@@ -134,8 +135,8 @@ pub use png::{PngError, png};
 pub use points::{CdfPoint, QUANTILES, QuantilePoint};
 pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
 pub use solve::{
-    CoverabilityRow, DeadMarkings, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport, StateSpaceRow,
-    UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
+    CoverabilityRow, DeadMarkings, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport,
+    StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
 };
 pub use solve_numbers::{
     AverageSection, DistributionRow, NumberRow, StateRow, SteadySection, TimeSection, average_section, steady_section,
@@ -148,8 +149,8 @@ pub use structure::{
     ThroughputRow, Verdict, Weight, structure_report,
 };
 pub use summary::{
-    DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
-    SnapshotRow, Subject, simulation_report,
+    DeviceSummary, EndingCounts, FoldedSummary, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row,
+    SimulationReport, SnapshotRow, Subject, simulation_report,
 };
 pub use sweep::{AxisRow, KnobRow, SweepReport, sweep_report};
 pub use sweep_plot::sweep_pictures;

@@ -26,6 +26,9 @@ pub struct SolveReport {
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<StateSpaceRow>,
+    /// The states that were solved instead; none if nothing was folded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<FoldedStates>,
     /// The most tokens of each place; of a partial state space, lower bounds.
     pub bounds: Vec<MarkingBound>,
     /// Whether no place ever holds more than one token; none where that is not known.
@@ -90,6 +93,19 @@ pub struct StateSpaceRow {
     pub bytes: u64,
     /// Wall time of the exploration \[s\].
     pub wall_s: f64,
+}
+
+/// The states that were solved, where replicas were counted instead of kept apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoldedStates {
+    /// States of the folded net.
+    pub states: usize,
+    /// States of the net itself that they stand for; rounded above 2^40.
+    pub stand_for: f64,
+    /// Places of the folded net.
+    pub places: usize,
+    /// Transitions of the folded net.
+    pub transitions: usize,
 }
 
 /// A proof that the net is unbounded.
@@ -258,6 +274,7 @@ impl SolveReport {
             method: MethodRow::states(None),
             unbounded: None,
             state_space: None,
+            folded: None,
             bounds: Vec::new(),
             safe: None,
             deadlocks: None,

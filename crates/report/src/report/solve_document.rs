@@ -93,7 +93,11 @@ fn verdict(report: &SolveReport) -> Vec<Piece> {
     let least = if report.partial { "At least " } else { "" };
     let states = if space.tangible == 1 { "state" } else { "states" };
     let number = Number::count("/state_space/tangible", space.tangible as u64);
-    vec![least.into(), number.into(), format!(" {states}; {dead}.").into()]
+    let folded = match &report.folded {
+        Some(folded) => format!(", folded to {}", count(folded.states as u128)),
+        None => String::new(),
+    };
+    vec![least.into(), number.into(), format!(" {states}{folded}; {dead}.").into()]
 }
 
 fn remarks(report: &SolveReport) -> Vec<String> {
@@ -396,6 +400,11 @@ fn provenance(report: &SolveReport) -> Vec<[String; 2]> {
         _ => None,
     };
     rows.extend(other.map(|other| ("not by", other)));
+    if let Some(folded) = &report.folded {
+        let [states, places, transitions] = [folded.states, folded.places, folded.transitions].map(|n| n as u128);
+        let size = format!("{}, {}", counted(places, "place"), counted(transitions, "transition"));
+        rows.push(("folded", format!("to {} of a net with {size}", counted(states, "state"))));
+    }
     if let Some(steady) = &report.steady {
         rows.push(("long run", format!("by {}, residual {:.1e}", steady.method, steady.residual)));
     }

@@ -1,0 +1,151 @@
+//! Colour refinement: places and transitions that nothing distinguishes get equal colours.
+//!
+//! A colour is a hash of a node's attributes and, round after round, of its neighbours' colours. Equal colours are candidates
+//! only: what is folded is compared exactly afterwards.
+
+use std::collections::HashMap;
+
+use crate::fold::graph::{Graph, tokens_of};
+use crate::fold::hash::{mix, mix_all, roles, shape, timing};
+use crate::fold::keep::Keep;
+use crate::net::expr::Expr;
+use crate::net::{Delay, Timing};
+
+/// Rounds after which refinement stops even if colours still split.
+const MOST_ROUNDS: usize = 100;
+
+/// The colours of a net: places first, then transitions.
+#[derive(Debug)]
+pub(super) struct Colours {
+    places: usize,
+    colour: Vec<u64>,
+    /// Both ends of each edge, and its label.
+    edges: Vec<(u32, u32, u64)>,
+    distinct: usize,
+}
+
+impl Colours {
+    /// Colours by attributes and by what a question distinguishes.
+    pub(super) fn new(graph: &Graph<'_>, keep: &Keep) -> Self {
+        let net = graph.net;
+        let places =
+            net.places().iter().map(|p| mix_all(p.initial_total(), [p.capacity.map_or(0, |c| u64::from(c) + 1)]));
+        let transitions = net.transitions().iter().map(|t| mix(51, timing(&t.timing)));
+        let mut colours = Self {
+            places: net.places().len(),
+            colour: places.chain(transitions).collect(),
+            edges: Vec::new(),
+            distinct: 0,
+        };
+        for (t, links) in graph.links.iter().enumerate() {
+            for link in links {
+                let label = mix(mix(61, link.kind as u64), link.weight.map_or(u64::MAX, u64::from));
+                colours.edge(link.place, t, label);
+                if link.weight.is_none() {
+                    colours.edge(link.place, t, shape(link.expression));
+                    colours.expression(link.expression, t, 62);
+                }
+            }
+            match &net.transitions()[t].timing {
+                Timing::Immediate { weight: number, .. }
+                | Timing::Timed { delay: Delay::Exponential { rate: number }, .. } => colours.expression(number, t, 63),
+                Timing::Timed { .. } => {}
+            }
+        }
+        // a place in the value of a parameter belongs to everything that uses it
+        for parameter in net.parameters() {
+            parameter.value.for_each_leaf(&mut |leaf| {
+                if let Some(place) = tokens_of(leaf) {
+                    colours.single_out(place.index());
+                }
+            });
+        }
+        colours.distinguish(keep);
+        colours
+    }
+
+    /// What a question tells apart.
+    fn distinguish(&mut self, keep: &Keep) {
+        for (i, expression) in (0_u64..).zip(&keep.expressions) {
+            let node = self.colour.len();
+            self.colour.push(mix(71, i));
+            self.expression(expression, node - self.places, 72);
+        }
+        for (i, group) in (0_u64..).zip(&keep.groups) {
+            for &t in group {
+                let own = &mut self.colour[self.places + t];
+                *own = own.wrapping_add(mix(73, i));
+            }
+        }
+        for (label, t, expression) in &keep.impulses {
+            let own = &mut self.colour[self.places + t];
+            *own = own.wrapping_add(mix_all(74, [*label as u64, shape(expression)]));
+            self.expression(expression, *t, mix(75, *label as u64));
+        }
+    }
+
+    fn edge(&mut self, place: usize, t: usize, label: u64) {
+        self.edges.push((place as u32, (self.places + t) as u32, label));
+    }
+
+    /// Edges to the places that an expression of transition `t` reads.
+    fn expression(&mut self, expression: &Expr, t: usize, label: u64) {
+        if expression.as_number().is_some() {
+            return;
+        }
+        let (places, edges) = (self.places, &mut self.edges);
+        roles(expression, label, &mut |leaf, role| {
+            if let Some(place) = tokens_of(leaf) {
+                edges.push((place.index() as u32, (places + t) as u32, role));
+            }
+        });
+    }
+
+    /// Gives a node a colour of its own.
+    pub(super) fn single_out(&mut self, node: usize) {
+        self.colour[node] = mix_all(81, [node as u64, self.colour[node]]);
+    }
+
+    /// Refines until colours no longer split.
+    pub(super) fn refine(&mut self) {
+        self.distinct = self.count();
+        for _ in 0..MOST_ROUNDS {
+            let mut next: Vec<u64> = self.colour.iter().map(|&own| mix(91, own)).collect();
+            for &(place, t, label) in &self.edges {
+                let (place, t) = (place as usize, t as usize);
+                next[place] = next[place].wrapping_add(mix(label, self.colour[t]));
+                next[t] = next[t].wrapping_add(mix(label, self.colour[place]));
+            }
+            self.colour = next;
+            let distinct = self.count();
+            if distinct == self.distinct {
+                break;
+            }
+            self.distinct = distinct;
+        }
+    }
+
+    fn count(&self) -> usize {
+        let mut sorted = self.colour.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        sorted.len()
+    }
+
+    /// Per place and transition: whether another one has its colour.
+    pub(super) fn alike(&self) -> Vec<bool> {
+        let mut count: HashMap<u64, u32> = HashMap::with_capacity(self.distinct);
+        self.colour.iter().for_each(|&colour| *count.entry(colour).or_default() += 1);
+        self.colour.iter().map(|colour| count[colour] > 1).collect()
+    }
+
+    /// Colour of a place.
+    pub(super) fn of_place(&self, place: usize) -> u64 {
+        self.colour[place]
+    }
+
+    /// Colour of a transition.
+    pub(super) fn of_transition(&self, t: usize) -> u64 {
+        self.colour[self.places + t]
+    }
+}

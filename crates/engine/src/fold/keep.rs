@@ -1,0 +1,14 @@
+//! What a question asks of a net, as far as it tells parts of the net apart.
+
+use crate::net::expr::Expr;
+
+/// Expressions and transitions that a folded net must still answer for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Keep {
+    /// Expressions over the marking, such as goals, rewards and measures.
+    pub expressions: Vec<Expr>,
+    /// Groups of transitions (indices) that are observed together.
+    pub groups: Vec<Vec<usize>>,
+    /// Rewards of firings: number of the reward, transition, amount.
+    pub impulses: Vec<(usize, usize, Expr)>,
+}

@@ -1,0 +1,25 @@
+//! Folding: parts of a net that nothing distinguishes are counted instead of kept apart.
+//!
+//! Replicas that are state machines of at most one token become one copy that holds all their tokens. This is exact lumping of
+//! the Markov chain by symmetry: every answer that does not tell the replicas apart stays what it was
+//! (docs/folding.md has the rules).
+//!
+//! ```text
+//! Net ──▶ colours (refinement) ──▶ parts (candidates, compared exactly) ──▶ build (the folded net) ──▶ safe (one token each)
+//! ```
+
+mod build;
+mod colours;
+mod folding;
+mod graph;
+mod hash;
+mod keep;
+mod parts;
+mod replay;
+mod rewrite;
+mod safe;
+
+pub use folding::{FoldedClass, FoldedPlace, FoldedTransition, Folding, Obstacle, fold};
+pub use keep::Keep;
+pub use parts::Hindrance;
+pub use replay::Replay;

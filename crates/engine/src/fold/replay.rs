@@ -1,0 +1,143 @@
+//! Firing sequences of the folded net as sequences of the original one: the first replica that can move does.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::fold::folding::Folding;
+use crate::net::{ArcKind, PlaceId, TransitionId};
+
+/// Where the tokens of all replicas are.
+#[derive(Debug)]
+pub struct Replay<'a> {
+    folding: &'a Folding,
+    /// Per folded place of a class: the replicas whose token is there.
+    held: HashMap<PlaceId, BTreeSet<usize>>,
+    /// Per class: replicas without a token.
+    empty: Vec<BTreeSet<usize>>,
+    /// Per folded transition of a class: the class, and its number in each replica.
+    moves: HashMap<TransitionId, (usize, usize)>,
+    /// Per folded transition: places of classes that it takes from and puts into.
+    arcs: HashMap<TransitionId, Vec<(ArcKind, usize, PlaceId)>>,
+    /// Per original transition that is not folded, by its folded number.
+    shared: HashMap<TransitionId, TransitionId>,
+}
+
+impl<'a> Replay<'a> {
+    /// The replicas of a folded net at the start.
+    pub fn new(folding: &'a Folding) -> Self {
+        let mut replay = Self {
+            folding,
+            held: HashMap::new(),
+            empty: Vec::new(),
+            moves: HashMap::new(),
+            arcs: HashMap::new(),
+            shared: HashMap::new(),
+        };
+        let mut class_of = HashMap::new();
+        for (c, class) in folding.classes().iter().enumerate() {
+            let all: BTreeSet<usize> = (0..class.replicas.len()).collect();
+            let mut empty = all.clone();
+            for &place in &class.places {
+                class_of.insert(place, c);
+                let here = folding.net().place(place).initial_total() > 0;
+                replay.held.insert(place, if here { std::mem::take(&mut empty) } else { BTreeSet::new() });
+            }
+            replay.empty.push(empty);
+            for (slot, &t) in class.transitions[0].iter().enumerate() {
+                replay.moves.insert(folding.transition(t).transition, (c, slot));
+            }
+        }
+        for arc in folding.net().arcs().iter().filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output)) {
+            if let Some(&class) = class_of.get(&arc.place) {
+                replay.arcs.entry(arc.transition).or_default().push((arc.kind, class, arc.place));
+            }
+        }
+        for t in (0..folding.before()[1]).map(TransitionId::from_index) {
+            let folded = folding.transition(t);
+            if !replay.moves.contains_key(&folded.transition) {
+                replay.shared.insert(folded.transition, t);
+            }
+        }
+        replay
+    }
+
+    /// A sequence of the folded net as one of the original net, up to the first token in `place` if one is given: that of the
+    /// replica of this number. None if the place stays empty.
+    pub fn path(&mut self, path: &[TransitionId], to: Option<(PlaceId, usize)>) -> Option<Vec<TransitionId>> {
+        let mut fired = Vec::new();
+        for &t in path {
+            if to.is_some_and(|(place, _)| self.first_in(place).is_some()) {
+                break;
+            }
+            fired.push(self.fire(t)?);
+        }
+        let Some((place, wanted)) = to else { return Some(fired) };
+        let found = self.first_in(place)?;
+        let class = self.folding.classes().iter().find(|class| class.places.contains(&place))?;
+        let swap = |t: &mut TransitionId| {
+            for (from, to) in [(found, wanted), (wanted, found)] {
+                if let Some(slot) = class.transitions[from].iter().position(|own| own == t) {
+                    *t = class.transitions[to][slot];
+                    return;
+                }
+            }
+        };
+        fired.iter_mut().for_each(swap);
+        Some(fired)
+    }
+
+    /// Fires a transition of the folded net; returns that of the original net.
+    fn fire(&mut self, t: TransitionId) -> Option<TransitionId> {
+        let arcs = self.arcs.get(&t).cloned().unwrap_or_default();
+        let Some(&(class, slot)) = self.moves.get(&t) else {
+            // all replicas at once
+            for kind in [ArcKind::Input, ArcKind::Output] {
+                for &(_, class, place) in arcs.iter().filter(|arc| arc.0 == kind) {
+                    let (from, to) = if kind == ArcKind::Input { (Some(place), None) } else { (None, Some(place)) };
+                    let all = std::mem::take(self.replicas(class, from)?);
+                    self.replicas(class, to)?.extend(all);
+                }
+            }
+            return self.shared.get(&t).copied();
+        };
+        let at = |kind| arcs.iter().find(|arc| arc.0 == kind).map(|arc| arc.2);
+        let (from, to) = (at(ArcKind::Input), at(ArcKind::Output));
+        let replica = match from {
+            Some(from) => {
+                let replica = self.replicas(class, Some(from))?.pop_first()?;
+                self.replicas(class, to)?.insert(replica);
+                replica
+            }
+            // it reads the token only
+            None => {
+                let test =
+                    self.folding.net().arcs().iter().filter(|arc| arc.transition == t && arc.kind == ArcKind::Test);
+                test.filter_map(|arc| self.held.get(&arc.place)).find_map(|held| held.first().copied())?
+            }
+        };
+        Some(self.folding.classes()[class].transitions[replica][slot])
+    }
+
+    fn replicas(&mut self, class: usize, place: Option<PlaceId>) -> Option<&mut BTreeSet<usize>> {
+        match place {
+            Some(place) => self.held.get_mut(&place),
+            None => self.empty.get_mut(class),
+        }
+    }
+
+    /// The first replica whose token is in a place of the folded net.
+    fn first_in(&self, place: PlaceId) -> Option<usize> {
+        self.held.get(&place)?.first().copied()
+    }
+
+    /// The places of replicas that hold a token, in the order of the original net.
+    pub fn marked(&self) -> Vec<PlaceId> {
+        let mut found = Vec::new();
+        for class in self.folding.classes() {
+            for (slot, place) in class.places.iter().enumerate() {
+                found.extend(self.held[place].iter().map(|&replica| class.replicas[replica][slot]));
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}

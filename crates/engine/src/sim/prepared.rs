@@ -1,0 +1,146 @@
+//! A net and a question, compiled: replicas that the question does not tell apart are counted.
+//!
+//! The one place where folding meets simulation. Results come back in terms of the original net.
+
+use crate::compile::{Code, CompileError, Program, compile, lower, plan_schedule};
+use crate::estimate::FloatMoments;
+use crate::fold::{Folding, Keep, fold};
+use crate::net::{ArcKind, Net, TransitionId};
+use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
+use crate::sim::run::{FoldedParts, Run};
+
+/// A compiled net and its question.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The net that runs.
+    pub program: Program,
+    /// The question about it.
+    pub question: Question,
+    folding: Option<Box<Folding>>,
+}
+
+impl Prepared {
+    /// Compiles a net for a question about it. With `fold`, replicas are counted, unless the schedule engine can run the net
+    /// as it is: it is faster, and follows each task.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`].
+    pub fn new(net: &Net, question: &Question, fold: bool) -> Result<Self, CompileError> {
+        if fold && let Some((folding, folded)) = folded(net, question) {
+            if !has_conflict(net) && question.is_passage_only() {
+                let program = compile(net)?;
+                if plan_schedule(&program).is_ok() {
+                    return Ok(Self { program, question: question.clone(), folding: None });
+                }
+            }
+            return Ok(Self { program: compile(folding.net())?, question: folded, folding: Some(Box::new(folding)) });
+        }
+        Ok(Self { program: compile(net)?, question: question.clone(), folding: None })
+    }
+
+    /// The net that runs.
+    pub fn net<'a>(&'a self, original: &'a Net) -> &'a Net {
+        self.folding.as_ref().map_or(original, |folding| folding.net())
+    }
+
+    /// How the net was folded; none if it was not.
+    pub fn folding(&self) -> Option<&Folding> {
+        self.folding.as_deref()
+    }
+
+    /// The results of a run of this program, in terms of the original net.
+    pub fn unfold(&self, mut run: Run) -> Run {
+        let Some(folding) = &self.folding else { return run };
+        let samples = &mut run.samples;
+        let times = |moments: &FloatMoments, share: f64| if share < 1.0 { moments.scaled(share) } else { *moments };
+        samples.tokens = folding.per_place(&samples.tokens, times);
+        samples.throughput = folding.per_transition(&samples.throughput, times);
+        let [places, transitions] = folding.before();
+        let net = folding.net();
+        run.provenance.folded = Some(FoldedParts {
+            places: [places, net.places().len()],
+            transitions: [transitions, net.transitions().len()],
+        });
+        run
+    }
+}
+
+/// The folded net and the question about it; none if nothing folds.
+fn folded(net: &Net, question: &Question) -> Option<(Folding, Question)> {
+    let folding = fold(net, &keep(net, question));
+    if !folding.is_folded() {
+        return None;
+    }
+    let code = |code: &Code| Some(lower(folding.net(), &folding.expression(&code.expression(net))?));
+    let goal = match &question.goal {
+        Goal::Marking(goal) => Goal::Marking(code(goal)?),
+        other => other.clone(),
+    };
+    let group = |group: &Group| {
+        let mut transitions: Vec<u32> = group.transitions.iter().map(|&t| number(&folding, t)).collect();
+        transitions.sort_unstable();
+        transitions.dedup();
+        Group { name: group.name.clone(), transitions }
+    };
+    let impulse = |(t, amount): &(u32, Code)| {
+        let id = TransitionId::from_index(*t as usize);
+        let amount = folding.before_firing(id, &amount.expression(net))?;
+        Some((number(&folding, *t), lower(folding.net(), &amount)))
+    };
+    let reward = |reward: &Reward| {
+        let first = |(t, _): &&(u32, Code)| folding.transition(TransitionId::from_index(*t as usize)).is_first;
+        let rate = match &reward.rate {
+            Some(rate) => Some(code(rate)?),
+            None => None,
+        };
+        let impulses = reward.impulses.iter().filter(first).map(impulse).collect::<Option<_>>()?;
+        Some(Reward { name: reward.name.clone(), rate, impulses })
+    };
+    let snapshot = |snapshot: &Snapshot| Some(Snapshot { time: snapshot.time, value: code(&snapshot.value)? });
+    let question = Question {
+        goal,
+        groups: question.groups.iter().map(group).collect(),
+        rewards: question.rewards.iter().map(reward).collect::<Option<_>>()?,
+        snapshots: question.snapshots.iter().map(snapshot).collect::<Option<_>>()?,
+        ..question.clone()
+    };
+    Some((folding, question))
+}
+
+fn number(folding: &Folding, t: u32) -> u32 {
+    let folded = folding.transition(TransitionId::from_index(t as usize)).transition;
+    u32::try_from(folded.index()).expect("ids fit")
+}
+
+/// What a question asks, for folding.
+fn keep(net: &Net, question: &Question) -> Keep {
+    let goal = if let Goal::Marking(goal) = &question.goal { Some(goal) } else { None };
+    let rates = question.rewards.iter().filter_map(|reward| reward.rate.as_ref());
+    let snapshots = question.snapshots.iter().map(|snapshot| &snapshot.value);
+    let groups = question.groups.iter().map(|group| group.transitions.iter().map(|&t| t as usize).collect());
+    let impulses = question.rewards.iter().enumerate().flat_map(|(i, reward)| {
+        reward.impulses.iter().map(move |(t, amount)| (i, *t as usize, amount.expression(net)))
+    });
+    Keep {
+        expressions: goal.into_iter().chain(rates).chain(snapshots).map(|code| code.expression(net)).collect(),
+        groups: groups.collect(),
+        impulses: impulses.collect(),
+    }
+}
+
+/// Whether transitions compete for the tokens of a place, other than by a free choice of immediates: then the net is no
+/// schedule.
+fn has_conflict(net: &Net) -> bool {
+    let inputs = || net.arcs().iter().filter(|arc| arc.kind == ArcKind::Input);
+    let mut consumers = vec![0_u32; net.places().len()];
+    let mut needs = vec![0_u32; net.transitions().len()];
+    for arc in inputs() {
+        consumers[arc.place.index()] += 1;
+        needs[arc.transition.index()] += 1;
+    }
+    inputs().any(|arc| {
+        let t = arc.transition;
+        consumers[arc.place.index()] > 1 && !(net.transition(t).is_immediate() && needs[t.index()] == 1)
+    })
+}
