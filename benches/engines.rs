@@ -14,10 +14,10 @@ use cpu::{CpuTime, firings};
 use criterion::measurement::{Measurement, WallTime};
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, criterion_group, criterion_main};
 use nets::naive::{EventLoop, Words, job_time};
-use nets::{Decision, fms, job, mortal_loop, queue, ring};
+use nets::{Decision, fms, job, machines, mortal_loop, queue, ring};
 use tailspn::compile::Program;
 use tailspn::net::Servers;
-use tailspn::sim::{EngineChoice, Ensemble, Goal, Question, Run, Unwatched, run};
+use tailspn::sim::{EngineChoice, Ensemble, Goal, Question, Reward, Run, Unwatched, run};
 
 /// A net, a question, and how many replications one iteration has.
 struct Case<'a> {
@@ -144,6 +144,19 @@ fn unequal(c: &mut Criterion<CpuTime>) {
     group.finish();
 }
 
+/// A reward that sums over 10,000 places with two coefficients, and the same run without it.
+fn sums(c: &mut Criterion<CpuTime>) {
+    let (program, rate) = machines(5_000);
+    let mut group = group(c, "sum_over_10000_places");
+    let reward = Reward { name: "cost".to_owned(), rate: Some(rate), impulses: Vec::new() };
+    for (name, rewards) in [("without", Vec::new()), ("with", vec![reward])] {
+        let mut case = Case::to_horizon(&program, 1.0, 16);
+        case.question.rewards = rewards;
+        case.time(&mut group, name, EngineChoice::Clock);
+    }
+    group.finish();
+}
+
 /// What the choice among the forms of the race is made from: rings with few and with many enabled transitions, each with
 /// all engines that take it. Only run with `TAILSPN_RINGS=1`.
 fn rings(c: &mut Criterion<CpuTime>) {
@@ -188,7 +201,7 @@ fn all_threads(c: &mut Criterion<WallTime>) {
 criterion_group! {
     name = processor;
     config = Criterion::default().with_measurement(CpuTime);
-    targets = jobs, cyclic, unequal, rings
+    targets = jobs, cyclic, unequal, sums, rings
 }
 criterion_group!(wall, all_threads);
 criterion_main!(processor, wall);

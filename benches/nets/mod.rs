@@ -1,8 +1,9 @@
 //! The nets that are timed, and the plain loops that they are timed against.
 
-use tailspn::compile::{Program, compile};
+use tailspn::compile::{Code, Program, compile, lower_reward};
 use tailspn::mapreduce::{Plan, job_net, phase_times};
-use tailspn::net::{Net, NetBuilder, PlaceId, Servers, Timing, TransitionId};
+use tailspn::net::expr::{BinaryOp, Leaf};
+use tailspn::net::{Expr, Net, NetBuilder, PlaceId, Servers, Timing, TransitionId};
 
 pub(crate) mod naive;
 
@@ -19,6 +20,24 @@ pub(crate) fn job(maps: u64, reduces: u64) -> Program {
 
 fn program(net: &Net) -> Program {
     compile(net).expect("the net is fine")
+}
+
+/// Machines that fail and are repaired, each on two places of its own, and what they cost: half a unit per second up, 2 down.
+pub(crate) fn machines(count: u32) -> (Program, Code) {
+    let mut b = NetBuilder::new("machines");
+    let mut cost = Expr::Number(0.0);
+    for i in 0..count {
+        let (up, down) = (b.place(format!("up{i}"), 1), b.place(format!("down{i}"), 0));
+        arcs(&mut b, &format!("fail{i}"), 1.0, &[up], &[down]);
+        arcs(&mut b, &format!("repair{i}"), 2.0, &[down], &[up]);
+        for (place, factor) in [(up, 0.5), (down, 2.0)] {
+            let tokens = Box::new(Expr::Leaf(Leaf::Tokens(place, None)));
+            let term = Expr::Binary(BinaryOp::Multiply, Box::new(factor.into()), tokens);
+            cost = Expr::Binary(BinaryOp::Add, Box::new(cost), Box::new(term));
+        }
+    }
+    let net = b.build().expect("the net is fine");
+    (program(&net), lower_reward(&net, &cost))
 }
 
 /// Rates at which a cell of the flexible manufacturing system spoils a part and finishes one [1/s].

@@ -1,8 +1,8 @@
 //! From arguments to a question: expressions are parsed over the net, names looked up, all problems told at once.
 
-use tailspn::compile::{Code, lower};
-use tailspn::net::Net;
+use tailspn::compile::{Code, lower, lower_reward};
 use tailspn::net::expr::ExprError;
+use tailspn::net::{Expr, Net};
 use tailspn::sim::{Goal, Group, Question, Reward, Snapshot};
 use tailspn::subject::names_in_a_sentence;
 
@@ -68,8 +68,12 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn code(&mut self, option: &str, text: &str) -> Option<Code> {
+        self.expression(option, text).map(|expression| lower(self.net, &expression))
+    }
+
+    fn expression(&mut self, option: &str, text: &str) -> Option<Expr> {
         match self.net.expression(text) {
-            Ok(expression) => Some(lower(self.net, &expression)),
+            Ok(expression) => Some(expression),
             Err(error) => {
                 let source = Source::argument(option, text);
                 let note = Note::problem(error.to_string()).at(&source, error.span());
@@ -160,7 +164,7 @@ impl Parser<'_> {
     fn rewards(&mut self, args: &QuestionArgs) -> Vec<Reward> {
         let mut rewards: Vec<Reward> = Vec::new();
         for (name, text) in &args.reward {
-            let rate = self.code("--reward", text);
+            let rate = self.expression("--reward", text).map(|expression| lower_reward(self.net, &expression));
             rewards.push(Reward { name: name.clone(), rate, impulses: Vec::new() });
         }
         for (name, text) in &args.impulse {

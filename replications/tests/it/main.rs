@@ -7,4 +7,5 @@ mod phan2018;
 mod root_causes;
 #[path = "../../../tests/it/shared.rs"]
 mod shared;
+mod spn_gc;
 mod syscalls;

@@ -30,6 +30,22 @@ pub struct Code {
 }
 
 impl Code {
+    /// A stack program that leaves one value.
+    pub(crate) fn new(ops: Vec<Op>) -> Self {
+        let mut depth = 0;
+        let mut deepest = 0;
+        for op in &ops {
+            match op {
+                Op::Number(_) | Op::Tokens(_) => depth += 1,
+                Op::Unary(_) => {}
+                Op::Binary(_) => depth -= 1,
+                Op::Call(_, arguments) => depth -= *arguments as usize - 1,
+            }
+            deepest = deepest.max(depth);
+        }
+        Self { ops, depth: deepest }
+    }
+
     /// A constant.
     pub fn constant(value: f64) -> Self {
         Self { ops: vec![Op::Number(value)], depth: 1 }
@@ -109,14 +125,18 @@ impl Code {
     /// The value in `marking`.
     #[inline]
     pub fn eval(&self, marking: &[u32]) -> f64 {
+        self.eval_by(|counter| f64::from(marking[counter as usize]))
+    }
+
+    /// The value where `tokens` gives that of each counter.
+    #[inline]
+    pub(crate) fn eval_by(&self, tokens: impl Fn(u32) -> f64) -> f64 {
         match self.ops[..] {
             [Op::Number(value)] => value,
-            [Op::Tokens(counter)] => f64::from(marking[counter as usize]),
-            [Op::Tokens(counter), Op::Number(value), Op::Binary(op)] => {
-                op.apply(f64::from(marking[counter as usize]), value)
-            }
-            _ if self.depth <= STACK => self.run(marking, &mut [0.0; STACK]),
-            _ => self.run(marking, &mut vec![0.0; self.depth]),
+            [Op::Tokens(counter)] => tokens(counter),
+            [Op::Tokens(counter), Op::Number(value), Op::Binary(op)] => op.apply(tokens(counter), value),
+            _ if self.depth <= STACK => self.run(tokens, &mut [0.0; STACK]),
+            _ => self.run(tokens, &mut vec![0.0; self.depth]),
         }
     }
 
@@ -126,7 +146,7 @@ impl Code {
         self.eval(marking) != 0.0
     }
 
-    fn run(&self, marking: &[u32], stack: &mut [f64]) -> f64 {
+    fn run(&self, tokens: impl Fn(u32) -> f64, stack: &mut [f64]) -> f64 {
         let mut top = 0;
         for op in &self.ops {
             match *op {
@@ -135,7 +155,7 @@ impl Code {
                     top += 1;
                 }
                 Op::Tokens(counter) => {
-                    stack[top] = f64::from(marking[counter as usize]);
+                    stack[top] = tokens(counter);
                     top += 1;
                 }
                 Op::Unary(op) => stack[top - 1] = op.apply(stack[top - 1]),
@@ -156,20 +176,19 @@ impl Code {
 
 /// Lowers an expression of `net`.
 pub fn lower(net: &Net, expr: &Expr) -> Code {
+    emitted(&simplified(net, expr))
+}
+
+/// The expression over counters, with constants folded.
+pub(super) fn simplified(net: &Net, expr: &Expr) -> Expr<u32> {
+    fold(&substitute(net, expr))
+}
+
+/// The stack program of an expression.
+pub(super) fn emitted(expr: &Expr<u32>) -> Code {
     let mut ops = Vec::new();
-    emit(&fold(&substitute(net, expr)), &mut ops);
-    let mut depth = 0;
-    let mut deepest = 0;
-    for op in &ops {
-        match op {
-            Op::Number(_) | Op::Tokens(_) => depth += 1,
-            Op::Unary(_) => {}
-            Op::Binary(_) => depth -= 1,
-            Op::Call(_, arguments) => depth -= *arguments as usize - 1,
-        }
-        deepest = deepest.max(depth);
-    }
-    Code { ops, depth: deepest }
+    emit(expr, &mut ops);
+    Code::new(ops)
 }
 
 /// Counter of a token class in a place: places in order, classes within a place.
@@ -208,9 +227,15 @@ fn fold(expr: &Expr<u32>) -> Expr<u32> {
         Expr::Binary(op, a, b) => Expr::Binary(*op, Box::new(fold(a)), Box::new(fold(b))),
         Expr::Call(f, args) => Expr::Call(*f, args.iter().map(fold).collect()),
     };
-    let mut constant = true;
-    folded.for_each_leaf(&mut |_| constant = false);
-    if constant { Expr::Number(folded.eval(&|_| 0.0)) } else { folded }
+    // what is constant among the operands is a number by now
+    let is_number = |expr: &Expr<u32>| matches!(expr, Expr::Number(_));
+    let is_constant = match &folded {
+        Expr::Number(_) | Expr::Leaf(_) => false,
+        Expr::Unary(_, a) => is_number(a),
+        Expr::Binary(_, a, b) => is_number(a) && is_number(b),
+        Expr::Call(_, args) => args.iter().all(is_number),
+    };
+    if is_constant { Expr::Number(folded.eval(&|_| 0.0)) } else { folded }
 }
 
 fn emit(expr: &Expr<u32>, ops: &mut Vec<Op>) {

@@ -12,7 +12,7 @@ use crate::net::ArcKind;
 /// Fills in what follows from the arcs and timings of a program.
 pub(super) fn fill(program: &mut Program) {
     let reads: Vec<BTreeSet<u32>> = (0..program.transitions()).map(|t| reads(program, t)).collect();
-    let writes: Vec<BTreeSet<u32>> = (0..program.transitions()).map(|t| writes(program, t)).collect();
+    let writes = program.writes();
     let mut readers = vec![Vec::new(); program.counters()];
     for (t, counters) in (0_u32..).zip(&reads) {
         for &counter in counters {
@@ -52,17 +52,9 @@ fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
     counters
 }
 
-/// Counters that a firing of `t` may change.
-fn writes(program: &Program, t: usize) -> BTreeSet<u32> {
-    let constant = program.changes.row(t).iter().map(|change| change.counter);
-    let dynamic = program.dynamic.row(t).iter();
-    let dynamic = dynamic.filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output)).map(|arc| arc.counter);
-    constant.chain(dynamic).collect()
-}
-
 /// Two immediate transitions are in one group where one reads what the other reads or writes. Groups then share no
 /// counter that any of them reads, so that their choices are independent and their order is indifferent.
-fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &[BTreeSet<u32>]) {
+fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>) {
     let count = program.transitions();
     let immediate: Vec<bool> = program.firing.iter().map(|f| matches!(f, Firing::Immediate { .. })).collect();
     let mut sets = UnionFind::<usize>::new(count);
@@ -75,7 +67,7 @@ fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &[BTreeSet<u
         }
     }
     for t in (0..count).filter(|&t| immediate[t]) {
-        for &counter in &writes[t] {
+        for &counter in writes.row(t) {
             if let Some(reader) = first_reader[counter as usize] {
                 sets.union(reader, t);
             }
@@ -107,12 +99,12 @@ fn priority(program: &Program, t: usize) -> u32 {
     }
 }
 
-fn fill_affected(program: &mut Program, readers: &[Vec<u32>], writes: &[BTreeSet<u32>]) {
-    let mut affects = Vec::with_capacity(writes.len());
-    let mut affects_groups = Vec::with_capacity(writes.len());
-    for (t, counters) in writes.iter().enumerate() {
+fn fill_affected(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>) {
+    let mut affects = Vec::with_capacity(writes.rows());
+    let mut affects_groups = Vec::with_capacity(writes.rows());
+    for t in 0..writes.rows() {
         let mut touched: Vec<u32> =
-            counters.iter().flat_map(|&counter| readers[counter as usize].iter().copied()).collect();
+            writes.row(t).iter().flat_map(|&counter| readers[counter as usize].iter().copied()).collect();
         touched.push(u32::try_from(t).expect("ids fit"));
         touched.sort_unstable();
         touched.dedup();

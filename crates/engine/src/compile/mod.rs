@@ -7,6 +7,7 @@
 mod code;
 mod csr;
 mod influence;
+mod linear;
 
 mod program;
 mod schedule;
@@ -15,6 +16,8 @@ mod template;
 pub use code::{Code, Op, lower};
 pub use csr::Csr;
 pub(crate) use influence::{exponent_of, integer_weights};
+pub(crate) use linear::IntegerSums;
+pub use linear::lower_reward;
 pub use program::{Change, DynamicArc, Firing, Program, Room, Term, Value};
 pub use schedule::{ChoiceStep, Fold, Put, ScheduleError, ScheduleObstacle, SchedulePlan, Step, plan_schedule};
 pub use template::{Compiled, Template};

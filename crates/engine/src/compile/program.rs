@@ -188,6 +188,19 @@ impl Program {
         marking[place * classes..(place + 1) * classes].iter().map(|&n| u64::from(n)).sum()
     }
 
+    /// Per transition: counters that a firing may change, ascending.
+    pub(crate) fn writes(&self) -> Csr<u32> {
+        Csr::from_rows((0..self.transitions()).map(|t| {
+            let dynamic = self.dynamic.row(t).iter();
+            let dynamic = dynamic.filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output));
+            let mut counters: Vec<u32> =
+                self.changes.row(t).iter().map(|c| c.counter).chain(dynamic.map(|arc| arc.counter)).collect();
+            counters.sort_unstable();
+            counters.dedup();
+            counters
+        }))
+    }
+
     /// Whether any rate, weight or arc weight depends on the marking.
     pub fn has_marking_expressions(&self) -> bool {
         !self.dynamic.items().is_empty()

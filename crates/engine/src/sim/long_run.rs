@@ -125,7 +125,7 @@ impl<'a> SteadySimulation<'a> {
     ///
     /// A text that is no expression of the net.
     pub fn reward(mut self, name: &str, rate: &str) -> Result<Self, ExprError> {
-        let rate = self.net.code(rate)?;
+        let rate = self.net.reward_code(rate)?;
         reward(&mut self.rewards, name).rate = Some(rate);
         Ok(self)
     }

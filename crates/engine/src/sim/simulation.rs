@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use crate::compile::{Code, CompileError, lower};
+use crate::compile::{Code, CompileError, lower, lower_reward};
 use crate::estimate::StopRule;
 use crate::net::expr::ExprError;
 use crate::net::{LookupError, Net, TransitionKey};
@@ -100,6 +100,15 @@ impl Net {
     pub fn code(&self, text: &str) -> Result<Code, ExprError> {
         Ok(lower(self, &self.expression(text)?))
     }
+
+    /// A rate of a reward over the markings of this net, compiled: an expression in which sums over places are quick.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Net::expression`].
+    pub fn reward_code(&self, text: &str) -> Result<Code, ExprError> {
+        Ok(lower_reward(self, &self.expression(text)?))
+    }
 }
 
 impl<'a> Simulation<'a> {
@@ -157,7 +166,7 @@ impl<'a> Simulation<'a> {
     ///
     /// A text that is no expression of the net.
     pub fn reward(mut self, name: &str, rate: &str) -> Result<Self, ExprError> {
-        let rate = self.net.code(rate)?;
+        let rate = self.net.reward_code(rate)?;
         reward(&mut self.question.rewards, name).rate = Some(rate);
         Ok(self)
     }

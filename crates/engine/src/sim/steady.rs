@@ -13,7 +13,7 @@ use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::clock::Clock;
 use crate::sim::question::{Ending, Goal, Question, Reward};
-use crate::sim::race::{Areas, ClockForm, DirectForm, DirectLaw, Observer, Setup};
+use crate::sim::race::{Areas, ClockForm, DirectForm, DirectLaw, Observer, RunningRates, Setup};
 use crate::sim::samples::Samples;
 use crate::watch::Watch;
 
@@ -223,6 +223,7 @@ impl BatchAverages {
 /// Cuts a replication into batches.
 struct Batches<'a> {
     rewards: &'a [Reward],
+    rates: RunningRates,
     /// Per transition: (reward, impulse) pairs.
     impulses: Csr<(u32, u32)>,
     tick: f64,
@@ -254,6 +255,7 @@ impl<'a> Batches<'a> {
         let lists = |n| vec![Vec::new(); n];
         let mut batches = Self {
             rewards: &settings.rewards,
+            rates: RunningRates::new(program, &settings.rewards),
             impulses: Csr::from_rows(impulses),
             tick: clock.tick(),
             length: settings.length,
@@ -290,11 +292,8 @@ impl<'a> Batches<'a> {
     /// Collects rewards while the marking stays.
     fn collect(&mut self, marking: &[u32], from: u64, to: u64) {
         let seconds = (to - from) as f64 * self.tick;
-        for (sum, reward) in self.sums.iter_mut().zip(self.rewards) {
-            if let Some(rate) = &reward.rate {
-                *sum += rate.eval(marking) * seconds;
-            }
-        }
+        let sums = &mut self.sums;
+        self.rates.for_each(marking, |r, rate| sums[r] += rate * seconds);
     }
 
     /// Ends the present batch.
@@ -350,6 +349,7 @@ impl Observer for Batches<'_> {
     fn fires(&mut self, t: u32, marking: &[u32], now: u64) {
         self.firings += 1;
         self.areas.fires(t, marking, now);
+        self.rates.fires(t);
         self.counts[t as usize] += 1;
         for &(r, i) in self.impulses.row(t as usize) {
             self.sums[r as usize] += self.rewards[r as usize].impulses[i as usize].1.eval(marking);

@@ -60,6 +60,9 @@ pub enum JobTimeError {
     /// Tasks wait for GPUs. Leave out `gpus` of the workers.
     #[error("tasks wait for GPUs (`gpus`), which has no closed form")]
     Gpus,
+    /// The shuffle overlaps with the maps. Leave out `model.slowstart`.
+    #[error("the shuffle overlaps with the maps (`model.slowstart`), which has no exact law")]
+    Slowstart,
     /// Tasks may be slow, or have copies. Leave out `[stragglers]` and `[speculation]`.
     #[error("tasks may be stragglers or have copies, which has no exact law here")]
     Stragglers,
@@ -140,6 +143,9 @@ impl JobTime {
         }
         if plan.cluster.node.iter().any(|node| node.gpus.is_some()) {
             return Err(JobTimeError::Gpus);
+        }
+        if plan.model.slowstart.is_some() {
+            return Err(JobTimeError::Slowstart);
         }
         if plan.stragglers.is_some() || plan.speculation.is_some() {
             return Err(JobTimeError::Stragglers);

@@ -23,6 +23,16 @@
 //! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus` (`gpus1` for
 //! the first kind of worker where kinds differ), which `toHostj` gives back: two more places of a map task, and one pool.
 //!
+//! With `model.slowstart`, the shuffle overlaps with the maps, as Hadoop's does: it copies the output of one finished map
+//! after the other, in 1/M of the phase's mean time each, once a share of the maps is finished. Three places and two
+//! immediate transitions more:
+//!
+//! ```text
+//! waitingShuffle ─┐
+//! spilled ═k═slowstart═k═▶ spilled      spilled, shuffling ─shuffle─▶ copied, shuffling
+//!                 └▶ shuffling          copied ═M═allCopied─▶ shuffledr
+//! ```
+//!
 //! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the
 //! exact solvers know it, unlike a deterministic delay of 0.
 
@@ -33,7 +43,7 @@ use crate::mapreduce::net_error::JobNetError;
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
-use crate::mapreduce::retime::timing_of;
+use crate::mapreduce::retime::{firing_means, timing_of};
 use crate::mapreduce::slots::{Pools, Slots, pools_of};
 use crate::mapreduce::speculation::speculate;
 use crate::mapreduce::straggler::{WhichTasks, straggle};
@@ -192,8 +202,7 @@ impl<'a> Draft<'a> {
             self.net.output(spill, spilled, 1.0);
         }
         self.column += 1.0;
-        let shuffle = self.phase(Phase::Shuffle, String::new(), phases.shuffle_s, middle(maps));
-        self.net.input(spilled, shuffle, maps as f64);
+        let shuffle = self.shuffle(phases, spilled);
         self.column += 1.0;
         let kind = TaskKind {
             phases: &Phase::OF_REDUCE,
@@ -213,6 +222,46 @@ impl<'a> Draft<'a> {
         let done = done.collect();
         let net = self.net.build().map_err(JobNetError::Parts)?;
         Ok(JobNet { net, phases: self.phases, done, tasks: self.tasks, attempts: Vec::new() })
+    }
+
+    /// The shuffle of what the maps put on `spilled`; returns the transition that starts the reduces.
+    fn shuffle(&mut self, phases: &JobPhases, spilled: PlaceId) -> TransitionId {
+        let (maps, row) = (phases.maps_s.len(), middle(phases.maps_s.len()));
+        let mean_s = firing_means(self.plan, phases, Phase::Shuffle).sum();
+        let Some(finished) = self.plan.model.maps_before_shuffle(maps) else {
+            let shuffle = self.phase(Phase::Shuffle, String::new(), mean_s, row);
+            self.net.input(spilled, shuffle, maps as f64);
+            return shuffle;
+        };
+        let waiting = self.place("waitingShuffle".into(), 1, row + 1.0);
+        self.column += 1.0;
+        let start = self.transition("slowstart".into(), Timing::immediate(1.0, PRIORITY), row + 1.0);
+        self.column += 1.0;
+        let shuffling = self.place("shuffling".into(), 0, row + 1.0);
+        self.column += 1.0;
+        let shuffle = self.phase(Phase::Shuffle, String::new(), mean_s, row);
+        self.column += 1.0;
+        let copied = self.place("copied".into(), 0, row);
+        self.column += 1.0;
+        let all = self.transition("allCopied".into(), Timing::immediate(1.0, PRIORITY), row);
+        for (place, transition, weight) in [
+            (waiting, start, 1.0),
+            (spilled, start, finished as f64),
+            (spilled, shuffle, 1.0),
+            (shuffling, shuffle, 1.0),
+            (copied, all, maps as f64),
+        ] {
+            self.net.input(place, transition, weight);
+        }
+        for (transition, place, weight) in [
+            (start, shuffling, 1.0),
+            (start, spilled, finished as f64),
+            (shuffle, shuffling, 1.0),
+            (shuffle, copied, 1.0),
+        ] {
+            self.net.output(transition, place, weight);
+        }
+        all
     }
 
     /// The place of the slots of each task, of maps (0) or reduces (1), if the plan has slots.
@@ -453,6 +502,28 @@ mod tests {
     }
 
     #[test]
+    fn with_slowstart_the_shuffle_copies_map_by_map() {
+        let mut plan = plan(30, 2);
+        plan.model.slowstart = Some(0.05);
+        let net = made(&plan).net;
+        assert_eq!((net.places().len(), net.transitions().len()), (5 * 30 + 3 * 2 + 5, 5 * 30 + 2 * 2 + 4));
+        // 5% of 30 maps are two
+        let weights: Vec<_> = net.arcs().iter().filter(|a| net.transition(a.transition).id == "slowstart").collect();
+        assert!(weights.iter().any(|a| a.weights[0].weight.as_number() == Some(2.0)));
+        assert_eq!(
+            changes(&net, "shuffle"),
+            expected([("spilled", -1), ("shuffling", -1), ("shuffling", 1), ("copied", 1)])
+        );
+        assert_eq!(changes(&net, "allCopied"), expected([("copied", -30), ("shuffled1", 1), ("shuffled2", 1)]));
+        let shuffle = net.transition(net.find_transition("shuffle").unwrap()).timing.clone();
+        assert_eq!(shuffle, Timing::exponential((6.0_f64 / 30.0).recip()));
+        for (share, maps) in [(0.0, 1), (0.05, 2), (0.1, 3), (1.0, 30)] {
+            plan.model.slowstart = Some(share);
+            assert_eq!(plan.model.maps_before_shuffle(30), Some(maps));
+        }
+    }
+
+    #[test]
     fn phase_map_names_the_transitions_in_task_order() {
         let job = made(&plan(3, 2));
         let names: Vec<String> = job
@@ -490,9 +561,10 @@ mod tests {
 
     #[test]
     fn phases_lie_in_columns_from_left_to_right_and_no_two_parts_coincide() {
-        for slots in [false, true] {
+        for (slots, slowstart) in [(false, None), (true, None), (false, Some(0.5)), (true, Some(0.5))] {
             let mut plan = plan(4, 2);
             plan.model.slots = slots;
+            plan.model.slowstart = slowstart;
             let job = made(&plan);
             let x = |t: &TransitionId| job.net.transition(*t).position.unwrap().x;
             let columns: Vec<f64> = job.phases.iter().map(|(_, of)| x(&of[0])).collect();

@@ -255,6 +255,10 @@ pub struct Model {
     pub seed: u64,
     /// Scaling of map times with the split. Default `bytes`.
     pub equation8: Equation8,
+    /// Share of the maps, 0 to 1, after whose end the shuffle starts to copy the output of finished maps. Default none: the
+    /// shuffle starts after the last map, as in the paper's net. Hadoop's default is 0.05.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowstart: Option<f64>,
     /// Shape of each phase's delay. Default all exponential.
     pub distribution: PhaseLaws,
 }
@@ -269,6 +273,13 @@ pub enum Equation8 {
     /// As \[PESARO15, Eq. 8, 9, 12, 14\] are printed: the CPU time of the test job's split, the GPU time of one block. For
     /// the replication of the paper.
     Printed,
+}
+
+impl Model {
+    /// Number of finished maps, of `maps`, after which the shuffle starts; none where it waits for all of them at once.
+    pub fn maps_before_shuffle(&self, maps: usize) -> Option<usize> {
+        self.slowstart.map(|share| ((share * maps as f64).ceil() as usize).clamp(1, maps.max(1)))
+    }
 }
 
 /// Where the input of a map task is.

@@ -51,6 +51,10 @@ impl Plan {
         check_profile(&self.profile, &mut to);
         check_hadoop(&self.hadoop, &mut to);
         check_cluster(self, &self.cluster, &mut to);
+        if let Some(share) = self.model.slowstart {
+            to.section = "model".into();
+            to.range("slowstart", share, (0.0..=1.0).contains(&share), "a share from 0 to 1");
+        }
         to.section = "model.distribution".into();
         for phase in Phase::ALL {
             if let Some(problem) = self.model.distribution.get(phase).problem() {

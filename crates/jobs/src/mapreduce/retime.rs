@@ -17,6 +17,8 @@ pub struct JobShape {
     tasks: [usize; 2],
     /// What tasks wait for, and the kind of worker of each task; none where none waits.
     pools: Option<(Pools, [Vec<usize>; 2])>,
+    /// Finished maps after which the shuffle starts, if it overlaps with maps.
+    slowstart: Option<usize>,
     /// Which phases take no time, of each task.
     at_once: Vec<bool>,
 }
@@ -30,7 +32,7 @@ pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
         return None;
     }
     let mut at_once = Vec::new();
-    for mean_s in Phase::ALL.into_iter().flat_map(|phase| phases.means_of(phase)) {
+    for mean_s in Phase::ALL.into_iter().flat_map(|phase| firing_means(plan, phases, phase)) {
         if !(mean_s.is_finite() && mean_s >= 0.0) {
             return None;
         }
@@ -38,16 +40,29 @@ pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
     }
     let pools = Some(pools_of(plan, phases).ok()?).filter(|pools| *pools != Pools::default());
     let pools = pools.map(|pools| (pools, [phases.map_nodes.clone(), phases.reduce_nodes.clone()]));
-    Some(JobShape { name: plan.job.name.clone(), tasks, pools, at_once })
+    let slowstart = plan.model.maps_before_shuffle(tasks[0]);
+    Some(JobShape { name: plan.job.name.clone(), tasks, pools, slowstart, at_once })
 }
 
 /// The timings of all phases in a net of the same shape, whose transitions `of` names.
 pub fn timings(plan: &Plan, phases: &JobPhases, of: &PhaseMap) -> Vec<(TransitionId, Timing)> {
     let of_phase = |phase| {
-        let means = phases.means_of(phase).map(move |mean_s| timing_of(plan, phase, mean_s));
+        let means = firing_means(plan, phases, phase).map(move |mean_s| timing_of(plan, phase, mean_s));
         of.transitions(phase).iter().copied().zip(means)
     };
     Phase::ALL.into_iter().flat_map(of_phase).collect()
+}
+
+/// The mean time of one firing of each transition of a phase: the shuffle copies the maps' outputs one by one where it
+/// overlaps with the maps.
+pub(super) fn firing_means<'a>(
+    plan: &Plan,
+    phases: &'a JobPhases,
+    phase: Phase,
+) -> impl Iterator<Item = f64> + use<'a> {
+    let is_by_map = phase == Phase::Shuffle && plan.model.slowstart.is_some();
+    let firings = if is_by_map { phases.maps_s.len() as f64 } else { 1.0 };
+    phases.means_of(phase).map(move |mean_s| mean_s / firings)
 }
 
 /// When a phase with this mean is over: at once, or by the law of the plan.
@@ -104,6 +119,10 @@ mod tests {
             let (plan, phases, _) = made(&text);
             assert_eq!(by_timings(&text, BASE), job_net(&plan, &phases).unwrap().net, "{more}");
         }
+        let overlap = format!("{BASE}model.slowstart = 0.4\n");
+        let faster = format!("{overlap}[[cluster.node]]\nnetwork_mb_per_s = 500.0\ncount = 4\n");
+        let (plan, phases, _) = made(&faster);
+        assert_eq!(by_timings(&faster, &overlap), job_net(&plan, &phases).unwrap().net);
         let slots = format!("{BASE}model.slots = true\n");
         let faster = format!("{slots}[[cluster.node]]\ngpu_speed = 3.0\ncount = 4\n");
         let (plan, phases, _) = made(&faster);
@@ -117,6 +136,7 @@ mod tests {
         let base = shape("").unwrap();
         for more in [
             "model.slots = true\n",
+            "model.slowstart = 0.05\n",
             "[[cluster.node]]\ncount = 4\ngpus = 1\n",
             "job.name = \"other\"\n",
             "job.split_mb = 32\n",

@@ -1,6 +1,6 @@
 //! Groups and rewards of a job, as a simulation collects them.
 
-use crate::compile::{Code, lower};
+use crate::compile::{Code, lower_reward};
 use crate::mapreduce::AttemptReward;
 use crate::net::{Net, TransitionId};
 use crate::sim::{Group, Reward};
@@ -19,7 +19,7 @@ fn number(id: &TransitionId) -> u32 {
 pub fn collected(net: &Net, reward: &AttemptReward) -> Reward {
     Reward {
         name: reward.name.to_owned(),
-        rate: reward.rate.as_ref().map(|rate| lower(net, rate)),
+        rate: reward.rate.as_ref().map(|rate| lower_reward(net, rate)),
         impulses: reward.impulses.iter().map(|(t, amount)| (number(t), Code::constant(*amount))).collect(),
     }
 }

@@ -11,7 +11,7 @@ use crate::sim::gpu::code::DeviceCode;
 use crate::sim::gpu::pair::pair;
 use crate::sim::gpu::race_layout::{Columns, Constants, Items, Observed};
 use crate::sim::question::{Goal, Question};
-use crate::sim::race::{Guards, writes};
+use crate::sim::race::Guards;
 
 const ROW_WORDS: usize = 21;
 const MAY_REACH: u32 = 1;
@@ -146,7 +146,7 @@ impl RaceCode {
         for (place, &t) in (0..).zip(&program.timed) {
             timed_places[t as usize] = place;
         }
-        let writes = writes(program);
+        let writes = program.writes();
         let reads: Vec<u32> = match &question.goal {
             Goal::Marking(code) => code.counters().collect(),
             _ => Vec::new(),

@@ -6,7 +6,7 @@ use crate::semantics::{Candidates, Fault, MAX_IMMEDIATE_FIRINGS, find_candidates
 use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
 use crate::sim::race::Setup;
 use crate::sim::race::guards::Guards;
-use crate::sim::race::observe::{Observer, writes};
+use crate::sim::race::observe::Observer;
 use crate::sim::sampler::Ticks;
 use crate::sim::samples::Samples;
 
@@ -33,7 +33,7 @@ impl<'a> Rules<'a> {
         let Setup { program, question, .. } = setup;
         let may_reach = match &question.goal {
             Goal::Marking(code) => {
-                let writes = writes(program);
+                let writes = program.writes();
                 let reads = |counter: &u32| code.counters().any(|read| read == *counter);
                 (0..program.transitions()).map(|t| writes.row(t).iter().any(reads)).collect()
             }

@@ -15,6 +15,7 @@ mod guards;
 mod heap;
 mod lockstep;
 mod observe;
+mod rates;
 
 pub(crate) use clock::ClockForm;
 #[cfg(feature = "gpu")]
@@ -26,9 +27,8 @@ pub use direct_law::{DirectLaw, DirectObstacle};
 #[cfg(feature = "gpu")]
 pub(crate) use guards::Guards;
 pub(crate) use lockstep::LockstepForm;
-#[cfg(feature = "gpu")]
-pub(crate) use observe::writes;
 pub(crate) use observe::{Areas, Observer};
+pub(crate) use rates::RunningRates;
 
 use crate::compile::Program;
 use crate::sim::clock::Clock;

@@ -4,9 +4,9 @@
 //! so that a run that asks for passage times only pays for nothing else. All times are in result ticks.
 
 use crate::compile::{Csr, Program};
-use crate::net::ArcKind;
 use crate::sim::clock::Clock;
 use crate::sim::question::Question;
+use crate::sim::race::rates::RunningRates;
 use crate::sim::samples::Samples;
 
 /// Looks on while one replication after the other is played.
@@ -81,19 +81,6 @@ impl Observer for Phases {
     }
 }
 
-/// Counters that a firing of each transition may change.
-pub(crate) fn writes(program: &Program) -> Csr<u32> {
-    Csr::from_rows((0..program.transitions()).map(|t| {
-        let dynamic = program.dynamic.row(t).iter();
-        let dynamic = dynamic.filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output));
-        let mut counters: Vec<u32> =
-            program.changes.row(t).iter().map(|c| c.counter).chain(dynamic.map(|arc| arc.counter)).collect();
-        counters.sort_unstable();
-        counters.dedup();
-        counters
-    }))
-}
-
 /// Integrals over time of all counters, exact: tokens times ticks.
 #[derive(Debug)]
 pub(crate) struct Areas {
@@ -106,7 +93,7 @@ pub(crate) struct Areas {
 impl Areas {
     pub(crate) fn new(program: &Program) -> Self {
         let counters = program.counters();
-        Self { writes: writes(program), areas: vec![0; counters], upto: vec![0; counters] }
+        Self { writes: program.writes(), areas: vec![0; counters], upto: vec![0; counters] }
     }
 
     /// Nothing is summed yet, and nothing will be before `from`.
@@ -155,8 +142,7 @@ pub(crate) struct Everything<'a> {
     rewards: Vec<f64>,
     /// Per transition: (reward, impulse) pairs.
     impulses: Csr<(u32, u32)>,
-    /// Rewards that have a rate.
-    rated: Vec<usize>,
+    rates: RunningRates,
     /// Times of the snapshots, then their values so far.
     times: Vec<u64>,
     values: Vec<f64>,
@@ -170,7 +156,6 @@ impl<'a> Everything<'a> {
                 impulses[*t as usize].push((r, i));
             }
         }
-        let has_rate = |&r: &usize| question.rewards[r].rate.is_some();
         Self {
             question,
             phases: Phases::new(program, question),
@@ -180,7 +165,7 @@ impl<'a> Everything<'a> {
             counts: vec![0; if question.throughput { program.transitions() } else { 0 }],
             rewards: vec![0.0; question.rewards.len()],
             impulses: Csr::from_rows(impulses),
-            rated: (0..question.rewards.len()).filter(has_rate).collect(),
+            rates: RunningRates::new(program, &question.rewards),
             times: question.snapshots.iter().map(|s| clock.ticks(s.time)).collect(),
             values: Vec::with_capacity(question.snapshots.len()),
         }
@@ -205,6 +190,7 @@ impl Observer for Everything<'_> {
         }
         self.counts.fill(0);
         self.rewards.fill(0.0);
+        self.rates.begin();
         self.values.clear();
     }
 
@@ -213,11 +199,8 @@ impl Observer for Everything<'_> {
         self.take_snapshots(marking, |time| time < to);
         if to > self.warm_up {
             let seconds = (to - from.max(self.warm_up)) as f64 * self.tick;
-            for &r in &self.rated {
-                if let Some(rate) = &self.question.rewards[r].rate {
-                    self.rewards[r] += rate.eval(marking) * seconds;
-                }
-            }
+            let rewards = &mut self.rewards;
+            self.rates.for_each(marking, |r, rate| rewards[r] += rate * seconds);
         }
     }
 
@@ -227,6 +210,7 @@ impl Observer for Everything<'_> {
         if let Some(areas) = &mut self.areas {
             areas.fires(t, marking, now);
         }
+        self.rates.fires(t);
         if now < self.warm_up {
             return;
         }

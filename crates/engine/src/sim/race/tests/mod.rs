@@ -5,6 +5,7 @@ mod averages;
 mod faults;
 mod memory;
 mod passage;
+mod rates;
 
 use crate::compile::{Program, compile};
 use crate::estimate::FloatMoments;

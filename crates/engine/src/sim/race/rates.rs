@@ -1,0 +1,108 @@
+//! Rates of rewards while a replication is played: their integer sums over places are updated on each firing.
+
+use crate::compile::{Code, Csr, IntegerSums, Program};
+use crate::sim::question::Reward;
+
+/// The rates of several rewards, at a cost per firing that does not depend on the number of places that they sum over.
+///
+/// Rates equal [`Code::eval`] to the bit.
+#[derive(Debug)]
+pub(crate) struct RunningRates {
+    /// Number of the reward, and its rate over the counters and, behind them, the sums.
+    rates: Vec<(usize, Code)>,
+    sums: IntegerSums,
+    /// Value per sum at the start and now.
+    initial: Vec<i64>,
+    now: Vec<i64>,
+    /// Per transition: what a firing adds to which sums.
+    changes: Csr<(u32, i64)>,
+    /// Per transition: sums that arcs with weights by the marking change.
+    by_marking: Csr<u32>,
+    /// Sums to evaluate anew, each once, and whether a sum is one of them.
+    stale: Vec<u32>,
+    is_stale: Vec<bool>,
+}
+
+impl RunningRates {
+    pub(crate) fn new(program: &Program, rewards: &[Reward]) -> Self {
+        let counters = program.counters();
+        let mut sums = IntegerSums::default();
+        let rated = rewards.iter().enumerate().filter_map(|(r, reward)| Some((r, reward.rate.as_ref()?)));
+        let rates = rated.map(|(r, code)| (r, sums.split(code, counters))).collect();
+        let by_counter = sums.by_counter(counters);
+        let change = |t| {
+            let changes = if program.is_static(t) { program.changes.row(t) } else { &[] };
+            let each = changes.iter().flat_map(|change| {
+                let of_one = by_counter.row(change.counter as usize).iter();
+                of_one.map(|&(sum, factor)| (sum, factor * i64::from(change.by)))
+            });
+            let mut row: Vec<(u32, i64)> = each.collect();
+            row.sort_unstable_by_key(|(sum, _)| *sum);
+            row.dedup_by(|later, first| {
+                let is_same = later.0 == first.0;
+                first.1 += if is_same { later.1 } else { 0 };
+                is_same
+            });
+            row.retain(|(_, delta)| *delta != 0);
+            row
+        };
+        let writes = program.writes();
+        let by_marking = |t| {
+            let counters = if program.is_static(t) { &[] } else { writes.row(t) };
+            let sums = counters.iter().flat_map(|&counter| by_counter.row(counter as usize));
+            let mut sums: Vec<u32> = sums.map(|(sum, _)| *sum).collect();
+            sums.sort_unstable();
+            sums.dedup();
+            sums
+        };
+        let initial: Vec<i64> = (0..sums.len()).map(|sum| sums.value(sum, &program.initial)).collect();
+        Self {
+            rates,
+            now: initial.clone(),
+            is_stale: vec![false; initial.len()],
+            initial,
+            changes: Csr::from_rows((0..program.transitions()).map(change)),
+            by_marking: Csr::from_rows((0..program.transitions()).map(by_marking)),
+            sums,
+            stale: Vec::new(),
+        }
+    }
+
+    /// Goes back to the initial marking.
+    pub(crate) fn begin(&mut self) {
+        self.now.copy_from_slice(&self.initial);
+        for sum in self.stale.drain(..) {
+            self.is_stale[sum as usize] = false;
+        }
+    }
+
+    /// Transition `t` fires.
+    #[inline(always)]
+    pub(crate) fn fires(&mut self, t: u32) {
+        for &(sum, delta) in self.changes.row(t as usize) {
+            self.now[sum as usize] += delta;
+        }
+        for &sum in self.by_marking.row(t as usize) {
+            if !std::mem::replace(&mut self.is_stale[sum as usize], true) {
+                self.stale.push(sum);
+            }
+        }
+    }
+
+    /// Calls `collect` with the number of each reward that has a rate, and the rate in `marking`: that after the firings
+    /// so far.
+    #[inline(always)]
+    pub(crate) fn for_each(&mut self, marking: &[u32], mut collect: impl FnMut(usize, f64)) {
+        for sum in self.stale.drain(..) {
+            self.is_stale[sum as usize] = false;
+            self.now[sum as usize] = self.sums.value(sum as usize, marking);
+        }
+        for (reward, code) in &self.rates {
+            let read = |counter: u32| match marking.get(counter as usize) {
+                Some(&tokens) => f64::from(tokens),
+                None => self.now[counter as usize - marking.len()] as f64,
+            };
+            collect(*reward, code.eval_by(read));
+        }
+    }
+}
