@@ -22,6 +22,7 @@ fn sweep() -> SweepPlan {
 
 fn job_at(point: &Point) -> (Plan, JobPhases) {
     let mut plan = Plan::default();
+    plan.model.slots = false;
     if let Some(speed) = point.values[0].as_ref().and_then(|value| value.as_float()) {
         plan.cluster.node.iter_mut().for_each(|node| node.gpu_speed = speed);
     }

@@ -18,6 +18,8 @@ use tailspn::sim::Unwatched;
 use tailspn::units::Probability;
 
 const PLAN: &str = r#"
+[sweep]
+base = "all-at-once.toml"
 [optimize]
 measure = "p95"
 deadline_s = 120
@@ -33,16 +35,26 @@ to = 80
 faster = "up"
 "#;
 
+/// The default job with all tasks at once, as in the paper.
+fn all_at_once() -> Plan {
+    let mut plan = Plan::default();
+    plan.model.slots = false;
+    plan
+}
+
 /// The exact 95 % quantile of the default job with so many reduces [s].
 fn exact_p95(reduces: f64) -> Result<f64, Box<dyn Error>> {
-    let mut plan = Plan::default();
+    let mut plan = all_at_once();
     plan.job.reduces = reduces as u64;
     let law = JobTime::of_plan(&plan, &phase_times(&plan, &mut || 0.5)?)?;
     Ok(law.quantile(Probability::new(0.95).ok_or("no probability")?)?.get())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let search = Optimization::new(OptimizePlan::from_toml(PLAN)?, Path::new(""))?;
+    let search = Optimization::new(
+        OptimizePlan::from_toml(PLAN)?,
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/models/mapreduce")),
+    )?;
     let outcome = search.run(&Unwatched)?;
     for look in &outcome.found.looks {
         let (judged, reduces) = (&look.judgement, outcome.candidates[look.candidate].cost);

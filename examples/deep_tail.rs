@@ -15,8 +15,15 @@ use tailspn::report::{Subject, simulation_report};
 use tailspn::sim::{Ensemble, Question, Unwatched, run};
 use tailspn::units::Probability;
 
-fn main() -> Result<(), Box<dyn Error>> {
+/// The default job with all tasks at once, as in the paper.
+fn all_at_once() -> Plan {
     let mut plan = Plan::default();
+    plan.model.slots = false;
+    plan
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut plan = all_at_once();
     plan.job.input_mb = 1_920.0;
     let phases = phase_times(&plan, &mut || 0.5)?;
     let job = job_net(&plan, &phases)?;

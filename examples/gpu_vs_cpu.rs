@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("there is no graphics adapter, so there is nothing to compare with");
         return Ok(());
     };
-    let plan = Plan::default();
+    let mut plan = Plan::default();
+    plan.model.slots = false;
     let job = job_net(&plan, &phase_times(&plan, &mut || 0.5)?)?;
     let mut found = Vec::new();
     for (backend, adapter) in [(Backend::Cpu, None), (Backend::Gpu, Some(adapter))] {

@@ -13,11 +13,18 @@ use std::error::Error;
 
 use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
 
+/// The default job with all tasks at once, as in the paper.
+fn all_at_once() -> Plan {
+    let mut plan = Plan::default();
+    plan.model.slots = false;
+    plan
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     println!("  {:>10}  {:>4}  {:>14}  {:>9}", "input [MB]", "maps", "mean [s]", "exact [s]");
     let mut last = 0.0;
     for input_mb in [2_560.0, 10_240.0, 40_960.0] {
-        let mut plan = Plan::default();
+        let mut plan = all_at_once();
         plan.job.input_mb = input_mb;
         let phases = phase_times(&plan, &mut || 0.5)?;
         let net = job_net(&plan, &phases)?.net;

@@ -18,6 +18,7 @@ use tailspn::sweep::{Sweep, SweepPlan};
 
 const GRID: &str = r#"
 [sweep]
+base = "all-at-once.toml"
 seed = 1
 [[axis]]
 key = "job.split_mb"
@@ -27,15 +28,23 @@ key = "job.reduces"
 values = [10, 20, 40, 80, 160]
 "#;
 
+/// The default job with all tasks at once, as in the paper.
+fn all_at_once() -> Plan {
+    let mut plan = Plan::default();
+    plan.model.slots = false;
+    plan
+}
+
 /// The exact mean time of the default job with this split size and number of reduces [s].
 fn exact_mean(split_mb: f64, reduces: i64) -> Result<f64, Box<dyn Error>> {
-    let mut plan = Plan::default();
+    let mut plan = all_at_once();
     (plan.job.split_mb, plan.job.reduces) = (split_mb, u64::try_from(reduces)?);
     Ok(JobTime::of_plan(&plan, &phase_times(&plan, &mut || 0.5)?)?.mean().get())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let sweep = Sweep::new(SweepPlan::from_toml(GRID)?, Path::new(""))?;
+    let sweep =
+        Sweep::new(SweepPlan::from_toml(GRID)?, Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/models/mapreduce")))?;
     let outcome = sweep.run(&Unwatched)?;
     let axes = &sweep.plan.axis;
     // the first result is that of the base

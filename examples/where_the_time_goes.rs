@@ -13,8 +13,15 @@ use tailspn::compile::{compile, plan_schedule};
 use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
 use tailspn::sim::{Clock, CriticalPath, Group};
 
+/// The default job with all tasks at once, as in the paper.
+fn all_at_once() -> Plan {
+    let mut plan = Plan::default();
+    plan.model.slots = false;
+    plan
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let plan = Plan::default();
+    let plan = all_at_once();
     let phases = phase_times(&plan, &mut || 0.5)?;
     let job = job_net(&plan, &phases)?;
     let program = compile(&job.net)?;

@@ -18,6 +18,7 @@ use tailspn::sweep::{Sweep, SweepPlan, path, tornado};
 
 const KNOBS: &str = r#"
 [sweep]
+base = "all-at-once.toml"
 design = "each"
 replications = 20000
 seed = 1
@@ -39,12 +40,14 @@ values = [80]
 fn exact_mean(change: Option<(&str, &toml::Value)>) -> Result<f64, Box<dyn Error>> {
     let mut table: toml::Table = toml::from_str(Plan::example_toml())?;
     change.map_or(Ok(()), |(key, value)| path::set(&mut table, key, value))?;
-    let plan = Plan::from_toml(&table.to_string())?;
+    let mut plan = Plan::from_toml(&table.to_string())?;
+    plan.model.slots = false;
     Ok(JobTime::of_plan(&plan, &phase_times(&plan, &mut || 0.5)?)?.mean().get())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let sweep = Sweep::new(SweepPlan::from_toml(KNOBS)?, Path::new(""))?;
+    let sweep =
+        Sweep::new(SweepPlan::from_toml(KNOBS)?, Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/models/mapreduce")))?;
     let results: Vec<_> = sweep.run(&Unwatched)?.stored.results.into_values().collect();
     let before = exact_mean(None)?;
     for knob in tornado(&sweep.plan, &results) {

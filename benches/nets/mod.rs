@@ -12,7 +12,8 @@ pub(crate) const PHASE_MEANS_S: [f64; 9] = [5.0, 1.0, 2.0, 8.0, 1.0, 3.0, 6.0, 2
 
 /// The net of a job with so many map and reduce tasks: 5M + 2R + 2 transitions.
 pub(crate) fn job(maps: u64, reduces: u64) -> Program {
-    let text = format!("[phases]\nmeans_s = {PHASE_MEANS_S:?}\nmaps = {maps}\nreduces = {reduces}\n");
+    let text =
+        format!("[phases]\nmeans_s = {PHASE_MEANS_S:?}\nmaps = {maps}\nreduces = {reduces}\n[model]\nslots = false\n");
     let plan = Plan::from_toml(&text).expect("the plan is fine");
     let phases = phase_times(&plan, &mut || 0.5).expect("the phases are given");
     program(&job_net(&plan, &phases).expect("the plan is fine").net)

@@ -34,7 +34,8 @@ fn case(name: String, net: &Net, question: Question) -> Result<Case, String> {
 
 /// SPN-GC with so many tasks: 5M + 2R + 2 transitions.
 fn job(maps: u64, reduces: u64) -> Result<Case, String> {
-    let text = format!("[phases]\nmeans_s = {PHASE_MEANS_S:?}\nmaps = {maps}\nreduces = {reduces}\n");
+    let text =
+        format!("[phases]\nmeans_s = {PHASE_MEANS_S:?}\nmaps = {maps}\nreduces = {reduces}\n[model]\nslots = false\n");
     let plan = Plan::from_toml(&text).map_err(|error| error.to_string())?;
     let phases = phase_times(&plan, &mut || 0.5).map_err(|error| error.to_string())?;
     let job = job_net(&plan, &phases).map_err(|error| error.to_string())?;

@@ -27,6 +27,12 @@ impl PlanText {
         Ok(Self { source: Source::new(name, text.as_str()), text })
     }
 
+    /// Returns true if the text has a key of a section.
+    pub(crate) fn states(&self, section: &str, key: &str) -> bool {
+        let table = self.text.parse::<toml::Table>().unwrap_or_default();
+        table.get(section).is_some_and(|section| section.get(key).is_some())
+    }
+
     /// The plan of a job; `otherwise` is the work if no section decides.
     pub(crate) fn job(&self, otherwise: Work, terminal: &Terminal) -> Result<JobPlan, Failure> {
         let command = if otherwise == Work::Tasks { "whatif" } else { "estimate" };
@@ -63,10 +69,13 @@ pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> 
 
 /// The plan of a job in a file with the options of the command line; the default job without a file.
 pub(crate) fn read_job(path: Option<&Path>, options: &PlanArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
-    let plan = match path {
-        Some(path) => PlanText::read(path, terminal)?.job(Work::MapReduce, terminal)?,
-        None => JobPlan::default(),
-    };
+    let text = path.map(|path| PlanText::read(path, terminal)).transpose()?;
+    job_of(text.as_ref(), options, terminal)
+}
+
+/// The plan of a job in a text with the options of the command line; the default job without a text.
+pub(crate) fn job_of(text: Option<&PlanText>, options: &PlanArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
+    let plan = text.map_or_else(|| Ok(JobPlan::default()), |text| text.job(Work::MapReduce, terminal))?;
     plan.with_all(&options.options()).plan().map_err(|error| options_refused(&error))
 }
 

@@ -188,6 +188,7 @@ fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
 fn net_of(found: &Found) -> Option<(String, String)> {
     let Found::Estimate(report) = found else { return None };
     let mut plan = Plan::from_toml(&report.plan).ok().filter(|_| !report.plan.is_empty())?;
+    plan.model.slots = report.job.slots;
     let (maps, reduces) = (report.job.maps.clamp(1, MAPS), report.job.reduces.clamp(1, REDUCES));
     match &mut plan.phases {
         Some(phases) => (phases.maps, phases.reduces) = (Some(maps), Some(reduces)),

@@ -13,16 +13,26 @@ use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::plan::{only_whatif, read_job};
+use crate::cli::plan::{PlanText, job_of, only_whatif};
 
 /// Writes the net.
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(None, &args.output)?;
     may_write(&args.output, args.force)?;
-    let net = match read_job(args.plan.as_deref(), &args.planned, terminal)? {
+    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
+    let options = &args.planned;
+    let slots = options.slots || options.map_slots.is_some() || options.reduce_slots.is_some();
+    let slots = slots || text.as_ref().is_some_and(|text| text.states("model", "slots"));
+    let net = match job_of(text.as_ref(), options, terminal)? {
         JobPlan::Stages(plan) => net_of_stages(&plan, args)?,
         JobPlan::MapReduce(mut plan) => {
             apply(args, &mut plan);
+            if plan.model.slots && !slots {
+                plan.model.slots = false;
+                terminal.tell(
+                    "note: all tasks run at once, as in the paper; `estimate` counts slots, as does `spn-gc --slots`",
+                );
+            }
             net_of_job(&plan, terminal)?
         }
         plan @ JobPlan::Tasks(_) => return Err(only_whatif(&plan, "spn-gc")),

@@ -7,9 +7,10 @@ use tailspn::cluster::{
     Comparison, Experiment, ExperimentError, KnownJob, Plan, PolicyPlan, Replications, Sweep, compare,
 };
 use tailspn::fit::{FitError, replay, usual_policies};
+use tailspn::job_time::job_times;
 use tailspn::plan::{JobPlan, PlanProblem, Planning as _, Work};
 use tailspn::report::{WhatIfReport, log_what_if_report, planned_what_if_report, what_if_picture, what_if_report};
-use tailspn::sim::Watch as _;
+use tailspn::sim::{Ensemble, Watch as _};
 use tailspn::trace::is_log;
 
 use crate::cli::args::WhatIfArgs;
@@ -95,7 +96,7 @@ fn replicate_known(
 ) -> Result<WhatIfReport, Failure> {
     match plan {
         JobPlan::MapReduce(plan) if !plan.model.slots => {
-            terminal.tell("note: `whatif` counts slots; `estimate` does if `model.slots` is true");
+            terminal.tell("note: `whatif` counts slots, although `model.slots` is false");
         }
         JobPlan::Stages(plan) if plan.run.sigma > 0.0 => {
             terminal.tell("note: the spread between whole runs (`[run]`) is not in these times");
@@ -105,14 +106,44 @@ fn replicate_known(
     if matches!(plan, JobPlan::MapReduce(plan) if plan.cluster.node.iter().any(|node| node.gpus.is_some())) {
         terminal.tell("note: `whatif` does not model waiting for GPUs; `gpus` has no effect");
     }
-    if matches!(plan, JobPlan::MapReduce(plan) if plan.speculation.is_some()) {
-        terminal.tell("note: `[speculation]` is for nets; `whatif` compares the policies of `[[policy]]`");
-    }
     let deadline_s = plan.deadline_s();
     let policies = swept(Plan { policy: plan.policies(), ..Plan::default() }, &args.sweep)?.policy;
     let (comparison, wall) =
         compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, terminal)?;
-    Ok(planned_what_if_report(plan, job, &comparison, args.run.seed.unwrap_or(0), args.reps, wall))
+    let mut report = planned_what_if_report(plan, job, &comparison, args.run.seed.unwrap_or(0), args.reps, wall);
+    if let JobPlan::MapReduce(plan) = plan {
+        add_nets(&mut report, plan, args, terminal)?;
+    }
+    Ok(report)
+}
+
+/// Adds the job time of the plan's net: without copies, and with those of `[speculation]`.
+fn add_nets(
+    report: &mut WhatIfReport,
+    plan: &tailspn::mapreduce::Plan,
+    args: &WhatIfArgs,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let mut without = plan.clone();
+    (without.model.slots, without.speculation) = (true, None);
+    let with = plan.speculation.is_some().then(|| {
+        let mut with = plan.clone();
+        with.model.slots = true;
+        ("copies of [speculation]", with)
+    });
+    let ensemble = Ensemble {
+        replications: args.reps,
+        seed: args.run.seed.unwrap_or(0),
+        threads: args.run.threads,
+        max_wall: args.run.max_time,
+        ..Ensemble::default()
+    };
+    for (name, plan) in std::iter::once(("no copies", without)).chain(with) {
+        let progress = Progress::new(terminal.shows_progress(), "replications");
+        let run = job_times(&plan, &ensemble, &progress);
+        report.add_net(name, &plan, &run.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?);
+    }
+    Ok(())
 }
 
 /// Compares policies on jobs that the plan describes task by task.

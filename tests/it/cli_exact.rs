@@ -135,19 +135,19 @@ fn what_has_no_exact_answer_is_refused() {
 
 #[test]
 fn a_job_has_an_exact_time_by_formula_or_by_parts() {
-    let formula = json(&["estimate", "--method", "exact"]);
+    let formula = json(&["estimate", "models/mapreduce/all-at-once.toml", "--method", "exact"]);
     assert_eq!(
         (&formula["method"]["used"], &formula["method"]["exact"]),
         (&Value::from("exact"), &Value::from("formula"))
     );
     assert!(formula["job_time"].is_null() && formula["provenance"].is_null());
-    let both = json(&["estimate"]);
+    let both = json(&["estimate", "models/mapreduce/all-at-once.toml"]);
     assert_eq!(both["method"]["used"], "both");
     assert_eq!(both["analytic"], formula["analytic"]);
     // a law that the formula has no place for
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
-    let text = "[phases]\nmaps = 20\nreduces = 5\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model.distribution]\ngpu = { hyperexponential = { cv = 2.0 } }\n";
+    let text = "[phases]\nmaps = 20\nreduces = 5\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model]\nslots = false\n[model.distribution]\ngpu = { hyperexponential = { cv = 2.0 } }\n";
     std::fs::write(&plan, text).unwrap();
     let plan = plan.to_string_lossy();
     let parts = json(&["estimate", &plan, "--method", "exact"]);

@@ -40,7 +40,7 @@ impl Results {
         ]);
         data(&["sweep", &at("curve.toml"), "-o", &at("swept")]);
         let commands: [(&str, &[&str]); 13] = [
-            ("estimate", &["estimate", "--reps=2000"]),
+            ("estimate", &["estimate", "models/mapreduce/all-at-once.toml", "--reps=2000"]),
             ("exact", &["estimate", &at("job.toml"), "--method=exact"]),
             ("stages", &["estimate", &at("stages.toml"), "--reps=200"]),
             ("simulation", &["simulate", net, "--reps=3000", "--method=simulate", "--group", "branch a=run_a,a_*"]),
@@ -565,7 +565,8 @@ fn mean_of(curve: &Value) -> f64 {
 
 #[test]
 fn lines_in_the_json_hold_the_means_beside_them() {
-    let found: Value = serde_json::from_str(&data(&["estimate", "--json"])).unwrap();
+    let found: Value =
+        serde_json::from_str(&data(&["estimate", "models/mapreduce/all-at-once.toml", "--json"])).unwrap();
     for (part, mean) in [("analytic", &found["analytic"]["mean"]), ("job_time", &found["job_time"]["mean"]["value"])] {
         let (mean, of_line) = (mean.as_f64().unwrap(), mean_of(&found[part]["curve"]));
         assert!((of_line / mean - 1.0).abs() < 3e-3, "{part}: {of_line} and {mean}");
@@ -665,7 +666,11 @@ fn folders_and_files_that_exist() {
     let said = |args: &[&str]| shown(args).replace(&format!("{}/", folder.path().display()), "");
     let mut all = vec![said(&["report", &at("empty"), "-o", &at("page.html")])];
     all.push(said(&["report", &at("nowhere"), "-o", &at("page.html")]));
-    std::fs::write(at("job.json"), data(&["estimate", "--method=exact", "--json"])).unwrap();
+    std::fs::write(
+        at("job.json"),
+        data(&["estimate", "models/mapreduce/all-at-once.toml", "--method=exact", "--json"]),
+    )
+    .unwrap();
     all.push(said(&["report", &at("job.json")]));
     std::fs::write(at("old.html"), "old").unwrap();
     all.push(said(&["report", &at("job.json"), "-o", &at("old.html")]));
@@ -695,7 +700,7 @@ fn pictures_become_files_in_both_formats() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let draw = ["--plots", &at("plots"), "--plot-format=svg,png"];
-    let estimate = ["estimate", "--reps=300", "--json"];
+    let estimate = ["estimate", "models/mapreduce/all-at-once.toml", "--reps=300", "--json"];
     let text = data(&[&estimate[..], &draw].concat());
     let drawn = ["cdf", "critical", "histogram", "tail", "waterfall"];
     let expected: Vec<String> =

@@ -153,7 +153,7 @@ fn what_has_no_derivative_says_why() {
                 [[axis]]\nkey = \"cluster.node[*].gpu_speed\"\nfrom = 0.5\nto = 2.0\n";
     let two_kinds = "[[cluster.node]]\ncount = 2\ngpu_speed = 2.0\n[[cluster.node]]\ncount = 2\n";
     let folder = Folder::new(&[
-        ("job.toml", "[job]\ninput_mb = 640\nreduces = 10\n"),
+        ("job.toml", "[job]\ninput_mb = 640\nreduces = 10\n[model]\nslots = false\n"),
         ("two.toml", two_kinds),
         ("plan.toml", plan),
     ]);

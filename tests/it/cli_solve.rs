@@ -94,7 +94,7 @@ fn a_schedule_with_too_many_states_is_solved_by_its_parts() {
     assert_eq!(found["method"]["used"], "series-parallel");
     assert!(found["method"]["no_states"].as_str().unwrap().starts_with("more than 10,000 of them"));
     // the closed form of the same job knows nothing of nets
-    let exact = json(&["estimate", "--method", "exact"]);
+    let exact = json(&["estimate", "models/mapreduce/all-at-once.toml", "--method", "exact"]);
     let passage = &found["passage"];
     let [low, high] = [0, 1].map(|i| number(&passage["mean_bounds_s"][i]));
     let mean = number(&exact["analytic"]["mean"]);

@@ -74,7 +74,7 @@ fn the_kinds_have_the_forms_that_the_docs_list() {
     let results: [&[&str]; 6] = [
         &["simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
         &["simulate", net, "--steady", "--tokens", "--method=exact"],
-        &["estimate", "--method=exact"],
+        &["estimate", "models/mapreduce/all-at-once.toml", "--method=exact"],
         &["whatif", "--reps=3"],
         &["detectors"],
         &["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],

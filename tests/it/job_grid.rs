@@ -12,7 +12,8 @@ fn holds(bounded: Bounded, exact: f64, widest: f64) {
 }
 
 fn job(toml: &str) -> (JobTime, Program) {
-    let plan = Plan::from_toml(toml).unwrap();
+    let mut plan = Plan::from_toml(toml).unwrap();
+    plan.model.slots = false;
     let phases = phase_times(&plan, &mut || 0.5).unwrap();
     (JobTime::of_plan(&plan, &phases).unwrap(), compile(&job_net(&plan, &phases).unwrap().net).unwrap())
 }
@@ -39,7 +40,7 @@ fn large_jobs_agree_with_the_exact_job_time() {
     let means = "means_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]";
     let law = "[model.distribution]\nread = { erlang = 3 }\ngpu = \"deterministic\"";
     for (maps, reduces, law) in [(1_000, 100, ""), (30, 7, law), (1, 1, "")] {
-        let text = format!("[phases]\nmaps = {maps}\nreduces = {reduces}\n{means}\n{law}");
+        let text = format!("[phases]\nmaps = {maps}\nreduces = {reduces}\n{means}\n[model]\nslots = false\n{law}");
         let plan = Plan::from_toml(&text).unwrap();
         let phases = phase_times(&plan, &mut || 0.5).unwrap();
         let exact = JobTime::of_plan(&plan, &phases).unwrap();
@@ -62,7 +63,7 @@ fn large_jobs_agree_with_the_exact_job_time() {
 fn many_different_tasks() {
     let mut plan =
         Plan::from_toml("[phases]\nmaps = 1000\nreduces = 100\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]").unwrap();
-    plan.job.name = "different".into();
+    (plan.job.name, plan.model.slots) = ("different".into(), false);
     let mut phases = phase_times(&plan, &mut || 0.5).unwrap();
     for (j, map) in phases.maps_s.iter_mut().enumerate() {
         map.iter_mut().for_each(|m| *m *= 0.75 + 0.5 * ((j + 1) as f64 * 0.618_033_988_75).fract());

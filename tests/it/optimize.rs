@@ -12,7 +12,8 @@ use tailspn::units::Probability;
 fn job(reduces: i64) -> Plan {
     let share = 40.0 / reduces as f64;
     let means = format!("[2, 1, 2, 4, 1, 2, 3, {}, {share}]", 0.5 * share);
-    Plan::from_toml(&format!("[phases]\nmaps = 4\nreduces = {reduces}\nmeans_s = {means}\n")).unwrap()
+    Plan::from_toml(&format!("[phases]\nmaps = 4\nreduces = {reduces}\nmeans_s = {means}\n[model]\nslots = false\n"))
+        .unwrap()
 }
 
 struct Point {

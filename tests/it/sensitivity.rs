@@ -21,7 +21,7 @@ fn near(found: Estimate, truth: f64, most_relative: f64, what: &str) {
 
 /// A job with 6 maps and 4 reduces whose phases have these means.
 fn job(means_s: [f64; 9]) -> Plan {
-    let text = format!("[phases]\nmaps = 6\nreduces = 4\nmeans_s = {means_s:?}\n");
+    let text = format!("[phases]\nmaps = 6\nreduces = 4\nmeans_s = {means_s:?}\n[model]\nslots = false\n");
     Plan::from_toml(&text).unwrap()
 }
 

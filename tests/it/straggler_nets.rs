@@ -46,7 +46,8 @@ fn slow(share: f64, factor: f64) -> Stragglers {
 }
 
 fn job(text: &str) -> JobNet {
-    let plan = Plan::from_toml(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+    let mut plan = Plan::from_toml(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+    plan.model.slots = text.contains("slots = true");
     job_net(&plan, &phase_times(&plan, &mut || 0.5).unwrap()).unwrap()
 }
 
@@ -466,7 +467,8 @@ fn small_job_error(more: &str) -> String {
         "[phases]\nmeans_s = [1, 0, 2, 3, 0, 0, 1, 0, 4]\nmaps = 2\nreduces = 1\n\
          [[cluster.node]]\nmap_slots = 2\nreduce_slots = 2\n{more}"
     );
-    let plan = Plan::from_toml(&text).unwrap();
+    let mut plan = Plan::from_toml(&text).unwrap();
+    plan.model.slots = text.contains("slots = true");
     job_net(&plan, &phase_times(&plan, &mut || 0.5).unwrap()).unwrap_err().to_string()
 }
 

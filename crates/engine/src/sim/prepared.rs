@@ -2,7 +2,7 @@
 //!
 //! The one place where folding meets simulation. Results come back in terms of the original net.
 
-use crate::compile::{Code, CompileError, Program, compile, lower, plan_schedule};
+use crate::compile::{Code, CompileError, Program, compile, lower, lower_reward, plan_schedule};
 use crate::estimate::FloatMoments;
 use crate::fold::{Folding, Keep, fold};
 use crate::net::{ArcKind, Net, TransitionId};
@@ -91,7 +91,7 @@ fn folded(net: &Net, question: &Question) -> Option<(Folding, Question)> {
     let reward = |reward: &Reward| {
         let first = |(t, _): &&(u32, Code)| folding.transition(TransitionId::from_index(*t as usize)).is_first;
         let rate = match &reward.rate {
-            Some(rate) => Some(code(rate)?),
+            Some(rate) => Some(lower_reward(folding.net(), &folding.expression(&rate.expression(net))?)),
             None => None,
         };
         let impulses = reward.impulses.iter().filter(first).map(impulse).collect::<Option<_>>()?;

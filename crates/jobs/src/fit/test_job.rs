@@ -295,6 +295,7 @@ impl Maker {
                 "maps ran in waves: model.slots is true, with {a} map and {b} reduce slots on each node, the most that ran at once"
             ));
         } else {
+            self.plan.model.slots = false;
             self.note("all maps ran at once: the log does not tell how many slots there are; model.slots is false");
         }
         if conf.is_none_or(|conf| conf.number(Setting::REPLICAS).is_none()) {

@@ -6,8 +6,8 @@
 //! T = load + max over maps (phases 2..6) + shuffle + max over reduces (phases 8, 9)
 //! ```
 //!
-//! for exponential, Erlang and deterministic phases and all tasks running at once (no slots). Other laws and
-//! slots need a simulation. The parts are independent, so mean and variance add; the law of the sum is
+//! for exponential, Erlang and deterministic phases and all tasks running at once (a slot for each). Other laws and
+//! waiting tasks need a simulation. The parts are independent, so mean and variance add; the law of the sum is
 //! computed on piecewise polynomials (`curve`), that of a maximum by uniformisation (`chain`).
 //! Errors: mean below 1e-8 relative, probabilities below 1e-8 absolute. Derived in docs/accuracy.md.
 
@@ -54,7 +54,7 @@ pub enum JobTimeError {
         /// The kind of its law.
         law: &'static str,
     },
-    /// Tasks wait for slots. Set `model.slots = false`.
+    /// Tasks wait for slots. Set `model.slots = false`, or give each task a slot.
     #[error("tasks wait for slots (`model.slots`), which has no exact law")]
     Slots,
     /// Tasks wait for GPUs. Leave out `gpus` of the workers.
@@ -131,14 +131,14 @@ impl JobTime {
     /// use tailspn_jobs::mapreduce::{JobTime, Plan, phase_times};
     ///
     /// let plan = Plan::from_toml(
-    ///     "[phases]\nmaps = 160\nreduces = 40\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]",
+    ///     "[phases]\nmaps = 160\nreduces = 40\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model]\nslots = false",
     /// ).unwrap();
     /// let phases = phase_times(&plan, &mut || 0.5).unwrap();
     /// let job = JobTime::of_plan(&plan, &phases).unwrap();
     /// assert_eq!(format!("{:.3}", job.mean()), "96.746 s");
     /// ```
     pub fn of_plan(plan: &Plan, phases: &JobPhases) -> Result<Self, JobTimeError> {
-        if plan.model.slots {
+        if plan.waits() {
             return Err(JobTimeError::Slots);
         }
         if plan.cluster.node.iter().any(|node| node.gpus.is_some()) {

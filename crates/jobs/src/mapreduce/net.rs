@@ -89,7 +89,7 @@ const ROWS_IN_SIGHT: usize = 10;
 /// ```
 /// use tailspn_jobs::mapreduce::{Plan, job_net, phase_times};
 ///
-/// let plan = Plan::from_toml("[job]\ninput_mb = 192\nreduces = 2").unwrap();
+/// let plan = Plan::from_toml("[job]\ninput_mb = 192\nreduces = 2\n[model]\nslots = false").unwrap();
 /// let job = job_net(&plan, &phase_times(&plan, &mut || 0.5).unwrap()).unwrap();
 /// assert_eq!((job.net.places().len(), job.net.transitions().len()), (23, 21)); // Fig. 4 of the paper
 /// ```
@@ -401,7 +401,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn plan(maps: u64, reduces: u64) -> Plan {
-        let text = format!("[phases]\nmaps = {maps}\nreduces = {reduces}\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]");
+        let text = format!(
+            "[phases]\nmaps = {maps}\nreduces = {reduces}\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model]\nslots = false"
+        );
         Plan::from_toml(&text).unwrap()
     }
 

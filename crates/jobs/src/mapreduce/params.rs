@@ -242,10 +242,10 @@ impl Default for Node {
 }
 
 /// How the job is modelled.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
-    /// Whether tasks wait for a free slot. Default false: all run at once, as in the paper.
+    /// Whether tasks wait for a free slot. Default true; false: all run at once, as in the paper.
     pub slots: bool,
     /// Whether the GPU term of \[PESARO15, Eq. 14\] counts. Default false.
     pub reduce_on_gpu: bool,
@@ -261,6 +261,19 @@ pub struct Model {
     pub slowstart: Option<f64>,
     /// Shape of each phase's delay. Default all exponential.
     pub distribution: PhaseLaws,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self {
+            slots: true,
+            reduce_on_gpu: false,
+            locality: Locality::default(),
+            seed: 0,
+            equation8: Equation8::default(),
+            distribution: PhaseLaws::default(),
+        }
+    }
 }
 
 /// Scaling of map times with the split.
@@ -402,6 +415,26 @@ impl Plan {
     /// R, the number of reduce tasks: `job.reduces`, or what `phases.reduces` says. Exact.
     pub fn reduces(&self) -> u64 {
         self.phases.as_ref().and_then(|phases| phases.reduces).unwrap_or(self.job.reduces)
+    }
+
+    /// Returns true if a task may wait for a slot: slots count, and there are fewer than tasks, or copies take some. Exact.
+    pub fn waits(&self) -> bool {
+        let few = self.map_slots() < self.maps() || self.reduce_slots() < self.reduces();
+        self.model.slots && (few || self.speculation.is_some())
+    }
+
+    /// Returns true if every task could run on every worker and last as long there. Exact.
+    pub fn has_equal_workers(&self) -> bool {
+        let rates = |node: &Node| Node {
+            name: String::new(),
+            count: 1,
+            map_slots: 1,
+            reduce_slots: 1,
+            gpus: node.gpus.map(|_| 1),
+            ..node.clone()
+        };
+        let nodes = &self.cluster.node;
+        self.phases.is_some() || nodes.windows(2).all(|pair| rates(&pair[0]) == rates(&pair[1]))
     }
 
     /// Workers over all kinds. Exact.

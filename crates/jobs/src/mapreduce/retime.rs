@@ -86,7 +86,8 @@ mod tests {
     use crate::net::Net;
 
     fn made(text: &str) -> (Plan, JobPhases, Option<JobShape>) {
-        let plan = Plan::from_toml(text).unwrap();
+        let mut plan = Plan::from_toml(text).unwrap();
+        plan.model.slots = text.contains("model.slots = true");
         let phases = phase_times(&plan, &mut || 0.5).unwrap();
         let shape = job_shape(&plan, &phases);
         (plan, phases, shape)

@@ -27,7 +27,7 @@ impl Slots {
         let count = |node: &Node| slots(node).map(|slots| node.count.saturating_mul(slots));
         let tokens = |count: u64| u32::try_from(count).ok().filter(|count| *count > 0);
         let mut made = Self { pools: Vec::new(), of_kind: vec![None; nodes.len()] };
-        if one_pool(plan) {
+        if plan.has_equal_workers() {
             let all = nodes.iter().map(count).try_fold(0, |sum: u64, count| Some(sum.saturating_add(count?)));
             if let Some(all) = all {
                 made = Self { pools: vec![(id.to_owned(), tokens(all)?)], of_kind: vec![Some(0); nodes.len()] };
@@ -79,20 +79,6 @@ pub(super) fn pools_of(plan: &Plan, phases: &JobPhases) -> Result<Pools, JobNetE
         slots: if plan.model.slots { Some([maps()?, reduces()?]) } else { None },
         gpus: if has_gpus { Some(pools("gpus", &phases.map_nodes, |node| node.gpus)?) } else { None },
     })
-}
-
-/// Whether every task could run on every worker and last as long there.
-fn one_pool(plan: &Plan) -> bool {
-    let rates = |node: &Node| Node {
-        name: String::new(),
-        count: 1,
-        map_slots: 1,
-        reduce_slots: 1,
-        gpus: node.gpus.map(|_| 1),
-        ..node.clone()
-    };
-    let nodes = &plan.cluster.node;
-    plan.phases.is_some() || nodes.windows(2).all(|pair| rates(&pair[0]) == rates(&pair[1]))
 }
 
 #[cfg(test)]

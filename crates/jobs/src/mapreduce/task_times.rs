@@ -84,6 +84,12 @@ pub enum PhaseWarning {
         /// Tasks.
         count: u64,
     },
+    /// Workers differ and tasks wait: the net assigns each task to a kind of worker in advance.
+    #[error(
+        "workers differ, and each task is assigned to a kind of worker in advance; a cluster gives each free slot the \
+         next task and may be faster: `tailspn whatif` simulates that"
+    )]
+    AssignedInAdvance,
     /// The law of a phase has no variance, hence neither has the job time. Quantiles and their intervals stay valid.
     #[error(
         "phase `{phase}` has a Pareto law of shape {shape}, 2 or less, and so no variance: \
@@ -174,7 +180,7 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
         let [load_s, a, b, c, d, e, shuffle_s, f, g] = given.means_s;
         let (maps_s, reduces_s) = (vec![[a, b, c, d, e]; maps], vec![[f, g]; reduces]);
         let mut phases =
-            JobPhases { load_s, maps_s, shuffle_s, reduces_s, map_nodes, reduce_nodes, warnings: idle_slots(plan) };
+            JobPhases { load_s, maps_s, shuffle_s, reduces_s, map_nodes, reduce_nodes, warnings: slot_warnings(plan) };
         phases.warn_of_laws(plan);
         return Ok(phases);
     }
@@ -264,15 +270,20 @@ fn warnings(plan: &Plan) -> Vec<PhaseWarning> {
     if replicas > workers {
         warnings.push(PhaseWarning::ReplicasAboveWorkers { replicas, workers });
     }
-    warnings.extend(idle_slots(plan));
+    warnings.extend(slot_warnings(plan));
     warnings
 }
 
-/// Warnings about slots that no task uses.
-fn idle_slots(plan: &Plan) -> Vec<PhaseWarning> {
+/// Warnings about slots that no task uses, and about tasks that wait for those of one kind of worker.
+fn slot_warnings(plan: &Plan) -> Vec<PhaseWarning> {
     let both = [("map", plan.map_slots(), plan.maps()), ("reduce", plan.reduce_slots(), plan.reduces())];
     let idle = both.into_iter().filter(|(_, slots, count)| plan.model.slots && slots > count);
-    idle.map(|(tasks, slots, count)| PhaseWarning::IdleSlots { tasks, slots, count }).collect()
+    let mut warnings: Vec<_> =
+        idle.map(|(tasks, slots, count)| PhaseWarning::IdleSlots { tasks, slots, count }).collect();
+    if plan.waits() && !plan.has_equal_workers() {
+        warnings.push(PhaseWarning::AssignedInAdvance);
+    }
+    warnings
 }
 
 impl JobPhases {
@@ -446,13 +457,15 @@ mod tests {
         );
         assert!(said("job.split_mb = 12\njob.gpu_block_mb = 12")[0].contains("more than 4 times smaller"));
         assert_eq!(
-            said("job.input_mb = 40\nmodel.slots = true"),
+            said("job.input_mb = 40"),
             [
                 "an input of 40 MB is smaller than a split of 64 MB: the job has one map task",
                 "16 map slots for 1 map tasks: 15 stay idle"
             ]
         );
         assert_eq!(said("job.input_mb = 640\nmodel.slots = false"), [""; 0]);
+        let unequal = "[[cluster.node]]\n[[cluster.node]]\ngpu_speed = 0.5";
+        assert!(said(unequal)[0].starts_with("workers differ, and each task is assigned"));
     }
 
     #[test]
@@ -476,6 +489,7 @@ mod tests {
     #[test]
     fn laws_without_variance_are_a_warning_where_their_phase_takes_time() {
         let mut plan = Plan::from_toml("[phases]\nmaps = 2\nmeans_s = [1, 0, 3, 4, 5, 6, 7, 8, 9]").unwrap();
+        plan.model.slots = false;
         plan.model.distribution.read = PhaseLaw::Pareto { shape: 1.5 };
         plan.model.distribution.gpu = PhaseLaw::Pareto { shape: 2.0 };
         plan.model.distribution.merge = PhaseLaw::Pareto { shape: 2.1 };

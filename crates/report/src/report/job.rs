@@ -210,7 +210,7 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
             maps: plan.maps(),
             reduces: plan.reduces(),
             workers: plan.workers(),
-            slots: plan.model.slots,
+            slots: plan.waits(),
         },
         level,
         phases: Phase::ALL.into_iter().map(|phase| phase_row(plan, phases, phase)).collect(),

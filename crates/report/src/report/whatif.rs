@@ -8,8 +8,11 @@ use crate::cluster::detect::CATALOGUE;
 use crate::cluster::metrics::Metric;
 use crate::cluster::{Advice, Comparison, KnownJob, Plan, PolicySummary, SlotShare, Watching};
 use crate::estimate::Measured;
+use crate::mapreduce::Plan as JobOfPhases;
 use crate::plan::JobPlan;
+use crate::report::distribution::Distribution;
 use crate::report::json::Word;
+use crate::sim::Run;
 
 /// A quantile of the job time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,6 +78,17 @@ pub struct PolicyRow {
     pub energy_change: Option<ChangeRow>,
 }
 
+/// The job time of the same plan as a net.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NetRow {
+    /// `no copies`, or `copies of [speculation]`.
+    pub name: String,
+    /// Mean job time \[s\].
+    pub job_time_s: Measured,
+    /// Quantiles of the job time, as of the policies.
+    pub tails: Vec<TailRow>,
+}
+
 /// Everything that a what-if found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatIfReport {
@@ -101,6 +115,12 @@ pub struct WhatIfReport {
     pub baseline: String,
     /// The policies, in the order of the plan.
     pub policies: Vec<PolicyRow>,
+    /// The same plan as a net, without copies and with those of `[speculation]`; empty if the plan has no such net.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub net: Vec<NetRow>,
+    /// Explains why the net and the cluster simulator differ.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub net_note: String,
     /// What follows, in words.
     pub advice: String,
     /// Version of this crate.
@@ -149,6 +169,35 @@ pub fn planned_what_if_report(
     WhatIfReport { plan, ..report_of(size, comparison, seed, planned, wall) }
 }
 
+impl WhatIfReport {
+    /// Adds the job time of the net of `plan`, called `name`, and why it differs from that of the cluster simulator.
+    pub fn add_net(&mut self, name: &str, plan: &JobOfPhases, run: &Run) {
+        let samples = &run.samples;
+        let time = Distribution::new(&samples.passage, &samples.passage_histogram, samples.clock, self.level);
+        let Some(time) = time else { return };
+        let shown = |p: f64| self.policies.iter().flat_map(|row| &row.tails).any(|tail| (tail.p - p).abs() < 1e-12);
+        let tails = time.quantiles.into_iter().filter(|row| shown(row.p));
+        let tails = tails.map(|row| TailRow { p: row.p, quantity: row.quantity }).collect();
+        let first = self.net.first().map_or(time.mean.value, |row| row.job_time_s.value);
+        let base = self.policies.iter().find(|row| row.detector == "none");
+        self.net_note = base.map_or_else(String::new, |base| {
+            let percent = 100.0 * (first / base.job_time_s.value - 1.0);
+            let longer = if percent < 0.0 { "shorter" } else { "longer" };
+            let percent = percent.abs();
+            format!(
+                "Without copies, the mean job time of the net is {percent:.1}% {longer} than the cluster simulator's. "
+            )
+        });
+        self.net_note += "The net draws when a task starts if it is slow and if a detector flags it; the cluster simulator lets detectors \
+                          watch the progress of tasks.";
+        if !plan.has_equal_workers() {
+            self.net_note += " The net assigns each task to a kind of worker in advance; the cluster simulator gives each free slot the next \
+                              task, as Hadoop does, so slow workers get fewer tasks.";
+        }
+        self.net.push(NetRow { name: name.to_owned(), job_time_s: time.mean, tails });
+    }
+}
+
 /// What is compared on.
 pub(super) struct WhatIfSize {
     pub(super) nodes: u64,
@@ -178,6 +227,8 @@ pub(super) fn report_of(
         partial: replications < planned,
         baseline: comparison.policies.get(comparison.baseline).map_or_else(String::new, |row| row.policy.title()),
         policies: comparison.policies.iter().map(|row| policy_row(row, comparison.level)).collect(),
+        net: Vec::new(),
+        net_note: String::new(),
         advice: Advice::new(comparison).to_string(),
         version: env!("CARGO_PKG_VERSION").into(),
         seed,

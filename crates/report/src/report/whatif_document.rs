@@ -56,6 +56,9 @@ pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport
         ..BarRow::default()
     };
     document.table(times(report));
+    if !report.net.is_empty() {
+        document.table(nets(report));
+    }
     let caption = "The bar reaches to the mean job time, with its interval in black; the lines are p95 and p99; the dot is the energy, on \
                    the axis above.";
     let figure = Figure::new("Mean job times", caption)
@@ -112,6 +115,27 @@ fn times(report: &WhatIfReport) -> Table {
             cells.push(row.done_by_deadline.as_ref().map(|done| chance(format!("{at}/done_by_deadline"), done)).into());
         }
         cells.extend(changes(&format!("{at}/job_time_change"), row.job_time_change.as_ref(), "s", ("s", 1.0)));
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// The same job as a net, below the policy without a detector.
+fn nets(report: &WhatIfReport) -> Table {
+    let mut columns = vec![Column::new("model"), Column::new("mean").unit("s").key("net_job_time")];
+    let first = report.net.first().map_or(&[][..], |row| &row.tails);
+    let names = first.iter().map(|tail| quantile_name(tail.p));
+    columns.extend(names.map(|p| Column::new(&*p).unit("s").key(format!("net_job_time_{p}"))));
+    let mut table = Table::new("The same job as a net", report.net_note.clone(), columns).level(report.level);
+    let simulator = report.policies.iter().enumerate().find(|(_, row)| row.detector == "none");
+    let simulator = simulator
+        .map(|(i, row)| ("cluster simulator, none".to_owned(), format!("/policies/{i}"), &row.job_time_s, &row.tails));
+    let nets = report.net.iter().enumerate();
+    let nets = nets.map(|(i, row)| (format!("net, {}", row.name), format!("/net/{i}"), &row.job_time_s, &row.tails));
+    for (name, at, mean, tails) in simulator.into_iter().chain(nets) {
+        let mut cells: Vec<Cell> = vec![name.into(), Number::measured(format!("{at}/job_time_s"), mean, "s").into()];
+        let tails = tails.iter().enumerate();
+        cells.extend(tails.map(|(t, tail)| Number::measured(format!("{at}/tails/{t}"), &tail.quantity, "s").into()));
         table.rows.push(cells);
     }
     table

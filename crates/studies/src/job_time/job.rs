@@ -164,7 +164,9 @@ impl JobEstimate {
 /// use tailspn_jobs::mapreduce::Plan;
 /// use tailspn_studies::job_time::{EstimateMethod, estimate_job};
 ///
-/// let estimate = estimate_job(&Plan::default(), EstimateMethod::Exact, &Ensemble::default(), &Unwatched)?;
+/// let mut plan = Plan::default();
+/// plan.model.slots = false; // all tasks at once
+/// let estimate = estimate_job(&plan, EstimateMethod::Exact, &Ensemble::default(), &Unwatched)?;
 /// assert!(estimate.mean().is_some_and(|mean| (mean - 85.236).abs() < 1e-3));
 /// # Ok::<(), tailspn_studies::StudyError>(())
 /// ```
@@ -181,7 +183,10 @@ pub fn estimate_job(
 ) -> Result<JobEstimate, StudyError> {
     let mut plan = plan.clone();
     plan.model.seed = ensemble.seed;
-    let (phases, net) = job_and_net(&plan)?;
+    let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
+    // a net without slots where no task waits: the same times, and more can be known of it
+    plan.model.slots = plan.waits();
+    let net = job_net(&plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
     let mut estimate = JobEstimate { phases, net, exact: None, no_formula: None, simulated: None, has_parts: false };
     if method != EstimateMethod::Simulate {
         match JobTime::of_plan(&plan, &estimate.phases) {
@@ -216,6 +221,17 @@ pub fn job_and_net(plan: &Plan) -> Result<(JobPhases, JobNet), StudyError> {
     let phases = seeded_phase_times(plan).map_err(|error| StudyError::Model(error.to_string()))?;
     let net = job_net(plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
     Ok((phases, net))
+}
+
+/// Simulates the net of a job for its time alone: without phases, costs and critical paths.
+///
+/// # Errors
+///
+/// [`StudyError::Model`] for a plan without a net, or replications that cannot be run.
+pub fn job_times(plan: &Plan, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
+    let (_, job) = job_and_net(plan)?;
+    let program = compile(&job.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
+    Ok(run(&program, &Question::default(), ensemble, watch)?)
 }
 
 fn simulate(

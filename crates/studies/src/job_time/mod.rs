@@ -12,6 +12,8 @@ mod question;
 mod stages;
 
 pub use deadline::DeadlineSection;
-pub use job::{EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net};
+pub use job::{
+    EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net, job_times,
+};
 pub use question::collected;
 pub use stages::{SpeculativeCopies, StagesEstimate, estimate_stages};

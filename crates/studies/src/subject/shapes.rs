@@ -24,6 +24,9 @@ impl Shapes {
     /// Returns the compiled net of a job, bit for bit the one that compiling it again would give.
     pub(super) fn compiled(&self, plan: &Plan) -> Result<Compiled, String> {
         let phases = seeded_phase_times(plan).map_err(|error| error.to_string())?;
+        let mut plan = plan.clone();
+        plan.model.slots = plan.waits();
+        let plan = &plan;
         let shape = job_shape(plan, &phases);
         if let Some(known) = shape.as_ref().and_then(|shape| self.find(shape))
             && let Some(compiled) = known.template.retimed(&timings(plan, &phases, &known.phases))
@@ -70,10 +73,10 @@ mod tests {
         for round in 1..4 {
             for reduces in [2, 3] {
                 for more in [
-                    "",
+                    "model.slots = false\n",
                     "model.slots = true\n",
-                    "model.distribution.gpu = { erlang = 2 }\n",
-                    "[stragglers]\nshare = 0.2\n",
+                    "model.slots = false\nmodel.distribution.gpu = { erlang = 2 }\n",
+                    "model.slots = false\n[stragglers]\nshare = 0.2\n",
                 ] {
                     let text = format!(
                         "job.input_mb = 320\njob.reduces = {reduces}\n{more}[[cluster.node]]\ngpu_speed = {round}.5\n"
