@@ -55,6 +55,14 @@ impl Plan {
             to.section = "model".into();
             to.range("slowstart", share, (0.0..=1.0).contains(&share), "a share from 0 to 1");
         }
+        to.section = "framework".into();
+        for (key, value) in self.framework.values() {
+            to.not_negative(key, value);
+        }
+        to.section = "residual".into();
+        for (key, value) in [("wave_s", self.residual.wave_s), ("job_s", self.residual.job_s)] {
+            to.range(key, value, value.is_finite(), "a finite number");
+        }
         to.section = "model.distribution".into();
         for phase in Phase::ALL {
             if let Some(problem) = self.model.distribution.get(phase).problem() {

@@ -9,6 +9,7 @@
 mod deadline;
 mod job;
 mod question;
+mod residual;
 mod stages;
 
 pub use deadline::DeadlineSection;
@@ -16,4 +17,5 @@ pub use job::{
     EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net, job_times,
 };
 pub use question::collected;
+pub use residual::{CHECK_REPLICATIONS, CheckedFit, check_fit, mean_of, residual_of};
 pub use stages::{SpeculativeCopies, StagesEstimate, estimate_stages};
