@@ -1,8 +1,8 @@
 //! Which phase of a job is worth making faster: what is a tenth off its mean worth, for the mean and for the tail?
 //!
 //! ```text
-//! phase 3 a tenth faster ─▶ mean − 2.7 s, p95 − 2.9 s
-//! phase 9 a tenth faster ─▶ mean − 3.4 s, p95 − 5.3 s
+//! phase 3 a tenth faster ─▶ mean − 2.7 s, p95 − 3.4 s
+//! phase 9 a tenth faster ─▶ mean − 3.4 s, p95 − 5.0 s
 //! ```
 //!
 //! One run gives the derivatives by all phases: each replication's time moves with the delays on its critical chain

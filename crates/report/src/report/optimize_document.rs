@@ -167,7 +167,7 @@ fn points(report: &OptimizeReport) -> Table {
         Column::new(report.measure.clone()).unit("s").key("value_s").ends_as("low_s", "high_s"),
         Column::new("in time").unit("%").key("done_by_deadline").ends(),
         Column::new("level").unit("%").key("level").show(Show::Room),
-        Column::new("replications").key("replications").show(Show::Room),
+        Column::new("replications").key("replications"),
         Column::new("").key("looks").show(Show::Csv),
         Column::new("").key("seed").show(Show::Csv),
     ]);
