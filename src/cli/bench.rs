@@ -147,7 +147,7 @@ fn measure_card(
 }
 
 fn adapter(facts: AdapterFacts) -> BenchAdapter {
-    BenchAdapter { name: facts.name, kind: facts.kind.into(), driver: facts.driver, int64: facts.int64 }
+    BenchAdapter { name: facts.name, kind: facts.kind.name().into(), driver: facts.driver, int64: facts.int64 }
 }
 
 /// Lanes times GHz and bandwidth of a card.

@@ -18,7 +18,10 @@ fn report_on(found: &[Surveyed]) -> DevicesReport {
     let (auto, auto_reason) = match automatic_choice(found) {
         Ok(at) => {
             let facts = &found[at].facts;
-            (Some(facts.name.clone()), format!("the best GPU of this machine ({}), and it passed its test", facts.kind))
+            (
+                Some(facts.name.clone()),
+                format!("the best GPU of this machine ({}), and it passed its test", facts.kind.name()),
+            )
         }
         Err(error) => (None, error.to_string()),
     };
@@ -29,7 +32,7 @@ fn row(surveyed: &Surveyed) -> AdapterRow {
     let facts = &surveyed.facts;
     AdapterRow {
         name: facts.name.clone(),
-        kind: facts.kind.into(),
+        kind: facts.kind.name().into(),
         interface: facts.interface.clone(),
         driver: facts.driver.clone(),
         int64: facts.int64,

@@ -5,7 +5,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::document::{Cell, Form, Show, Table};
-use crate::render::look::{Look, lines, wrapped};
+use crate::render::look::{Look, lines, unbroken, wrapped};
 
 /// Blanks before a column.
 const GAP: usize = 2;
@@ -86,8 +86,8 @@ impl Set {
 
     /// Narrows a column of words to about so many characters, but breaks none of them.
     fn narrow(&mut self, width: usize) {
-        let words = self.cells.iter().flat_map(|cell| cell[0].split(' ')).chain(self.header.split(' '));
-        let longest = words.map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let words = self.cells.iter().flat_map(|cell| unbroken(&cell[0])).chain(unbroken(&self.header));
+        let longest = words.map(|word| word.width()).max().unwrap_or(0);
         let width = width.max(longest).min(self.width[1]);
         self.width = [width, width];
     }

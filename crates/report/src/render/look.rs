@@ -63,11 +63,19 @@ pub(crate) fn wrapped(prose: &str, look: &Look, indent: &str) -> String {
 /// Words in lines of at most so many columns; a longer word stands in a line of its own.
 pub(crate) fn lines(prose: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in prose.split([' ', '\n']).filter(|word| !word.is_empty()) {
+    for word in unbroken(prose) {
         match lines.last_mut().filter(|line| line.width() + 1 + word.width() <= columns) {
-            Some(line) => line.extend([" ", word]),
-            None => lines.push(word.to_owned()),
+            Some(line) => line.extend([" ", &word]),
+            None => lines.push(word),
         }
     }
     lines
+}
+
+/// The words of prose; an equation such as `workers = 4` is one.
+pub(crate) fn unbroken(prose: &str) -> impl Iterator<Item = String> {
+    const KEPT: &str = "\u{a0}";
+    let whole = prose.replace(" = ", &[KEPT, "=", KEPT].concat());
+    let words: Vec<String> = whole.split([' ', '\n']).map(|word| word.replace(KEPT, " ")).collect();
+    words.into_iter().filter(|word| !word.is_empty())
 }

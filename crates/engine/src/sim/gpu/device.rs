@@ -4,6 +4,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sim::gpu::error::GpuError;
 
+/// What an adapter is, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AdapterKind {
+    /// A card of its own.
+    Discrete,
+    /// A part of a card, given to a virtual machine.
+    Virtual,
+    /// A part of the processor.
+    Integrated,
+    /// Another device.
+    Other,
+    /// A program that plays a card.
+    Software,
+}
+
+impl AdapterKind {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Discrete => "discrete",
+            Self::Virtual => "virtual",
+            Self::Integrated => "integrated",
+            Self::Other => "other",
+            Self::Software => "software",
+        }
+    }
+}
+
 /// What is known of an adapter without opening it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterFacts {
@@ -13,8 +41,8 @@ pub struct AdapterFacts {
     pub interface: String,
     /// Driver and its version.
     pub driver: String,
-    /// `discrete`, `integrated`, `virtual`, `software` or `other`.
-    pub kind: &'static str,
+    /// What it is.
+    pub kind: AdapterKind,
     /// Whether it calculates with 64-bit integers.
     pub int64: bool,
     /// Largest buffer \[bytes\].
@@ -30,17 +58,17 @@ pub struct AdapterFacts {
 impl AdapterFacts {
     /// Whether it is a program that plays a card.
     pub fn is_software(&self) -> bool {
-        self.kind == "software"
+        self.kind == AdapterKind::Software
     }
 
     pub(in crate::sim::gpu) fn of(adapter: &wgpu::Adapter) -> Self {
         let (info, limits) = (adapter.get_info(), adapter.limits());
         let kind = match info.device_type {
-            wgpu::DeviceType::DiscreteGpu => "discrete",
-            wgpu::DeviceType::IntegratedGpu => "integrated",
-            wgpu::DeviceType::VirtualGpu => "virtual",
-            wgpu::DeviceType::Cpu => "software",
-            wgpu::DeviceType::Other => "other",
+            wgpu::DeviceType::DiscreteGpu => AdapterKind::Discrete,
+            wgpu::DeviceType::IntegratedGpu => AdapterKind::Integrated,
+            wgpu::DeviceType::VirtualGpu => AdapterKind::Virtual,
+            wgpu::DeviceType::Cpu => AdapterKind::Software,
+            wgpu::DeviceType::Other => AdapterKind::Other,
         };
         Self {
             name: info.name,
@@ -52,17 +80,6 @@ impl AdapterFacts {
             largest_binding: limits.max_storage_buffer_binding_size,
             workgroups: limits.max_compute_workgroups_per_dimension,
             workgroup_size: limits.max_compute_invocations_per_workgroup,
-        }
-    }
-
-    /// Order of preference, best first.
-    fn rank(&self) -> u8 {
-        match self.kind {
-            "discrete" => 0,
-            "virtual" => 1,
-            "integrated" => 2,
-            "other" => 3,
-            _ => 4,
         }
     }
 }
@@ -88,7 +105,7 @@ pub(in crate::sim::gpu) fn all_adapters() -> Vec<wgpu::Adapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let mut found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     found.retain(|adapter| adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS));
-    found.sort_by_key(|adapter| AdapterFacts::of(adapter).rank());
+    found.sort_by_key(|adapter| AdapterFacts::of(adapter).kind);
     found
 }
 
@@ -168,7 +185,7 @@ pub(in crate::sim::gpu) fn choose_from(facts: &[AdapterFacts], wanted: Wanted<'_
 mod tests {
     use super::*;
 
-    fn facts(name: &str, kind: &'static str) -> AdapterFacts {
+    fn facts(name: &str, kind: AdapterKind) -> AdapterFacts {
         AdapterFacts {
             name: name.into(),
             interface: "vulkan".into(),
@@ -184,12 +201,12 @@ mod tests {
 
     #[test]
     fn a_software_adapter_is_taken_only_when_asked_for() {
-        let software = [facts("llvmpipe (LLVM)", "software")];
+        let software = [facts("llvmpipe (LLVM)", AdapterKind::Software)];
         assert_eq!(choose_from(&[], Wanted::Card), Err(GpuError::NoAdapter));
         assert!(matches!(choose_from(&software, Wanted::Card), Err(GpuError::OnlySoftware { .. })));
         assert_eq!(choose_from(&software, Wanted::Any), Ok(0));
         assert_eq!(choose_from(&software, Wanted::Named("LLVMpipe")), Ok(0));
-        let both = [facts("Card 9000", "discrete"), facts("llvmpipe", "software")];
+        let both = [facts("Card 9000", AdapterKind::Discrete), facts("llvmpipe", AdapterKind::Software)];
         assert_eq!(choose_from(&both, Wanted::Card), Ok(0));
         assert_eq!(choose_from(&both, Wanted::Named("llvm")), Ok(1));
         let refused = choose_from(&both, Wanted::Named("Voodoo")).unwrap_err();

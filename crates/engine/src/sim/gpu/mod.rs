@@ -39,7 +39,7 @@ mod tests;
 mod twin;
 
 pub use card::Card;
-pub use device::{AdapterFacts, Gpu, adapters};
+pub use device::{AdapterFacts, AdapterKind, Gpu, adapters};
 pub use error::GpuError;
 pub use survey::{Surveyed, automatic_choice, survey};
 
