@@ -6,10 +6,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::fit::{FitError, HadoopConf, fit_job, fit_stages, is_mapreduce, observe, observe_job};
+use tailspn::job_time::{check_fit, residual_of};
 use tailspn::report::{fit_job_report, fit_report};
 use tailspn::trace::JobTrace;
 
 use crate::cli::args::FitArgs;
+use crate::cli::estimate::estimate_failure;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};
@@ -19,6 +21,9 @@ use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
+
+/// Most other jobs of a log whose times give the residual constants.
+const MOST_OTHERS: usize = 100;
 
 /// A fitted model: the report, as it is printed, and the plan.
 struct Fitted {
@@ -154,8 +159,16 @@ fn job(trace: &JobTrace, confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal
         _ => return Err(usage(format!("{} configurations for one log; give one", confs.len()))),
     };
     let observed = observe_job(trace, args.job.as_deref()).map_err(|error| refused(&error))?;
-    let fitted = fit_job(&observed, conf.as_ref(), input_mb(args, 0), args.level).map_err(|error| refused(&error))?;
-    let report = terminal.printed(&fit_job_report(&fitted), &args.print)?;
+    let fit = |observed, input_mb| fit_job(observed, conf.as_ref(), input_mb, args.level);
+    let mut fitted = fit(&observed, input_mb(args, 0)).map_err(|error| refused(&error))?;
+    let checked = check_fit(&fitted).map_err(|error| estimate_failure(&error))?;
+    let others = trace.applications.iter().map(|application| &application.id).filter(|id| **id != fitted.id);
+    let others = others.take(MOST_OTHERS).filter_map(|id| {
+        let fitted = fit(&observe_job(trace, Some(id)).ok()?, None).ok()?;
+        check_fit(&fitted).ok()
+    });
+    fitted.add_residual(residual_of(&others.collect::<Vec<_>>()));
+    let report = terminal.printed(&fit_job_report(&fitted, Some(checked.estimate_s)), &args.print)?;
     let plan = fitted.plan_text().map_err(Failure::internal)?;
     Ok(Fitted { report, plan })
 }

@@ -42,6 +42,7 @@ mod degenerate;
 #[cfg(feature = "cli")]
 mod documents;
 mod fit;
+mod fit_history;
 mod fit_job;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;

@@ -14,7 +14,7 @@ impl FittedJob {
     pub fn plan_text(&self) -> Result<String, toml::ser::Error> {
         let own = toml::Value::try_from(&self.plan)?;
         let default = toml::Value::try_from(Plan::default())?;
-        let mut text = format!("# {}: the plan of {}, fitted to its run of {:.3} s.\n", self.log, self.id, self.job_s);
+        let mut text = format!("# {}: the plan of {}, fitted to its run of {:.3} s.\n", self.log, self.id, self.run_s);
         for note in &self.notes {
             text += &format!("# * {note}\n");
         }
@@ -53,7 +53,7 @@ impl FittedJob {
 }
 
 /// Sections whose values a log could tell.
-const SECTIONS: [&str; 5] = ["job", "profile", "hadoop", "cluster", "cluster.node"];
+const SECTIONS: [&str; 6] = ["job", "profile", "hadoop", "cluster", "cluster.node", "framework"];
 
 /// What the comment of a fitted value says: its meaning, its interval, where it is from.
 fn said(meaning: &str, value: &FittedValue) -> String {
@@ -87,7 +87,7 @@ mod tests {
 
     fn job(plan: Plan, values: Vec<FittedValue>) -> FittedJob {
         let notes = vec!["a note".to_owned()];
-        FittedJob { log: "l".into(), id: "job_1".into(), plan, values, notes, job_s: 12.5, level: 0.95 }
+        FittedJob { log: "l".into(), id: "job_1".into(), plan, values, notes, job_s: 12.5, run_s: 11.0, level: 0.95 }
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
         assert!(line("network_mb_per_s").ends_with("# 88.12 to 92.00; bytes over time"), "{}", line("network"));
         assert!(line("disk_read_mb_per_s").ends_with("# HR; default"));
         assert!(line("slots = true").contains("see the notes"));
-        assert!(text.starts_with("# l: the plan of job_1, fitted to its run of 12.500 s.\n# * a note\n"));
+        assert!(text.starts_with("# l: the plan of job_1, fitted to its run of 11.000 s.\n# * a note\n"));
     }
 
     #[test]

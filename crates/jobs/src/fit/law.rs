@@ -118,6 +118,17 @@ fn weibull(ratios: &[f64]) -> PhaseLaw {
     PhaseLaw::Weibull { shape: (std::f64::consts::PI / (6.0 * square.max(1e-6)).sqrt()).clamp(0.1, 200.0) }
 }
 
+/// The times of few tasks as they were seen, for the same tasks to come: empirical, whatever their number.
+pub(super) fn observed_law(times: &[f64]) -> PhaseLaw {
+    let varies = times.iter().any(|time| (time - times[0]).abs() > 1e-9 * times[0].abs());
+    match times.len() {
+        _ if !varies => PhaseLaw::Deterministic,
+        n if n > QUANTILES => empirical(times),
+        // logs tell milliseconds
+        _ => PhaseLaw::Empirical { samples: times.iter().map(|time| (time * 1e6).round() / 1e6).collect() },
+    }
+}
+
 /// The times themselves, as equally likely quantiles with mean 1.
 fn empirical(ratios: &[f64]) -> PhaseLaw {
     let mut sorted = ratios.to_vec();

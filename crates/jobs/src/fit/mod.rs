@@ -18,9 +18,10 @@
 //! | which law the times follow around their means | `law` |
 //! | runs against each other, and all together | [`stages`] |
 //! | what a log says of a MapReduce job | [`observed_job`] |
+//! | slots of its cluster, how long they wait for tasks, the start of a task | [`waits`] |
 //! | the settings of a MapReduce job | [`hadoop_conf`] |
 //! | a job that ran as one that can run again under other policies | [`replay`](mod@replay), `replay_times` |
-//! | counters and times as symbols of SPN-GC; the plan as text | [`test_job`], `job_text` |
+//! | counters and times as symbols of SPN-GC; the plan as text | [`test_job`], `test_times`, `job_text` |
 //!
 //! Everything is deterministic; nothing is simulated. What a log cannot tell is assumed and said in the plan's notes.
 
@@ -37,6 +38,8 @@ mod scaling;
 pub mod stages;
 mod task_time;
 pub mod test_job;
+mod test_times;
+pub mod waits;
 
 pub use hadoop_conf::{ConfError, HadoopConf};
 pub use job_text::short;
@@ -47,3 +50,4 @@ pub use replay::{Replay, ReplayNode, ReplayStage, replay};
 pub use replay_policies::usual_policies;
 pub use stages::{FittedRun, FittedStage, FittedStages, fit_stages};
 pub use test_job::{FittedJob, FittedValue, fit_job};
+pub use waits::{ObservedCluster, observe_cluster};

@@ -1,9 +1,7 @@
 //! One MapReduce job as its log shows it: each task by the attempt that succeeded, with its phases and counters.
 
-use std::collections::BTreeSet;
-
 use crate::fit::observe::FitError;
-use crate::trace::analysis::most_at_once;
+use crate::fit::waits::{ObservedCluster, observe_cluster};
 use crate::trace::{Application, ApplicationId, Attempt, Format, JobTrace, Metric, Moment, StageId, StageKind};
 
 /// Bytes of a MB.
@@ -14,6 +12,8 @@ const WAVE: i64 = 1_000;
 /// A map task; what the log does not state is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedMap {
+    /// Its launch, after the first launch of a task \[s\].
+    pub launch_s: f64,
     /// From launch to end \[s\].
     pub wall_s: f64,
     /// From launch to the end of its map phase \[s\].
@@ -33,6 +33,10 @@ pub struct ObservedMap {
 /// A reduce task; what the log does not state is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedReduce {
+    /// Its launch, after the first launch of a task \[s\].
+    pub launch_s: f64,
+    /// From launch to end \[s\].
+    pub wall_s: f64,
     /// From its launch, or the end of the last map where that was later, to its end \[s\].
     pub after_maps_s: f64,
     /// From the end of its sort to its end \[s\].
@@ -56,18 +60,22 @@ pub struct ObservedJob {
     pub name: String,
     /// From submission to end \[s\].
     pub job_s: f64,
-    /// From submission to the first launch of a map \[s\].
+    /// From submission to the first launch of a task, set-up tasks included \[s\]: the job waits for the cluster.
+    pub queued_s: f64,
+    /// From the first launch of a task to the last end of one, set-up and clean-up tasks included \[s\].
+    pub run_s: f64,
+    /// From the first launch of a task to the first launch of a map \[s\]: set-up.
     pub load_s: f64,
+    /// From the first launch of a task to the last end of a map \[s\].
+    pub last_map_s: f64,
+    /// From the last end of a map or reduce to the last end of a task \[s\]: clean-up.
+    pub cleanup_s: f64,
     /// From the last end of a task to the end of the job \[s\].
     pub after_s: f64,
-    /// Nodes that ran maps or reduces.
-    pub nodes: usize,
+    /// Its cluster, by all jobs of the log.
+    pub cluster: ObservedCluster,
     /// Whether a map was launched after another had ended.
     pub waves: bool,
-    /// Most maps at a time.
-    pub maps_at_once: u64,
-    /// Most reduces at a time.
-    pub reduces_at_once: u64,
     /// Its maps that succeeded.
     pub maps: Vec<ObservedMap>,
     /// Its reduces that succeeded.
@@ -104,9 +112,11 @@ pub fn observe_job(trace: &JobTrace, wanted: Option<&str>) -> Result<ObservedJob
         return Err(incomplete(format!("{} has no map with a beginning and an end", application.id)));
     };
     let last = reduces.iter().filter_map(|a| a.finish()).max().unwrap_or(last_map).max(last_map);
-    let submitted = job.submitted.unwrap_or(first);
-    let end = job.completed.unwrap_or(last);
-    let nodes: BTreeSet<_> = maps.iter().chain(&reduces).filter_map(|a| a.node).collect();
+    let tasks = trace.attempts_of_application(app);
+    let start = tasks.iter().filter_map(Attempt::launch).min().unwrap_or(first);
+    let last_task = tasks.iter().filter_map(Attempt::finish).max().unwrap_or(last);
+    let submitted = job.submitted.unwrap_or(start);
+    let end = job.completed.unwrap_or(last_task);
     let first_end = maps.iter().filter_map(|a| a.finish()).min().map_or(0, Moment::microseconds);
     let waves = maps.iter().filter_map(|a| a.launch()).any(|launch| launch.microseconds() >= first_end + WAVE);
     Ok(ObservedJob {
@@ -114,14 +124,16 @@ pub fn observe_job(trace: &JobTrace, wanted: Option<&str>) -> Result<ObservedJob
         id: application.id.clone(),
         name: if job.name.is_empty() { application.id.clone() } else { job.name.clone() },
         job_s: end.seconds_since(submitted),
-        load_s: first.seconds_since(submitted).max(0.0),
-        after_s: end.seconds_since(last).max(0.0),
-        nodes: nodes.len(),
+        queued_s: start.seconds_since(submitted).max(0.0),
+        run_s: last_task.seconds_since(start),
+        load_s: first.seconds_since(start),
+        last_map_s: last_map.seconds_since(start),
+        cleanup_s: last_task.seconds_since(last),
+        after_s: end.seconds_since(last_task).max(0.0),
+        cluster: observe_cluster(trace, |_| true),
         waves,
-        maps_at_once: at_once(&maps),
-        reduces_at_once: at_once(&reduces),
-        maps: maps.iter().filter_map(|a| observed_map(trace, a)).collect(),
-        reduces: reduces.iter().filter_map(|a| observed_reduce(trace, a, last_map)).collect(),
+        maps: maps.iter().filter_map(|a| observed_map(trace, a, start)).collect(),
+        reduces: reduces.iter().filter_map(|a| observed_reduce(trace, a, start, last_map)).collect(),
         notes,
     })
 }
@@ -157,15 +169,11 @@ fn done<'t>(trace: &'t JobTrace, stage: Option<StageId>, what: &str, notes: &mut
     timed
 }
 
-fn at_once(attempts: &[&Attempt]) -> u64 {
-    let spans = attempts.iter().filter_map(|a| Some((a.launch()?.microseconds(), a.finish()?.microseconds())));
-    u64::try_from(most_at_once(spans, |_| 1)).unwrap_or(0)
-}
-
-fn observed_map(trace: &JobTrace, attempt: &Attempt) -> Option<ObservedMap> {
+fn observed_map(trace: &JobTrace, attempt: &Attempt, start: Moment) -> Option<ObservedMap> {
     let mb = |metric| Some(trace.value(attempt, metric)? / MB);
     let wall_s = attempt.duration()?;
     Some(ObservedMap {
+        launch_s: attempt.launch()?.seconds_since(start),
         wall_s,
         map_s: trace.value(attempt, Metric::MapPhaseTime).filter(|time| *time <= wall_s),
         cpu_s: trace.value(attempt, Metric::CpuTime),
@@ -176,13 +184,15 @@ fn observed_map(trace: &JobTrace, attempt: &Attempt) -> Option<ObservedMap> {
     })
 }
 
-fn observed_reduce(trace: &JobTrace, attempt: &Attempt, last_map: Moment) -> Option<ObservedReduce> {
+fn observed_reduce(trace: &JobTrace, attempt: &Attempt, start: Moment, last_map: Moment) -> Option<ObservedReduce> {
     let mb = |metric| Some(trace.value(attempt, metric)? / MB);
     let (launch, finish) = (attempt.launch()?, attempt.finish()?);
     let shuffle = trace.value(attempt, Metric::ShufflePhaseTime);
     let sort = trace.value(attempt, Metric::SortPhaseTime);
     let before = shuffle.zip(sort).map(|(shuffle, sort)| shuffle + sort);
     Some(ObservedReduce {
+        launch_s: launch.seconds_since(start),
+        wall_s: finish.seconds_since(launch),
         after_maps_s: finish.seconds_since(launch.max(last_map)).max(0.0),
         reduce_s: before.map(|before| finish.seconds_since(launch) - before).filter(|time| *time >= 0.0),
         fetch_s: shuffle.filter(|_| launch >= last_map),

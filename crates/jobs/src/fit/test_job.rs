@@ -6,24 +6,20 @@
 //!
 //! Sums over the tasks that succeeded are exact: D_test, D_map, D_mapoutput, D_red, spilled records. Times are means over tasks
 //! with Student's intervals. T_m is what is left of the map phase without the reading and copying that the
-//! model counts beside it (phases 2 to 5 with T_m = 0), T_r likewise of the reduce phase (phase 9), so that the plan
-//! gives back the times of the test job. What neither log nor configuration tells keeps the default of a plan, and a note says so.
+//! model counts beside it (phases 2 to 5 with T_m = 0) and without the start of a task, T_r likewise of the reduce phase (phase 9);
+//! `test_times` has these times, `waits` tells how long slots waited for tasks. So the plan gives back the times of the test job. What neither log nor configuration tells keeps the default of a plan, and a note says so.
 
 use crate::estimate::FloatMoments;
 use crate::fit::hadoop_conf::{HadoopConf, Setting};
-use crate::fit::law::best_law;
 use crate::fit::observe::FitError;
 use crate::fit::observed_job::{ObservedJob, ObservedMap, ObservedReduce};
-use crate::mapreduce::{Plan, spn_gc};
+use crate::fit::waits::STARTING_MB;
+use crate::mapreduce::{Plan, Residual};
 
-/// Tasks below which their times do not tell a law.
-const ENOUGH_FOR_A_LAW: usize = 15;
 /// Data of a task \[MB\] below which it tells no rate: opening files and connections takes longer.
-const RATE_MB: f64 = 16.0;
+const RATE_MB: f64 = STARTING_MB;
 /// Shortest time that tells a rate \[s\].
 const RATE_S: f64 = 0.1;
-/// Share of a job after its last task above which a note says that the model has no such time.
-const LONG_END: f64 = 0.05;
 
 /// A value of the plan that the log or the configuration tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,8 +49,25 @@ pub struct FittedJob {
     pub notes: Vec<String>,
     /// Time of the test job, from submission to end \[s\].
     pub job_s: f64,
+    /// From the first launch of a task to the last end of one \[s\]: what the plan's estimate is compared with.
+    pub run_s: f64,
     /// Confidence level of the intervals.
     pub level: f64,
+}
+
+impl FittedJob {
+    /// Puts residual constants, from other jobs of the history, into the plan.
+    pub fn add_residual(&mut self, residual: Residual) {
+        let from = format!("what {} other jobs of the log took beyond their estimates", residual.jobs);
+        for (key, value) in [
+            ("residual.jobs", residual.jobs as f64),
+            ("residual.wave_s", residual.wave_s),
+            ("residual.job_s", residual.job_s),
+        ] {
+            self.values.push(FittedValue { key, value, interval: None, from: from.clone() });
+        }
+        self.plan.residual = residual;
+    }
 }
 
 /// Fits a plan to a test job; `input_mb` overrides what the counters tell.
@@ -75,7 +88,6 @@ pub fn fit_job(
     maker.machines(job, conf);
     maker.rates(job);
     maker.times(job);
-    maker.laws(job);
     let problems = maker.plan.problems();
     if let Some(problem) = problems.first() {
         return Err(FitError::Incomplete { log: job.log.clone(), what: format!("it gives no sound plan ({problem})") });
@@ -88,12 +100,13 @@ pub fn fit_job(
         values: maker.values,
         notes: maker.notes,
         job_s: job.job_s,
+        run_s: job.run_s,
         level,
     })
 }
 
 /// The keys that can be fitted, in the order of a plan.
-const ORDER: [&str; 27] = [
+const ORDER: [&str; 37] = [
     "job.input_mb",
     "job.split_mb",
     "job.gpu_block_mb",
@@ -106,6 +119,7 @@ const ORDER: [&str; 27] = [
     "profile.spilled_records",
     "profile.load_s",
     "profile.map_cpu_s",
+    "profile.map_fixed_s",
     "profile.map_gpu_s",
     "profile.reduce_cpu_s",
     "hadoop.sort_mb",
@@ -121,26 +135,36 @@ const ORDER: [&str; 27] = [
     "cluster.node.disk_read_mb_per_s",
     "cluster.node.disk_write_mb_per_s",
     "cluster.node.network_mb_per_s",
+    "cluster.node.map_slots",
+    "cluster.node.reduce_slots",
+    "framework.map_wait_s",
+    "framework.map_refill_s",
+    "framework.reduce_wait_s",
+    "framework.reduce_refill_s",
+    "framework.reduce_fetch_s",
+    "framework.reduce_fixed_s",
+    "framework.cleanup_s",
 ];
 
-struct Maker {
-    plan: Plan,
-    values: Vec<FittedValue>,
+/// A plan in the making.
+pub(super) struct Maker {
+    pub(super) plan: Plan,
+    pub(super) values: Vec<FittedValue>,
     notes: Vec<String>,
     level: f64,
 }
 
 impl Maker {
-    fn tell(&mut self, key: &'static str, value: f64, from: impl Into<String>) {
+    pub(super) fn tell(&mut self, key: &'static str, value: f64, from: impl Into<String>) {
         self.values.push(FittedValue { key, value, interval: None, from: from.into() });
     }
 
-    fn note(&mut self, note: impl Into<String>) {
+    pub(super) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
     /// The mean of some values with its interval; none of none.
-    fn mean(&self, values: &[f64]) -> Option<(f64, Option<(f64, f64)>)> {
+    pub(super) fn mean(&self, values: &[f64]) -> Option<(f64, Option<(f64, f64)>)> {
         let moments: FloatMoments = values.iter().copied().collect();
         let interval = moments.mean_estimate(self.level).ok().map(|found| (found.low().max(0.0), found.high()));
         Some((moments.mean()?, interval))
@@ -278,24 +302,21 @@ impl Maker {
 
     /// Workers and slots.
     fn machines(&mut self, job: &ObservedJob, conf: Option<&HadoopConf>) {
+        let cluster = &job.cluster;
         let node = &mut self.plan.cluster.node[0];
-        node.count = job.nodes.max(1) as u64;
-        let (maps, reduces) = (job.maps_at_once, job.reduces_at_once);
-        self.tell("cluster.node.count", job.nodes.max(1) as f64, "nodes that ran its tasks; others hold blocks too");
-        if job.nodes == 0 {
+        (node.count, node.map_slots, node.reduce_slots) =
+            (cluster.nodes.max(1), cluster.map_slots, cluster.reduce_slots);
+        self.plan.model.slots = true;
+        let from = "nodes that ran tasks of this log; others hold blocks too";
+        self.tell("cluster.node.count", cluster.nodes.max(1) as f64, from);
+        let from = "most at a time on one node of the log; at least 2, Hadoop's default";
+        self.tell("cluster.node.map_slots", cluster.map_slots as f64, from);
+        self.tell("cluster.node.reduce_slots", cluster.reduce_slots as f64, from);
+        if cluster.nodes == 0 {
             self.note("the log names no nodes; one is assumed");
         }
-        if job.waves {
-            let node = &mut self.plan.cluster.node[0];
-            let per_node = |at_once: u64| at_once.div_ceil(node.count).max(1);
-            (node.map_slots, node.reduce_slots) = (per_node(maps), per_node(reduces));
-            self.plan.model.slots = true;
-            let (a, b) = (self.plan.cluster.node[0].map_slots, self.plan.cluster.node[0].reduce_slots);
-            self.note(format!(
-                "maps ran in waves: model.slots is true, with {a} map and {b} reduce slots on each node, the most that ran at once"
-            ));
-        } else {
-            self.note("all maps ran at once: the log does not tell how many slots there are; model.slots is false");
+        if !job.waves {
+            self.note("all maps ran at once: how many slots a larger job would get is known from other jobs at best");
         }
         if conf.is_none_or(|conf| conf.number(Setting::REPLICAS).is_none()) {
             self.note("cluster.replicas: not known; the default is kept");
@@ -343,99 +364,6 @@ impl Maker {
         }
         kept.push("memory and GPU rates");
         self.note(format!("{}: no task of {RATE_MB} MB or more tells them; the defaults are kept", kept.join(", ")));
-    }
-
-    /// T_load, T_m and T_r.
-    fn times(&mut self, job: &ObservedJob) {
-        self.plan.profile.load_s = job.load_s;
-        self.tell("profile.load_s", job.load_s, "from submission to the launch of the first map");
-        self.plan.profile.map_gpu_s = 0.0;
-        self.tell("profile.map_gpu_s", 0.0, "no log tells it: what a GPU did is within map_cpu_s");
-        self.note(
-            "GPU times are in no log: map_gpu_s is 0, and map_cpu_s holds what a GPU did; for a job on GPUs measure \
-             map_gpu_s and take it off there",
-        );
-        (self.plan.profile.map_cpu_s, self.plan.profile.reduce_cpu_s) = (0.0, 0.0);
-        let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
-        let split = spn_gc::test_split_mb(plan);
-        let beside = spn_gc::read_s(node, spn_gc::local_share(plan), split)
-            + spn_gc::to_gpu_s(plan, node, split)
-            + spn_gc::gpu_s(plan, node, split)
-            + spn_gc::to_host_s(node, split);
-        let with_spill = beside + spn_gc::spill_s(plan, node, split);
-        let phased = job.maps.iter().all(|map| map.map_s.is_some());
-        let own = |map: &ObservedMap| match map.map_s {
-            Some(time) if phased => (time - beside).max(0.0),
-            _ => (map.wall_s - with_spill).max(0.0),
-        };
-        let times: Vec<f64> = job.maps.iter().map(own).collect();
-        let reduce_beside = spn_gc::reduce_s(plan, node);
-        let before = spn_gc::shuffle_s(plan, node, spn_gc::local_share(plan)) + spn_gc::merge_s(plan, node);
-        let own = |reduce: &ObservedReduce| match reduce.reduce_s {
-            Some(time) => (time - reduce_beside).max(0.0),
-            None => (reduce.after_maps_s - before - reduce_beside).max(0.0),
-        };
-        let reduces: Vec<f64> = job.reduces.iter().map(own).collect();
-        if let Some((value, interval)) = self.mean(&times) {
-            self.plan.profile.map_cpu_s = value;
-            let what = if phased { "map phase" } else { "whole time" };
-            let from = format!("{what} of {} maps, less what the model counts beside it", times.len());
-            self.values.push(FittedValue { key: "profile.map_cpu_s", value, interval, from });
-        }
-        let n = reduces.len() as f64;
-        let (value, interval) = self.mean(&reduces).unwrap_or((0.0, None));
-        self.plan.profile.reduce_cpu_s = value * n;
-        let interval = interval.map(|(low, high)| (low * n, high * n));
-        let from =
-            format!("reduce phase, summed up over tasks ({}), less what the model counts beside it", reduces.len());
-        self.values.push(FittedValue { key: "profile.reduce_cpu_s", value: value * n, interval, from });
-        self.delays(job);
-    }
-
-    /// Times of the job that the model does not have.
-    fn delays(&mut self, job: &ObservedJob) {
-        let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
-        let model = spn_gc::shuffle_s(plan, node, spn_gc::local_share(plan)) + spn_gc::merge_s(plan, node);
-        let waits: Vec<f64> =
-            job.reduces.iter().filter_map(|reduce| Some(reduce.after_maps_s - reduce.reduce_s?)).collect();
-        if let Some((seen, _)) = self.mean(&waits).filter(|(seen, _)| seen - model > LONG_END * job.job_s) {
-            self.note(format!(
-                "reduces spent {seen:.1} s in shuffle and sort after the last map, the model's phases 7 and 8 take {model:.1} s: \
-                 launches, connections and slow fetches are not in it"
-            ));
-        }
-        if job.after_s > LONG_END * job.job_s {
-            self.note(format!(
-                "{:.1} s passed between the last task and the end of the job; the model has no such time",
-                job.after_s
-            ));
-        }
-    }
-
-    /// The laws of phases 3 and 9, where there are enough tasks.
-    fn laws(&mut self, job: &ObservedJob) {
-        let maps: Vec<f64> = job.maps.iter().map(|map| map.map_s.unwrap_or(map.wall_s).max(1e-3)).collect();
-        let reduces: Vec<f64> =
-            job.reduces.iter().map(|reduce| reduce.reduce_s.unwrap_or(reduce.after_maps_s).max(1e-3)).collect();
-        let mut kept = Vec::new();
-        for (phase, times) in [("to_gpu", maps), ("reduce", reduces)] {
-            if times.len() < ENOUGH_FOR_A_LAW {
-                kept.push(phase);
-                continue;
-            }
-            let law = best_law(&times).0;
-            self.note(format!("model.distribution.{phase}: {} by {} tasks", law.kind(), times.len()));
-            match phase {
-                "to_gpu" => self.plan.model.distribution.to_gpu = law,
-                _ => self.plan.model.distribution.reduce = law,
-            }
-        }
-        if !kept.is_empty() {
-            self.note(format!(
-                "model.distribution of {}: fewer than {ENOUGH_FOR_A_LAW} tasks; exponential is kept, which overstates the spread of real tasks",
-                kept.join(" and ")
-            ));
-        }
     }
 }
 

@@ -159,12 +159,9 @@ impl JobTime {
         };
         let maps: Result<Vec<_>, _> = phases.maps_s.iter().map(|m| task(&zip(&Phase::OF_MAP, m))).collect();
         let reduces: Result<Vec<_>, _> = phases.reduces_s.iter().map(|m| task(&zip(&Phase::OF_REDUCE, m))).collect();
-        Self::new(
-            &task(&[(Phase::Load, phases.load_s)])?,
-            &maps?,
-            &task(&[(Phase::Shuffle, phases.shuffle_s)])?,
-            &reduces?,
-        )
+        let mut start = task(&[(Phase::Load, phases.load_s)])?;
+        start.fixed_s += phases.end_s;
+        Self::new(&start, &maps?, &task(&[(Phase::Shuffle, phases.shuffle_s)])?, &reduces?)
     }
 
     /// Mean job time. Exact; relative error below 1e-8.

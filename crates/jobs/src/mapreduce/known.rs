@@ -71,7 +71,7 @@ pub fn known_job(plan: &Plan) -> Result<KnownJob, PhaseTimesError> {
         KnownNode { slots, cores: f64::from(slots), from_s: 0.0 }
     };
     let nodes = workers(plan).map(node).collect();
-    Ok(KnownJob { nodes, stages: vec![stage(maps, plan), stage(reduces, plan)], end_s: 0.0 })
+    Ok(KnownJob { nodes, stages: vec![stage(maps, plan), stage(reduces, plan)], end_s: phases.end_s })
 }
 
 /// Every worker with the number of its kind.

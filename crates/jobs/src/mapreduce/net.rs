@@ -23,6 +23,9 @@
 //! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus` (`gpus1` for
 //! the first kind of worker where kinds differ), which `toHostj` gives back: two more places of a map task, and one pool.
 //!
+//! With a clean-up (`framework.cleanup_s`, `[residual]`), all reduces mark `reduced`, and the transition `commit` takes all of these
+//! tokens to `finished`: one transition more, and R - 2 places fewer.
+//!
 //! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the
 //! exact solvers know it, unlike a deterministic delay of 0.
 
@@ -33,7 +36,7 @@ use crate::mapreduce::net_error::JobNetError;
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
-use crate::mapreduce::retime::timing_of;
+use crate::mapreduce::retime::{end_timing, timing_of};
 use crate::mapreduce::slots::{Pools, Slots, pools_of};
 use crate::mapreduce::speculation::speculate;
 use crate::mapreduce::straggler::{WhichTasks, straggle};
@@ -48,7 +51,7 @@ pub struct JobNet {
     pub net: Net,
     /// The transitions of each phase.
     pub phases: PhaseMap,
-    /// The places that all hold a token when the job is complete, one per reduce task, in task order.
+    /// The places that all hold a token when the job is complete: one per reduce task, in task order, or the one after the clean-up.
     pub done: Vec<PlaceId>,
     /// The map tasks, then the reduce tasks, as `straggle` and `speculate` want them.
     pub tasks: Vec<TaskChain>,
@@ -204,15 +207,37 @@ impl<'a> Draft<'a> {
             gpus: Vec::new(),
         };
         let first = self.column;
-        let done = (0..reduces).map(|r| {
-            let reduce = self.task(&kind, shuffle, r, &phases.reduces_s[r], first);
-            let done = self.place(format!("done{}", r + 1), 0, r as f64);
-            self.net.output(reduce, done, 1.0);
-            done
-        });
-        let done = done.collect();
+        let last: Vec<_> = (0..reduces).map(|r| self.task(&kind, shuffle, r, &phases.reduces_s[r], first)).collect();
+        let done = match end_timing(phases.end_s) {
+            Some(timing) => vec![self.commit(&last, timing)],
+            None => last.iter().enumerate().map(|(r, reduce)| self.done(r, *reduce)).collect(),
+        };
         let net = self.net.build().map_err(JobNetError::Parts)?;
         Ok(JobNet { net, phases: self.phases, done, tasks: self.tasks, attempts: Vec::new() })
+    }
+
+    /// The place of a token when reduce number `r` (from 0) is complete.
+    fn done(&mut self, r: usize, reduce: TransitionId) -> PlaceId {
+        let done = self.place(format!("done{}", r + 1), 0, r as f64);
+        self.net.output(reduce, done, 1.0);
+        done
+    }
+
+    /// The clean-up after the last of the reduces `last`; returns the place of a token when the job is complete.
+    fn commit(&mut self, last: &[TransitionId], timing: Timing) -> PlaceId {
+        let row = middle(last.len());
+        let reduced = self.place("reduced".into(), 0, row);
+        for reduce in last {
+            self.net.output(*reduce, reduced, 1.0);
+        }
+        self.column += 1.0;
+        let commit = self.transition("commit".into(), timing, row);
+        self.net.input(reduced, commit, last.len() as f64);
+        self.phases.commit = Some(commit);
+        self.column += 1.0;
+        let finished = self.place("finished".into(), 0, row);
+        self.net.output(commit, finished, 1.0);
+        finished
     }
 
     /// The place of the slots of each task, of maps (0) or reduces (1), if the plan has slots.

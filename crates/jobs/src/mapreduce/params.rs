@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::PolicyPlan;
+use crate::mapreduce::framework::{Framework, Residual};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::speculation::Speculation;
@@ -27,6 +28,12 @@ pub struct Plan {
     pub cluster: Cluster,
     /// How the job is modelled.
     pub model: Model,
+    /// Times of Hadoop itself beside the phases. Default all 0, as in the paper.
+    #[serde(skip_serializing_if = "Framework::is_none")]
+    pub framework: Framework,
+    /// Time that the model does not explain, from other jobs. Default none.
+    #[serde(skip_serializing_if = "Residual::is_none")]
+    pub residual: Residual,
     /// The phase means themselves, instead of `profile`. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<GivenPhases>,

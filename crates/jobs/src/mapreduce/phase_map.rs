@@ -7,6 +7,8 @@ use crate::net::TransitionId;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseMap {
     pub(super) of_phase: [Vec<TransitionId>; 9],
+    /// The clean-up after the last reduce, if the job has one.
+    pub(super) commit: Option<TransitionId>,
 }
 
 impl PhaseMap {

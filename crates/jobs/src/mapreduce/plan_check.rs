@@ -51,6 +51,14 @@ impl Plan {
         check_profile(&self.profile, &mut to);
         check_hadoop(&self.hadoop, &mut to);
         check_cluster(self, &self.cluster, &mut to);
+        to.section = "framework".into();
+        for (key, value) in self.framework.values() {
+            to.not_negative(key, value);
+        }
+        to.section = "residual".into();
+        for (key, value) in [("wave_s", self.residual.wave_s), ("job_s", self.residual.job_s)] {
+            to.range(key, value, value.is_finite(), "a finite number");
+        }
         to.section = "model.distribution".into();
         for phase in Phase::ALL {
             if let Some(problem) = self.model.distribution.get(phase).problem() {

@@ -7,7 +7,7 @@ use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
 use crate::mapreduce::slots::{Pools, pools_of};
 use crate::mapreduce::task_times::JobPhases;
-use crate::net::{Timing, TransitionId};
+use crate::net::{Law, Timing, TransitionId};
 
 /// Everything of a plan without stragglers and copies that its net is made from, but the times.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,7 @@ pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
         }
         at_once.push(is_at_once(mean_s));
     }
+    at_once.push(end_timing(phases.end_s).is_none());
     let pools = Some(pools_of(plan, phases).ok()?).filter(|pools| *pools != Pools::default());
     let pools = pools.map(|pools| (pools, [phases.map_nodes.clone(), phases.reduce_nodes.clone()]));
     Some(JobShape { name: plan.job.name.clone(), tasks, pools, at_once })
@@ -47,7 +48,12 @@ pub fn timings(plan: &Plan, phases: &JobPhases, of: &PhaseMap) -> Vec<(Transitio
         let means = phases.means_of(phase).map(move |mean_s| timing_of(plan, phase, mean_s));
         of.transitions(phase).iter().copied().zip(means)
     };
-    Phase::ALL.into_iter().flat_map(of_phase).collect()
+    Phase::ALL.into_iter().flat_map(of_phase).chain(of.commit.zip(end_timing(phases.end_s))).collect()
+}
+
+/// The clean-up after the last task, of a known length; none if it takes no time.
+pub(super) fn end_timing(end_s: f64) -> Option<Timing> {
+    (!is_at_once(end_s)).then(|| Timing::general(Law::Deterministic { delay: end_s }))
 }
 
 /// When a phase with this mean is over: at once, or by the law of the plan.

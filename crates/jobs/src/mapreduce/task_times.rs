@@ -22,6 +22,8 @@ pub struct JobPhases {
     pub shuffle_s: f64,
     /// Phases 8 and 9 of each reduce task \[s\], >= 0. One entry per reduce task, at least one.
     pub reduces_s: Vec<[f64; 2]>,
+    /// Time after the last task \[s\], >= 0: clean-up and residual.
+    pub end_s: f64,
     /// Kind of worker of each map task: index into `cluster.node`.
     pub map_nodes: Vec<usize>,
     /// Kind of worker of each reduce task: index into `cluster.node`.
@@ -173,8 +175,16 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     if let Some(given) = &plan.phases {
         let [load_s, a, b, c, d, e, shuffle_s, f, g] = given.means_s;
         let (maps_s, reduces_s) = (vec![[a, b, c, d, e]; maps], vec![[f, g]; reduces]);
-        let mut phases =
-            JobPhases { load_s, maps_s, shuffle_s, reduces_s, map_nodes, reduce_nodes, warnings: idle_slots(plan) };
+        let mut phases = JobPhases {
+            load_s,
+            maps_s,
+            shuffle_s,
+            reduces_s,
+            end_s: plan.end_s(),
+            map_nodes,
+            reduce_nodes,
+            warnings: idle_slots(plan),
+        };
         phases.warn_of_laws(plan);
         return Ok(phases);
     }
@@ -186,15 +196,17 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     let map = |(j, (kind, a)): (usize, (&usize, &f64))| {
         map_means(plan, &nodes[*kind], *a, spn_gc::map_input_mb(plan, j as u64))
     };
-    let maps_s = map_nodes.iter().zip(&shares).enumerate().map(map).collect();
+    let maps_s: Vec<[f64; 5]> = map_nodes.iter().zip(&shares).enumerate().map(map).collect();
     let shuffle_share = shares.iter().sum::<f64>() / maps as f64;
     let shuffle = |kind: &usize| spn_gc::shuffle_s(plan, &nodes[*kind], shuffle_share);
-    let reduce = |kind: &usize| [spn_gc::merge_s(plan, &nodes[*kind]), spn_gc::reduce_s(plan, &nodes[*kind])];
+    let map_s = maps_s.iter().flatten().sum::<f64>() / maps as f64;
+    let reduce = |kind: &usize| reduce_means(plan, &nodes[*kind], map_s);
     let mut phases = JobPhases {
         load_s: spn_gc::load_s(plan),
         maps_s,
         shuffle_s: reduce_nodes.iter().map(shuffle).fold(0.0, f64::max),
         reduces_s: reduce_nodes.iter().map(reduce).collect(),
+        end_s: plan.end_s(),
         map_nodes,
         reduce_nodes,
         warnings: warnings(plan),
@@ -212,18 +224,18 @@ pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
             let [_, a, b, c, d, e, _, f, g] = given.means_s;
             ([a, b, c, d, e], [f, g])
         }
-        None => (
-            map_means(plan, node, share, spn_gc::map_input_mb(plan, 0)),
-            [spn_gc::merge_s(plan, node), spn_gc::reduce_s(plan, node)],
-        ),
+        None => {
+            let map = map_means(plan, node, share, spn_gc::map_input_mb(plan, 0));
+            (map, reduce_means(plan, node, map.iter().sum()))
+        }
     };
     plan.cluster.node.iter().map(of_node).collect()
 }
 
 /// Means of phases 2 to 6 of a map task of `split` MB on `node`, of whose input the share `a` is local.
-fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5] {
+pub(crate) fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5] {
     [
-        spn_gc::read_s(node, a, split),
+        spn_gc::read_s(node, a, split) + plan.map_wait_s(),
         spn_gc::to_gpu_s(plan, node, split),
         spn_gc::gpu_s(plan, node, split),
         spn_gc::to_host_s(node, split),
@@ -238,6 +250,14 @@ pub(crate) fn last_map_ratio(plan: &Plan) -> f64 {
     let total = |map| map_means(plan, node, share, spn_gc::map_input_mb(plan, map)).iter().sum::<f64>();
     let ratio = total(plan.maps() - 1) / total(0);
     if plan.phases.is_none() && ratio.is_finite() { ratio } else { 1.0 }
+}
+
+/// Means of phases 8 and 9 of a reduce task on `node`, for maps of `map_s` on average.
+fn reduce_means(plan: &Plan, node: &Node, map_s: f64) -> [f64; 2] {
+    [
+        spn_gc::merge_s(plan, node) + plan.framework.reduce_fetch_s + plan.reduce_wait_s(map_s),
+        spn_gc::reduce_s(plan, node) + plan.framework.reduce_fixed_s,
+    ]
 }
 
 fn count(tasks: u64) -> usize {

@@ -35,6 +35,15 @@ pub struct FitJobReport {
     pub name: String,
     /// From its submission to its end \[s\].
     pub job_s: f64,
+    /// From the first launch of a task to the last end of one \[s\].
+    #[serde(default)]
+    pub run_s: f64,
+    /// The plan's estimate of that \[s\], where it was asked for.
+    #[serde(default)]
+    pub estimate_s: Option<f64>,
+    /// How much of the estimate are the plan's residual constants \[s\].
+    #[serde(default)]
+    pub residual_s: f64,
     /// Confidence level of the intervals.
     pub level: f64,
     /// The values.
@@ -45,8 +54,9 @@ pub struct FitJobReport {
     pub plan: Plan,
 }
 
-/// What a fit found.
-pub fn fit_job_report(fitted: &FittedJob) -> FitJobReport {
+/// What a fit found; `estimate_s` is the estimate of the plan without residual constants.
+pub fn fit_job_report(fitted: &FittedJob, estimate_s: Option<f64>) -> FitJobReport {
+    let residual_s = fitted.plan.residual_s();
     let row = |value: &crate::fit::FittedValue| FitValueRow {
         key: value.key.into(),
         value: value.value,
@@ -59,6 +69,9 @@ pub fn fit_job_report(fitted: &FittedJob) -> FitJobReport {
         id: fitted.id.clone(),
         name: fitted.plan.job.name.clone(),
         job_s: fitted.job_s,
+        run_s: fitted.run_s,
+        estimate_s: estimate_s.map(|estimate_s| estimate_s + residual_s),
+        residual_s,
         level: fitted.level,
         values: fitted.values.iter().map(row).collect(),
         notes: fitted.notes.clone(),
@@ -80,11 +93,23 @@ impl Report for FitJobReport {
                     .into(),
                 Number::new("/job_s", self.job_s, "s").rounded(0.01).into(),
                 format!("; {measured} of the values come from several tasks and have an interval.").into(),
+                " From the first launch of a task to the last end it ran ".into(),
+                Number::new("/run_s", self.run_s, "s").rounded(0.01).into(),
             ],
             plan: toml::to_string(&self.plan).unwrap_or_default(),
             provenance: vec![["log".to_owned(), self.log.clone()], ["job".to_owned(), self.id.clone()]],
             ..Document::default()
         };
+        match self.estimate_s {
+            None => document.answer.push(".".into()),
+            Some(estimate_s) => document.answer.extend([
+                "; the plan's estimate is ".into(),
+                Number::new("/estimate_s", estimate_s, "s").rounded(0.01).into(),
+                format!(" ({:.2} of it), of which ", estimate_s / self.run_s).into(),
+                Number::new("/residual_s", self.residual_s, "s").rounded(0.01).into(),
+                " are residual constants from other jobs.".into(),
+            ]),
+        }
         let mut table = Table::new("Values of the plan", "In the unit of each key.", ["key", "value", "from"]);
         for (i, row) in self.values.iter().enumerate() {
             let value = Number::new(format!("/values/{i}"), row.value, "").between(row.low, row.high);

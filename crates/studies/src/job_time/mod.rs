@@ -9,9 +9,11 @@
 mod deadline;
 mod job;
 mod question;
+mod residual;
 mod stages;
 
 pub use deadline::DeadlineSection;
 pub use job::{EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net};
 pub use question::collected;
+pub use residual::{CHECK_REPLICATIONS, CheckedFit, check_fit, mean_of, residual_of};
 pub use stages::{SpeculativeCopies, StagesEstimate, estimate_stages};

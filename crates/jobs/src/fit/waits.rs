@@ -1,0 +1,146 @@
+//! What the logs of a cluster tell about Hadoop itself: slots of its workers, the start of a task, and how long slots wait for tasks.
+//!
+//! A task needs a slot. By list scheduling the first tasks take the slots that are free when tasks may start, and each later task the
+//! slot of the task that ended first. So the wait of the i-th launch on `s` slots is
+//!
+//! ```text
+//! i < s:   launch[i] - start          i >= s:   launch[i] - end[i - s]          launches and ends sorted
+//! ```
+//!
+//! which is 0 where the scheduler works at once, and the time to the next heartbeat otherwise. Attempts that failed or were killed are
+//! not tasks of the model: the time that they took from slots is in these waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::trace::analysis::most_at_once;
+use crate::trace::{Attempt, JobTrace, Metric, StageKind};
+
+/// Slots of a tracker that Hadoop has by default (`mapred.tasktracker.map.tasks.maximum` and its like for reduces): a cluster on which
+/// one task ran at a time has not shown that it cannot run two.
+const DEFAULT_SLOTS: u64 = 2;
+/// Data of a task \[MB\] below which its time is that of starting: a disk of the default plan reads it in 0.15 s.
+pub(super) const STARTING_MB: f64 = 16.0;
+/// Bytes of a MB.
+const MB: f64 = 1_048_576.0;
+
+/// A cluster, by all jobs of a log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObservedCluster {
+    /// Nodes that ran maps or reduces.
+    pub nodes: u64,
+    /// Most maps at a time on one node, at least 2.
+    pub map_slots: u64,
+    /// Most reduces at a time on one node, at least 2.
+    pub reduce_slots: u64,
+    /// The part of a map's time that does not depend on its data \[s\]: the shortest map with less than 16 MB, else the shortest set-up or
+    /// clean-up task.
+    pub map_fixed_s: Option<f64>,
+    /// The part of a reduce phase that does not depend on its data \[s\], likewise.
+    pub reduce_fixed_s: Option<f64>,
+}
+
+/// What the jobs of a log, those with an id that `counts`, tell about their cluster.
+pub fn observe_cluster(trace: &JobTrace, counts: impl Fn(&str) -> bool) -> ObservedCluster {
+    let mut nodes = BTreeSet::new();
+    let mut spans: [BTreeMap<_, Vec<(i64, i64)>>; 2] = Default::default();
+    let mut shortest = [None, None, None];
+    for (id, stage) in trace.stages_with_ids() {
+        if !trace.applications.get(stage.application.index()).is_some_and(|application| counts(&application.id)) {
+            continue;
+        }
+        for attempt in trace.attempts_of(id) {
+            let Some((launch, finish)) = attempt.launch().zip(attempt.finish()) else { continue };
+            let kind = match stage.kind {
+                StageKind::Map => 0,
+                StageKind::Reduce => 1,
+                StageKind::Setup | StageKind::Cleanup => 2,
+                _ => continue,
+            };
+            if let Some(time) = starting_s(trace, attempt, kind) {
+                shortest[kind] = Some(shortest[kind].map_or(time, |least: f64| least.min(time)));
+            }
+            if let (Some(spans), Some(node)) = (spans.get_mut(kind), attempt.node) {
+                nodes.insert(node);
+                spans.entry(node).or_default().push((launch.microseconds(), finish.microseconds()));
+            }
+        }
+    }
+    let slots = |spans: &BTreeMap<_, Vec<(i64, i64)>>| {
+        let most = spans.values().map(|spans| most_at_once(spans.iter().copied(), |_| 1)).max().unwrap_or(0);
+        u64::try_from(most).unwrap_or(0).max(DEFAULT_SLOTS)
+    };
+    let [map, reduce, other] = shortest;
+    ObservedCluster {
+        nodes: nodes.len() as u64,
+        map_slots: slots(&spans[0]),
+        reduce_slots: slots(&spans[1]),
+        map_fixed_s: map.or(other),
+        reduce_fixed_s: reduce.or(other),
+    }
+}
+
+/// The time of a task with little data \[s\]: a whole map, set-up or clean-up, the reduce phase of a reduce.
+fn starting_s(trace: &JobTrace, attempt: &Attempt, kind: usize) -> Option<f64> {
+    let value = |metric| trace.value(attempt, metric);
+    let small = |metric| value(metric).is_some_and(|bytes| bytes < STARTING_MB * MB);
+    let wall = attempt.duration().filter(|_| attempt.succeeded())?;
+    match kind {
+        0 => small(Metric::InputBytes).then_some(wall),
+        1 => {
+            let before = value(Metric::ShufflePhaseTime)? + value(Metric::SortPhaseTime)?;
+            (small(Metric::ShuffleRemoteBytes) && before <= wall).then_some(wall - before)
+        }
+        _ => Some(wall),
+    }
+}
+
+/// How long tasks waited for their slots.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Waits {
+    /// The wait of each launch, in the order of launches \[s\].
+    pub(super) of_launch: Vec<f64>,
+    /// Mean wait of the first task of each slot \[s\].
+    pub(super) first_s: f64,
+    /// Mean wait of the later ones \[s\]; that of the first where there are none.
+    pub(super) refill_s: f64,
+}
+
+impl Waits {
+    /// The waits of tasks with these launches and ends on `slots` slots, which are free at `from_s`; what happens before counts as then.
+    pub(super) fn new(spans: impl Iterator<Item = (f64, f64)>, slots: u64, from_s: f64) -> Self {
+        let (mut launches, mut ends): (Vec<f64>, Vec<f64>) =
+            spans.map(|(launch, end)| ((launch - from_s).max(0.0), (end - from_s).max(0.0))).unzip();
+        launches.sort_by(f64::total_cmp);
+        ends.sort_by(f64::total_cmp);
+        let slots = usize::try_from(slots).unwrap_or(usize::MAX);
+        let free = |i: usize| i.checked_sub(slots).map_or(0.0, |before| ends[before]);
+        let of_launch: Vec<f64> = launches.iter().enumerate().map(|(i, launch)| (launch - free(i)).max(0.0)).collect();
+        let (first, later) = of_launch.split_at(slots.min(of_launch.len()));
+        let first_s = mean(first);
+        let refill_s = if later.is_empty() { first_s } else { mean(later) };
+        Self { first_s, refill_s, of_launch }
+    }
+}
+
+/// The mean; 0 of none.
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five tasks on two slots that are free at 10 s: waits 0, 1; then 0.5 after the end at 13, 0 after that at 14, 2 after that at 15.
+    #[test]
+    fn waits_are_those_of_list_scheduling() {
+        let spans = [(10.0, 13.0), (11.0, 14.0), (13.5, 15.0), (14.0, 17.0), (17.0, 19.0)];
+        let waits = Waits::new(spans.into_iter(), 2, 10.0);
+        assert_eq!(waits.of_launch, [0.0, 1.0, 0.5, 0.0, 2.0]);
+        assert!((waits.first_s - 0.5).abs() < 1e-12 && (waits.refill_s - 2.5 / 3.0).abs() < 1e-12);
+        let all_at_once = Waits::new(spans[..2].iter().copied(), 4, 9.0);
+        assert_eq!((all_at_once.first_s, all_at_once.refill_s), (1.5, 1.5));
+        let early = Waits::new([(1.0, 20.0)].into_iter(), 1, 10.0);
+        assert_eq!(early.of_launch, [0.0]);
+    }
+}

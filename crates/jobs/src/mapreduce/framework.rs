@@ -1,0 +1,144 @@
+//! Times that Hadoop itself takes beside the nine phases: waiting for slots, starting tasks, clean-up, and what no part explains.
+//!
+//! Owns the sections `[framework]` and `[residual]` of a plan and how they grow with waves. All values are 0 by default, which is the
+//! paper's model. `fit` measures them: a tracker gets work with its heartbeats, a task starts a Java machine before it reads its first
+//! byte, a reduce polls for map outputs, and a clean-up task commits the output.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mapreduce::params::Plan;
+
+/// Times of the framework. Default all 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Framework {
+    /// Mean time until a map slot that is free at the start gets its first map \[s\], >= 0.
+    pub map_wait_s: f64,
+    /// Mean time until a map slot that a task has left gets the next one \[s\], >= 0.
+    pub map_refill_s: f64,
+    /// Mean time from when reduces may start until a free reduce slot gets its first one \[s\], >= 0. Later waves of maps hide it.
+    pub reduce_wait_s: f64,
+    /// Mean time until a reduce slot that a task has left gets the next one \[s\], >= 0.
+    pub reduce_refill_s: f64,
+    /// Time of a reduce in shuffle and sort beyond phases 7 and 8 \[s\], >= 0: its start, polling for map outputs.
+    pub reduce_fetch_s: f64,
+    /// Part of the reduce function's time that does not depend on its bytes \[s\], >= 0.
+    pub reduce_fixed_s: f64,
+    /// From the end of the last task to the end of the clean-up task \[s\], >= 0.
+    pub cleanup_s: f64,
+}
+
+/// Time of jobs that the model does not explain, from other jobs of the same history. Default all 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Residual {
+    /// Other jobs that it was taken from.
+    pub jobs: u64,
+    /// Time of each wave of maps or reduces \[s\]; may be below 0.
+    pub wave_s: f64,
+    /// Time of each job \[s\]; may be below 0.
+    pub job_s: f64,
+}
+
+impl Framework {
+    /// Whether all times are 0.
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Keys and values.
+    pub(crate) fn values(&self) -> [(&'static str, f64); 7] {
+        [
+            ("map_wait_s", self.map_wait_s),
+            ("map_refill_s", self.map_refill_s),
+            ("reduce_wait_s", self.reduce_wait_s),
+            ("reduce_refill_s", self.reduce_refill_s),
+            ("reduce_fetch_s", self.reduce_fetch_s),
+            ("reduce_fixed_s", self.reduce_fixed_s),
+            ("cleanup_s", self.cleanup_s),
+        ]
+    }
+}
+
+impl Residual {
+    /// Whether there is none.
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Plan {
+    /// Waves of maps and waves of reduces: tasks over slots, rounded up; one each if no task waits for a slot.
+    pub fn waves(&self) -> [u64; 2] {
+        let waves = |tasks: u64, slots: u64| if self.model.slots { tasks.div_ceil(slots.max(1)) } else { 1 };
+        [waves(self.maps(), self.map_slots()), waves(self.reduces(), self.reduce_slots())]
+    }
+
+    /// Time that the residual constants add \[s\].
+    pub fn residual_s(&self) -> f64 {
+        let [maps, reduces] = self.waves();
+        self.residual.job_s + self.residual.wave_s * (maps + reduces) as f64
+    }
+
+    /// Time after the last task \[s\], >= 0: clean-up and residual.
+    pub(super) fn end_s(&self) -> f64 {
+        (self.framework.cleanup_s + self.residual_s()).max(0.0)
+    }
+
+    /// Mean time that a map waits for its slot to be filled \[s\].
+    pub(crate) fn map_wait_s(&self) -> f64 {
+        let slots = if self.model.slots { self.map_slots() } else { u64::MAX };
+        mean_wait(self.maps(), slots, self.framework.map_wait_s, self.framework.map_refill_s)
+    }
+
+    /// Mean time that a reduce waits for its slot to be filled after the last map \[s\], for maps of `map_s` on average.
+    pub(crate) fn reduce_wait_s(&self, map_s: f64) -> f64 {
+        let slots = if self.model.slots { self.reduce_slots() } else { u64::MAX };
+        let first = (self.framework.reduce_wait_s - self.later_maps_s(map_s)).max(0.0);
+        mean_wait(self.reduces(), slots, first, self.framework.reduce_refill_s)
+    }
+
+    /// Time of the waves of maps after the first \[s\], in which reduces are launched already.
+    pub(crate) fn later_maps_s(&self, map_s: f64) -> f64 {
+        let slots = if self.model.slots { self.map_slots() as f64 } else { f64::INFINITY };
+        (self.maps() as f64 / slots - 1.0).max(0.0) * map_s
+    }
+}
+
+/// Mean wait of `tasks` tasks of which as many as there are slots wait `first_s`, and the others `refill_s`.
+fn mean_wait(tasks: u64, slots: u64, first_s: f64, refill_s: f64) -> f64 {
+    let first = tasks.min(slots);
+    (first as f64 * first_s + (tasks - first) as f64 * refill_s) / tasks as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapreduce::{job_net, phase_times};
+
+    /// 10 maps on 4 slots, 3 reduces on 2: (4·3 + 6·1)/10 s and (2·1.5 + 0.5)/3 s of waiting.
+    #[test]
+    fn waits_follow_the_waves() {
+        let text = "[job]\ninput_mb = 640\nreduces = 3\n[cluster]\nreplicas = 1\n[[cluster.node]]\nmap_slots = 4\n[model]\nslots = true\n\
+                    [framework]\nmap_wait_s = 3\nmap_refill_s = 1\nreduce_wait_s = 11.5\nreduce_refill_s = 0.5\n\
+                    reduce_fetch_s = 4\nreduce_fixed_s = 5\ncleanup_s = 7\n[residual]\njobs = 3\nwave_s = 0.5\njob_s = -1";
+        let plan = Plan::from_toml(text).unwrap();
+        let with = phase_times(&plan, &mut || 0.5).unwrap();
+        let without = Plan { framework: Framework::default(), residual: Residual::default(), ..plan.clone() };
+        let without = phase_times(&without, &mut || 0.5).unwrap();
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        near(with.maps_s[0][0] - without.maps_s[0][0], 1.8);
+        let map_s: f64 = with.maps_s[0].iter().sum();
+        let wait = (11.5 - 1.5 * map_s).max(0.0);
+        near(with.reduces_s[0][0] - without.reduces_s[0][0], 4.0 + (2.0 * wait + 0.5) / 3.0);
+        near(with.reduces_s[0][1] - without.reduces_s[0][1], 5.0);
+        // 3 waves of maps and 2 of reduces
+        assert_eq!(plan.waves(), [3, 2]);
+        near(with.end_s, 7.0 + 2.5 - 1.0);
+        assert_eq!(Plan::from_toml(&toml::to_string(&plan).unwrap()).unwrap(), plan);
+        let (net, paper) = (job_net(&plan, &with).unwrap(), job_net(&plan, &without).unwrap());
+        assert_eq!(net.net.transitions().len(), paper.net.transitions().len() + 1);
+        let done: Vec<_> = net.done.iter().map(|place| net.net.place(*place).id.as_str()).collect();
+        assert_eq!(done, ["finished"]);
+    }
+}

@@ -1,0 +1,92 @@
+//! Fitted job plans against the jobs that they were fitted to, and what the model leaves unexplained.
+//!
+//! Each plan is estimated as it is. What a job took beyond its estimate is its residual. The residual constants of a plan come from the
+//! other jobs of its history: a time per job and a time per wave of maps or reduces, which make the sum of the relative deviations least
+//! (weighted medians, which a few wild jobs do not move). A job's own residual never counts for its own plan.
+
+use crate::error::StudyError;
+use crate::fit::FittedJob;
+use crate::job_time::job::{EstimateMethod, estimate_job};
+use crate::mapreduce::{Plan, Residual};
+use crate::sim::Ensemble;
+use crate::watch::Unwatched;
+
+/// Replications of a check: the mean of a fitted job is known to 1% or so.
+pub const CHECK_REPLICATIONS: u64 = 400;
+/// Jobs from which two constants can be told apart.
+const ENOUGH_FOR_WAVES: usize = 8;
+/// Rounds of the two medians in turn; they settle in a few.
+const ROUNDS: usize = 20;
+
+/// A fitted job beside its estimate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CheckedFit {
+    /// From the first launch of a task to the last end of one \[s\].
+    pub actual_s: f64,
+    /// Mean job time of the plan without residual constants \[s\].
+    pub estimate_s: f64,
+    /// Waves of maps and of reduces.
+    pub waves: u64,
+}
+
+/// Estimates a fitted plan, without residual constants, at the size of its test job.
+///
+/// # Errors
+///
+/// As [`estimate_job`].
+pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
+    let plan = Plan { residual: Residual::default(), ..fitted.plan.clone() };
+    let estimate_s = mean_of(&plan)?;
+    Ok(CheckedFit { actual_s: fitted.run_s, estimate_s, waves: plan.waves().iter().sum() })
+}
+
+/// Mean job time of a plan \[s\], from few replications.
+///
+/// # Errors
+///
+/// As [`estimate_job`]; [`StudyError::NoReplication`] if none was finished.
+pub fn mean_of(plan: &Plan) -> Result<f64, StudyError> {
+    let ensemble = Ensemble { replications: CHECK_REPLICATIONS, ..Ensemble::default() };
+    estimate_job(plan, EstimateMethod::Simulate, &ensemble, &Unwatched)?.mean().ok_or(StudyError::NoReplication)
+}
+
+/// The residual constants of a job from the *other* jobs of its history.
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_studies::job_time::{CheckedFit, residual_of};
+///
+/// let job = |actual_s, estimate_s| CheckedFit { actual_s, estimate_s, waves: 2 };
+/// let residual = residual_of(&[job(11.0, 10.0), job(21.0, 20.0), job(90.0, 40.0)]);
+/// assert_eq!((residual.jobs, residual.job_s, residual.wave_s), (3, 1.0, 0.0));
+/// ```
+pub fn residual_of(others: &[CheckedFit]) -> Residual {
+    let left = |job: &CheckedFit| job.actual_s - job.estimate_s;
+    let intercept = |wave_s: f64| {
+        let terms = others.iter().map(|job| (left(job) - wave_s * job.waves as f64, 1.0 / job.actual_s));
+        weighted_median(terms.collect())
+    };
+    let (mut wave_s, mut job_s) = (0.0, intercept(0.0));
+    if others.len() >= ENOUGH_FOR_WAVES && others.iter().any(|job| job.waves != others[0].waves) {
+        for _ in 0..ROUNDS {
+            let slope = |job: &CheckedFit| ((left(job) - job_s) / job.waves as f64, job.waves as f64 / job.actual_s);
+            wave_s = weighted_median(others.iter().map(slope).collect());
+            job_s = intercept(wave_s);
+        }
+    }
+    Residual { jobs: others.len() as u64, wave_s, job_s }
+}
+
+/// The value that makes the weighted sum of distances least; 0 of none.
+fn weighted_median(mut terms: Vec<(f64, f64)>) -> f64 {
+    terms.retain(|(value, weight)| value.is_finite() && weight.is_finite());
+    terms.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * terms.iter().map(|term| term.1).sum::<f64>();
+    let mut sum = 0.0;
+    let reaches = |term: &&(f64, f64)| {
+        sum += term.1;
+        sum >= half
+    };
+    terms.iter().find(reaches).map_or(0.0, |term| term.0)
+}
