@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use tailspn::fit::{FitError, HadoopConf, fit_job, fit_stages, is_mapreduce, observe, observe_job};
+use tailspn::fit::{FitError, HadoopConf, ObservedJob, fit_job, fit_stages, is_mapreduce, observe, observe_job};
 use tailspn::job_time::{check_fit, residual_of};
 use tailspn::report::{fit_job_report, fit_report};
 use tailspn::trace::JobTrace;
@@ -159,7 +159,7 @@ fn job(trace: &JobTrace, confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal
         _ => return Err(usage(format!("{} configurations for one log; give one", confs.len()))),
     };
     let observed = observe_job(trace, args.job.as_deref()).map_err(|error| refused(&error))?;
-    let fit = |observed, input_mb| fit_job(observed, conf.as_ref(), input_mb, args.level);
+    let fit = |observed: &ObservedJob, input_mb| fit_job(observed, conf.as_ref(), input_mb, args.level);
     let mut fitted = fit(&observed, input_mb(args, 0)).map_err(|error| refused(&error))?;
     let checked = check_fit(&fitted).map_err(|error| estimate_failure(&error))?;
     let others = trace.applications.iter().map(|application| &application.id).filter(|id| **id != fitted.id);

@@ -91,12 +91,13 @@ impl Maker {
         };
         let times: Vec<f64> = job.maps.iter().map(own).collect();
         let Some((whole, interval)) = self.mean(&times) else { return };
-        let fixed = job.cluster.map_fixed_s.unwrap_or(0.0).min(whole);
+        let fixed = fixed_s(whole, job.cluster.map_fixed_s, spn_gc::test_split_mb(plan));
         (self.plan.profile.map_cpu_s, self.plan.profile.map_fixed_s) = (whole, fixed);
         let what = if phased { "map phase" } else { "whole time" };
         let from = format!("{what} of {} maps, less what the model counts beside it", times.len());
         self.values.push(FittedValue { key: "profile.map_cpu_s", value: whole, interval, from });
-        let from = format!("shortest map with less than {STARTING_MB} MB, or set-up or clean-up task, of this log");
+        let from =
+            format!("shortest map with less than {STARTING_MB} MB of this log, and what so little data does not tell");
         self.tell("profile.map_fixed_s", fixed, from);
     }
 
@@ -112,7 +113,7 @@ impl Maker {
         let times: Vec<f64> = job.reduces.iter().map(own).collect();
         let n = times.len() as f64;
         let (whole, interval) = self.mean(&times).unwrap_or((0.0, None));
-        let fixed = job.cluster.reduce_fixed_s.unwrap_or(0.0).min(whole);
+        let fixed = fixed_s(whole, job.cluster.reduce_fixed_s, spn_gc::shuffled_mb(plan));
         let value = (whole - fixed) * n;
         self.plan.profile.reduce_cpu_s = value;
         let interval = interval.map(|(low, high)| ((low - fixed).max(0.0) * n, (high - fixed) * n));
@@ -122,7 +123,9 @@ impl Maker {
             job.reduces.iter().filter_map(|reduce| Some(reduce.after_maps_s - reduce.reduce_s?)).collect();
         let fetch = (mean(&waits) - before).max(0.0);
         (self.plan.framework.reduce_fixed_s, self.plan.framework.reduce_fetch_s) = (fixed, fetch);
-        let from = format!("shortest reduce phase with less than {STARTING_MB} MB of this log");
+        let from = format!(
+            "shortest reduce phase with less than {STARTING_MB} MB of this log, and what so little data does not tell"
+        );
         self.tell("framework.reduce_fixed_s", fixed, from);
         let from = "shuffle and sort after the last map, less phases 7 and 8";
         self.tell("framework.reduce_fetch_s", fetch, from);
@@ -134,8 +137,12 @@ impl Maker {
         let maps = Waits::new(maps, self.plan.map_slots(), job.load_s);
         let spans: Vec<_> = job.reduces.iter().map(|task| (task.launch_s, task.launch_s + task.wall_s)).collect();
         let reduces = Waits::new(spans.iter().copied(), self.plan.reduce_slots(), job.last_map_s);
+        // the first launch waits for nothing; a job of one map tells nothing of the others
+        let first = self.plan.map_slots().min(job.maps.len() as u64) as f64;
         let framework = &mut self.plan.framework;
-        (framework.map_wait_s, framework.map_refill_s) = (maps.first_s, maps.refill_s);
+        let of_others = job.cluster.map_wait_s.unwrap_or(0.0);
+        framework.map_wait_s = if first > 1.0 { maps.first_s * first / (first - 1.0) } else { of_others };
+        framework.map_refill_s = maps.refill_s;
         (framework.reduce_refill_s, framework.cleanup_s) = (reduces.refill_s, job.cleanup_s);
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
         let hidden = plan
@@ -175,6 +182,13 @@ impl Maker {
             "model.distribution: times of tasks and waits as they were seen; what happens once has its measured length",
         );
     }
+}
+
+/// The part of a task's mean time `whole_s` that does not grow with its data: that of tasks with little data, and what the task's own
+/// data do not tell. A task of less than 16 MB tells a rate as one of 16 MB would: its time is that of starting, above all.
+fn fixed_s(whole_s: f64, starting_s: Option<f64>, mb: f64) -> f64 {
+    let grows = (whole_s - starting_s.unwrap_or(0.0)).max(0.0);
+    whole_s - grows * (mb / STARTING_MB).min(1.0)
 }
 
 /// When the first reduces may be launched \[s\]: when Hadoop's default share of the maps has ended.

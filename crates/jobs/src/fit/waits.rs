@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::estimate::quantile_of_sorted;
 use crate::trace::analysis::most_at_once;
 use crate::trace::{Attempt, JobTrace, Metric, StageKind};
 
@@ -37,6 +38,8 @@ pub struct ObservedCluster {
     pub map_fixed_s: Option<f64>,
     /// The part of a reduce phase that does not depend on its data \[s\], likewise.
     pub reduce_fixed_s: Option<f64>,
+    /// Median over the jobs with several maps of the mean time from the first launch to the others of the first wave \[s\].
+    pub map_wait_s: Option<f64>,
 }
 
 /// What the jobs of a log, those with an id that `counts`, tell about their cluster.
@@ -44,9 +47,13 @@ pub fn observe_cluster(trace: &JobTrace, counts: impl Fn(&str) -> bool) -> Obser
     let mut nodes = BTreeSet::new();
     let mut spans: [BTreeMap<_, Vec<(i64, i64)>>; 2] = Default::default();
     let mut shortest = [None, None, None];
+    let mut waves = Vec::new();
     for (id, stage) in trace.stages_with_ids() {
         if !trace.applications.get(stage.application.index()).is_some_and(|application| counts(&application.id)) {
             continue;
+        }
+        if stage.kind == StageKind::Map {
+            waves.extend(first_wave_s(trace.attempts_of(id)));
         }
         for attempt in trace.attempts_of(id) {
             let Some((launch, finish)) = attempt.launch().zip(attempt.finish()) else { continue };
@@ -76,7 +83,22 @@ pub fn observe_cluster(trace: &JobTrace, counts: impl Fn(&str) -> bool) -> Obser
         reduce_slots: slots(&spans[1]),
         map_fixed_s: map.or(other),
         reduce_fixed_s: reduce.or(other),
+        map_wait_s: quantile_of_sorted(&sorted(waves), 0.5).ok(),
     }
+}
+
+/// Mean time from the first launch to the others before the first end \[s\]; none of one launch.
+fn first_wave_s(attempts: &[Attempt]) -> Option<f64> {
+    let first = attempts.iter().filter_map(Attempt::launch).min()?;
+    let end = attempts.iter().filter(|a| a.succeeded()).filter_map(Attempt::finish).min()?;
+    let launches = attempts.iter().filter_map(Attempt::launch).filter(|launch| *launch <= end);
+    let after: Vec<f64> = launches.map(|launch| launch.seconds_since(first)).collect();
+    (after.len() > 1).then(|| after.iter().sum::<f64>() / (after.len() - 1) as f64)
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
 }
 
 /// The time of a task with little data \[s\]: a whole map, set-up or clean-up, the reduce phase of a reduce.
@@ -101,7 +123,7 @@ pub(super) struct Waits {
     pub(super) of_launch: Vec<f64>,
     /// Mean wait of the first task of each slot \[s\].
     pub(super) first_s: f64,
-    /// Mean wait of the later ones \[s\]; that of the first where there are none.
+    /// Mean wait of the later ones \[s\]; 0 where there are none: a tracker asks for work when a task ends.
     pub(super) refill_s: f64,
 }
 
@@ -116,9 +138,8 @@ impl Waits {
         let free = |i: usize| i.checked_sub(slots).map_or(0.0, |before| ends[before]);
         let of_launch: Vec<f64> = launches.iter().enumerate().map(|(i, launch)| (launch - free(i)).max(0.0)).collect();
         let (first, later) = of_launch.split_at(slots.min(of_launch.len()));
-        let first_s = mean(first);
-        let refill_s = if later.is_empty() { first_s } else { mean(later) };
-        Self { first_s, refill_s, of_launch }
+        let (first_s, refill_s) = (mean(first), mean(later));
+        Self { of_launch, first_s, refill_s }
     }
 }
 
@@ -139,7 +160,7 @@ mod tests {
         assert_eq!(waits.of_launch, [0.0, 1.0, 0.5, 0.0, 2.0]);
         assert!((waits.first_s - 0.5).abs() < 1e-12 && (waits.refill_s - 2.5 / 3.0).abs() < 1e-12);
         let all_at_once = Waits::new(spans[..2].iter().copied(), 4, 9.0);
-        assert_eq!((all_at_once.first_s, all_at_once.refill_s), (1.5, 1.5));
+        assert_eq!((all_at_once.first_s, all_at_once.refill_s), (1.5, 0.0));
         let early = Waits::new([(1.0, 20.0)].into_iter(), 1, 10.0);
         assert_eq!(early.of_launch, [0.0]);
     }

@@ -4,6 +4,8 @@
 //! other jobs of its history: a time per job and a time per wave of maps or reduces, which make the sum of the relative deviations least
 //! (weighted medians, which a few wild jobs do not move). A job's own residual never counts for its own plan.
 
+use std::time::Duration;
+
 use crate::error::StudyError;
 use crate::fit::FittedJob;
 use crate::job_time::job::{EstimateMethod, estimate_job};
@@ -13,6 +15,8 @@ use crate::watch::Unwatched;
 
 /// Replications of a check: the mean of a fitted job is known to 1% or so.
 pub const CHECK_REPLICATIONS: u64 = 400;
+/// Wall time for a job's replications: those of a job of thousands of tasks are fewer.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// Jobs from which two constants can be told apart.
 const ENOUGH_FOR_WAVES: usize = 8;
 /// Rounds of the two medians in turn; they settle in a few.
@@ -46,7 +50,7 @@ pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
 ///
 /// As [`estimate_job`]; [`StudyError::NoReplication`] if none was finished.
 pub fn mean_of(plan: &Plan) -> Result<f64, StudyError> {
-    let ensemble = Ensemble { replications: CHECK_REPLICATIONS, ..Ensemble::default() };
+    let ensemble = Ensemble { replications: CHECK_REPLICATIONS, max_wall: Some(PATIENCE), ..Ensemble::default() };
     estimate_job(plan, EstimateMethod::Simulate, &ensemble, &Unwatched)?.mean().ok_or(StudyError::NoReplication)
 }
 
