@@ -11,11 +11,11 @@ use tailspn::report::{fit_job_report, fit_report};
 use tailspn::trace::JobTrace;
 
 use crate::cli::args::FitArgs;
-use crate::cli::estimate::estimate_failure;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::study::estimate_failure;
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
