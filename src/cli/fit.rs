@@ -16,6 +16,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::study::estimate_failure;
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 

@@ -26,6 +26,11 @@ fn histories() -> Vec<(String, JobTrace)> {
     files.sort();
     let read = |path: &PathBuf| {
         let trace = read(path, &ReadOptions::default(), &Unwatched).ok().filter(is_mapreduce)?;
+        // the command refuses traces that hold a job several times
+        let ids: BTreeSet<_> = trace.applications.iter().map(|application| &application.id).collect();
+        if ids.len() < trace.applications.len() {
+            return None;
+        }
         Some((path.file_name()?.to_string_lossy().into_owned(), trace))
     };
     files.iter().filter_map(read).collect()
@@ -151,6 +156,11 @@ fn planned(
     plan
 }
 
+/// Maps, reduces and tenths of a MB as words.
+fn size((maps, reduces, tenths): (usize, usize, u64)) -> String {
+    format!("{maps} maps of {:.1} MB, {reduces} reduces", tenths as f64 / 10.0)
+}
+
 /// Half the range over the median.
 fn spread(times: &[f64]) -> f64 {
     let (least, most) = times.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), time| (a.min(*time), b.max(*time)));
@@ -200,9 +210,6 @@ fn jobs_of_one_size_predict_another() {
             (covered, runs) = (covered + inside, runs + all);
             fine += usize::from(error.abs() <= repeats.max(0.15));
             errors.push(error);
-            let size = |(maps, reduces, tenths): (usize, usize, u64)| {
-                format!("{maps} maps of {:.1} MB, {reduces} reduces", tenths as f64 / 10.0)
-            };
             println!(
                 "| {log} | {program} | {}, {} jobs | {}, {} jobs | {:.1} | {:.1} | {:+.0}% | {:.0}% | {inside} of {all} |",
                 size(from),

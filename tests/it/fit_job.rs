@@ -228,7 +228,7 @@ fn text_history_and_rumen_trace_of_a_job_give_the_same_plan() {
         fitted(&trace, Some("job_200904211745_0002"), None).plan
     };
     let (text, rumen) = (plan("sample-job-tracker-logs.gz"), plan("job-tracker-logs-trace-output.gz"));
-    assert_eq!((text.profile.maps, text.job.reduces, text.cluster.node[0].count), (20, 1, 19));
+    assert_eq!((text.profile.maps, text.job.reduces, text.cluster.node[0].count), (20, 1, 253));
     assert!(text.profile.map_cpu_s > 4.0 && text.profile.map_cpu_s < 6.0);
     assert_eq!(text.framework, rumen.framework);
     assert_eq!(text.profile, rumen.profile);

@@ -145,7 +145,8 @@ impl Waits {
 
 /// The mean; 0 of none.
 pub(super) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+    // an empty sum is -0
+    values.iter().sum::<f64>() / values.len().max(1) as f64 + 0.0
 }
 
 #[cfg(test)]
