@@ -5,11 +5,11 @@ use std::cell::{Cell, OnceCell};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::formats::pipe::collect::{RawNet, RawNode, RawParameter, RawPlace, RawTransition};
 use crate::formats::pipe::names::NameTable;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::raw::{RawNet, RawNode, RawParameter, RawPlace, RawTransition};
 use crate::formats::pipe::values::{Entry, What, class_list, count, inside};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, Leaf, Names};

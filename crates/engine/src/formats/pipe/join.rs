@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::formats::pipe::assemble::{Assembler, Node};
-use crate::formats::pipe::collect::{RawArc, RawNet, RawReference};
 use crate::formats::pipe::names::arc_weight;
 use crate::formats::pipe::options::Reading;
 use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::raw::{RawArc, RawNet, RawReference};
 use crate::formats::pipe::resolve::number;
 use crate::formats::pipe::values::{What, class_list, inside};
 use crate::formats::pipe::xml::Text;

@@ -62,6 +62,7 @@ mod notes;
 mod options;
 mod pnml;
 mod problem;
+mod raw;
 mod read;
 mod resolve;
 mod tapaal;

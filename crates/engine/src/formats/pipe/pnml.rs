@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::formats::pipe::collect::Collector;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::problem::{Fault, Oddity};
+use crate::formats::pipe::raw::Stochastic;
 use crate::formats::pipe::xml::{Element, Text};
 use crate::net::{Delay, Law, Memory, Servers, StateGroup, Timing};
 
@@ -19,16 +20,6 @@ const COLOUR_PARTS: [&str; 6] = ["variable", "expression", "tuple", "object", "t
 /// What distributions of pm4py are not read.
 const READABLE: &str = "distributions other than IMMEDIATE, EXPONENTIAL (rate), DETERMINISTIC (delay), UNIFORM (low;width), \
                         LOGNORMAL (shape;0;scale) and GAMMA (stages;0;scale)";
-
-/// The stochastic part that pm4py and ProM give a transition.
-#[derive(Clone, Debug)]
-pub(super) struct Stochastic<'t> {
-    tag: Range<usize>,
-    kind: Option<Text<'t>>,
-    parameters: Option<Text<'t>>,
-    weight: Option<Text<'t>>,
-    priority: Option<Text<'t>>,
-}
 
 impl<'t> Collector<'_, '_, 't> {
     /// Refuses the file because of `what`, a part of `formalism`.

@@ -5,11 +5,11 @@
 //! places and transitions by name; the others are named `component.id` where there are several components.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
-use crate::formats::pipe::collect::{Collector, RawArc, RawNet, RawNode, RawPlace, RawTransition};
+use crate::formats::pipe::collect::Collector;
 use crate::formats::pipe::instructions::Instructions;
 use crate::formats::pipe::problem::Oddity;
+use crate::formats::pipe::raw::{Component, RawArc, RawNet, RawNode, RawPlace, RawTransition, Tapaal};
 use crate::formats::pipe::values::drawn;
 use crate::formats::pipe::xml::{Element, Text};
 use crate::net::{Annotation, Point};
@@ -18,30 +18,6 @@ const TIMED_ARC: &str = "timed-arc Petri nets (only TAPAAL nets without ages)";
 const GAMES: &str = "games";
 const COLOURED: &str = "coloured nets";
 const STOCHASTIC: &str = "stochastic timed-arc Petri nets";
-
-/// What a file of TAPAAL says besides its nets.
-#[derive(Debug, Default)]
-pub(super) struct Tapaal<'t> {
-    /// Whether the open component is inactive.
-    pub(super) skipping: bool,
-    components: Vec<Component>,
-    shared_places: HashSet<String>,
-    shared_transitions: HashSet<String>,
-    constants: HashMap<String, Text<'t>>,
-    /// The first transition with a delay distribution.
-    distribution: Option<(Range<usize>, String)>,
-    /// Whether the file says that it is stochastic.
-    stochastic: Option<bool>,
-}
-
-/// A component and how many parts of the file stand before it.
-#[derive(Debug)]
-struct Component {
-    name: String,
-    places: usize,
-    transitions: usize,
-    arcs: usize,
-}
 
 impl<'t> Collector<'_, '_, 't> {
     /// Notes where the parts of a net begin.

@@ -1,0 +1,128 @@
+//! The parts of a file as they stand there, before ids are looked up.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::formats::pipe::dialect::Traces;
+use crate::formats::pipe::instructions::Instructions;
+use crate::formats::pipe::xml::Text;
+use crate::net::{Annotation, PathPoint, Point, StateGroup, TokenClass};
+
+/// What places and transitions share.
+#[derive(Debug)]
+pub(super) struct RawNode<'t> {
+    pub(super) id: Text<'t>,
+    pub(super) tag: Range<usize>,
+    pub(super) name: String,
+    pub(super) position: Option<Point>,
+    pub(super) label_offset: Point,
+    pub(super) instructions: Instructions<'t>,
+}
+
+/// A place as it stands in the file.
+#[derive(Debug)]
+pub(super) struct RawPlace<'t> {
+    pub(super) node: RawNode<'t>,
+    pub(super) marking: Option<Text<'t>>,
+    pub(super) capacity: Option<Text<'t>>,
+}
+
+/// A transition as it stands in the file.
+#[derive(Debug)]
+pub(super) struct RawTransition<'t> {
+    pub(super) node: RawNode<'t>,
+    pub(super) orientation: i32,
+    pub(super) rate: Option<Text<'t>>,
+    pub(super) rate_definition: Option<Text<'t>>,
+    pub(super) timed: Option<bool>,
+    pub(super) infinite_server: bool,
+    pub(super) priority: Option<Text<'t>>,
+    pub(super) fixed_delay: Option<Text<'t>>,
+    pub(super) stochastic: Option<Stochastic<'t>>,
+}
+
+/// An arc as it stands in the file, or in an instruction.
+#[derive(Debug)]
+pub(super) struct RawArc<'t> {
+    pub(super) id: Option<Text<'t>>,
+    pub(super) tag: Range<usize>,
+    pub(super) source: Text<'t>,
+    pub(super) target: Text<'t>,
+    pub(super) kind: Option<Text<'t>>,
+    pub(super) weight: Option<Text<'t>>,
+    pub(super) path: Vec<PathPoint>,
+    pub(super) tagged: bool,
+    pub(super) instructions: Instructions<'t>,
+}
+
+/// A rate parameter as it stands in the file.
+#[derive(Debug)]
+pub(super) struct RawParameter<'t> {
+    pub(super) name: Text<'t>,
+    pub(super) id: Option<Text<'t>>,
+    pub(super) value: Text<'t>,
+    /// Whether the value names parts by position.
+    pub(super) by_position: bool,
+    pub(super) position: Option<Point>,
+}
+
+/// A reference node of PNML.
+#[derive(Debug)]
+pub(super) struct RawReference<'t> {
+    pub(super) id: Text<'t>,
+    pub(super) target: Text<'t>,
+    pub(super) kind: &'static str,
+}
+
+/// Everything in a file.
+#[derive(Debug, Default)]
+pub(super) struct RawNet<'t> {
+    pub(super) name: String,
+    pub(super) nets: usize,
+    pub(super) classes: Vec<(TokenClass, Range<usize>)>,
+    pub(super) parameters: Vec<RawParameter<'t>>,
+    pub(super) places: Vec<RawPlace<'t>>,
+    pub(super) transitions: Vec<RawTransition<'t>>,
+    pub(super) arcs: Vec<RawArc<'t>>,
+    pub(super) references: Vec<RawReference<'t>>,
+    pub(super) annotations: Vec<Annotation>,
+    pub(super) groups: Vec<StateGroup>,
+    pub(super) traces: Traces,
+    pub(super) tapaal: Tapaal<'t>,
+    /// Whether a part has `<?tailspn …?>` instructions.
+    pub(super) instructed: bool,
+}
+
+/// The stochastic part that pm4py and ProM give a transition.
+#[derive(Clone, Debug)]
+pub(super) struct Stochastic<'t> {
+    pub(super) tag: Range<usize>,
+    pub(super) kind: Option<Text<'t>>,
+    pub(super) parameters: Option<Text<'t>>,
+    pub(super) weight: Option<Text<'t>>,
+    pub(super) priority: Option<Text<'t>>,
+}
+
+/// What a file of TAPAAL says besides its nets.
+#[derive(Debug, Default)]
+pub(super) struct Tapaal<'t> {
+    /// Whether the open component is inactive.
+    pub(super) skipping: bool,
+    pub(super) components: Vec<Component>,
+    pub(super) shared_places: HashSet<String>,
+    pub(super) shared_transitions: HashSet<String>,
+    pub(super) constants: HashMap<String, Text<'t>>,
+    /// The first transition with a delay distribution.
+    pub(super) distribution: Option<(Range<usize>, String)>,
+    /// Whether the file says that it is stochastic.
+    pub(super) stochastic: Option<bool>,
+}
+
+/// A component and how many parts of the file stand before it.
+#[derive(Debug)]
+pub(super) struct Component {
+    pub(super) name: String,
+    pub(super) places: usize,
+    pub(super) transitions: usize,
+    pub(super) arcs: usize,
+}
