@@ -10,11 +10,12 @@ use tailspn::report::{
 };
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Question, RunError, Unwatched, run as replicate};
 
-use crate::cli::args::{CheckArgs, NetArgs, ReadAs};
+use crate::cli::args::{CheckArgs, NetArgs};
 use crate::cli::exit::Exit;
 use crate::cli::load::{Loaded, compile_net, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
+use crate::cli::values::ReadAs;
 
 /// Firings of the trial that looks for faults.
 const TRIAL: u64 = 100_000;

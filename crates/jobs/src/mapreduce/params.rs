@@ -273,6 +273,7 @@ pub struct Model {
 impl Default for Model {
     fn default() -> Self {
         Self {
+            slowstart: None,
             slots: true,
             reduce_on_gpu: false,
             locality: Locality::default(),

@@ -7,7 +7,7 @@ use crate::job_time::question::{collected, group};
 use crate::mapreduce::{
     AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards, job_net, seeded_phase_times,
 };
-use crate::sim::{CriticalPath, Ensemble, Group, Question, Run, run};
+use crate::sim::{CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
 use crate::solve::{Bounded, CompletionTime, GridSettings, completion_time, is_series_parallel};
 use crate::units::{Probability, Seconds};
 use crate::watch::Watch;
@@ -197,18 +197,18 @@ pub fn estimate_job(
     if method == EstimateMethod::Exact && estimate.exact.is_some() {
         return Ok(estimate);
     }
-    let program = compile(&estimate.net.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
     if method == EstimateMethod::Exact {
         let formula = estimate.no_formula.take().unwrap_or_default();
+        let program = compile(&estimate.net.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
         let time = completion_time(&program, &GridSettings::default());
         let time = time.map_err(|parts| StudyError::NoExactTime { formula, parts: parts.to_string() })?;
         estimate.exact = Some(ExactJobTime::Parts(time));
+        return Ok(estimate);
     }
-    if method != EstimateMethod::Exact {
-        estimate.simulated = Some(simulate(&plan, &estimate.net, &program, ensemble, watch)?);
-    }
-    estimate.has_parts =
-        method == EstimateMethod::Auto && estimate.exact.is_none() && is_series_parallel(&program).is_ok();
+    let (simulated, prepared) = simulate(&plan, &estimate.net, ensemble, watch)?;
+    let unknown = method == EstimateMethod::Auto && estimate.exact.is_none() && prepared.folding().is_none();
+    estimate.has_parts = unknown && is_series_parallel(&prepared.program).is_ok();
+    estimate.simulated = Some(simulated);
     Ok(estimate)
 }
 
@@ -230,17 +230,21 @@ pub fn job_and_net(plan: &Plan) -> Result<(JobPhases, JobNet), StudyError> {
 /// [`StudyError::Model`] for a plan without a net, or replications that cannot be run.
 pub fn job_times(plan: &Plan, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
     let (_, job) = job_and_net(plan)?;
-    let program = compile(&job.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
-    Ok(run(&program, &Question::default(), ensemble, watch)?)
+    let prepared = prepared(plan, &job, &Question::default())?;
+    Ok(prepared.unfold(run(&prepared.program, &prepared.question, ensemble, watch)?))
+}
+
+/// A job's net and a question, compiled. Tasks that wait for slots are counted where the question does not tell them apart.
+fn prepared(plan: &Plan, job: &JobNet, question: &Question) -> Result<Prepared, StudyError> {
+    Prepared::new(&job.net, question, plan.waits()).map_err(|problems| StudyError::Model(problems.to_string()))
 }
 
 fn simulate(
     plan: &Plan,
     job: &JobNet,
-    program: &Program,
     ensemble: &Ensemble,
     watch: &dyn Watch,
-) -> Result<SimulatedJob, StudyError> {
+) -> Result<(SimulatedJob, Prepared), StudyError> {
     let rewards = if job.attempts.is_empty() {
         Vec::new()
     } else {
@@ -250,12 +254,13 @@ fn simulate(
     // one group of transitions per phase, in the order of the phases
     let groups = job.phases.iter().map(|(phase, transitions)| group(phase.name(), transitions)).collect();
     let question = Question { groups, rewards: collected, ..Question::default() };
-    let run = run(program, &question, ensemble, watch)?;
-    let critical_path = critical_path(program, &question.groups, &run).map_err(|reason| match plan.model.slots {
-        true => "tasks wait for slots (`model.slots`), in an order that each run decides".to_owned(),
-        false => reason,
-    });
-    Ok(SimulatedJob { run, question, rewards, critical_path })
+    let prepared = prepared(plan, job, &question)?;
+    let run = run(&prepared.program, &prepared.question, ensemble, watch)?;
+    let critical_path = match plan.model.slots {
+        true => Err("tasks wait for slots (`model.slots`), in an order that each run decides".to_owned()),
+        false => critical_path(&prepared.program, &question.groups, &run),
+    };
+    Ok((SimulatedJob { run: prepared.unfold(run), question, rewards, critical_path }, prepared))
 }
 
 /// Returns where the time goes in the first replications of the run; for nets that the schedule engine cannot run, why not.
