@@ -11,7 +11,6 @@ use tailspn::report::{fit_job_report, fit_report};
 use tailspn::trace::JobTrace;
 
 use crate::cli::args::FitArgs;
-use crate::cli::study::estimate_failure;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};

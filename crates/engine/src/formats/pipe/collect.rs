@@ -1,6 +1,5 @@
 //! First pass over a file: takes every part as it stands there.
 
-
 use crate::formats::pipe::instructions::Instructions;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
