@@ -34,7 +34,9 @@ fn help_of_devices_and_bench() {
 #[test]
 fn a_job_has_the_same_numbers_on_both() {
     let name = adapter();
-    let numbers = |args: &[&str]| data(&[&["estimate", "--reps=5000", "--csv"], args].concat());
+    // all tasks at once: the schedule engine
+    let plan = "models/mapreduce/all-at-once.toml";
+    let numbers = |args: &[&str]| data(&[&["estimate", plan, "--reps=5000", "--csv"], args].concat());
     let without_cost =
         |text: String| text.lines().filter(|line| !line.contains("ratio")).collect::<Vec<_>>().join("\n");
     let on_cpu = without_cost(numbers(&["--backend=cpu"]));

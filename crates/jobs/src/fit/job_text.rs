@@ -100,7 +100,7 @@ mod tests {
         plan.cluster.node[0].count = 7;
         plan.cluster.node[0].network_mb_per_s = 90.25;
         plan.model.distribution.to_gpu = PhaseLaw::Lognormal { cv: 0.25 };
-        plan.model.slots = true;
+        plan.model.slots = false;
         let value = FittedValue {
             key: "cluster.node.network_mb_per_s",
             value: 90.25,
@@ -112,7 +112,7 @@ mod tests {
         let line = |key: &str| text.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
         assert!(line("network_mb_per_s").ends_with("# 88.12 to 92.00; bytes over time"), "{}", line("network"));
         assert!(line("disk_read_mb_per_s").ends_with("# HR; default"));
-        assert!(line("slots = true").contains("see the notes"));
+        assert!(line("slots = false").contains("see the notes"));
         assert!(text.starts_with("# l: the plan of job_1, fitted to its run of 11.000 s.\n# * a note\n"));
     }
 

@@ -480,7 +480,8 @@ mod tests {
 
     #[test]
     fn plans_without_an_exact_law_say_why() {
-        let slots = of_text(&format!("{MEANS}[model]\nslots = true"));
+        assert!(of_text(&format!("{MEANS}[model]\nslots = true")).is_ok(), "each task has a slot");
+        let slots = of_text(&format!("{MEANS}[model]\nslots = true\n[[cluster.node]]\nmap_slots = 3"));
         assert_eq!(slots.unwrap_err(), JobTimeError::Slots);
         let law = of_text(&format!("{MEANS}[model.distribution]\ngpu = {{ lognormal = {{ cv = 0.5 }} }}"));
         assert_eq!(law.unwrap_err(), JobTimeError::Law { phase: Phase::Gpu, law: "lognormal" });

@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(tasks_at(&job, "gpus1", ArcKind::Output, "toHost"), fast);
         assert!(job.net.find_transition("startGpu2").is_none());
         // without slots, and with one kind of worker
-        let mut plan = Plan::from_toml("[job]\ninput_mb = 192\nreduces = 2").unwrap();
+        let mut plan = Plan::from_toml("[job]\ninput_mb = 192\nreduces = 2\n[model]\nslots = false").unwrap();
         plan.cluster.node[0].gpus = Some(1);
         let job = made(&plan);
         assert_eq!((tokens(&job, "gpus"), tokens(&job, "mapSlots")), (Some(4), None));

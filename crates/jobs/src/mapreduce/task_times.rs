@@ -484,8 +484,8 @@ mod tests {
             ]
         );
         assert_eq!(said("job.input_mb = 640\nmodel.slots = false"), [""; 0]);
-        let unequal = "[[cluster.node]]\n[[cluster.node]]\ngpu_speed = 0.5";
-        assert!(said(unequal)[0].starts_with("workers differ, and each task is assigned"));
+        let unequal = "cluster.replicas = 2\n[[cluster.node]]\n[[cluster.node]]\ngpu_speed = 0.5";
+        assert!(said(unequal)[0].starts_with("workers differ, and each task is assigned"), "{:?}", said(unequal));
     }
 
     #[test]

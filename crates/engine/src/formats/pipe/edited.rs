@@ -6,27 +6,24 @@
 
 use crate::formats::pipe::assemble::Spans;
 use crate::formats::pipe::notes::Notes;
-use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::Oddity;
-use crate::formats::pipe::read::read;
 use crate::formats::pipe::write::{Target, WriteOptions, write};
-use crate::net::Net;
+use crate::net::{Delay, Memory, Net, Timing};
 
-/// Notes the first place or transition whose elements contradict its instructions.
+/// Notes the first place or transition whose elements contradict its instructions. `as_pipe` reads a file as PIPE does, by its
+/// elements alone.
 pub(super) fn note_contradictions(
     bytes: &[u8],
     net: &Net,
-    options: &ReadOptions,
     spans: &Spans,
     notes: &mut Notes<'_>,
+    as_pipe: impl Fn(&[u8]) -> Option<Net>,
 ) {
-    let options = ReadOptions { instructions: Reading::Pipe43, ..options.clone() };
-    let Ok(file) = read(bytes, &options) else { return };
+    let Some(file) = as_pipe(bytes) else { return };
     // the targets write rates in their own ways; the right one has the fewest differences
     let differences = [Target::Pipe4, Target::Pipe5].into_iter().filter_map(|target| {
         let written = write(net, &WriteOptions { target, ..WriteOptions::default() });
-        let again = read(written.xml.as_bytes(), &options).ok()?.net;
-        Some(differing(&file.net, &again))
+        Some(differing(&file, &as_pipe(written.xml.as_bytes())?, net))
     });
     let Some((places, transitions)) = differences.min_by_key(|(p, t)| p.len() + t.len()) else { return };
     let place_span = |id: &String| spans.places.get(net.find_place(id)?.index());
@@ -46,14 +43,26 @@ pub(super) fn note_contradictions(
 }
 
 /// Ids of the places and transitions that differ in what they mean.
-fn differing(file: &Net, again: &Net) -> (Vec<String>, Vec<String>) {
+fn differing(file: &Net, again: &Net, net: &Net) -> (Vec<String>, Vec<String>) {
     let places = file.places().iter().filter(|place| {
         let other = again.find_place(&place.id).map(|id| again.place(id));
         other.is_none_or(|other| (&other.initial, other.capacity) != (&place.initial, place.capacity))
     });
     let transitions = file.transitions().iter().filter(|transition| {
         let other = again.find_transition(&transition.id).map(|id| again.transition(id));
-        other.is_none_or(|other| other.timing != transition.timing)
+        let plain = net.find_transition(&transition.id).and_then(|id| with_its_mean(&net.transition(id).timing));
+        other.is_none_or(|other| other.timing != transition.timing) && plain.as_ref() != Some(&transition.timing)
     });
     (places.map(|p| p.id.clone()).collect(), transitions.map(|t| t.id.clone()).collect())
+}
+
+/// An exponential delay with the mean and the servers of another one, as files written by hand have it.
+fn with_its_mean(timing: &Timing) -> Option<Timing> {
+    match timing {
+        Timing::Timed { delay: Delay::General(law), servers, .. } => {
+            let rate = (1.0 / law.mean()).into();
+            Some(Timing::Timed { delay: Delay::Exponential { rate }, servers: *servers, memory: Memory::Enabling })
+        }
+        _ => None,
+    }
 }

@@ -7,7 +7,7 @@ use crate::formats::pipe::edited::note_contradictions;
 use crate::formats::pipe::encoding::decode_noting;
 use crate::formats::pipe::join::Joiner;
 use crate::formats::pipe::notes::Notes;
-use crate::formats::pipe::options::ReadOptions;
+use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity, ReadError, Warning};
 use crate::formats::pipe::xml::stream;
 use crate::net::Net;
@@ -74,7 +74,8 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     let spans = if raw.instructed { std::mem::take(&mut assembler.spans) } else { Spans::default() };
     let net = assembler.build();
     if let Some(net) = net.as_ref().filter(|_| raw.instructed && !notes.refused()) {
-        note_contradictions(bytes, net, options, &spans, &mut notes);
+        let as_pipe = ReadOptions { instructions: Reading::Pipe43, ..options.clone() };
+        note_contradictions(bytes, net, &spans, &mut notes, |bytes| Some(read(bytes, &as_pipe).ok()?.net));
     }
     match net {
         Some(net) if !notes.refused() => Ok(ReadNet { net, dialect, warnings: notes.into_warnings() }),
