@@ -95,6 +95,7 @@ pub(crate) struct Split {
     pub(crate) kind: Vec<Kind>,
     /// Per state: whether a target can be reached from it, itself included.
     pub(crate) hopeful: Vec<bool>,
+    components: Components,
 }
 
 impl Split {
@@ -135,11 +136,24 @@ impl Split {
             });
         }
         let hopeful = components.of.iter().map(|&c| component_hopeful[c as usize]).collect();
-        Ok(Self { kind, hopeful })
+        Ok(Self { kind, hopeful, components })
     }
 
     pub(crate) fn transient(&self) -> Vec<u32> {
         (0..).zip(&self.kind).filter(|(_, kind)| **kind == Kind::Transient).map(|(state, _)| state).collect()
+    }
+
+    /// The states that have a number, by that number: each after those that it leads to. None if there are circles among them.
+    pub(crate) fn in_order(&self, number: &[u32]) -> Option<Vec<u32>> {
+        let mut order = Vec::new();
+        for c in 0..self.components.count() {
+            match *self.components.states.row(c) {
+                [state] => order.extend(Some(number[state as usize]).filter(|&number| number != OUTSIDE)),
+                ref circle if circle.iter().any(|&state| number[state as usize] != OUTSIDE) => return None,
+                _ => {}
+            }
+        }
+        Some(order)
     }
 
     /// Whether a target is reached with probability 1.

@@ -16,6 +16,7 @@ mod averages;
 mod cases;
 mod chain;
 mod components;
+mod cosine;
 mod coverability;
 mod elimination;
 mod entered;

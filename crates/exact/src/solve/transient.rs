@@ -99,6 +99,11 @@ impl Uniformised {
         Self { incoming: Incoming::of(rates), stay, rate }
     }
 
+    /// Rates and states that a jump looks at.
+    pub(crate) fn rates(&self) -> usize {
+        self.incoming.count() + self.stay.len()
+    }
+
     /// Whether `needed` jumps are more than allowed, with no prospect of settling before in reasonable time.
     pub(crate) fn is_hopeless(&self, needed: f64, settings: &TransientSettings) -> bool {
         let allowed = settings.jumps as f64;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A word of this crate in a report, such as the name of an engine; of a report that was read, it is the file's.
 pub type Word = Cow<'static, str>;
@@ -32,6 +32,12 @@ pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
     let mut text = serde_json::to_string_pretty(&Versioned { format_version: FORMAT_VERSION, kind, report })?;
     text.push('\n');
     Ok(text)
+}
+
+/// Writes a count as a whole number, up to where whole numbers are exact.
+pub(crate) fn whole<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+    let exact = (0.0..=9_007_199_254_740_992.0).contains(value) && value.fract() == 0.0;
+    if exact { to.serialize_u64(*value as u64) } else { to.serialize_f64(*value) }
 }
 
 /// Returns the word that JSON has for a value of an enum without data.

@@ -34,6 +34,9 @@ pub struct PassageSection {
     pub curve: Vec<CdfPoint>,
     /// Bound of the error of the distribution function, or of its bounds.
     pub cdf_error: f64,
+    /// How it was found; only by states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cdf_method: Option<Word>,
     /// Width of a step of the grid of times \[s\]; only where the method has one.
     pub grid_step_s: Option<f64>,
     /// Why there are moments, but no quantiles and probabilities.
@@ -72,6 +75,7 @@ pub fn passage_section(
         cdf: Vec::new(),
         curve: Vec::new(),
         cdf_error: 0.0,
+        cdf_method: None,
         grid_step_s: None,
         no_distribution: None,
     };
@@ -80,6 +84,7 @@ pub fn passage_section(
         other => other?,
     }
     section.cdf_error = passage.error();
+    section.cdf_method = section.no_distribution.is_none().then(|| passage.distribution_method().into());
     Ok(section)
 }
 
@@ -134,6 +139,7 @@ pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> R
         cdf: times.iter().map(|&time_s| point(time_s)).collect(),
         curve: line(ends, |time_s| Ok::<_, GridError>(point(time_s)))?,
         cdf_error: CompletionTime::ROUNDING,
+        cdf_method: None,
         grid_step_s: Some(time.step()),
         no_distribution: None,
     })

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::compile::Program;
-use crate::report::json::Word;
+use crate::report::json::{Word, whole};
 use crate::report::passage::PassageSection;
 use crate::report::solve_numbers::{SteadySection, TimeSection, marked};
 use crate::report::summary::{NetSummary, Subject};
@@ -78,7 +78,8 @@ impl MethodRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateSpaceRow {
     /// Tangible markings that were found.
-    pub tangible: usize,
+    #[serde(serialize_with = "whole")]
+    pub tangible: f64,
     /// Of these, how many have all their successors here.
     pub explored: usize,
     /// Vanishing markings that were met.
@@ -101,6 +102,7 @@ pub struct FoldedStates {
     /// States of the folded net.
     pub states: usize,
     /// States of the net itself that they stand for; rounded above 2^40.
+    #[serde(serialize_with = "whole")]
     pub stand_for: f64,
     /// Places of the folded net.
     pub places: usize,
@@ -145,10 +147,11 @@ pub struct MarkingBound {
 }
 
 /// Markings in which nothing can fire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeadMarkings {
     /// How many.
-    pub count: usize,
+    #[serde(serialize_with = "whole")]
+    pub count: f64,
     /// The first: its marked places with their tokens.
     pub marking: Vec<(String, u32)>,
     /// Transitions that lead to it.
@@ -326,7 +329,7 @@ pub fn solve_report(
 fn state_space(space: &StateSpace) -> StateSpaceRow {
     let (vanishing, vanishing_is_exact) = space.vanishing();
     StateSpaceRow {
-        tangible: space.states(),
+        tangible: space.states() as f64,
         explored: space.explored(),
         vanishing,
         vanishing_is_exact,
@@ -347,7 +350,7 @@ fn bounds(space: &StateSpace, program: &Program) -> Result<Vec<MarkingBound>, Ex
 }
 
 fn deadlocks(space: &StateSpace, program: &Program) -> Result<Option<DeadMarkings>, ExploreError> {
-    let count = space.dead().len();
+    let count = space.dead().len() as f64;
     let Some(&first) = space.dead().first() else {
         // of a partial state space, none among those explored says nothing
         return Ok(space.stopped().is_none().then(|| DeadMarkings { count, marking: Vec::new(), path: Vec::new() }));

@@ -50,7 +50,7 @@ impl Report for SolveReport {
         }
         document.table(verdicts(self));
         if let Some(dead) = &self.deadlocks {
-            document.fact("deadlocks", Number::count("/deadlocks/count", dead.count as u64));
+            document.fact("deadlocks", Number::new("/deadlocks/count", dead.count, ""));
         }
         document.table(classes(self));
         self.state_space.iter().for_each(|space| state_space(&mut document, space));
@@ -86,13 +86,13 @@ fn verdict(report: &SolveReport) -> Vec<Piece> {
         None => "",
     };
     let dead = match &report.deadlocks {
-        Some(dead) if dead.count > 0 => counted(dead.count as u128, "deadlock"),
+        Some(dead) if dead.count > 0.0 => counted(dead.count as u128, "deadlock"),
         Some(_) => format!("deadlock-free{live}"),
         None => "no deadlock among the explored states".to_owned(),
     };
     let least = if report.partial { "At least " } else { "" };
-    let states = if space.tangible == 1 { "state" } else { "states" };
-    let number = Number::count("/state_space/tangible", space.tangible as u64);
+    let states = if space.tangible == 1.0 { "state" } else { "states" };
+    let number = Number::new("/state_space/tangible", space.tangible, "");
     let folded = match &report.folded {
         Some(folded) => format!(", folded to {}", count(folded.states as u128)),
         None => String::new(),
@@ -248,7 +248,7 @@ fn verdicts(report: &SolveReport) -> Table {
     match &report.deadlocks {
         None => push("deadlocks", "none among the explored states".into()),
         Some(dead) => {
-            push("deadlocks", Number::count("/deadlocks/count", dead.count as u64).into());
+            push("deadlocks", Number::new("/deadlocks/count", dead.count, "").into());
             first_deadlock(dead).into_iter().for_each(|(name, text)| push(name, text.into()));
         }
     }
@@ -278,7 +278,7 @@ fn coverability(unbounded: &UnboundedRow) -> [String; 2] {
 }
 
 fn first_deadlock(dead: &DeadMarkings) -> Vec<(&'static str, String)> {
-    if dead.count == 0 {
+    if dead.count == 0.0 {
         return Vec::new();
     }
     let marking = if dead.marking.is_empty() { "no tokens at all".to_owned() } else { marking(&dead.marking) };
@@ -311,13 +311,14 @@ fn classes(report: &SolveReport) -> Table {
 
 fn state_space(document: &mut Document<'_>, space: &StateSpaceRow) {
     let at = |name: &str, value: u64| Cell::from(Number::count(format!("/state_space/{name}"), value));
-    let (tangible, edges) = (at("tangible", space.tangible as u64), at("edges", space.edges as u64));
+    let tangible = Cell::from(Number::new("/state_space/tangible", space.tangible, ""));
+    let edges = at("edges", space.edges as u64);
     let keys = [Column::new(""), Column::new("").key("states")];
     let states = Table::new("", "", keys).row(["tangible".into(), tangible.clone()]);
     document.table(states.row(["vanishing".into(), at("vanishing", space.vanishing)]).show(Show::Csv));
     document.fact("edges", edges.clone());
     let mut table = Table::fields("State space").row(["tangible states".into(), tangible]).show(Show::Detail);
-    if space.explored < space.tangible {
+    if (space.explored as f64) < space.tangible {
         table.rows.push(vec!["explored".into(), at("explored", space.explored as u64)]);
     }
     let repeats = if space.vanishing_is_exact { "" } else { " (some counted more than once)" };
@@ -414,7 +415,10 @@ fn provenance(report: &SolveReport) -> Vec<[String; 2]> {
             passage.states.map_or_else(String::new, |states| format!(", {}", counted(states as u128, "state")));
         let distribution = match (passage.grid_step_s, &passage.no_distribution) {
             (Some(step), _) => Some(format!("on a grid of steps of {} s", plain(step))),
-            (None, None) => Some(format!("by uniformisation{states}, error below {:.0e}", passage.cdf_error)),
+            (None, None) => {
+                let method = passage.cdf_method.as_deref().unwrap_or("uniformisation");
+                Some(format!("by {method}{states}, error below {:.0e}", passage.cdf_error))
+            }
             (None, Some(_)) => None,
         };
         rows.extend(distribution.map(|distribution| ("distribution", distribution)));

@@ -44,13 +44,13 @@ impl SolveReport {
         let names = |names: &mut Vec<String>| *names = names.iter().flat_map(|name| view.all(name)).collect();
         self.net = NetSummary { places: net.places().len(), transitions: net.transitions().len(), ..self.net };
         if let Some(row) = &mut self.state_space {
-            row.tangible = folded.stand_for as usize;
+            row.tangible = folded.stand_for;
             row.vanishing_is_exact &= row.vanishing == 0;
         }
         self.bounds = view.bounds(&self.bounds);
         self.safe = self.safe.map(|_| self.bounds.iter().all(|row| row.bound <= 1));
         if let Some(row) = &mut self.deadlocks {
-            row.count = stand_for(folding, space, space.dead().iter().copied()) as usize;
+            row.count = stand_for(folding, space, space.dead().iter().copied());
             let (path, marked) = view.path(&row.path);
             let is_shared = |name: &str| folding.net().find_place(name).is_none_or(|place| !view.is_counted(place));
             row.marking.retain(|(name, _)| is_shared(name));
@@ -60,9 +60,10 @@ impl SolveReport {
         if let Some(row) = &mut self.zero_rates {
             names(&mut row.held);
             names(&mut row.never);
-            row.dead_markings = row.dead_markings.min(self.deadlocks.as_ref().map_or(usize::MAX, |dead| dead.count));
+            let dead = self.deadlocks.as_ref().map_or(f64::INFINITY, |dead| dead.count);
+            row.dead_markings = row.dead_markings.min(dead as usize);
         }
-        let dead = self.deadlocks.as_ref().map_or(0, |dead| dead.count);
+        let dead = self.deadlocks.as_ref().map_or(0.0, |dead| dead.count);
         self.verdicts = self.verdicts.take().and_then(|row| verdicts(row, space, &folded, dead));
         let known = self.verdicts.is_some();
         self.liveness = view.liveness(&self.liveness, known);
@@ -79,14 +80,14 @@ impl SolveReport {
 }
 
 /// Verdicts that need every marking, where they follow from those of the folded net.
-fn verdicts(row: VerdictRow, space: &StateSpace, folded: &FoldedStates, dead: usize) -> Option<VerdictRow> {
+fn verdicts(row: VerdictRow, space: &StateSpace, folded: &FoldedStates, dead: f64) -> Option<VerdictRow> {
     let all = folded.stand_for.min(f64::from(u32::MAX)) as u32;
     if row.reversible {
         return Some(VerdictRow { home_states: all, recurrent_classes: vec![all], ..row });
     }
-    let only_dead = row.recurrent_classes.len() == space.dead().len() && dead as f64 <= MOST_CLASSES;
-    let home_states = u32::from(dead == 1);
-    only_dead.then(|| VerdictRow { home_states, recurrent_classes: vec![1; dead], ..row })
+    let only_dead = row.recurrent_classes.len() == space.dead().len() && dead <= MOST_CLASSES;
+    let home_states = u32::from(dead == 1.0);
+    only_dead.then(|| VerdictRow { home_states, recurrent_classes: vec![1; dead as usize], ..row })
 }
 
 /// A folded net and its original.
