@@ -48,6 +48,31 @@ fn solve_shows_the_time_to_a_goal() {
     assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--until", "#(queue) >= 5", "--csv"]));
 }
 
+/// The values are those of the same nets folded by hand, by another program.
+#[test]
+fn jobs_with_slots_are_solved_by_counting() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("job.xml").to_string_lossy().into_owned();
+    let of_slots = |[map, reduce]: [&str; 2]| {
+        data(&["spn-gc", "--slots", "--map-slots", map, "--reduce-slots", reduce, "--output", &net]);
+        let found = json(&["solve", &net]);
+        let time = &found["passage"];
+        let quantile = |i: usize| number(&time["quantiles"][i]["value"]);
+        let numbers = [number(&time["mean_s"]), number(&time["sd_s"]), quantile(3), quantile(4)];
+        (found["folded"]["states"].as_u64().unwrap(), numbers, time["cdf_method"].as_str().unwrap().to_owned())
+    };
+    let close = |found: [f64; 4], known: [f64; 4]| {
+        let is_close = |(x, y): (&f64, &f64)| (x - y).abs() <= 0.0101 && (x - y).abs() <= 1e-3 * y;
+        assert!(found.iter().zip(&known).all(is_close), "{found:?} is not {known:?}");
+    };
+    let (states, numbers, method) = of_slots(["2", "1"]);
+    assert_eq!((states, method.as_str()), (76_723, "a cosine series"));
+    close(numbers, [380.57, 21.478, 434.98, 456.85]);
+    let (states, numbers, method) = of_slots(["4", "2"]);
+    assert_eq!((states, method.as_str()), (718_363, "a cosine series"));
+    close(numbers, [212.40, 15.465, 254.62, 274.50]);
+}
+
 #[test]
 fn solve_draws_the_distribution() {
     let folder = tempfile::tempdir().unwrap();
