@@ -141,8 +141,8 @@ fn random_nets_have_their_exact_averages_and_arrivals_on_every_engine() {
 /// arc.
 #[test]
 fn weights_that_depend_on_the_marking_respect_capacities_on_every_engine() {
-    let compared = compare(random_nets(elastic_net(), 60));
+    let compared = compare(random_nets(elastic_net(), 30));
     let [.., direct, clock] = compared.values;
-    assert!(direct == clock && clock > 500, "{compared:?}");
-    assert!(compared.sharp > 700 && compared.moving > 700, "{compared:?}");
+    assert!(direct == clock && clock > 250, "{compared:?}");
+    assert!(compared.sharp > 350 && compared.moving > 350, "{compared:?}");
 }
