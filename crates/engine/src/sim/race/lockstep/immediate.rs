@@ -6,7 +6,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use crate::compile::{Firing, Program};
 use crate::semantics::MAX_IMMEDIATE_FIRINGS;
 use crate::sim::question::{Goal, Question};
-use crate::sim::race::lockstep::net::{Guard, guard};
+use crate::sim::race::lockstep::guard::{Guard, guard};
 
 /// Most transitions of a group: one bit each.
 const MAX_IN_GROUP: usize = 64;

@@ -4,7 +4,8 @@ use std::ops::{Index, IndexMut};
 
 use crate::rng::{event_block, exponential};
 use crate::sim::clock::NEVER;
-use crate::sim::race::lockstep::net::{Guard, Net, Units};
+use crate::sim::race::lockstep::guard::Guard;
+use crate::sim::race::lockstep::net::{Net, Units};
 
 /// Replications side by side.
 pub(super) const LANES: usize = 64;
@@ -77,6 +78,7 @@ pub(super) struct State {
     pub(super) replication: Lane<u64>,
     pub(super) pair: Lane<u32>,
     pub(super) status: Lane<u32>,
+    /// Of two firings: unit exponential variate, and the word that selects the transition.
     words: [Lane<u32>; 4],
     /// Per group of immediate transitions: choices drawn so far.
     pub(super) choices: Vec<Lane<u32>>,
@@ -158,6 +160,12 @@ impl State {
             d[l] = words[3];
             self.pair[l] += 1;
         }
+        // loops of their own: their chains of operations are long, and short loops let more of them overlap
+        for times in [a, c] {
+            for l in 0..LANES {
+                times[l] = exponential(times[l]);
+            }
+        }
     }
 
     #[inline(always)]
@@ -183,6 +191,7 @@ impl State {
     #[inline(always)]
     fn sum_units(&mut self, net: &Net) -> Lane<u32> {
         let mut sum = Lane::of(0_u32);
+        let mut wide = Lane::of(RUNNING);
         for (transition, sums) in net.transitions.iter().zip(&mut self.sums) {
             let enabled = transition.guard.enabled(&self.marking);
             match transition.units {
@@ -207,7 +216,7 @@ impl State {
                     for l in 0..LANES {
                         units[l] = if degree[l] > fits { u32::MAX } else { each.wrapping_mul(degree[l]) };
                     }
-                    add(&mut sum, &mut self.status, &units, net.most_units);
+                    add(&mut sum, &mut wide, &units, net.most_units);
                 }
                 Units::PerToken { rate, scale, counter } => {
                     let tokens = &self.marking[counter as usize];
@@ -218,25 +227,27 @@ impl State {
                         let rounded = whole.saturating_add(u32::from(exact - f64::from(whole) >= 0.5));
                         units[l] = enabled[l] & rounded.max(u32::from(exact > 0.0));
                     }
-                    add(&mut sum, &mut self.status, &units, net.most_units);
+                    add(&mut sum, &mut wide, &units, net.most_units);
                 }
             }
             *sums = sum;
+        }
+        for l in 0..LANES {
+            self.status[l] = if self.status[l] == RUNNING { wide[l] } else { self.status[l] };
         }
         sum
     }
 
     /// Lets the time to the next firing pass, as [`DirectLaw::delay`](crate::sim::race::direct_law::DirectLaw::delay) has
-    /// it, and stops the lanes that do not get there.
+    /// it, and stops the lanes that do not get there. `time` is exponential.
     #[inline(always)]
     fn pass(&mut self, limits: &Limits, total: &Lane<u32>, time: &Lane<u32>) {
         for l in 0..LANES {
             let running = self.status[l] == RUNNING;
-            let zeros = (total[l] | 1).leading_zeros();
-            let normal = (total[l] | u32::from(total[l] == 0)) << zeros;
-            let mantissa = reciprocal(normal);
+            let zeros = total[l].max(1).leading_zeros();
+            let mantissa = u64::from(reciprocal(total[l].max(1) << zeros));
             let shift = (limits.base + 32 - zeros.cast_signed()).cast_unsigned();
-            let delay = ((u64::from(exponential(time[l])) * mantissa) >> (shift & 63)).min(NEVER);
+            let delay = ((u64::from(time[l]) * mantissa) >> (shift & 63)).min(NEVER);
             let next = self.now[l] + delay;
             let dead = total[l] == 0;
             let late = next > limits.last_tick;
@@ -308,25 +319,25 @@ impl State {
     }
 }
 
-/// Adds units that may be many; a lane with a larger sum than `most` is given up.
+/// Adds units that may be many, and notes where the sum is larger than `most`.
 #[inline(always)]
-fn add(sum: &mut Lane<u32>, status: &mut Lane<u32>, units: &Lane<u32>, most: u32) {
+fn add(sum: &mut Lane<u32>, wide: &mut Lane<u32>, units: &Lane<u32>, most: u32) {
     for l in 0..LANES {
-        let wide = (sum[l] > most || units[l] > most.wrapping_sub(sum[l])) && status[l] == RUNNING;
-        status[l] = if wide { WIDE } else { status[l] };
-        sum[l] = sum[l].wrapping_add(units[l]);
+        let next = sum[l].wrapping_add(units[l]);
+        wide[l] = if next > most || next < sum[l] { WIDE } else { wide[l] };
+        sum[l] = next;
     }
 }
 
 /// `floor((2^63 - 1) / n)` for `n` with its top bit set: the quotient in floats is at most one off.
 #[inline(always)]
-fn reciprocal(n: u32) -> u64 {
+fn reciprocal(n: u32) -> u32 {
     let guess = (9_223_372_036_854_775_808.0 / f64::from(n) - 2_147_483_648.0) as i32;
-    let guess = i64::from(guess) + (1 << 31);
-    let rest = i64::MAX.wrapping_sub(guess.wrapping_mul(i64::from(n)));
-    let guess = if rest < 0 { guess - 1 } else { guess };
-    let guess = if rest >= i64::from(n) { guess + 1 } else { guess };
-    guess.cast_unsigned()
+    let guess = guess.cast_unsigned() ^ (1 << 31);
+    // a product of two 32-bit numbers, which vectors multiply fast
+    let rest = i64::MAX - (u64::from(guess) * u64::from(n)).cast_signed();
+    let guess = guess.wrapping_sub(u32::from(rest < 0));
+    guess.wrapping_add(u32::from(rest >= i64::from(n)))
 }
 
 #[cfg(test)]
@@ -338,7 +349,7 @@ mod tests {
         let ends = [1_u32 << 31, (1 << 31) + 1, u32::MAX, u32::MAX - 1, 3 << 30];
         let middle = (0..1_000_000).map(|i: u32| (1 << 31) | i.wrapping_mul(2_654_435_761));
         for n in ends.into_iter().chain(middle) {
-            assert_eq!(reciprocal(n), (u64::MAX >> 1) / u64::from(n), "{n}");
+            assert_eq!(u64::from(reciprocal(n)), (u64::MAX >> 1) / u64::from(n), "{n}");
         }
     }
 }

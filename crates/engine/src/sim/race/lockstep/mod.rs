@@ -5,6 +5,7 @@
 //! (totals above 32 bits, very many tokens, very many immediate firings in a row, an error to be explained) is left to the direct form itself, from the start
 //! of the replication.
 
+mod guard;
 mod immediate;
 mod kernel;
 mod net;

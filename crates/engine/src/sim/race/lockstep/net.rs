@@ -5,6 +5,7 @@ use crate::net::Servers;
 use crate::net::expr::BinaryOp;
 use crate::sim::question::{Goal, Question};
 use crate::sim::race::direct_law::DirectLaw;
+use crate::sim::race::lockstep::guard::{Bound, Guard, guard};
 use crate::sim::race::lockstep::immediate::Immediates;
 
 /// Most transitions; above, looking at all of them at every firing costs more than the vectors save. Measured, see
@@ -12,22 +13,6 @@ use crate::sim::race::lockstep::immediate::Immediates;
 const MAX_TRANSITIONS: usize = 128;
 /// Most counters.
 const MAX_COUNTERS: usize = 128;
-
-/// A bound on the tokens of one counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bound {
-    pub(super) counter: u32,
-    pub(super) tokens: u32,
-}
-
-/// When a transition is enabled.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Guard {
-    /// Tokens that must be there.
-    pub(super) least: Vec<Bound>,
-    /// Tokens that must not be exceeded.
-    pub(super) most: Vec<Bound>,
-}
 
 /// How the units of a transition follow from its enabling.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,25 +132,9 @@ fn obstacles(program: &Program, question: &Question) -> Vec<String> {
     obstacles
 }
 
-/// When a transition is enabled; none if it never is, because it puts more tokens into a place than that may ever hold or
-/// is inhibited by no token at all.
-pub(super) fn guard(program: &Program, t: usize) -> Option<Guard> {
-    let needs = program.inputs.row(t).iter().chain(program.tests.row(t));
-    let least = needs.map(|term| Bound { counter: term.counter, tokens: term.weight }).collect();
-    let mut most = Vec::new();
-    for term in program.inhibitors.row(t) {
-        most.push(Bound { counter: term.counter, tokens: term.weight.checked_sub(1)? });
-    }
-    for room in program.rooms.row(t) {
-        let capacity = program.capacity[room.place as usize].unwrap_or(u32::MAX);
-        most.push(Bound { counter: room.place, tokens: capacity.checked_sub(room.growth)? });
-    }
-    Some(Guard { least, most })
-}
-
 fn transition(program: &Program, t: usize, law: DirectLaw) -> Option<Transition> {
     let Firing::Exponential { rate, servers } = &program.firing[t] else { return None };
-    let Some(guard) = guard(program, t) else {
+    let Some(mut guard) = guard(program, t) else {
         return Some(Transition { guard: Guard::default(), inputs: Vec::new(), units: Units::Plain(0) });
     };
     let inputs: Vec<u32> = program.inputs.row(t).iter().map(|term| term.counter).collect();
@@ -184,6 +153,10 @@ fn transition(program: &Program, t: usize, law: DirectLaw) -> Option<Transition>
             }
         }
     };
+    if matches!(units, Units::Served { .. }) {
+        // without the token the degree is 0
+        guard.least.retain(|bound| bound.tokens > 1 || !inputs.contains(&bound.counter));
+    }
     Some(Transition { guard, inputs, units })
 }
 
@@ -200,13 +173,14 @@ fn per_token(rate: &Value, law: DirectLaw) -> Option<Units> {
     fits.then(|| Units::PerToken { rate, scale: f64::from(law.exponent).exp2(), counter })
 }
 
-/// Largest sum of units to which the units of all transitions with one server can be added.
+/// Largest sum of units to which the units of all transitions with one server can be added; at most 2^32 - 2, so that
+/// 2^32 - 1 units are always too many.
 fn most_units(transitions: &[Transition], law: DirectLaw) -> u32 {
     let plain = transitions.iter().map(|transition| match transition.units {
         Units::Plain(units) if !law.fits_32_bits => units,
         _ => 0,
     });
-    plain.fold(u32::MAX, u32::saturating_sub)
+    plain.fold(u32::MAX - 1, u32::saturating_sub)
 }
 
 /// Places of transitions among the timed ones.
