@@ -1,8 +1,5 @@
 //! Immediate transitions in the form that the lockstep kernel reads, or why it cannot read them.
 
-use petgraph::algo::toposort;
-use petgraph::graph::{DiGraph, NodeIndex};
-
 use crate::compile::{Firing, Program};
 use crate::semantics::MAX_IMMEDIATE_FIRINGS;
 use crate::sim::question::{Goal, Question};
@@ -39,10 +36,7 @@ pub(super) struct Group {
 /// All immediate transitions.
 #[derive(Clone, Debug)]
 pub(super) struct Immediates {
-    /// No group enables an earlier one, unless they form a cycle.
     pub(super) groups: Vec<Group>,
-    /// Whether groups may enable each other in a cycle.
-    pub(super) cyclic: bool,
     /// Firings between two timed ones above which a replication is left to the direct form.
     pub(super) max_in_a_row: u32,
 }
@@ -65,14 +59,13 @@ impl Immediates {
         {
             obstacles.push("immediate transitions change places of the goal".to_owned());
         }
-        let (order, cyclic) = order(program);
         let growth = |t: u32| program.changes.row(t as usize).iter().map(|change| change.by).max().unwrap_or(0);
         let growth = rows().flatten().map(|&t| growth(t)).max().unwrap_or(0).max(1);
         let is_large = program.initial.iter().any(|&tokens| tokens > MAX_GROWTH)
             || program.changes.items().iter().any(|change| change.by.unsigned_abs() > MAX_GROWTH);
         let most = if is_large { 0 } else { MAX_GROWTH / growth.unsigned_abs() };
-        let groups = order.into_iter().map(|number| group(program, number)).collect();
-        Self { groups, cyclic, max_in_a_row: most.min(MAX_IMMEDIATE_FIRINGS) }
+        let groups = (0..program.groups.rows()).map(|number| group(program, number)).collect();
+        Self { groups, max_in_a_row: most.min(MAX_IMMEDIATE_FIRINGS) }
     }
 }
 
@@ -80,25 +73,6 @@ impl Immediates {
 fn has_varying_weight(program: &Program, t: usize) -> bool {
     let Firing::Immediate { weight, .. } = &program.firing[t] else { return false };
     program.choice_weight[t] == 0 && weight.as_constant() != Some(0.0)
-}
-
-/// The groups, each before those that it can enable, and whether there is no such order.
-fn order(program: &Program) -> (Vec<usize>, bool) {
-    let groups = program.groups.rows();
-    let mut graph = DiGraph::<(), ()>::with_capacity(groups, groups);
-    for _ in 0..groups {
-        graph.add_node(());
-    }
-    for group in 0..groups {
-        let enabled = program.groups.row(group).iter().flat_map(|&t| program.affects_groups.row(t as usize));
-        for &other in enabled.filter(|&&other| other as usize != group) {
-            graph.add_edge(NodeIndex::new(group), NodeIndex::new(other as usize), ());
-        }
-    }
-    match toposort(&graph, None) {
-        Ok(order) => (order.into_iter().map(NodeIndex::index).collect(), false),
-        Err(_) => ((0..groups).collect(), true),
-    }
 }
 
 fn group(program: &Program, number: usize) -> Group {

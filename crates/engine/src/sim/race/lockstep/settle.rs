@@ -1,6 +1,6 @@
 //! Immediate firings of every lane, between two timed ones.
 //!
-//! Groups share nothing that any of them reads, so they may go one after the other. A transition without a rival fires in
+//! What one group writes no other reads, so each settles once. A transition without a rival fires in
 //! all lanes at once, as often as it can; a choice is made lane by lane, with the words that the direct form takes for it.
 
 use crate::rng::{Address, Purpose};
@@ -16,17 +16,11 @@ impl State {
             return;
         }
         let mut fired = Lane::of(0_u32);
-        loop {
-            let mut any = false;
-            for (place, group) in immediates.groups.iter().enumerate() {
-                any |= if group.drained.is_empty() {
-                    self.fire_in_turn(place, group, immediates.max_in_a_row, limits.key, &mut fired)
-                } else {
-                    self.fire_at_once(group, immediates.max_in_a_row, &mut fired)
-                };
-            }
-            if !(any && immediates.cyclic) {
-                break;
+        for (place, group) in immediates.groups.iter().enumerate() {
+            if group.drained.is_empty() {
+                self.fire_in_turn(place, group, immediates.max_in_a_row, limits.key, &mut fired);
+            } else {
+                self.fire_at_once(group, immediates.max_in_a_row, &mut fired);
             }
         }
         for l in 0..LANES {
@@ -34,9 +28,9 @@ impl State {
         }
     }
 
-    /// Fires a transition without rivals as often as its inputs allow; whether it fires in any lane.
+    /// Fires a transition without rivals as often as its inputs allow.
     #[inline(always)]
-    fn fire_at_once(&mut self, group: &Group, most: u32, fired: &mut Lane<u32>) -> bool {
+    fn fire_at_once(&mut self, group: &Group, most: u32, fired: &mut Lane<u32>) {
         let transition = &group.transitions[0];
         let mut times = transition.guard.enabled(&self.marking);
         for &counter in &group.drained {
@@ -51,7 +45,7 @@ impl State {
             any |= times[l];
         }
         if any == 0 {
-            return false;
+            return;
         }
         for l in 0..LANES {
             let wide = times[l] > most - fired[l];
@@ -65,12 +59,11 @@ impl State {
                 tokens[l] = tokens[l].wrapping_add(times[l].wrapping_mul(by.cast_unsigned()));
             }
         }
-        true
     }
 
-    /// Fires one transition of a group after the other until none is enabled; whether one fires in any lane.
+    /// Fires one transition of a group after the other until none is enabled.
     #[inline(always)]
-    fn fire_in_turn(&mut self, place: usize, group: &Group, most: u32, key: [u32; 2], fired: &mut Lane<u32>) -> bool {
+    fn fire_in_turn(&mut self, place: usize, group: &Group, most: u32, key: [u32; 2], fired: &mut Lane<u32>) {
         let mut open = Lane::of(0_u32);
         for transition in &group.transitions {
             let enabled = transition.guard.enabled(&self.marking);
@@ -82,7 +75,6 @@ impl State {
         for l in 0..LANES {
             lanes |= u64::from(open[l] != 0 && self.status[l] == RUNNING) << l;
         }
-        let any = lanes != 0;
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
@@ -98,7 +90,6 @@ impl State {
                 }
             }
         }
-        any
     }
 
     /// The transition of a group that fires in one lane, as [`find_candidates`](crate::semantics::find_candidates) and

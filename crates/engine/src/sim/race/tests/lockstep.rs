@@ -38,7 +38,7 @@ fn random_net(dice: &mut Dice) -> Net {
         b.place_mut(places[2]).capacity = Some(12);
     }
     for i in 0..2 + dice.below(5) {
-        let rate = f64::from(1 + dice.below(20)) / 8.0;
+        let rate = f64::from(1 + dice.below(20)) / 7.0;
         let from = dice.place();
         let per_token = b.expression(&format!("{rate} * #(p{from})")).unwrap();
         let t = b.transition(format!("t{i}"), Timing::exponential(rate));
@@ -118,8 +118,7 @@ fn compare(net: &Net, program: &Program, question: &Question, levels: &[Level], 
 }
 
 /// Seen to fail with the owner of a choice off by one, with a choice that draws although it has no rival, without the
-/// guard of a transition that fires at once, with groups in one pass though they form a cycle, and with the rounding of a
-/// rate per token left out.
+/// guard of a transition that fires at once, and with the rounding of a rate per token left out.
 #[test]
 fn equals_the_direct_form_on_random_nets() {
     let mut dice = Dice(Philox::new(11));
