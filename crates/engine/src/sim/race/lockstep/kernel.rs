@@ -6,6 +6,7 @@ use crate::rng::{event_block, exponential};
 use crate::sim::clock::NEVER;
 use crate::sim::race::lockstep::guard::Guard;
 use crate::sim::race::lockstep::net::{Net, Units};
+use crate::sim::race::lockstep::sum::Sum;
 
 /// Replications side by side.
 pub(super) const LANES: usize = 64;
@@ -70,9 +71,9 @@ pub(super) struct Limits {
 
 /// The state of all lanes.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct State<S> {
     pub(super) marking: Vec<Lane<u32>>,
-    sums: Vec<Lane<u32>>,
+    sums: Vec<Lane<S>>,
     pub(super) now: Lane<u64>,
     pub(super) firings: Lane<u64>,
     pub(super) replication: Lane<u64>,
@@ -118,11 +119,11 @@ impl Guard {
     }
 }
 
-impl State {
+impl<S: Sum> State<S> {
     pub(super) fn new(net: &Net) -> Self {
         Self {
             marking: vec![Lane::of(0); net.initial.len()],
-            sums: vec![Lane::of(0); net.transitions.len()],
+            sums: vec![Lane::of(S::ZERO); net.transitions.len()],
             now: Lane::of(0),
             firings: Lane::of(0),
             replication: Lane::of(0),
@@ -189,15 +190,16 @@ impl State {
 
     /// Running sums of units, and the total.
     #[inline(always)]
-    fn sum_units(&mut self, net: &Net) -> Lane<u32> {
-        let mut sum = Lane::of(0_u32);
+    fn sum_units(&mut self, net: &Net) -> Lane<S> {
+        let most = S::of(net.most_units);
+        let mut sum = Lane::of(S::ZERO);
         let mut wide = Lane::of(RUNNING);
         for (transition, sums) in net.transitions.iter().zip(&mut self.sums) {
             let enabled = transition.guard.enabled(&self.marking);
             match transition.units {
                 Units::Plain(units) => {
                     for l in 0..LANES {
-                        sum[l] = sum[l].wrapping_add(enabled[l] & units);
+                        sum[l] = sum[l].plus(S::of(u64::from(enabled[l] & units)));
                     }
                 }
                 Units::Served { each, servers } => {
@@ -211,23 +213,21 @@ impl State {
                     for l in 0..LANES {
                         degree[l] &= enabled[l];
                     }
-                    let fits = net.most_units / each.max(1);
-                    let mut units = Lane::of(0_u32);
+                    let fits = u32::try_from(net.most_units / u64::from(each.max(1))).unwrap_or(u32::MAX);
+                    let mut units = Lane::of(S::ZERO);
                     for l in 0..LANES {
-                        units[l] = if degree[l] > fits { u32::MAX } else { each.wrapping_mul(degree[l]) };
+                        units[l] = if degree[l] > fits { S::MAX } else { S::product(each, degree[l]) };
                     }
-                    add(&mut sum, &mut wide, &units, net.most_units);
+                    add(&mut sum, &mut wide, &units, most);
                 }
                 Units::PerToken { rate, scale, counter } => {
                     let tokens = &self.marking[counter as usize];
-                    let mut units = Lane::of(0_u32);
+                    let mut units = Lane::of(S::ZERO);
                     for l in 0..LANES {
-                        let exact = rate * f64::from(tokens[l]) * scale;
-                        let whole = exact as u32;
-                        let rounded = whole.saturating_add(u32::from(exact - f64::from(whole) >= 0.5));
-                        units[l] = enabled[l] & rounded.max(u32::from(exact > 0.0));
+                        let rounded = S::round(rate * f64::from(tokens[l]) * scale);
+                        units[l] = if enabled[l] == 0 { S::ZERO } else { rounded };
                     }
-                    add(&mut sum, &mut wide, &units, net.most_units);
+                    add(&mut sum, &mut wide, &units, most);
                 }
             }
             *sums = sum;
@@ -241,15 +241,15 @@ impl State {
     /// Lets the time to the next firing pass, as [`DirectLaw::delay`](crate::sim::race::direct_law::DirectLaw::delay) has
     /// it, and stops the lanes that do not get there. `time` is exponential.
     #[inline(always)]
-    fn pass(&mut self, limits: &Limits, total: &Lane<u32>, time: &Lane<u32>) {
+    fn pass(&mut self, limits: &Limits, total: &Lane<S>, time: &Lane<u32>) {
         for l in 0..LANES {
             let running = self.status[l] == RUNNING;
-            let zeros = total[l].max(1).leading_zeros();
-            let mantissa = u64::from(reciprocal(total[l].max(1) << zeros));
-            let shift = (limits.base + 32 - zeros.cast_signed()).cast_unsigned();
+            let (bits, normal) = total[l].normal();
+            let mantissa = u64::from(reciprocal(normal));
+            let shift = (limits.base + bits).cast_unsigned();
             let delay = ((u64::from(time[l]) * mantissa) >> (shift & 63)).min(NEVER);
             let next = self.now[l] + delay;
-            let dead = total[l] == 0;
+            let dead = total[l] == S::ZERO;
             let late = next > limits.last_tick;
             let spent = self.firings[l] >= limits.max_firings;
             let stopped = if dead {
@@ -270,10 +270,10 @@ impl State {
 
     /// Place of the transition that fires among the timed ones; none for lanes that do not run.
     #[inline(always)]
-    fn select(&self, total: &Lane<u32>, selector: &Lane<u32>) -> Lane<u32> {
-        let mut selection = Lane::of(0_u32);
+    fn select(&self, total: &Lane<S>, selector: &Lane<u32>) -> Lane<u32> {
+        let mut selection = Lane::of(S::ZERO);
         for l in 0..LANES {
-            selection[l] = ((u64::from(selector[l]) * u64::from(total[l])) >> 32) as u32;
+            selection[l] = total[l].share(selector[l]);
         }
         let mut chosen = Lane::of(0_u32);
         for sums in &self.sums {
@@ -321,9 +321,9 @@ impl State {
 
 /// Adds units that may be many, and notes where the sum is larger than `most`.
 #[inline(always)]
-fn add(sum: &mut Lane<u32>, wide: &mut Lane<u32>, units: &Lane<u32>, most: u32) {
+fn add<S: Sum>(sum: &mut Lane<S>, wide: &mut Lane<u32>, units: &Lane<S>, most: S) {
     for l in 0..LANES {
-        let next = sum[l].wrapping_add(units[l]);
+        let next = sum[l].plus(units[l]);
         wide[l] = if next > most || next < sum[l] { WIDE } else { wide[l] };
         sum[l] = next;
     }

@@ -51,8 +51,8 @@ pub(super) struct Net {
     pub(super) immediates: Immediates,
     /// Per group of the question: places of its transitions among the timed ones.
     pub(super) observed: Vec<Vec<usize>>,
-    /// Largest sum of units that fits 32 bits, whatever is added to it without a look.
-    pub(super) most_units: u32,
+    /// Largest sum of units that is not too large, whatever is added to it without a look.
+    pub(super) most_units: u64,
     /// Tokens that must all be there for the goal; empty where the goal is no marking.
     pub(super) goal: Vec<Bound>,
     /// Firings up to which no counter can reach 2^31.
@@ -173,14 +173,18 @@ fn per_token(rate: &Value, law: DirectLaw) -> Option<Units> {
     fits.then(|| Units::PerToken { rate, scale: f64::from(law.exponent).exp2(), counter })
 }
 
-/// Largest sum of units to which the units of all transitions with one server can be added; at most 2^32 - 2, so that
-/// 2^32 - 1 units are always too many.
-fn most_units(transitions: &[Transition], law: DirectLaw) -> u32 {
+/// Totals of more bits are left to the direct form, if they are kept in 64 bits.
+pub(super) const WIDE_BITS: u32 = 50;
+
+/// Largest sum of units to which the units of all transitions with one server can be added; below the largest number of the
+/// type, which stands for too many.
+fn most_units(transitions: &[Transition], law: DirectLaw) -> u64 {
     let plain = transitions.iter().map(|transition| match transition.units {
-        Units::Plain(units) if !law.fits_32_bits => units,
+        Units::Plain(units) if !law.fits_32_bits => u64::from(units),
         _ => 0,
     });
-    plain.fold(u32::MAX - 1, u32::saturating_sub)
+    let most = if law.is_wide { 1 << WIDE_BITS } else { u64::from(u32::MAX) };
+    plain.fold(most - 1, u64::saturating_sub)
 }
 
 /// Places of transitions among the timed ones.

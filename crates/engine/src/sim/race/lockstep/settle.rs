@@ -1,14 +1,15 @@
 //! Immediate firings of every lane, between two timed ones.
 //!
-//! What one group writes no other reads, so each settles once. A transition without a rival fires in
-//! all lanes at once, as often as it can; a choice is made lane by lane, with the words that the direct form takes for it.
+//! What one group writes no other reads, so each settles once. A transition without a rival fires in all lanes at once, as
+//! often as it can; a choice is made lane by lane, with the words that the direct form takes for it.
 
 use crate::rng::{Address, Purpose};
 use crate::sim::race::lockstep::immediate::{Group, Immediate, Immediates};
 use crate::sim::race::lockstep::kernel::status::{RUNNING, WIDE};
 use crate::sim::race::lockstep::kernel::{LANES, Lane, Limits, State};
+use crate::sim::race::lockstep::sum::Sum;
 
-impl State {
+impl<S: Sum> State<S> {
     /// Fires immediate transitions until the markings of all running lanes are tangible.
     #[inline(always)]
     pub(super) fn settle(&mut self, immediates: &Immediates, limits: &Limits) {

@@ -38,7 +38,7 @@ fn random_net(dice: &mut Dice) -> Net {
         b.place_mut(places[2]).capacity = Some(12);
     }
     for i in 0..2 + dice.below(5) {
-        let rate = f64::from(1 + dice.below(20)) / 7.0;
+        let rate = f64::from(1 + dice.below(20)) / dice.pick(&[7.0, 7.0, 7.0, 7e5]);
         let from = dice.place();
         let per_token = b.expression(&format!("{rate} * #(p{from})")).unwrap();
         let t = b.transition(format!("t{i}"), Timing::exponential(rate));
@@ -91,6 +91,7 @@ struct Seen {
     choices: u32,
     alone: u32,
     per_token: u32,
+    wide: u32,
     endings: [u64; 4],
 }
 
@@ -108,11 +109,11 @@ fn compare(net: &Net, program: &Program, question: &Question, levels: &[Level], 
         assert_eq!(lockstep, direct, "{}: {net:?}", level.name());
     }
     let groups = || (0..program.groups.rows()).map(|group| program.groups.row(group).len());
-    let has_expressions = program.has_marking_expressions();
     seen.nets += 1;
     seen.choices += u32::from(groups().any(|members| members > 1));
     seen.alone += u32::from(groups().any(|members| members == 1));
-    seen.per_token += u32::from(has_expressions);
+    seen.per_token += u32::from(program.has_marking_expressions());
+    seen.wide += u32::from(DirectLaw::choose(program, clock).is_wide);
     let endings = direct.expect("no fault").endings;
     seen.endings.iter_mut().zip(endings).for_each(|(sum, ended)| *sum += ended);
 }
@@ -142,7 +143,7 @@ fn equals_the_direct_form_on_random_nets() {
         };
         compare(&net, &program, &question, &levels, &mut seen);
     }
-    assert!(seen.nets > 300 && seen.choices > 100 && seen.alone > 100 && seen.per_token > 100, "{seen:?}");
+    assert!(seen.nets > 300 && seen.choices > 100 && seen.alone > 100 && seen.per_token > 100 && seen.wide > 50, "{seen:?}");
     assert!(seen.endings.iter().all(|&ended| ended > 1_000), "{seen:?}");
 }
 
