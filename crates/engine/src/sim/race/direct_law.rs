@@ -29,6 +29,8 @@ use crate::sim::clock::{Clock, NEVER};
 const BOUNDED_BITS: i32 = 32;
 /// The same for the total at the start of other programs, whose totals may grow.
 const START_BITS: i32 = 28;
+/// The same where the slowest rate would otherwise have too few units.
+const WIDE_START_BITS: i32 = 44;
 /// The slowest constant rate must have at least this many units, so that rounding costs at most 2^-15 of it.
 const LEAST_UNITS: u64 = 1 << 14;
 /// At the largest known total, the mean time between firings must have at least this many ticks.
@@ -76,12 +78,15 @@ pub struct DirectLaw {
     pub base: i32,
     /// Whether no marking has a total of 2^32 units or more.
     pub fits_32_bits: bool,
+    /// Whether totals above 2^32 units are to be expected.
+    pub is_wide: bool,
 }
 
 impl DirectLaw {
     /// Chooses the scale: the largest `k` with which the sum of all rates, each with all its servers busy, stays below
     /// 2^32. Where a rate depends on the marking or the servers are unbounded, the largest with which the total
-    /// at the start, tokens of all places counted as busy servers, stays below 2^28.
+    /// at the start, tokens of all places counted as busy servers, stays below 2^28; or the smallest above that with which
+    /// the slowest rate keeps its digits, if that total stays below 2^44.
     pub fn choose(program: &Program, clock: Clock) -> Self {
         let (total, bounded) = largest_total(program);
         let bits = if bounded { BOUNDED_BITS } else { START_BITS };
@@ -91,8 +96,16 @@ impl DirectLaw {
         if !fits(exponent) {
             exponent -= 1;
         }
+        let fits_32_bits = bounded && fits(exponent);
+        let slowest = constant_rates(program).map(|(_, rate)| rate).min_by(f64::total_cmp);
+        let needed = slowest.map_or(exponent, |rate| (LEAST_UNITS as f64 / rate).log2().ceil() as i32);
+        let wide = |exponent| largest_units(program, exponent).is_some_and(|units| units >> WIDE_START_BITS == 0);
+        let is_wide = !bounded && needed > exponent && wide(needed);
+        if is_wide {
+            exponent = needed;
+        }
         let base = 58 - exponent + clock.engine_exponent();
-        Self { exponent, base, fits_32_bits: bounded && fits(exponent) }
+        Self { exponent, base, fits_32_bits, is_wide }
     }
 
     /// What keeps `program` from running in direct form on `clock`; empty if nothing does.
@@ -188,7 +201,7 @@ fn largest_total(program: &Program) -> (f64, bool) {
 
 /// The same in units for one `k`; `None` where 64 bits do not hold it.
 fn largest_units(program: &Program, exponent: i32) -> Option<u64> {
-    let law = DirectLaw { exponent, base: 0, fits_32_bits: false };
+    let law = DirectLaw { exponent, base: 0, fits_32_bits: false, is_wide: false };
     let tokens = program.initial_tokens();
     let rates = program.timed.iter().filter_map(|&t| known_rate(program, t as usize));
     rates.into_iter().try_fold(0_u64, |sum, (rate, servers)| {
@@ -276,6 +289,19 @@ mod tests {
         assert_eq!(DirectLaw::obstacles(&fine, clock(&fine)), []);
         let stiff = program(&[1.0, 1e6]);
         assert!(matches!(DirectLaw::obstacles(&stiff, clock(&stiff))[..], [DirectObstacle::Stiff { rate: 1.0, .. }]));
+        // tokens that may gather in a place of infinite servers: totals of more than 32 bits
+        let mut b = NetBuilder::new("");
+        let p = b.place("p", 600);
+        for (i, rate) in [1e-3, 2.0].into_iter().enumerate() {
+            let t = b.transition(format!("t{i}"), Timing::exponential(rate));
+            b.input(p, t, 1.0);
+            let Timing::Timed { servers, .. } = &mut b.transition_mut(t).timing else { unreachable!() };
+            *servers = Servers::Infinite;
+        }
+        let wide = compile(&b.build().unwrap()).unwrap();
+        let law = DirectLaw::choose(&wide, clock(&wide));
+        assert!(law.is_wide && (LEAST_UNITS..LEAST_UNITS * 2).contains(&law.units(1e-3)));
+        assert_eq!(DirectLaw::obstacles(&wide, clock(&wide)), []);
         let far = Clock::choose(&fine, Some(1e15));
         assert!(!DirectLaw::obstacles(&fine, far).is_empty());
     }

@@ -4,7 +4,9 @@ use std::ops::{Index, IndexMut};
 
 use crate::rng::{event_block, exponential};
 use crate::sim::clock::NEVER;
+use crate::sim::race::lockstep::guard::Guard;
 use crate::sim::race::lockstep::net::{Net, Units};
+use crate::sim::race::lockstep::sum::Sum;
 
 /// Replications side by side.
 pub(super) const LANES: usize = 64;
@@ -17,7 +19,7 @@ pub(super) struct Lane<T>(pub(super) [T; LANES]);
 impl<T: Copy> Lane<T> {
     /// The same in every lane.
     #[inline(always)]
-    fn of(value: T) -> Self {
+    pub(super) fn of(value: T) -> Self {
         Self([value; LANES])
     }
 }
@@ -50,7 +52,7 @@ pub(super) mod status {
     pub(in crate::sim::race) const LATE: u32 = 3;
     /// It has had its firings.
     pub(in crate::sim::race) const SPENT: u32 = 4;
-    /// The total rate does not fit 32 bits.
+    /// The total rate does not fit 32 bits, or too many immediate transitions fire in a row.
     pub(in crate::sim::race) const WIDE: u32 = 5;
     /// No replication is left for it.
     pub(in crate::sim::race) const IDLE: u32 = 6;
@@ -69,29 +71,74 @@ pub(super) struct Limits {
 
 /// The state of all lanes.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct State<S> {
     pub(super) marking: Vec<Lane<u32>>,
-    sums: Vec<Lane<u32>>,
+    sums: Vec<Lane<S>>,
     pub(super) now: Lane<u64>,
     pub(super) firings: Lane<u64>,
     pub(super) replication: Lane<u64>,
     pub(super) pair: Lane<u32>,
     pub(super) status: Lane<u32>,
+    /// Of two firings: unit exponential variate, and the word that selects the transition.
     words: [Lane<u32>; 4],
+    /// Per group of immediate transitions: choices drawn so far.
+    pub(super) choices: Vec<Lane<u32>>,
+    /// Per lane and timed transition: first and last firing, see [`UNSEEN`]; a last row for lanes that do not fire. Empty if
+    /// not asked for.
+    seen: Vec<[u64; 2]>,
 }
 
-impl State {
+/// First and last firing of a transition that has not fired.
+pub(super) const UNSEEN: [u64; 2] = [u64::MAX, 0];
+
+impl Guard {
+    /// All bits of the lanes in which the marking keeps the bounds.
+    #[inline(always)]
+    pub(super) fn enabled(&self, marking: &[Lane<u32>]) -> Lane<u32> {
+        let mut enabled = Lane::of(u32::MAX);
+        for bound in &self.least {
+            let tokens = &marking[bound.counter as usize];
+            for l in 0..LANES {
+                enabled[l] = if tokens[l] >= bound.tokens { enabled[l] } else { 0 };
+            }
+        }
+        for bound in &self.most {
+            let tokens = &marking[bound.counter as usize];
+            for l in 0..LANES {
+                enabled[l] = if tokens[l] <= bound.tokens { enabled[l] } else { 0 };
+            }
+        }
+        enabled
+    }
+
+    /// Whether the marking of one lane keeps the bounds.
+    #[inline(always)]
+    pub(super) fn holds(&self, marking: &[Lane<u32>], lane: usize) -> bool {
+        self.least.iter().all(|bound| marking[bound.counter as usize][lane] >= bound.tokens)
+            && self.most.iter().all(|bound| marking[bound.counter as usize][lane] <= bound.tokens)
+    }
+}
+
+impl<S: Sum> State<S> {
     pub(super) fn new(net: &Net) -> Self {
         Self {
             marking: vec![Lane::of(0); net.initial.len()],
-            sums: vec![Lane::of(0); net.transitions.len()],
+            sums: vec![Lane::of(S::ZERO); net.transitions.len()],
             now: Lane::of(0),
             firings: Lane::of(0),
             replication: Lane::of(0),
             pair: Lane::of(0),
             status: Lane::of(status::IDLE),
             words: [Lane::of(0); 4],
+            choices: vec![Lane::of(0); net.immediates.groups.len()],
+            seen: vec![UNSEEN; if net.observed.is_empty() { 0 } else { LANES * (net.transitions.len() + 1) }],
         }
+    }
+
+    /// First and last firings of one lane, per timed transition.
+    pub(super) fn seen(&mut self, lane: usize) -> &mut [[u64; 2]] {
+        let row = self.seen.len() / LANES;
+        &mut self.seen[lane * row..(lane + 1) * row]
     }
 
     /// Two firings of every running lane.
@@ -114,13 +161,21 @@ impl State {
             d[l] = words[3];
             self.pair[l] += 1;
         }
+        // loops of their own: their chains of operations are long, and short loops let more of them overlap
+        for times in [a, c] {
+            for l in 0..LANES {
+                times[l] = exponential(times[l]);
+            }
+        }
     }
 
     #[inline(always)]
     fn fire(&mut self, net: &Net, limits: &Limits, time: &Lane<u32>, selector: &Lane<u32>) {
+        self.settle(&net.immediates, limits);
         let total = self.sum_units(net);
         self.pass(limits, &total, time);
         let chosen = self.select(&total, selector);
+        self.see(&chosen);
         for changes in &net.changes {
             let tokens = &mut self.marking[changes.counter as usize];
             for &(place, by) in &changes.by {
@@ -135,26 +190,16 @@ impl State {
 
     /// Running sums of units, and the total.
     #[inline(always)]
-    fn sum_units(&mut self, net: &Net) -> Lane<u32> {
-        let mut sum = Lane::of(0_u32);
+    fn sum_units(&mut self, net: &Net) -> Lane<S> {
+        let most = S::of(net.most_units);
+        let mut sum = Lane::of(S::ZERO);
+        let mut wide = Lane::of(RUNNING);
         for (transition, sums) in net.transitions.iter().zip(&mut self.sums) {
-            let mut enabled = Lane::of(u32::MAX);
-            for bound in &transition.least {
-                let tokens = &self.marking[bound.counter as usize];
-                for l in 0..LANES {
-                    enabled[l] = if tokens[l] >= bound.tokens { enabled[l] } else { 0 };
-                }
-            }
-            for bound in &transition.most {
-                let tokens = &self.marking[bound.counter as usize];
-                for l in 0..LANES {
-                    enabled[l] = if tokens[l] <= bound.tokens { enabled[l] } else { 0 };
-                }
-            }
+            let enabled = transition.guard.enabled(&self.marking);
             match transition.units {
                 Units::Plain(units) => {
                     for l in 0..LANES {
-                        sum[l] += enabled[l] & units;
+                        sum[l] = sum[l].plus(S::of(u64::from(enabled[l] & units)));
                     }
                 }
                 Units::Served { each, servers } => {
@@ -168,28 +213,43 @@ impl State {
                     for l in 0..LANES {
                         degree[l] &= enabled[l];
                     }
-                    let fits = u32::MAX / each.max(1) / net.transitions.len() as u32;
-                    add_served(&mut sum, &mut self.status, &degree, each, fits);
+                    let fits = u32::try_from(net.most_units / u64::from(each.max(1))).unwrap_or(u32::MAX);
+                    let mut units = Lane::of(S::ZERO);
+                    for l in 0..LANES {
+                        units[l] = if degree[l] > fits { S::MAX } else { S::product(each, degree[l]) };
+                    }
+                    add(&mut sum, &mut wide, &units, most);
+                }
+                Units::PerToken { rate, scale, counter } => {
+                    let tokens = &self.marking[counter as usize];
+                    let mut units = Lane::of(S::ZERO);
+                    for l in 0..LANES {
+                        let rounded = S::round(rate * f64::from(tokens[l]) * scale);
+                        units[l] = if enabled[l] == 0 { S::ZERO } else { rounded };
+                    }
+                    add(&mut sum, &mut wide, &units, most);
                 }
             }
             *sums = sum;
+        }
+        for l in 0..LANES {
+            self.status[l] = if self.status[l] == RUNNING { wide[l] } else { self.status[l] };
         }
         sum
     }
 
     /// Lets the time to the next firing pass, as [`DirectLaw::delay`](crate::sim::race::direct_law::DirectLaw::delay) has
-    /// it, and stops the lanes that do not get there.
+    /// it, and stops the lanes that do not get there. `time` is exponential.
     #[inline(always)]
-    fn pass(&mut self, limits: &Limits, total: &Lane<u32>, time: &Lane<u32>) {
+    fn pass(&mut self, limits: &Limits, total: &Lane<S>, time: &Lane<u32>) {
         for l in 0..LANES {
             let running = self.status[l] == RUNNING;
-            let zeros = (total[l] | 1).leading_zeros();
-            let normal = (total[l] | u32::from(total[l] == 0)) << zeros;
-            let mantissa = reciprocal(normal);
-            let shift = (limits.base + 32 - zeros.cast_signed()).cast_unsigned();
-            let delay = ((u64::from(exponential(time[l])) * mantissa) >> (shift & 63)).min(NEVER);
+            let (bits, normal) = total[l].normal();
+            let mantissa = u64::from(reciprocal(normal));
+            let shift = (limits.base + bits).cast_unsigned();
+            let delay = ((u64::from(time[l]) * mantissa) >> (shift & 63)).min(NEVER);
             let next = self.now[l] + delay;
-            let dead = total[l] == 0;
+            let dead = total[l] == S::ZERO;
             let late = next > limits.last_tick;
             let spent = self.firings[l] >= limits.max_firings;
             let stopped = if dead {
@@ -210,10 +270,10 @@ impl State {
 
     /// Place of the transition that fires among the timed ones; none for lanes that do not run.
     #[inline(always)]
-    fn select(&self, total: &Lane<u32>, selector: &Lane<u32>) -> Lane<u32> {
-        let mut selection = Lane::of(0_u32);
+    fn select(&self, total: &Lane<S>, selector: &Lane<u32>) -> Lane<u32> {
+        let mut selection = Lane::of(S::ZERO);
         for l in 0..LANES {
-            selection[l] = ((u64::from(selector[l]) * u64::from(total[l])) >> 32) as u32;
+            selection[l] = total[l].share(selector[l]);
         }
         let mut chosen = Lane::of(0_u32);
         for sums in &self.sums {
@@ -225,6 +285,20 @@ impl State {
             chosen[l] = if self.status[l] == RUNNING { chosen[l] } else { u32::MAX };
         }
         chosen
+    }
+
+    /// Notes when which transition fires.
+    #[inline(always)]
+    fn see(&mut self, chosen: &Lane<u32>) {
+        if self.seen.is_empty() {
+            return;
+        }
+        let row = self.seen.len() / LANES;
+        for (l, seen) in self.seen.chunks_exact_mut(row).enumerate() {
+            let [first, last] = &mut seen[(chosen[l] as usize).min(row - 1)];
+            *first = (*first).min(self.now[l]);
+            *last = self.now[l];
+        }
     }
 
     #[inline(always)]
@@ -245,25 +319,25 @@ impl State {
     }
 }
 
-/// Adds the units of busy servers; a lane with more of them than surely fit 32 bits is given up.
+/// Adds units that may be many, and notes where the sum is larger than `most`.
 #[inline(always)]
-fn add_served(sum: &mut Lane<u32>, status: &mut Lane<u32>, degree: &Lane<u32>, each: u32, fits: u32) {
+fn add<S: Sum>(sum: &mut Lane<S>, wide: &mut Lane<u32>, units: &Lane<S>, most: S) {
     for l in 0..LANES {
-        let wide = degree[l] > fits && status[l] == RUNNING;
-        status[l] = if wide { WIDE } else { status[l] };
-        sum[l] = sum[l].wrapping_add(each.wrapping_mul(degree[l].min(fits)));
+        let next = sum[l].plus(units[l]);
+        wide[l] = if next > most || next < sum[l] { WIDE } else { wide[l] };
+        sum[l] = next;
     }
 }
 
 /// `floor((2^63 - 1) / n)` for `n` with its top bit set: the quotient in floats is at most one off.
 #[inline(always)]
-fn reciprocal(n: u32) -> u64 {
+fn reciprocal(n: u32) -> u32 {
     let guess = (9_223_372_036_854_775_808.0 / f64::from(n) - 2_147_483_648.0) as i32;
-    let guess = i64::from(guess) + (1 << 31);
-    let rest = i64::MAX.wrapping_sub(guess.wrapping_mul(i64::from(n)));
-    let guess = if rest < 0 { guess - 1 } else { guess };
-    let guess = if rest >= i64::from(n) { guess + 1 } else { guess };
-    guess.cast_unsigned()
+    let guess = guess.cast_unsigned() ^ (1 << 31);
+    // a product of two 32-bit numbers, which vectors multiply fast
+    let rest = i64::MAX - (u64::from(guess) * u64::from(n)).cast_signed();
+    let guess = guess.wrapping_sub(u32::from(rest < 0));
+    guess.wrapping_add(u32::from(rest >= i64::from(n)))
 }
 
 #[cfg(test)]
@@ -275,7 +349,7 @@ mod tests {
         let ends = [1_u32 << 31, (1 << 31) + 1, u32::MAX, u32::MAX - 1, 3 << 30];
         let middle = (0..1_000_000).map(|i: u32| (1 << 31) | i.wrapping_mul(2_654_435_761));
         for n in ends.into_iter().chain(middle) {
-            assert_eq!(reciprocal(n), (u64::MAX >> 1) / u64::from(n), "{n}");
+            assert_eq!(u64::from(reciprocal(n)), (u64::MAX >> 1) / u64::from(n), "{n}");
         }
     }
 }

@@ -2,11 +2,15 @@
 //!
 //! All lanes fire at once; a lane whose replication has ended takes the next one. The arithmetic is that of
 //! [`direct_law`](crate::sim::race::direct_law), so every replication equals the direct form bit for bit. What is rare
-//! (totals above 32 bits, very many tokens, an error to be explained) is left to the direct form itself, from the start
+//! (totals above 32 bits, very many tokens, very many immediate firings in a row, an error to be explained) is left to the direct form itself, from the start
 //! of the replication.
 
+mod guard;
+mod immediate;
 mod kernel;
 mod net;
+mod settle;
+mod sum;
 
 use crate::semantics::Fault;
 use crate::sim::clock::NEVER;
@@ -17,8 +21,9 @@ use crate::sim::race::direct::DirectForm;
 use crate::sim::race::direct_law::DirectLaw;
 use crate::sim::samples::Samples;
 use crate::sim::simd::Level;
-use kernel::{LANES, Limits, State, status};
-use net::Net;
+use kernel::{LANES, Limits, State, UNSEEN, status};
+use net::{Net, WIDE_BITS};
+use sum::Sum;
 
 /// The lockstep form, ready to run.
 #[derive(Debug)]
@@ -26,6 +31,8 @@ pub(crate) struct LockstepForm<'a> {
     setup: Setup<'a>,
     net: Net,
     limits: Limits,
+    /// Whether sums of units have 64 bits.
+    is_wide: bool,
     direct: DirectForm<'a>,
     level: Level,
 }
@@ -40,13 +47,13 @@ enum End {
 }
 
 /// Fires until some lane stops, compiled for every vector level.
-struct FireOn<'a> {
+struct FireOn<'a, S> {
     net: &'a Net,
     limits: &'a Limits,
-    state: &'a mut State,
+    state: &'a mut State<S>,
 }
 
-impl pulp::NullaryFnOnce for FireOn<'_> {
+impl<S: Sum> pulp::NullaryFnOnce for FireOn<'_, S> {
     type Output = ();
 
     #[inline(always)]
@@ -77,7 +84,8 @@ impl<'a> LockstepForm<'a> {
         let law = DirectLaw::choose(program, clock);
         let net = Net::new(program, question, law)?;
         // the shift of a time is base plus the bits of the total, which are those of one transition at least
-        if law.base + net.least_bits() < 0 || law.base + 32 > 63 {
+        let largest = if law.is_wide { WIDE_BITS.cast_signed() } else { 32 };
+        if law.base + net.least_bits() < 0 || law.base + largest > 63 {
             return Err(vec!["times do not fit the shifts of vectors".to_owned()]);
         }
         let limits = Limits {
@@ -86,7 +94,7 @@ impl<'a> LockstepForm<'a> {
             last_tick: question.horizon.map_or(NEVER - 1, |horizon| clock.ticks(horizon)),
             max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(net.safe_firings).min(1 << 32),
         };
-        Ok(Self { setup, net, limits, direct: DirectForm::new(setup), level: Level::detect() })
+        Ok(Self { setup, net, limits, is_wide: law.is_wide, direct: DirectForm::new(setup), level: Level::detect() })
     }
 
     /// The same engine on another vector level; all give the same numbers.
@@ -97,7 +105,7 @@ impl<'a> LockstepForm<'a> {
     }
 
     /// Puts the next replication into a lane. One that ends at once is not started.
-    fn refill(&self, state: &mut State, lane: usize, next: &mut Work) {
+    fn refill<S: Sum>(&self, state: &mut State<S>, lane: usize, next: &mut Work) {
         state.status[lane] = status::IDLE;
         if next.begun == next.ends.len() {
             return;
@@ -110,11 +118,15 @@ impl<'a> LockstepForm<'a> {
         state.pair[lane] = 0;
         state.replication[lane] = next.first + next.begun as u64;
         state.status[lane] = status::RUNNING;
+        for choices in &mut state.choices {
+            choices[lane] = 0;
+        }
+        state.seen(lane).fill(UNSEEN);
         next.begun += 1;
     }
 
     /// What the end of a lane means.
-    fn end(&self, state: &State, lane: usize) -> End {
+    fn end<S>(&self, state: &State<S>, lane: usize) -> End {
         let (now, firings) = (state.now[lane], state.firings[lane]);
         let question = self.setup.question;
         match state.status[lane] {
@@ -132,9 +144,51 @@ impl<'a> LockstepForm<'a> {
         }
     }
 
+    /// Adds what was observed of a replication that ended here.
+    fn observe<S: Sum>(&self, state: &mut State<S>, lane: usize, samples: &mut Samples) {
+        let seen = state.seen(lane);
+        for (times, places) in samples.groups.iter_mut().zip(&self.net.observed) {
+            let both = |a: [u64; 2], b: [u64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+            let [first, last] = places.iter().fold(UNSEEN, |all, &place| both(all, seen[place]));
+            if first != UNSEEN[0] {
+                times.first.push(first);
+                times.last.push(last);
+            }
+        }
+    }
+
     /// Whether the initial marking is the goal already, in which case no lane needs to run.
     fn begins_at_goal(&self) -> bool {
         matches!(&self.setup.question.goal, Goal::Marking(code) if code.holds(&self.net.initial))
+    }
+
+    /// Runs replications as [`Engine::run`] does.
+    fn play<S: Sum>(&self, mut state: State<S>, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
+        let ends = vec![End::Elsewhere; usize::try_from(count).unwrap_or(usize::MAX)];
+        let mut work = Work { first, begun: 0, ends };
+        for lane in 0..LANES {
+            self.refill(&mut state, lane, &mut work);
+        }
+        while state.status.0.contains(&status::RUNNING) {
+            self.level.run(FireOn { net: &self.net, limits: &self.limits, state: &mut state });
+            for lane in 0..LANES {
+                if !matches!(state.status[lane], status::RUNNING | status::IDLE) {
+                    let number = (state.replication[lane] - first) as usize;
+                    work.ends[number] = self.end(&state, lane);
+                    if matches!(work.ends[number], End::At(..)) {
+                        self.observe(&mut state, lane, samples);
+                    }
+                    self.refill(&mut state, lane, &mut work);
+                }
+            }
+        }
+        for (replication, end) in (first..).zip(&work.ends) {
+            match *end {
+                End::At(ending, time, firings) => samples.record(ending, time, firings, self.setup.keep_times),
+                End::Elsewhere => self.direct.run(replication, 1, samples)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -153,30 +207,11 @@ impl Engine for LockstepForm<'_> {
 
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
         if self.begins_at_goal() {
-            return self.direct.run(first, count, samples);
+            self.direct.run(first, count, samples)
+        } else if self.is_wide {
+            self.play(State::<u64>::new(&self.net), first, count, samples)
+        } else {
+            self.play(State::<u32>::new(&self.net), first, count, samples)
         }
-        let mut state = State::new(&self.net);
-        let ends = vec![End::Elsewhere; usize::try_from(count).unwrap_or(usize::MAX)];
-        let mut work = Work { first, begun: 0, ends };
-        for lane in 0..LANES {
-            self.refill(&mut state, lane, &mut work);
-        }
-        while state.status.0.contains(&status::RUNNING) {
-            self.level.run(FireOn { net: &self.net, limits: &self.limits, state: &mut state });
-            for lane in 0..LANES {
-                if !matches!(state.status[lane], status::RUNNING | status::IDLE) {
-                    let number = (state.replication[lane] - first) as usize;
-                    work.ends[number] = self.end(&state, lane);
-                    self.refill(&mut state, lane, &mut work);
-                }
-            }
-        }
-        for (replication, end) in (first..).zip(&work.ends) {
-            match *end {
-                End::At(ending, time, firings) => samples.record(ending, time, firings, self.setup.keep_times),
-                End::Elsewhere => self.direct.run(replication, 1, samples)?,
-            }
-        }
-        Ok(())
     }
 }

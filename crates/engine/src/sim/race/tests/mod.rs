@@ -3,6 +3,7 @@
 
 mod averages;
 mod faults;
+mod lockstep;
 mod memory;
 mod passage;
 mod rates;
