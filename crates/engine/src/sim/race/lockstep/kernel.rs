@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use crate::rng::{event_block, exponential};
 use crate::sim::clock::NEVER;
-use crate::sim::race::lockstep::net::{Net, Units};
+use crate::sim::race::lockstep::net::{Guard, Net, Units};
 
 /// Replications side by side.
 pub(super) const LANES: usize = 64;
@@ -17,7 +17,7 @@ pub(super) struct Lane<T>(pub(super) [T; LANES]);
 impl<T: Copy> Lane<T> {
     /// The same in every lane.
     #[inline(always)]
-    fn of(value: T) -> Self {
+    pub(super) fn of(value: T) -> Self {
         Self([value; LANES])
     }
 }
@@ -50,7 +50,7 @@ pub(super) mod status {
     pub(in crate::sim::race) const LATE: u32 = 3;
     /// It has had its firings.
     pub(in crate::sim::race) const SPENT: u32 = 4;
-    /// The total rate does not fit 32 bits.
+    /// The total rate does not fit 32 bits, or too many immediate transitions fire in a row.
     pub(in crate::sim::race) const WIDE: u32 = 5;
     /// No replication is left for it.
     pub(in crate::sim::race) const IDLE: u32 = 6;
@@ -78,6 +78,42 @@ pub(super) struct State {
     pub(super) pair: Lane<u32>,
     pub(super) status: Lane<u32>,
     words: [Lane<u32>; 4],
+    /// Per group of immediate transitions: choices drawn so far.
+    pub(super) choices: Vec<Lane<u32>>,
+    /// Per lane and timed transition: first and last firing, see [`UNSEEN`]; a last row for lanes that do not fire. Empty if
+    /// not asked for.
+    seen: Vec<[u64; 2]>,
+}
+
+/// First and last firing of a transition that has not fired.
+pub(super) const UNSEEN: [u64; 2] = [u64::MAX, 0];
+
+impl Guard {
+    /// All bits of the lanes in which the marking keeps the bounds.
+    #[inline(always)]
+    pub(super) fn enabled(&self, marking: &[Lane<u32>]) -> Lane<u32> {
+        let mut enabled = Lane::of(u32::MAX);
+        for bound in &self.least {
+            let tokens = &marking[bound.counter as usize];
+            for l in 0..LANES {
+                enabled[l] = if tokens[l] >= bound.tokens { enabled[l] } else { 0 };
+            }
+        }
+        for bound in &self.most {
+            let tokens = &marking[bound.counter as usize];
+            for l in 0..LANES {
+                enabled[l] = if tokens[l] <= bound.tokens { enabled[l] } else { 0 };
+            }
+        }
+        enabled
+    }
+
+    /// Whether the marking of one lane keeps the bounds.
+    #[inline(always)]
+    pub(super) fn holds(&self, marking: &[Lane<u32>], lane: usize) -> bool {
+        self.least.iter().all(|bound| marking[bound.counter as usize][lane] >= bound.tokens)
+            && self.most.iter().all(|bound| marking[bound.counter as usize][lane] <= bound.tokens)
+    }
 }
 
 impl State {
@@ -91,7 +127,15 @@ impl State {
             pair: Lane::of(0),
             status: Lane::of(status::IDLE),
             words: [Lane::of(0); 4],
+            choices: vec![Lane::of(0); net.immediates.groups.len()],
+            seen: vec![UNSEEN; if net.observed.is_empty() { 0 } else { LANES * (net.transitions.len() + 1) }],
         }
+    }
+
+    /// First and last firings of one lane, per timed transition.
+    pub(super) fn seen(&mut self, lane: usize) -> &mut [[u64; 2]] {
+        let row = self.seen.len() / LANES;
+        &mut self.seen[lane * row..(lane + 1) * row]
     }
 
     /// Two firings of every running lane.
@@ -118,9 +162,11 @@ impl State {
 
     #[inline(always)]
     fn fire(&mut self, net: &Net, limits: &Limits, time: &Lane<u32>, selector: &Lane<u32>) {
+        self.settle(&net.immediates, limits);
         let total = self.sum_units(net);
         self.pass(limits, &total, time);
         let chosen = self.select(&total, selector);
+        self.see(&chosen);
         for changes in &net.changes {
             let tokens = &mut self.marking[changes.counter as usize];
             for &(place, by) in &changes.by {
@@ -138,23 +184,11 @@ impl State {
     fn sum_units(&mut self, net: &Net) -> Lane<u32> {
         let mut sum = Lane::of(0_u32);
         for (transition, sums) in net.transitions.iter().zip(&mut self.sums) {
-            let mut enabled = Lane::of(u32::MAX);
-            for bound in &transition.least {
-                let tokens = &self.marking[bound.counter as usize];
-                for l in 0..LANES {
-                    enabled[l] = if tokens[l] >= bound.tokens { enabled[l] } else { 0 };
-                }
-            }
-            for bound in &transition.most {
-                let tokens = &self.marking[bound.counter as usize];
-                for l in 0..LANES {
-                    enabled[l] = if tokens[l] <= bound.tokens { enabled[l] } else { 0 };
-                }
-            }
+            let enabled = transition.guard.enabled(&self.marking);
             match transition.units {
                 Units::Plain(units) => {
                     for l in 0..LANES {
-                        sum[l] += enabled[l] & units;
+                        sum[l] = sum[l].wrapping_add(enabled[l] & units);
                     }
                 }
                 Units::Served { each, servers } => {
@@ -168,8 +202,23 @@ impl State {
                     for l in 0..LANES {
                         degree[l] &= enabled[l];
                     }
-                    let fits = u32::MAX / each.max(1) / net.transitions.len() as u32;
-                    add_served(&mut sum, &mut self.status, &degree, each, fits);
+                    let fits = net.most_units / each.max(1);
+                    let mut units = Lane::of(0_u32);
+                    for l in 0..LANES {
+                        units[l] = if degree[l] > fits { u32::MAX } else { each.wrapping_mul(degree[l]) };
+                    }
+                    add(&mut sum, &mut self.status, &units, net.most_units);
+                }
+                Units::PerToken { rate, scale, counter } => {
+                    let tokens = &self.marking[counter as usize];
+                    let mut units = Lane::of(0_u32);
+                    for l in 0..LANES {
+                        let exact = rate * f64::from(tokens[l]) * scale;
+                        let whole = exact as u32;
+                        let rounded = whole.saturating_add(u32::from(exact - f64::from(whole) >= 0.5));
+                        units[l] = enabled[l] & rounded.max(u32::from(exact > 0.0));
+                    }
+                    add(&mut sum, &mut self.status, &units, net.most_units);
                 }
             }
             *sums = sum;
@@ -227,6 +276,20 @@ impl State {
         chosen
     }
 
+    /// Notes when which transition fires.
+    #[inline(always)]
+    fn see(&mut self, chosen: &Lane<u32>) {
+        if self.seen.is_empty() {
+            return;
+        }
+        let row = self.seen.len() / LANES;
+        for (l, seen) in self.seen.chunks_exact_mut(row).enumerate() {
+            let [first, last] = &mut seen[(chosen[l] as usize).min(row - 1)];
+            *first = (*first).min(self.now[l]);
+            *last = self.now[l];
+        }
+    }
+
     #[inline(always)]
     fn look_for_goal(&mut self, net: &Net) {
         if net.goal.is_empty() {
@@ -245,13 +308,13 @@ impl State {
     }
 }
 
-/// Adds the units of busy servers; a lane with more of them than surely fit 32 bits is given up.
+/// Adds units that may be many; a lane with a larger sum than `most` is given up.
 #[inline(always)]
-fn add_served(sum: &mut Lane<u32>, status: &mut Lane<u32>, degree: &Lane<u32>, each: u32, fits: u32) {
+fn add(sum: &mut Lane<u32>, status: &mut Lane<u32>, units: &Lane<u32>, most: u32) {
     for l in 0..LANES {
-        let wide = degree[l] > fits && status[l] == RUNNING;
+        let wide = (sum[l] > most || units[l] > most.wrapping_sub(sum[l])) && status[l] == RUNNING;
         status[l] = if wide { WIDE } else { status[l] };
-        sum[l] = sum[l].wrapping_add(each.wrapping_mul(degree[l].min(fits)));
+        sum[l] = sum[l].wrapping_add(units[l]);
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! All lanes fire at once; a lane whose replication has ended takes the next one. The arithmetic is that of
 //! [`direct_law`](crate::sim::race::direct_law), so every replication equals the direct form bit for bit. What is rare
-//! (totals above 32 bits, very many tokens, an error to be explained) is left to the direct form itself, from the start
+//! (totals above 32 bits, very many tokens, very many immediate firings in a row, an error to be explained) is left to the direct form itself, from the start
 //! of the replication.
 
+mod immediate;
 mod kernel;
 mod net;
+mod settle;
 
 use crate::semantics::Fault;
 use crate::sim::clock::NEVER;
@@ -17,7 +19,7 @@ use crate::sim::race::direct::DirectForm;
 use crate::sim::race::direct_law::DirectLaw;
 use crate::sim::samples::Samples;
 use crate::sim::simd::Level;
-use kernel::{LANES, Limits, State, status};
+use kernel::{LANES, Limits, State, UNSEEN, status};
 use net::Net;
 
 /// The lockstep form, ready to run.
@@ -110,6 +112,10 @@ impl<'a> LockstepForm<'a> {
         state.pair[lane] = 0;
         state.replication[lane] = next.first + next.begun as u64;
         state.status[lane] = status::RUNNING;
+        for choices in &mut state.choices {
+            choices[lane] = 0;
+        }
+        state.seen(lane).fill(UNSEEN);
         next.begun += 1;
     }
 
@@ -129,6 +135,19 @@ impl<'a> LockstepForm<'a> {
                 End::At(Ending::Firings, now, firings)
             }
             _ => End::Elsewhere,
+        }
+    }
+
+    /// Adds what was observed of a replication that ended here.
+    fn observe(&self, state: &mut State, lane: usize, samples: &mut Samples) {
+        let seen = state.seen(lane);
+        for (times, places) in samples.groups.iter_mut().zip(&self.net.observed) {
+            let both = |a: [u64; 2], b: [u64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+            let [first, last] = places.iter().fold(UNSEEN, |all, &place| both(all, seen[place]));
+            if first != UNSEEN[0] {
+                times.first.push(first);
+                times.last.push(last);
+            }
         }
     }
 
@@ -167,6 +186,9 @@ impl Engine for LockstepForm<'_> {
                 if !matches!(state.status[lane], status::RUNNING | status::IDLE) {
                     let number = (state.replication[lane] - first) as usize;
                     work.ends[number] = self.end(&state, lane);
+                    if matches!(work.ends[number], End::At(..)) {
+                        self.observe(&mut state, lane, samples);
+                    }
                     self.refill(&mut state, lane, &mut work);
                 }
             }

@@ -1,0 +1,137 @@
+//! Immediate transitions in the form that the lockstep kernel reads, or why it cannot read them.
+
+use petgraph::algo::toposort;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::compile::{Firing, Program};
+use crate::semantics::MAX_IMMEDIATE_FIRINGS;
+use crate::sim::question::{Goal, Question};
+use crate::sim::race::lockstep::net::{Guard, guard};
+
+/// Most transitions of a group: one bit each.
+const MAX_IN_GROUP: usize = 64;
+/// Most tokens that immediate transitions may add to one counter between two timed firings.
+const MAX_GROWTH: u32 = 1 << 30;
+
+/// An immediate transition that can be enabled.
+#[derive(Clone, Debug)]
+pub(super) struct Immediate {
+    pub(super) guard: Guard,
+    /// Share among the enabled transitions of its group and priority.
+    pub(super) weight: u32,
+    pub(super) priority: u32,
+    /// Counters and the tokens that a firing adds.
+    pub(super) changes: Vec<(u32, i32)>,
+}
+
+/// Immediate transitions that compete.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// Number in the program: the owner of the random words.
+    pub(super) number: u32,
+    /// By falling priority.
+    pub(super) transitions: Vec<Immediate>,
+    /// Counters of a group's only transition, which fires as often as the smallest of them says; then its guard leaves them
+    /// out. Empty if firings come one by one.
+    pub(super) drained: Vec<u32>,
+}
+
+/// All immediate transitions.
+#[derive(Clone, Debug)]
+pub(super) struct Immediates {
+    /// No group enables an earlier one, unless they form a cycle.
+    pub(super) groups: Vec<Group>,
+    /// Whether groups may enable each other in a cycle.
+    pub(super) cyclic: bool,
+    /// Firings between two timed ones above which a replication is left to the direct form.
+    pub(super) max_in_a_row: u32,
+}
+
+impl Immediates {
+    /// The immediate transitions of a program; what is in the way goes to `obstacles`.
+    pub(super) fn new(program: &Program, question: &Question, obstacles: &mut Vec<String>) -> Self {
+        let rows = || (0..program.groups.rows()).map(|number| program.groups.row(number));
+        if rows().any(|row| row.len() > MAX_IN_GROUP) {
+            obstacles.push("too many immediate transitions compete".to_owned());
+        }
+        if rows().flatten().any(|&t| has_varying_weight(program, t as usize)) {
+            obstacles.push("weights of immediate transitions depend on the marking".to_owned());
+        }
+        if let Goal::Marking(code) = &question.goal
+            && rows().flatten().any(|&t| {
+                let changes = program.changes.row(t as usize);
+                changes.iter().any(|change| code.counters().any(|counter| counter == change.counter))
+            })
+        {
+            obstacles.push("immediate transitions change places of the goal".to_owned());
+        }
+        let (order, cyclic) = order(program);
+        let growth = |t: u32| program.changes.row(t as usize).iter().map(|change| change.by).max().unwrap_or(0);
+        let growth = rows().flatten().map(|&t| growth(t)).max().unwrap_or(0).max(1);
+        let is_large = program.initial.iter().any(|&tokens| tokens > MAX_GROWTH)
+            || program.changes.items().iter().any(|change| change.by.unsigned_abs() > MAX_GROWTH);
+        let most = if is_large { 0 } else { MAX_GROWTH / growth.unsigned_abs() };
+        let groups = order.into_iter().map(|number| group(program, number)).collect();
+        Self { groups, cyclic, max_in_a_row: most.min(MAX_IMMEDIATE_FIRINGS) }
+    }
+}
+
+/// Whether the weight of an immediate transition is not a constant that the compiler made an integer of.
+fn has_varying_weight(program: &Program, t: usize) -> bool {
+    let Firing::Immediate { weight, .. } = &program.firing[t] else { return false };
+    program.choice_weight[t] == 0 && weight.as_constant() != Some(0.0)
+}
+
+/// The groups, each before those that it can enable, and whether there is no such order.
+fn order(program: &Program) -> (Vec<usize>, bool) {
+    let groups = program.groups.rows();
+    let mut graph = DiGraph::<(), ()>::with_capacity(groups, groups);
+    for _ in 0..groups {
+        graph.add_node(());
+    }
+    for group in 0..groups {
+        let enabled = program.groups.row(group).iter().flat_map(|&t| program.affects_groups.row(t as usize));
+        for &other in enabled.filter(|&&other| other as usize != group) {
+            graph.add_edge(NodeIndex::new(group), NodeIndex::new(other as usize), ());
+        }
+    }
+    match toposort(&graph, None) {
+        Ok(order) => (order.into_iter().map(NodeIndex::index).collect(), false),
+        Err(_) => ((0..groups).collect(), true),
+    }
+}
+
+fn group(program: &Program, number: usize) -> Group {
+    let row = program.groups.row(number);
+    let mut transitions: Vec<Immediate> = row.iter().filter_map(|&t| immediate(program, t as usize)).collect();
+    let drained = match (row, &transitions[..]) {
+        ([t], [_]) => drained(program, *t as usize),
+        _ => Vec::new(),
+    };
+    if !drained.is_empty() {
+        transitions[0].guard.least.retain(|bound| !drained.contains(&bound.counter));
+    }
+    Group { number: u32::try_from(number).expect("ids fit"), transitions, drained }
+}
+
+fn immediate(program: &Program, t: usize) -> Option<Immediate> {
+    let Firing::Immediate { priority, .. } = program.firing[t] else { return None };
+    let weight = program.choice_weight[t];
+    let changes = program.changes.row(t).iter().map(|change| (change.counter, change.by)).collect();
+    (weight > 0).then_some(())?;
+    Some(Immediate { guard: guard(program, t)?, weight, priority, changes })
+}
+
+/// The inputs of a transition, of which the smallest says how often it fires; none if something else may stop it earlier.
+fn drained(program: &Program, t: usize) -> Vec<u32> {
+    let changes = program.changes.row(t);
+    let change = |counter: u32| changes.iter().find(|change| change.counter == counter).map_or(0, |change| change.by);
+    let inputs = program.inputs.row(t);
+    let bounds = program.tests.row(t).iter().chain(program.inhibitors.row(t)).map(|term| term.counter);
+    let fixed = bounds.chain(program.rooms.row(t).iter().map(|room| room.place)).all(|counter| change(counter) == 0);
+    if fixed && inputs.iter().all(|term| term.weight == 1 && change(term.counter) == -1) {
+        inputs.iter().map(|term| term.counter).collect()
+    } else {
+        Vec::new()
+    }
+}

@@ -1,0 +1,137 @@
+//! Immediate firings of every lane, between two timed ones.
+//!
+//! Groups share nothing that any of them reads, so they may go one after the other. A transition without a rival fires in
+//! all lanes at once, as often as it can; a choice is made lane by lane, with the words that the direct form takes for it.
+
+use crate::rng::{Address, Purpose};
+use crate::sim::race::lockstep::immediate::{Group, Immediate, Immediates};
+use crate::sim::race::lockstep::kernel::status::{RUNNING, WIDE};
+use crate::sim::race::lockstep::kernel::{LANES, Lane, Limits, State};
+
+impl State {
+    /// Fires immediate transitions until the markings of all running lanes are tangible.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, immediates: &Immediates, limits: &Limits) {
+        if immediates.groups.is_empty() {
+            return;
+        }
+        let mut fired = Lane::of(0_u32);
+        loop {
+            let mut any = false;
+            for (place, group) in immediates.groups.iter().enumerate() {
+                any |= if group.drained.is_empty() {
+                    self.fire_in_turn(place, group, immediates.max_in_a_row, limits.key, &mut fired)
+                } else {
+                    self.fire_at_once(group, immediates.max_in_a_row, &mut fired)
+                };
+            }
+            if !(any && immediates.cyclic) {
+                break;
+            }
+        }
+        for l in 0..LANES {
+            self.firings[l] += u64::from(fired[l]);
+        }
+    }
+
+    /// Fires a transition without rivals as often as its inputs allow; whether it fires in any lane.
+    #[inline(always)]
+    fn fire_at_once(&mut self, group: &Group, most: u32, fired: &mut Lane<u32>) -> bool {
+        let transition = &group.transitions[0];
+        let mut times = transition.guard.enabled(&self.marking);
+        for &counter in &group.drained {
+            let tokens = &self.marking[counter as usize];
+            for l in 0..LANES {
+                times[l] = times[l].min(tokens[l]);
+            }
+        }
+        let mut any = 0;
+        for l in 0..LANES {
+            times[l] = if self.status[l] == RUNNING { times[l] } else { 0 };
+            any |= times[l];
+        }
+        if any == 0 {
+            return false;
+        }
+        for l in 0..LANES {
+            let wide = times[l] > most - fired[l];
+            self.status[l] = if wide { WIDE } else { self.status[l] };
+            times[l] = if wide { 0 } else { times[l] };
+            fired[l] += times[l];
+        }
+        for &(counter, by) in &transition.changes {
+            let tokens = &mut self.marking[counter as usize];
+            for l in 0..LANES {
+                tokens[l] = tokens[l].wrapping_add(times[l].wrapping_mul(by.cast_unsigned()));
+            }
+        }
+        true
+    }
+
+    /// Fires one transition of a group after the other until none is enabled; whether one fires in any lane.
+    #[inline(always)]
+    fn fire_in_turn(&mut self, place: usize, group: &Group, most: u32, key: [u32; 2], fired: &mut Lane<u32>) -> bool {
+        let mut open = Lane::of(0_u32);
+        for transition in &group.transitions {
+            let enabled = transition.guard.enabled(&self.marking);
+            for l in 0..LANES {
+                open[l] |= enabled[l];
+            }
+        }
+        let mut lanes = 0_u64;
+        for l in 0..LANES {
+            lanes |= u64::from(open[l] != 0 && self.status[l] == RUNNING) << l;
+        }
+        let any = lanes != 0;
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            while let Some(transition) = self.choose(place, group, key, lane) {
+                if fired[lane] == most {
+                    self.status[lane] = WIDE;
+                    break;
+                }
+                fired[lane] += 1;
+                for &(counter, by) in &transition.changes {
+                    let tokens = &mut self.marking[counter as usize][lane];
+                    *tokens = tokens.wrapping_add_signed(by);
+                }
+            }
+        }
+        any
+    }
+
+    /// The transition of a group that fires in one lane, as [`find_candidates`](crate::semantics::find_candidates) and
+    /// [`pick`](crate::semantics::pick) have it.
+    #[inline(always)]
+    fn choose<'g>(&mut self, place: usize, group: &'g Group, key: [u32; 2], lane: usize) -> Option<&'g Immediate> {
+        let (mut candidates, mut total, mut priority) = (0_u64, 0, 0);
+        for (bit, transition) in group.transitions.iter().enumerate() {
+            if candidates != 0 && transition.priority < priority {
+                break;
+            }
+            if transition.guard.holds(&self.marking, lane) {
+                candidates |= 1 << bit;
+                total += transition.weight;
+                priority = transition.priority;
+            }
+        }
+        let mut next = || {
+            let bit = candidates.trailing_zeros() as usize;
+            candidates &= candidates.wrapping_sub(1);
+            group.transitions.get(bit).map(|transition| (transition, candidates != 0))
+        };
+        let (mut chosen, mut more) = next()?;
+        if more {
+            let sample = &mut self.choices[place][lane];
+            let address = Address { purpose: Purpose::Choice, owner: group.number, sample: *sample };
+            *sample = sample.wrapping_add(1);
+            let mut rest = ((u64::from(address.word(key, self.replication[lane])) * u64::from(total)) >> 32) as u32;
+            while rest >= chosen.weight && more {
+                rest -= chosen.weight;
+                (chosen, more) = next()?;
+            }
+        }
+        Some(chosen)
+    }
+}
