@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use tailspn::compile::Program;
+use tailspn::fold::{Keep, Obstacle, fold};
 use tailspn::formats::pipe::{ReadOptions, Reading, pipe_report};
 use tailspn::net::{ArcKind, Delay, Net, Timing, differences};
 use tailspn::report::{
-    CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow, count, counted, plain,
+    CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, NotFoldedRow, ParameterRow, count, counted, plain,
 };
-use tailspn::sim::{Ending, EngineChoice, Ensemble, Question, RunError, Unwatched, run as replicate};
+use tailspn::sim::{Ending, EngineChoice, Ensemble, FoldedParts, Question, RunError, Unwatched, run as replicate};
 
 use crate::cli::args::{CheckArgs, NetArgs};
 use crate::cli::exit::Exit;
@@ -50,6 +51,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     let delays = |wanted: fn(&Timing) -> bool| net.transitions().iter().filter(|t| wanted(&t.timing)).count();
     let arcs = |kind: ArcKind| net.arcs().iter().filter(|arc| arc.kind == kind).count();
     let (trial, fault) = trial(program);
+    let folding = fold(net, &Keep::default());
     CheckReport {
         name: net.name().to_owned(),
         dialect: loaded.dialect.to_string(),
@@ -74,11 +76,18 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
         remarks: remarks(net),
         engine: with_engine(program, EngineChoice::Auto).ok().map(Into::into),
         engines: engine_rows(program),
+        folded: FoldedParts::of(&folding),
+        not_folded: folding.obstacles().iter().filter(|obstacle| obstacle.parts > 1).map(not_folded).collect(),
         trial,
         fault,
         pipe: None,
         differences: None,
     }
+}
+
+fn not_folded(obstacle: &Obstacle) -> NotFoldedRow {
+    let Obstacle { hindrance, parts, example } = obstacle;
+    NotFoldedRow { parts: *parts, example: example.clone(), reason: hindrance.words().into() }
 }
 
 fn class_rows(net: &Net) -> Vec<ClassRow> {

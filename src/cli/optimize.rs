@@ -36,7 +36,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     let progress = Progress::new(terminal.shows_progress(), "replications of this point");
     let outcome = search.run(&progress).map_err(failed)?;
     drop(progress);
-    let report = optimize_report(&search.plan, &outcome.candidates, &outcome.found);
+    let report = optimize_report(&search.plan, &outcome);
     terminal.report(&report, &args.print)?;
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(match outcome.found.answer {

@@ -119,6 +119,34 @@ fn checks_a_net_as_json() {
     assert_shown!(shown(&["check", "models/textbook/forkjoin_retry.xml", "--json"]));
 }
 
+/// Four tasks that wait for two slots fold; places with two tokens each look alike and do not; a fork with retries has neither.
+#[test]
+fn check_reports_what_folds_and_what_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("net.xml").to_str().unwrap().to_owned();
+    let checked = |tokens: u32, slots: bool| {
+        let mut b = NetBuilder::new("tasks");
+        let slots = slots.then(|| b.place("slots", 2));
+        for task in 0..4 {
+            let place = b.place(format!("task{task}"), tokens);
+            let done = b.transition(format!("done{task}"), Timing::exponential(1.0));
+            b.input(place, done, 1.0);
+            slots.iter().for_each(|&slots| _ = b.test(slots, done, 1.0));
+        }
+        std::fs::write(&path, write(&b.build().unwrap(), &WriteOptions::default()).xml).unwrap();
+        (data(&["check", &path]), json(&["check", &path]))
+    };
+    let (text, report) = checked(1, true);
+    assert!(text.contains("folded  5 places to 2, 4 transitions to 1"), "{text}");
+    assert_eq!(report["folded"]["places_before"], 5);
+    assert!(report.get("not_folded").is_none());
+    let (text, report) = checked(2, false);
+    assert!(text.contains("not folded  4 parts like that of `task0`: each holds several tokens"), "{text}");
+    assert!(report.get("folded").is_none());
+    assert_eq!(report["not_folded"][0]["parts"], 4);
+    assert!(!data(&["check", "models/textbook/forkjoin_retry.xml"]).contains("fold"));
+}
+
 #[test]
 fn simulates_a_net() {
     let group = "branch a=run_a,a_*";

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::Problems;
+use crate::answer::AnswerError;
 use crate::cluster::ExperimentError;
 use crate::estimate::{CompareError, EstimateError};
 use crate::plan;
@@ -117,13 +118,18 @@ pub enum StudyError {
     #[error("bisection needs one axis, along which cost rises while the job gets faster")]
     NoBisection,
     /// A job without an exact time.
-    #[error("no formula: {formula}; and none from parts: {parts}")]
+    #[error("no formula: {formula}; none from parts: {parts}; and none from states: {states}")]
     NoExactTime {
         /// Explains why there is no formula.
         formula: String,
         /// Explains why the parts of the net do not give it.
         parts: String,
+        /// Explains why the states of the net do not give it.
+        states: String,
     },
+    /// An exact answer that cannot be worked out.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
     /// Quantiles that the parts of a net do not give.
     #[error(transparent)]
     Grid(#[from] GridError),

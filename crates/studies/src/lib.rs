@@ -18,6 +18,6 @@ pub mod sweep;
 pub use error::{KeyProblem, StudyError};
 
 pub(crate) use tailspn_common::watch;
-pub(crate) use tailspn_engine::{Problems, compile, estimate, formats, net, rng, semantics, sim, whole_file};
+pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, formats, net, rng, semantics, sim, whole_file};
 pub(crate) use tailspn_exact::solve;
 pub(crate) use tailspn_jobs::{cluster, fit, mapreduce, plan, stages, units};

@@ -49,6 +49,11 @@ impl Prepared {
         self.folding.as_deref()
     }
 
+    /// What folding made of the net; none if it runs as it is.
+    pub fn folded_parts(&self) -> Option<FoldedParts> {
+        FoldedParts::of(self.folding()?)
+    }
+
     /// The results of a run of this program, in terms of the original net.
     pub fn unfold(&self, mut run: Run) -> Run {
         let Some(folding) = &self.folding else { return run };
@@ -56,13 +61,17 @@ impl Prepared {
         let times = |moments: &FloatMoments, share: f64| if share < 1.0 { moments.scaled(share) } else { *moments };
         samples.tokens = folding.per_place(&samples.tokens, times);
         samples.throughput = folding.per_transition(&samples.throughput, times);
-        let [places, transitions] = folding.before();
-        let net = folding.net();
-        run.provenance.folded = Some(FoldedParts {
-            places: [places, net.places().len()],
-            transitions: [transitions, net.transitions().len()],
-        });
+        run.provenance.folded = self.folded_parts();
         run
+    }
+}
+
+impl FoldedParts {
+    /// What folding made of a net; none if nothing was folded.
+    pub fn of(folding: &Folding) -> Option<Self> {
+        let ([places_before, transitions_before], net) = (folding.before(), folding.net());
+        let (places, transitions) = (net.places().len(), net.transitions().len());
+        folding.is_folded().then_some(Self { places_before, places, transitions_before, transitions })
     }
 }
 

@@ -3,6 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::compile::Program;
 use crate::estimate::StopRule;
 use crate::rng::split;
@@ -92,13 +94,17 @@ pub struct Provenance {
     pub folded: Option<FoldedParts>,
 }
 
-/// Numbers of parts of a net, before it was folded and after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Numbers of places and transitions of a net, before it was folded and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoldedParts {
-    /// Places.
-    pub places: [usize; 2],
-    /// Transitions.
-    pub transitions: [usize; 2],
+    /// Places of the net.
+    pub places_before: usize,
+    /// Places of the folded net.
+    pub places: usize,
+    /// Transitions of the net.
+    pub transitions_before: usize,
+    /// Transitions of the folded net.
+    pub transitions: usize,
 }
 
 /// The samples of a run and where they came from.

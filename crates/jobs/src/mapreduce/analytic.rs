@@ -1,4 +1,4 @@
-//! The exact law of the job time for the net of the paper, without sampling.
+//! The exact distribution of the job time for the net of the paper, without sampling.
 //!
 //! Owns [`JobTime`]: mean, variance, probability and quantile of
 //!
@@ -36,7 +36,7 @@ pub struct JobTime {
     parts: Vec<Curve>,
 }
 
-/// Why a job's time has no exact law here. Simulate the net instead.
+/// Explains why a job's time has no closed form. Simulate the net, or solve it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobTimeError {
@@ -47,7 +47,7 @@ pub enum JobTimeError {
         value: f64,
     },
     /// The law of a phase is not a sum of exponential stages. Make it exponential, Erlang or deterministic.
-    #[error("phase `{phase}` is {law}; only exponential, Erlang and deterministic phases have an exact law")]
+    #[error("phase `{phase}` is {law}; only exponential, Erlang and deterministic phases have one")]
     Law {
         /// The phase.
         phase: Phase,
@@ -55,16 +55,16 @@ pub enum JobTimeError {
         law: &'static str,
     },
     /// Tasks wait for slots. Set `model.slots = false`, or give each task a slot.
-    #[error("tasks wait for slots (`model.slots`), which has no exact law")]
+    #[error("tasks wait for slots (`model.slots`); `--method exact` counts them exactly")]
     Slots,
     /// Tasks wait for GPUs. Leave out `gpus` of the workers.
-    #[error("tasks wait for GPUs (`gpus`), which has no closed form")]
+    #[error("tasks wait for GPUs (`gpus`); `--method exact` counts them exactly")]
     Gpus,
     /// The shuffle overlaps with the maps. Leave out `model.slowstart`.
-    #[error("the shuffle overlaps with the maps (`model.slowstart`), which has no exact law")]
+    #[error("the shuffle overlaps with the maps (`model.slowstart`)")]
     Slowstart,
     /// Tasks may be slow, or have copies. Leave out `[stragglers]` and `[speculation]`.
-    #[error("tasks may be stragglers or have copies, which has no exact law here")]
+    #[error("tasks may be stragglers or have copies")]
     Stragglers,
     /// A task of fixed length may or may not be the last. Give one of its phases a random law.
     #[error(transparent)]

@@ -2,6 +2,8 @@
 //!
 //! The nets come from [`job_net`](crate::mapreduce::job_net); here is what makes them alike.
 
+use std::collections::HashMap;
+
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
@@ -17,15 +19,26 @@ pub struct JobShape {
     tasks: [usize; 2],
     /// What tasks wait for, and the kind of worker of each task; none where none waits.
     pools: Option<(Pools, [Vec<usize>; 2])>,
+    /// Which tasks have equal times; none where none waits.
+    equal: Option<Vec<Likeness>>,
     /// Finished maps after which the shuffle starts, if it overlaps with maps.
     slowstart: Option<usize>,
     /// Which phases take no time, of each task.
     at_once: Vec<bool>,
 }
 
+/// Which tasks of a phase take equally long, as far as a folded net depends on it.
+#[derive(Clone, Debug, PartialEq)]
+struct Likeness {
+    is_exponential: bool,
+    /// Per task: the first one with the same mean.
+    first: Vec<usize>,
+}
+
 /// What the net of a sound plan has in common with others; none where it has stragglers or copies, or where it has no net.
 ///
-/// Exact: jobs of one shape have nets that are equal but for [`timings`].
+/// Exact: jobs of one shape have nets that are equal but for [`timings`]. Where tasks wait, the timings are equal to each other in the same
+/// places too, so that the nets fold alike.
 pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
     let tasks = [phases.maps_s.len(), phases.reduces_s.len()];
     if plan.stragglers.is_some() || plan.speculation.is_some() || tasks.contains(&0) {
@@ -41,8 +54,16 @@ pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
     at_once.push(end_timing(phases.end_s).is_none());
     let pools = Some(pools_of(plan, phases).ok()?).filter(|pools| *pools != Pools::default());
     let pools = pools.map(|pools| (pools, [phases.map_nodes.clone(), phases.reduce_nodes.clone()]));
+    let equal = pools.is_some().then(|| Phase::ALL.map(|phase| likeness(plan, phases, phase)).into());
     let slowstart = plan.model.maps_before_shuffle(tasks[0]);
-    Some(JobShape { name: plan.job.name.clone(), tasks, pools, slowstart, at_once })
+    Some(JobShape { name: plan.job.name.clone(), tasks, pools, equal, slowstart, at_once })
+}
+
+fn likeness(plan: &Plan, phases: &JobPhases, phase: Phase) -> Likeness {
+    let mut known = HashMap::new();
+    let means = firing_means(plan, phases, phase).enumerate();
+    let first = means.map(|(task, mean_s)| *known.entry(mean_s.to_bits()).or_insert(task)).collect();
+    Likeness { is_exponential: plan.model.distribution.get(phase).with_mean(1.0).is_none(), first }
 }
 
 /// The timings of all phases in a net of the same shape, whose transitions `of` names.

@@ -49,7 +49,10 @@ pub enum PhaseWarning {
         map_data_mb: f64,
     },
     /// More copies of each block than workers to hold them. All input counts as local. Check `cluster.replicas`.
-    #[error("{replicas} replicas on {workers} workers: every worker has all blocks, so all input counts as local")]
+    #[error(
+        "{replicas} replicas on {workers} worker{}: every worker has all blocks, so all input counts as local",
+        if *workers == 1 { "" } else { "s" }
+    )]
     ReplicasAboveWorkers {
         /// `cluster.replicas`.
         replicas: u64,
@@ -77,7 +80,11 @@ pub enum PhaseWarning {
         split_mb: f64,
     },
     /// Slots that no task uses. Check the slots of the workers.
-    #[error("{slots} {tasks} slots for {count} {tasks} tasks: {} stay idle", slots - count)]
+    #[error(
+        "{slots} {tasks} slots for {count} {tasks} task{}: {} stay idle",
+        if *count == 1 { "" } else { "s" },
+        slots - count
+    )]
     IdleSlots {
         /// `map` or `reduce`.
         tasks: &'static str,
@@ -480,7 +487,7 @@ mod tests {
             said("job.input_mb = 40"),
             [
                 "an input of 40 MB is smaller than a split of 64 MB: the job has one map task",
-                "16 map slots for 1 map tasks: 15 stay idle"
+                "16 map slots for 1 map task: 15 stay idle"
             ]
         );
         assert_eq!(said("job.input_mb = 640\nmodel.slots = false"), [""; 0]);

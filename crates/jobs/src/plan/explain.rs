@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::mapreduce::PhaseLaw;
+use crate::plan::data_size::DataSize;
 use crate::plan::problem::{PlanProblem, ProblemKind};
 
 /// A key or value of a document.
@@ -17,6 +18,8 @@ struct Item {
     path: String,
     /// Place of the key.
     key: Range<usize>,
+    /// Place of its value.
+    value: Range<usize>,
 }
 
 /// A problem in the words of a plan, and whether reading may go on without the key or value at its place.
@@ -30,7 +33,7 @@ pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de
     if message.starts_with("unknown field") {
         let (name, known) = names.split_first().map_or(("", &[][..]), |(name, known)| (*name, known));
         // a list of tagged settings has no place of its own key
-        let inside = if path.rsplit('.').next() == Some(name) { path } else { format!("{path}.{name}") };
+        let inside = if last_step(&path) == name { path } else { format!("{path}.{name}") };
         let span = item_at_path(table.get_ref(), &inside).map(|item| item.key).or(span);
         return (unknown(text, table, name, inside, known).at(text, span), true);
     }
@@ -45,7 +48,9 @@ pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de
         Some(message) => message,
         None => format!("`{path}`: {}", in_words(value, message, &names)),
     };
-    (PlanProblem::new(ProblemKind::Text, path, message).at(text, span), true)
+    let hint = if message.ends_with("is not a number") { as_number(last_step(&path), value) } else { None };
+    let hint = hint.map(|written| format!("write {written}"));
+    (PlanProblem { hint, ..PlanProblem::new(ProblemKind::Text, path, message) }.at(text, span), true)
 }
 
 /// A key that the plan does not have.
@@ -67,9 +72,32 @@ fn unknown(text: &str, table: &Spanned<DeTable<'_>>, name: &str, path: String, k
             format!("unknown key `{name}` in {}", section(table, parent))
         }
     };
-    let mut problem = PlanProblem::new(ProblemKind::UnknownKey, path, message);
-    problem.hint = nearest(name, known).map(|nearest| format!("did you mean `{nearest}`?"));
-    problem
+    let value = item_at_path(table.get_ref(), &path).and_then(|item| text.get(item.value)).unwrap_or_default();
+    let with_unit = known.iter().find(|known| UNITS.iter().any(|(end, _)| known.strip_suffix(end) == Some(name)));
+    let hint = match with_unit {
+        Some(known) => Some(as_number(known, value).unwrap_or_else(|| format!("`{known}`"))),
+        None => nearest(name, known).map(|nearest| format!("`{nearest}`")),
+    };
+    let hint = hint.map(|known| format!("did you mean {known}?"));
+    PlanProblem { hint, ..PlanProblem::new(ProblemKind::UnknownKey, path, message) }
+}
+
+/// Ends of the names of keys that have a unit, and the unit in words.
+const UNITS: [(&str, &str); 2] = [("_mb", "MB"), ("_s", "seconds")];
+
+/// How to write a number that has quotes or a unit; none where the value is no such number.
+fn as_number(key: &str, value: &str) -> Option<String> {
+    let text = value.trim_matches(['"', '\'']);
+    let (_, unit) = *UNITS.iter().find(|(end, _)| key.ends_with(end))?;
+    let number = match unit {
+        "MB" => text.parse::<DataSize>().map(DataSize::mb).ok().or_else(|| text.parse().ok()),
+        _ => text.strip_suffix('s').unwrap_or(text).trim().parse().ok(),
+    };
+    number.filter(|number: &f64| number.is_finite()).map(|number| format!("`{key} = {number}` (in {unit})"))
+}
+
+fn last_step(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 /// A section as a plan writes it.
@@ -152,14 +180,14 @@ fn item_at(table: &DeTable<'_>, span: &Range<usize>, before: &str) -> Option<Ite
     for (key, value) in table {
         let path = format!("{before}{}", key.get_ref());
         if key.span() == *span || value.span() == *span {
-            return Some(Item { path, key: key.span() });
+            return Some(Item { path, key: key.span(), value: value.span() });
         }
         let found = match value.get_ref() {
             DeValue::Table(inner) => item_at(inner, span, &format!("{path}.")),
             DeValue::Array(items) => items.iter().enumerate().find_map(|(i, item)| {
                 let path = format!("{path}[{i}]");
                 if item.span() == *span {
-                    return Some(Item { path, key: item.span() });
+                    return Some(Item { path, key: item.span(), value: item.span() });
                 }
                 item.get_ref().as_table().and_then(|inner| item_at(inner, span, &format!("{path}.")))
             }),
@@ -183,6 +211,47 @@ fn item_at_path(table: &DeTable<'_>, path: &str) -> Option<Item> {
     };
     match rest {
         Some(rest) => item_at_path(value.get_ref().as_table()?, rest),
-        None => Some(Item { path: path.to_owned(), key: key.span() }),
+        None => Some(Item { path: path.to_owned(), key: key.span(), value: value.span() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::mapreduce::Plan;
+
+    fn problem(text: &str) -> String {
+        Plan::from_toml(text).unwrap_err().to_string()
+    }
+
+    /// A size or time in quotes, or under a name without its unit, is answered with the key and the number to write.
+    #[test]
+    fn quoted_numbers_and_keys_without_a_unit_get_a_hint() {
+        for (line, said) in [
+            ("input = \"10240\"", "unknown key `input` in [job] (line 2); did you mean `input_mb = 10240` (in MB)?"),
+            ("input = \"10GB\"", "unknown key `input` in [job] (line 2); did you mean `input_mb = 10240` (in MB)?"),
+            ("input = []", "unknown key `input` in [job] (line 2); did you mean `input_mb`?"),
+            ("deadline = 85", "unknown key `deadline` in [job] (line 2); did you mean `deadline_s = 85` (in seconds)?"),
+            (
+                "input_mb = \"10240\"",
+                "`job.input_mb`: \"10240\" is not a number (line 2); write `input_mb = 10240` (in MB)",
+            ),
+            (
+                "deadline_s = \"85 s\"",
+                "`job.deadline_s`: \"85 s\" is not a number (line 2); write `deadline_s = 85` (in seconds)",
+            ),
+            ("split_mb = \"big\"", "`job.split_mb`: \"big\" is not a number (line 2)"),
+        ] {
+            assert_eq!(problem(&format!("[job]\n{line}\n")), said);
+        }
+    }
+
+    #[test]
+    fn sizes_and_deadlines_that_are_not_above_0_are_refused_where_they_stand() {
+        for key in ["input_mb", "split_mb", "deadline_s"] {
+            for (value, shown) in [("0", "0"), ("-0.5", "-0.5"), ("nan", "NaN"), ("inf", "inf")] {
+                let said = format!("`job.{key}`: {shown} is not a finite number above 0 (line 2)");
+                assert_eq!(problem(&format!("[job]\n{key} = {value}\n")), said);
+            }
+        }
     }
 }

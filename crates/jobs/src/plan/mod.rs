@@ -11,9 +11,10 @@
 //! | `[[stage]]` | stages that were fitted to logs | [`crate::stages`] |
 //! | `[[job]]`, `[noise]`, `[slowdown]`, `[failure]`, `[power]`, `[truth]` | jobs, task by task | [`crate::cluster`] |
 //!
-//! `text` reads documents and collects problems, `explain` puts the TOML reader's errors into words, `rename` reads old names,
+//! `text` reads documents and collects problems, `explain` puts the TOML reader's errors into words, `rename` reads old names, `data_size` sizes with a unit,
 //! `options` changes a plan that was read.
 
+pub mod data_size;
 mod explain;
 pub mod options;
 pub mod problem;
@@ -26,7 +27,8 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub use options::{DataSize, DataSizeError, PlanOption, Planned, Planning};
+pub use data_size::{DataSize, DataSizeError};
+pub use options::{PlanOption, Planned, Planning};
 pub use problem::{PlanError, PlanProblem, ProblemKind};
 pub use rename::{PlanWarning, Rename, rename_path};
 pub use renames::JOB_RENAMES;

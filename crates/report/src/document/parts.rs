@@ -5,12 +5,13 @@ use crate::estimate::Measured;
 use crate::report::distribution::Distribution;
 use crate::report::job::AnalyticSummary;
 use crate::report::json::Word;
-use crate::report::number::{counted, duration, plain, quantile_name, value_text};
+use crate::report::number::{count, counted, duration, plain, quantile_name, value_text};
 use crate::report::passage::PassageSection;
 use crate::report::picture::{Mark, histogram_text};
 use crate::report::points::QuantilePoint;
 use crate::report::summary::{ProvenanceSummary, Row};
 use crate::report::times_plot::Times;
+use crate::sim::FoldedParts;
 use toml::Value;
 
 /// Most rows of a long table.
@@ -191,12 +192,28 @@ pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]
         ["engine".to_owned(), engine],
         ["backend".to_owned(), format!("{}: {}", provenance.backend, provenance.backend_reason)],
     ];
-    rows.extend(provenance.folded.as_ref().map(|folded| ["folded".to_owned(), folded.words()]));
+    rows.extend(provenance.folded.as_ref().map(|folded| ["folded".to_owned(), folded_words(folded)]));
     if let Some(device) = &provenance.device {
         rows.push(["adapter".to_owned(), device.adapter.clone()]);
     }
     rows.push(["time of the replications".to_owned(), wall(provenance.wall_s)]);
     rows
+}
+
+/// What folding made of a net, in words.
+pub(crate) fn folded_words(parts: &FoldedParts) -> String {
+    let [places_before, places, transitions_before, transitions] =
+        [parts.places_before, parts.places, parts.transitions_before, parts.transitions].map(|n| count(n as u128));
+    format!("{places_before} places to {places}, {transitions_before} transitions to {transitions}")
+}
+
+/// Rows of a study's provenance, and what folding makes of the net of its base.
+pub(crate) fn with_base_folded<'a>(
+    rows: impl IntoIterator<Item = (&'a str, String)>,
+    folded: Option<&FoldedParts>,
+) -> Vec<[String; 2]> {
+    let folded = folded.map(|folded| ("folded, at the base", folded_words(folded)));
+    rows.into_iter().chain(folded).map(|(name, value)| [name.to_owned(), value]).collect()
 }
 
 /// A wall time in words.

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::parts::folded_words;
 use crate::document::{Cell, Document, Form, Number, Report, Show, Table};
 use crate::formats::pipe::PipeFinding;
 use crate::report::json::{Word, key_of};
 use crate::report::number::count;
+use crate::sim::FoldedParts;
 
 /// Reasons that are listed for one engine.
 const MOST_OBSTACLES: usize = 5;
@@ -51,6 +53,12 @@ pub struct CheckReport {
     pub engine: Option<Word>,
     /// Every engine.
     pub engines: Vec<EngineRow>,
+    /// What folding makes of the net; none if no parts are equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<FoldedParts>,
+    /// Parts that look alike and do not fold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFoldedRow>,
     /// Result of a short run.
     pub trial: String,
     /// True if that run showed that the net is wrong.
@@ -99,6 +107,17 @@ pub struct EngineRow {
     pub obstacles: Vec<String>,
 }
 
+/// Parts that look alike and do not fold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotFoldedRow {
+    /// Number of parts.
+    pub parts: usize,
+    /// A place or transition of one of them.
+    pub example: String,
+    /// The reason.
+    pub reason: Word,
+}
+
 /// A difference between two nets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DifferenceRow {
@@ -132,6 +151,7 @@ impl Report for CheckReport {
         };
         document.table(parts(self));
         document.table(engines(self));
+        document.table(equal_parts(self));
         let warning =
             |row: &FileWarningRow| vec![row.place.clone().unwrap_or_default().into(), row.message.clone().into()];
         // a terminal shows them with the lines of the file
@@ -188,6 +208,17 @@ fn engines(report: &CheckReport) -> Table {
         vec![engine.name.to_string().into(), can.into(), obstacles.into()]
     };
     Table::new("Engines", "", ["engine", "can run it", "why not"]).rows(report.engines.iter().map(row))
+}
+
+/// Returns which parts are counted instead of kept apart, and why others are not; empty if no parts look alike.
+fn equal_parts(report: &CheckReport) -> Table {
+    let folded = report.folded.iter().map(|parts| vec!["folded".into(), folded_words(parts).into()]);
+    let row = |row: &NotFoldedRow| {
+        let parts = format!("{} parts like that of `{}`: {}", count(row.parts as u128), row.example, row.reason);
+        vec!["not folded".into(), parts.into()]
+    };
+    let table = Table { form: Form::Fields, ..Table::new("Equal parts", "", ["", ""]) };
+    table.rows(folded.chain(report.not_folded.iter().map(row)))
 }
 
 fn pipe_table(findings: &[PipeFinding], oddities: usize) -> Table {

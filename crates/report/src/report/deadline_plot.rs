@@ -224,6 +224,7 @@ mod tests {
             replications: 500,
             version: "0".into(),
             seed: 0,
+            folded: None,
             plan: String::new(),
         }
     }

@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::answer::AnswerError;
 use crate::estimate::Measured;
-use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate};
+use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, StatesTime};
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
 use crate::report::distribution::Distribution;
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
-use crate::report::passage::line;
+use crate::report::passage::{line, passage_section};
 use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
 use crate::sim::{CriticalPath, GroupShare, Question, Run};
-use crate::solve::{Bounded, CompletionTime, GridError};
+use crate::solve::{Bounded, CompletionTime, GridError, PassageError};
 use crate::units::{Probability, Seconds};
 
 /// The job.
@@ -187,6 +188,24 @@ impl AnalyticSummary {
             })?,
         })
     }
+
+    /// Mean, spread and quantiles of the time at which the job's net is complete, from all its states.
+    ///
+    /// # Errors
+    ///
+    /// As [`passage_section`].
+    pub fn of_states(time: &StatesTime) -> Result<Self, PassageError> {
+        let section = passage_section("", time.states(), &mut time.passage()?, &[])?;
+        Ok(Self {
+            unit: "s".into(),
+            by: "states".into(),
+            mean: time.mean(),
+            mean_bounds: None,
+            sd: section.sd_s.unwrap_or(0.0),
+            quantiles: section.quantiles,
+            curve: section.curve,
+        })
+    }
 }
 
 /// Probabilities between which an exact distribution function is drawn.
@@ -234,14 +253,15 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
 ///
 /// # Errors
 ///
-/// As [`AnalyticSummary::of_completion`].
-pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<JobReport, GridError> {
+/// As [`AnalyticSummary::of_completion`] and [`AnalyticSummary::of_states`].
+pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<JobReport, AnswerError> {
     let mut report = job_report(plan, &found.phases, level);
     report.no_analytic.clone_from(&found.no_formula);
     report.analytic = match &found.exact {
         None => None,
         Some(ExactJobTime::Formula(time)) => Some(AnalyticSummary::new(time)),
         Some(ExactJobTime::Parts(time)) => Some(AnalyticSummary::of_completion(time)?),
+        Some(ExactJobTime::States(time)) => Some(AnalyticSummary::of_states(time)?),
     };
     if let Some(simulated) = &found.simulated {
         report.add_run(&simulated.run, &simulated.question);
@@ -253,10 +273,13 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
     }
     report.deadline = plan.job.deadline_s.map(|deadline_s| DeadlineSection {
         deadline_s,
-        exact: found.exact.as_ref().map(|time| time.done_by(deadline_s, level)),
+        exact: found.exact.as_ref().and_then(|time| time.done_by(deadline_s, level)),
         simulated: found.simulated.as_ref().and_then(|time| time.done_by(deadline_s, level)),
     });
     report.add_method();
+    if let Some(ExactJobTime::States(time)) = &found.exact {
+        report.method.states = Some(time.states());
+    }
     Ok(report)
 }
 

@@ -38,7 +38,7 @@ impl Report for JobReport {
         add_deadline(&mut document, self.deadline.as_ref(), self.level);
         document.answer.extend(where_it_goes(self));
         document.remarks.extend(partial(self.partial, self.replications));
-        document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no exact job time: {why}.")));
+        document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no closed form: {why}.")));
         document.remarks.extend(self.no_critical.iter().map(|why| format!("There is no critical path: {why}.")));
         document.figure(waterfall(self));
         document.figure(critical(self));

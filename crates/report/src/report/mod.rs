@@ -109,7 +109,7 @@ pub use crate::render::{Look, Part, csv as document_csv, html, markdown, text as
 pub use answer::{exact_report, exact_steady_report};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 pub use cdf_plot::cdf_svg;
-pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow};
+pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, NotFoldedRow, ParameterRow};
 pub use devices::{AdapterRow, DevicesReport};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
@@ -149,8 +149,8 @@ pub use structure::{
     ThroughputRow, Verdict, Weight, structure_report,
 };
 pub use summary::{
-    DeviceSummary, EndingCounts, FoldedSummary, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row,
-    SimulationReport, SnapshotRow, Subject, simulation_report,
+    DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
+    SnapshotRow, Subject, simulation_report,
 };
 pub use sweep::{AxisRow, KnobRow, SweepReport, sweep_report};
 pub use sweep_plot::sweep_pictures;

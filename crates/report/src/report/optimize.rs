@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::estimate::Measured;
-use crate::optimize::{Answer, Candidate, Found, Look as LookAt, OptimizePlan, Search, Verdict};
+use crate::optimize::{Answer, Candidate, Look as LookAt, OptimizeOutcome, OptimizePlan, Search, Verdict};
 use crate::report::json::Word;
 use crate::report::sweep::AxisRow;
+use crate::sim::FoldedParts;
 
 /// A point that was looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,13 +79,17 @@ pub struct OptimizeReport {
     pub version: Word,
     /// Seed of every point.
     pub seed: u64,
+    /// What folding makes of the base's net; none if it runs as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<FoldedParts>,
     /// The plan, every key written out.
     #[serde(default)]
     pub plan: String,
 }
 
 /// What a search found, as a report.
-pub fn optimize_report(plan: &OptimizePlan, candidates: &[Candidate], found: &Found) -> OptimizeReport {
+pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> OptimizeReport {
+    let OptimizeOutcome { candidates, found, folded } = outcome;
     let settings = &plan.optimize;
     let row = |look: &LookAt| look_row(&candidates[look.candidate], look);
     let (answer, chosen) = match found.answer {
@@ -116,6 +121,7 @@ pub fn optimize_report(plan: &OptimizePlan, candidates: &[Candidate], found: &Fo
         replications: found.looks.iter().map(replications_of).sum(),
         version: env!("CARGO_PKG_VERSION").into(),
         seed: plan.sweep.seed,
+        folded: *folded,
         plan: toml::to_string(plan).unwrap_or_default(),
     }
 }

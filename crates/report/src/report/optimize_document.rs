@@ -1,5 +1,6 @@
 //! The document of an optimisation: the cheapest configuration that meets a deadline, and all that were judged.
 
+use crate::document::parts::with_base_folded;
 use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::report::deadline::chance;
 use crate::report::deadline_plot::Deadline;
@@ -142,7 +143,7 @@ fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
         0 => "0".to_owned(),
         some => format!("{} (no faster than one that fails{dear})", count(some.into())),
     };
-    [
+    let rows = [
         ("tailspn", report.version.to_string()),
         ("seed", report.seed.to_string()),
         ("search", search.to_owned()),
@@ -150,9 +151,8 @@ fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
         ("judged", count(report.looked_at.len() as u128)),
         ("excluded", left_out),
         ("replications", count(report.replications.into())),
-    ]
-    .map(|(name, value)| [name.to_owned(), value])
-    .into()
+    ];
+    with_base_folded(rows, report.folded.as_ref())
 }
 
 /// Returns the configurations that were judged, in the order of the search.

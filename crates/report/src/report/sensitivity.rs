@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use crate::document::parts::setting;
+use crate::document::parts::{setting, with_base_folded};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
 use crate::report::deadline::add_deadline;
 use crate::report::json::key_of;
@@ -295,8 +295,7 @@ fn provenance(report: &SensitivityReport, method: &str) -> Vec<[String; 2]> {
     let estimator = report.estimator.as_ref().map(|estimator| ("estimator", key_of(estimator)));
     let tail =
         [("configurations", count(report.points.into())), ("replications of each", count(report.replications.into()))];
-    let all = head.into_iter().chain(estimator).chain(rows).chain(tail);
-    all.map(|(name, value)| [name.to_owned(), value]).collect()
+    with_base_folded(head.into_iter().chain(estimator).chain(rows).chain(tail), report.folded.as_ref())
 }
 
 /// Returns every number of every setting, for CSV.
@@ -386,6 +385,7 @@ mod tests {
             replications: 8,
             version: "0".into(),
             seed: 0,
+            folded: None,
             partial: false,
             plan: String::new(),
         };

@@ -291,6 +291,7 @@ mod tests {
             replications: 8,
             version: "0".into(),
             seed: 0,
+            folded: None,
             partial: false,
             plan: String::new(),
         }

@@ -7,7 +7,6 @@ use crate::estimate::{FloatMoments, Interval, Measured, clopper_pearson};
 use crate::report::distribution::{Distribution, mean_time};
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
-use crate::report::number::count;
 use crate::sim::{DeviceUse, Ending, FoldedParts, Goal, Provenance, Question, Run, Samples};
 
 /// What was simulated, in the words of the person who asked.
@@ -182,40 +181,7 @@ pub struct ProvenanceSummary {
     pub wall_s: f64,
     /// What folding made of the net; none if it ran as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folded: Option<FoldedSummary>,
-}
-
-/// Numbers of places and transitions that ran, where replicas were counted instead of kept apart.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoldedSummary {
-    /// Places of the net.
-    pub places_before: usize,
-    /// Places that ran.
-    pub places: usize,
-    /// Transitions of the net.
-    pub transitions_before: usize,
-    /// Transitions that ran.
-    pub transitions: usize,
-}
-
-impl FoldedSummary {
-    fn new(parts: &FoldedParts) -> Self {
-        let FoldedParts { places: [places_before, places], transitions: [transitions_before, transitions] } = *parts;
-        Self { places_before, places, transitions_before, transitions }
-    }
-
-    /// Returns what was folded, in words.
-    pub fn words(&self) -> String {
-        let Self { places_before, places, transitions_before, transitions } = *self;
-        let number = |n: usize| count(n as u128);
-        format!(
-            "{} places to {}, {} transitions to {}",
-            number(places_before),
-            number(places),
-            number(transitions_before),
-            number(transitions)
-        )
-    }
+    pub folded: Option<FoldedParts>,
 }
 
 /// Everything that a simulation found.
@@ -350,6 +316,6 @@ pub(super) fn provenance_summary(provenance: &Provenance, tick_s: f64) -> Proven
         device: provenance.placement.device.as_ref().map(DeviceSummary::new),
         tick_s,
         wall_s: provenance.wall.as_secs_f64(),
-        folded: provenance.folded.as_ref().map(FoldedSummary::new),
+        folded: provenance.folded,
     }
 }

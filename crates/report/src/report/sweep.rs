@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::report::json::Word;
+use crate::sim::FoldedParts;
 use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, tornado};
 
 /// An axis.
@@ -50,6 +51,9 @@ pub struct SweepReport {
     pub seed: u64,
     /// Replications of all points.
     pub replications: u64,
+    /// What folding makes of the base's net; none if it runs as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<FoldedParts>,
     /// The points, by number; 0 is the base.
     pub points: Vec<PointResult>,
     /// Which knob matters; only of one-at-a-time sweeps, the widest swing first.
@@ -73,6 +77,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
         level: header.level,
         version: header.version.clone(),
         seed: header.seed,
+        folded: header.folded,
         replications: points.iter().map(|point| point.replications).sum(),
         tornado: tornado(plan, &points).into_iter().map(|knob| knob_row(&axes, knob)).collect(),
         axes,

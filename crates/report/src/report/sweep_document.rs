@@ -1,6 +1,6 @@
 //! The document of a sweep: its configurations, their changes against the base, and the settings ranked by effect.
 
-use crate::document::parts::setting;
+use crate::document::parts::{setting, with_base_folded};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
 use crate::report::number::{count, counted, value_key, value_text};
 use crate::report::sweep::SweepReport;
@@ -64,14 +64,13 @@ fn remarks(report: &SweepReport) -> Vec<String> {
 
 fn provenance(report: &SweepReport) -> Vec<[String; 2]> {
     let engines: std::collections::BTreeSet<&str> = report.points.iter().map(|point| point.engine.as_str()).collect();
-    [
+    let rows = [
         ("tailspn", report.version.clone()),
         ("seed", report.seed.to_string()),
         ("engine", engines.into_iter().collect::<Vec<_>>().join(", ")),
         ("replications", count(report.replications.into())),
-    ]
-    .map(|(name, value)| [name.to_owned(), value])
-    .into()
+    ];
+    with_base_folded(rows, report.folded.as_ref())
 }
 
 /// Returns the values of a configuration in words.

@@ -1,12 +1,15 @@
 //! The time of a MapReduce job: exactly, by simulation, or both.
 
-use crate::compile::{Program, compile, plan_schedule};
+use crate::answer::AnswerError;
+use crate::compile::{CompileError, Program, compile, plan_schedule};
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson};
 use crate::job_time::question::{collected, group};
+use crate::job_time::states_time::StatesTime;
 use crate::mapreduce::{
     AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards, job_net, seeded_phase_times,
 };
+use crate::net::Net;
 use crate::sim::{CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
 use crate::solve::{Bounded, CompletionTime, GridSettings, completion_time, is_series_parallel};
 use crate::units::{Probability, Seconds};
@@ -20,10 +23,10 @@ const TRACED: u64 = 10_000;
 /// How a job time is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EstimateMethod {
-    /// By simulation, and by formula if there is one.
+    /// By simulation, and exactly by formula or from few states if possible.
     #[default]
     Auto,
-    /// By formula, otherwise from the parts of the net.
+    /// By formula, otherwise from the parts of the net, otherwise from all its states.
     Exact,
     /// By simulation.
     Simulate,
@@ -36,6 +39,8 @@ pub enum ExactJobTime {
     Formula(JobTime),
     /// From the parts of the job's net, with certain bounds.
     Parts(CompletionTime),
+    /// From all states of the job's net, in which equal tasks are counted.
+    States(StatesTime),
 }
 
 impl ExactJobTime {
@@ -44,6 +49,7 @@ impl ExactJobTime {
         match self {
             Self::Formula(time) => time.mean().get(),
             Self::Parts(time) => time.mean().value,
+            Self::States(time) => time.mean(),
         }
     }
 
@@ -52,6 +58,7 @@ impl ExactJobTime {
         match self {
             Self::Formula(time) => Measured::exact(time.mean().get(), level),
             Self::Parts(time) => bounded(time.mean(), level),
+            Self::States(time) => Measured::exact(time.mean(), level),
         }
     }
 
@@ -60,18 +67,21 @@ impl ExactJobTime {
         Some(match self {
             Self::Formula(time) => Measured::exact(time.quantile(Probability::new(p)?).ok()?.get(), level),
             Self::Parts(time) => bounded(time.quantile(p).ok()?, level),
+            Self::States(time) => time.quantile(p, level)?,
         })
     }
 
-    /// Returns the probability to be done within `seconds`, in a report whose intervals have confidence `level`.
-    pub fn done_by(&self, seconds: f64, level: f64) -> Measured {
-        match self {
+    /// Returns the probability to be done within `seconds`, in a report whose intervals have confidence `level`; none where it cannot be
+    /// worked out.
+    pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
+        Some(match self {
             Self::Formula(time) => {
                 let seconds = Seconds::new(seconds).unwrap_or_default();
                 Measured::exact(time.cdf(seconds).get(), level)
             }
             Self::Parts(time) => bounded(time.cdf(seconds), level),
-        }
+            Self::States(time) => time.done_by(seconds, level)?,
+        })
     }
 }
 
@@ -150,7 +160,7 @@ impl JobEstimate {
 
     /// Returns the probability to be done within `seconds`: exactly if it is known, otherwise by simulation.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
-        let exact = self.exact.as_ref().map(|time| time.done_by(seconds, level));
+        let exact = self.exact.as_ref().and_then(|time| time.done_by(seconds, level));
         exact.or_else(|| self.simulated.as_ref()?.done_by(seconds, level))
     }
 }
@@ -199,17 +209,33 @@ pub fn estimate_job(
     }
     if method == EstimateMethod::Exact {
         let formula = estimate.no_formula.take().unwrap_or_default();
-        let program = compile(&estimate.net.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
-        let time = completion_time(&program, &GridSettings::default());
-        let time = time.map_err(|parts| StudyError::NoExactTime { formula, parts: parts.to_string() })?;
-        estimate.exact = Some(ExactJobTime::Parts(time));
+        estimate.exact = Some(without_formula(&estimate.net.net, formula, watch)?);
         return Ok(estimate);
     }
     let (simulated, prepared) = simulate(&plan, &estimate.net, ensemble, watch)?;
-    let unknown = method == EstimateMethod::Auto && estimate.exact.is_none() && prepared.folding().is_none();
-    estimate.has_parts = unknown && is_series_parallel(&prepared.program).is_ok();
+    if method == EstimateMethod::Auto && estimate.exact.is_none() {
+        estimate.has_parts = prepared.folding().is_none() && is_series_parallel(&prepared.program).is_ok();
+        let time = StatesTime::if_cheap(prepared.net(&estimate.net.net), &prepared.program);
+        estimate.exact = time.map(ExactJobTime::States);
+        if estimate.exact.is_some() {
+            estimate.no_formula = None;
+        }
+    }
     estimate.simulated = Some(simulated);
     Ok(estimate)
+}
+
+/// The exact time at which a job's net is complete: from its parts, otherwise from all its states.
+fn without_formula(net: &Net, formula: String, watch: &dyn Watch) -> Result<ExactJobTime, StudyError> {
+    let failed = |problems: CompileError| StudyError::Model(problems.to_string());
+    let parts = match completion_time(&compile(net).map_err(failed)?, &GridSettings::default()) {
+        Ok(time) => return Ok(ExactJobTime::Parts(time)),
+        Err(error) => error.to_string(),
+    };
+    let prepared = Prepared::new(net, &Question::default(), true).map_err(failed)?;
+    let time = StatesTime::new(prepared.net(net), &prepared.program, watch);
+    let states = |error: AnswerError| StudyError::NoExactTime { formula, parts, states: error.to_string() };
+    time.map(ExactJobTime::States).map_err(states)
 }
 
 /// Returns the phase means of a plan, and its net.

@@ -1,7 +1,7 @@
 //! The time of one job: from its plan to an exact distribution, a simulation, or both.
 //!
 //! ```text
-//! Plan ──▶ phase means, net ──┬─▶ formula, or the parts of the net ──▶ ExactJobTime
+//! Plan ──▶ phase means, net ──┬─▶ formula, parts or states of the net ──▶ ExactJobTime
 //!                             └─▶ replications ──▶ SimulatedJob (job time, phases, attempts, critical path)
 //! StagePlan ──▶ tasks, net ──▶ replications, speculative copies ──▶ StagesEstimate
 //! ```
@@ -11,6 +11,7 @@ mod job;
 mod question;
 mod residual;
 mod stages;
+mod states_time;
 
 pub use deadline::DeadlineSection;
 pub use job::{
@@ -19,3 +20,4 @@ pub use job::{
 pub use question::collected;
 pub use residual::{CHECK_REPLICATIONS, CheckedFit, check_fit, mean_of, residual_of};
 pub use stages::{SpeculativeCopies, StagesEstimate, estimate_stages};
+pub use states_time::StatesTime;

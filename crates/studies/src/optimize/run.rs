@@ -14,7 +14,7 @@ use crate::optimize::plan::OptimizePlan;
 use crate::optimize::search::{Answer, Candidate, Found, candidates, may_bisect, search};
 use crate::optimize::settings::Search;
 use crate::plan::{PlanError, PlanOption, Planning};
-use crate::sim::Ensemble;
+use crate::sim::{Ensemble, FoldedParts};
 use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
 use crate::sweep::{Axis, Model, Point, SweepPlan};
 use crate::watch::Watch;
@@ -52,6 +52,8 @@ pub struct OptimizeOutcome {
     pub candidates: Vec<Candidate>,
     /// The configurations that were judged, and the answer.
     pub found: Found,
+    /// What folding makes of the base's net; none if it runs as it is.
+    pub folded: Option<FoldedParts>,
 }
 
 impl OptimizeOutcome {
@@ -171,7 +173,8 @@ impl Optimization {
             Some(_) => search_by_estimates(plan, &candidates, judge, mean)?,
             None => search(plan, &candidates, judge)?,
         };
-        Ok(OptimizeOutcome { candidates, found })
+        let folded = self.subject.folded_parts(&sweep.axis, sweep.sweep.seed);
+        Ok(OptimizeOutcome { candidates, found, folded })
     }
 
     /// Returns all points with their costs, the preferred ones first.

@@ -38,7 +38,7 @@ struct Knob {
 /// Derivatives by all axes of a plan, all rate parameters of a net, or the means of all its timed transitions.
 pub(super) fn find(study: &Sensitivity, watch: &TimeLimit<'_>) -> Result<SensitivityReport, StudyError> {
     let (axes, seed) = (&study.plan.axis, study.plan.sweep.seed);
-    let base = study.subject.model(axes, &Point::base(axes.len()), seed).map_err(StudyError::Model)?;
+    let base = study.subject.unfolded_model(axes, &Point::base(axes.len()), seed).map_err(StudyError::Model)?;
     let knobs: Vec<Knob> = if study.by_transition || axes.is_empty() {
         transition_knobs(&base.program)
     } else {
@@ -75,7 +75,7 @@ fn knob(study: &Sensitivity, which: usize) -> Knob {
     let step = if at == 0.0 { STEP } else { STEP * at.abs() };
     let model = |value: f64| {
         let point = Point::base(axes.len()).with(which, Value::Float(value));
-        study.subject.model(axes, &point, study.plan.sweep.seed).map(|model| model.program)
+        study.subject.unfolded_model(axes, &point, study.plan.sweep.seed).map(|model| model.program)
     };
     let shift = model(at - step).and_then(|low| Ok(Shift { low, high: model(at + step)?, width: 2.0 * step }));
     let shift = shift.map_err(|message| {

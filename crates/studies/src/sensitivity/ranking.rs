@@ -8,6 +8,7 @@ use toml::Value;
 use crate::job_time::DeadlineSection;
 use crate::sensitivity::Effect;
 use crate::sensitivity::settings::Method;
+use crate::sim::FoldedParts;
 
 /// The effect of one knob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,6 +143,9 @@ pub struct SensitivityReport {
     pub version: Cow<'static, str>,
     /// Seed of everything.
     pub seed: u64,
+    /// What folding makes of the base's net; none if the points run it as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<FoldedParts>,
     /// Whether it was stopped before its end.
     pub partial: bool,
     /// The plan, every key written out.

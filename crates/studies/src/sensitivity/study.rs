@@ -12,7 +12,7 @@ use crate::optimize::Measure;
 use crate::plan::{PlanOption, Planning};
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::morris::{MorrisRow, elementary_effects};
-use crate::sensitivity::ranking::{KnobEffect, SensitivityReport, SensitivityRow};
+use crate::sensitivity::ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
 use crate::sensitivity::response::{Response, one_at_a_time};
 use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::sensitivity::sobol::{SobolRow, sobol_indices};
@@ -128,6 +128,9 @@ impl Sensitivity {
         };
         report.rank();
         report.deadline = self.deadline(&watch)?;
+        if matches!(report.estimator, None | Some(Estimator::Differences)) {
+            report.folded = self.subject.folded_parts(&self.plan.axis, self.plan.sweep.seed);
+        }
         report.plan = toml::to_string(&self.plan).unwrap_or_default();
         Ok(report)
     }
@@ -189,6 +192,7 @@ impl Sensitivity {
             replications,
             version: env!("CARGO_PKG_VERSION").into(),
             seed: self.plan.sweep.seed,
+            folded: None,
             partial: false,
             plan: String::new(),
         }

@@ -7,7 +7,8 @@ use crate::Problems;
 use crate::error::{KeyProblem, StudyError};
 use crate::sim::{Backend, Ending, Ensemble, Unwatched, run};
 use crate::subject::at::{Misfit, job_at, net_at, stages_at};
-use crate::subject::{Kind, MOST_FIRINGS, Subject};
+use crate::subject::rated_net::MOST_FIRINGS;
+use crate::subject::{Kind, Subject};
 use crate::sweep::{Admitted, Axis, Constraint, ConstraintFault, Point, SweepPlan, admitted};
 
 /// Most problems of one plan that are reported.

@@ -9,27 +9,32 @@
 //! | reading a job or net from files | [`load`] |
 //! | the job plan or net of one run | `at` |
 //! | which runs cannot be made, and which keys are to blame | `check` |
-//! | compiling once per structure | `shapes` |
+//! | compiling and folding once per structure | `shapes` |
+//! | the same for a net with rate parameters | `rated_net` |
 
 mod at;
 mod check;
 pub mod load;
 mod load_error;
 mod number;
+mod rated_net;
 mod shapes;
+
+use std::sync::OnceLock;
 
 use toml::{Table, Value};
 
-use crate::compile::{Compiled, Template, compile, lower};
+use crate::compile::{compile, lower};
 use crate::error::StudyError;
 use crate::formats::pipe::{WriteOptions, write};
 use crate::mapreduce::Plan;
 use crate::net::Net;
 use crate::net::expr::ExprError;
 use crate::plan::{JobPlan, PlanOption, Planning};
-use crate::sim::{Goal, Question};
+use crate::sim::FoldedParts;
 use crate::stages::{PlannedJob, RunFactor, StagePlan, stage_net};
-use crate::subject::at::{job_at, net_at, stages_at, table_at};
+use crate::subject::at::{job_at, stages_at, table_at};
+use crate::subject::rated_net::RatedNet;
 use crate::subject::shapes::Shapes;
 use crate::sweep::{Axis, Model, Point, Spread, path};
 
@@ -37,9 +42,6 @@ pub use at::{ParameterError, names_in_a_sentence, with_parameters};
 pub use load::{LoadWarning, Loaded};
 pub use load_error::LoadError;
 pub(crate) use number::as_number;
-
-/// Firings after which a replication of a net is cut off.
-const MOST_FIRINGS: u64 = 10_000_000;
 
 /// A job or a net whose settings a study changes.
 #[derive(Debug)]
@@ -58,8 +60,8 @@ enum Kind {
         until: Option<String>,
         /// The file's text.
         text: String,
-        /// The compiled net; none if it does not compile with its own rates.
-        template: Option<Box<Template>>,
+        /// The net that runs, made when it is needed: as it is, and folded.
+        forms: Box<[OnceLock<RatedNet>; 2]>,
     },
 }
 
@@ -102,8 +104,7 @@ impl Subject {
 
     /// A net that was read from `text`, by which stored results are recognised; its goal is sound.
     fn net_of_text(net: Net, until: Option<&str>, text: String) -> Self {
-        let template = Template::new(net.clone()).ok().map(Box::new);
-        Self(Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, template })
+        Self(Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, forms: Box::default() })
     }
 
     /// A job by its plan; axes are paths of keys of the plan.
@@ -162,17 +163,30 @@ impl Subject {
         sigma.is_some_and(|sigma| sigma > 0.0)
     }
 
-    /// Returns what is replicated at a point; `seed` draws the random parts of a job's net.
+    /// Returns what is replicated at a point, with equal parts counted; `seed` draws the random parts of a job's net.
     ///
     /// # Errors
     ///
     /// Why the point's settings give no job or net.
     pub fn model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
+        self.model_as(axes, point, seed, true)
+    }
+
+    /// The same with all parts kept apart: its transitions are those of the job or net.
+    pub(crate) fn unfolded_model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
+        self.model_as(axes, point, seed, false)
+    }
+
+    /// Returns what folding makes of the net of the base; none if it runs as it is.
+    pub fn folded_parts(&self, axes: &[Axis], seed: u64) -> Option<FoldedParts> {
+        self.model(axes, &Point::base(axes.len()), seed).ok()?.folded
+    }
+
+    fn model_as(&self, axes: &[Axis], point: &Point, seed: u64, fold: bool) -> Result<Model, String> {
         match &self.0 {
             Kind::Job { table, shapes } => {
                 let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
-                let Compiled { program, schedule } = shapes.compiled(&plan)?;
-                Ok(Model { schedule, deadline_s: plan.job.deadline_s, ..Model::new(program) })
+                Ok(Model { deadline_s: plan.job.deadline_s, ..shapes.model(&plan, fold)? })
             }
             Kind::Stages { table } => {
                 let plan = stages_at(table, axes, point).map_err(|misfit| misfit.message)?;
@@ -182,22 +196,12 @@ impl Subject {
                 let spread = Spread::of(RunFactor::new(&plan.run, job.error()).points());
                 Ok(Model { spread, deadline_s: plan.job.deadline_s, ..Model::new(program) })
             }
-            Kind::Net { net, until, template, .. } => {
-                let net = net_at(net, axes, point).map_err(|misfit| misfit.message)?;
-                let goal = match until {
-                    Some(until) => {
-                        Goal::Marking(lower(&net, &net.expression(until).map_err(|error| error.to_string())?))
-                    }
-                    None => Goal::Dead,
-                };
-                let question = Question { goal, max_firings: Some(MOST_FIRINGS), ..Question::default() };
-                let known = template.as_ref().and_then(|template| template.with_parameters(&net));
-                let anew = || {
-                    let program = compile(&net).map_err(|errors| errors.to_string())?;
-                    Ok::<_, String>(Compiled { program, schedule: None })
-                };
-                let Compiled { program, schedule } = known.map_or_else(anew, Ok)?;
-                Ok(Model { schedule, question, ..Model::new(program) })
+            Kind::Net { net, until, forms, .. } => {
+                let form =
+                    |fold: bool| forms[usize::from(fold)].get_or_init(|| RatedNet::new(net, until.as_deref(), fold));
+                let model = form(fold).model(axes, point);
+                // a net that does not compile is reported by the names of its own transitions
+                if fold { model.or_else(|_| form(false).model(axes, point)) } else { model }
             }
         }
     }

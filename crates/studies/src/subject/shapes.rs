@@ -1,9 +1,14 @@
-//! Nets of jobs, built and compiled once for all runs of one structure; each run then puts in its own rates.
+//! Nets of jobs, built, folded and compiled once for all runs of one structure; each run then puts in its own rates.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::compile::{Compiled, Template, compile};
+use crate::compile::{Compiled, Template};
+use crate::fold::Folding;
 use crate::mapreduce::{JobShape, PhaseMap, Plan, job_net, job_shape, seeded_phase_times, timings};
+use crate::net::expr::{BinaryOp, Expr};
+use crate::net::{Delay, Timing, TransitionId};
+use crate::sim::{FoldedParts, Prepared, Question};
+use crate::sweep::Model;
 
 /// Most structures that are kept. A sweep over numbers of tasks has many structures and returns to them.
 const MOST_SHAPES: usize = 32;
@@ -12,7 +17,11 @@ const MOST_SHAPES: usize = 32;
 #[derive(Debug)]
 struct Known {
     shape: JobShape,
+    /// Whether equal tasks may be counted.
+    fold: bool,
     phases: PhaseMap,
+    folding: Option<Folding>,
+    folded: Option<FoldedParts>,
     template: Template,
 }
 
@@ -21,38 +30,42 @@ struct Known {
 pub(super) struct Shapes(Mutex<Vec<Arc<Known>>>);
 
 impl Shapes {
-    /// Returns the compiled net of a job, bit for bit the one that compiling it again would give.
-    pub(super) fn compiled(&self, plan: &Plan) -> Result<Compiled, String> {
+    /// Returns the compiled net of a job, bit for bit the one that compiling it again would give. With `fold`, tasks that wait for slots
+    /// are counted.
+    pub(super) fn model(&self, plan: &Plan, fold: bool) -> Result<Model, String> {
         let phases = seeded_phase_times(plan).map_err(|error| error.to_string())?;
         let mut plan = plan.clone();
         plan.model.slots = plan.waits();
-        let plan = &plan;
+        let (plan, fold) = (&plan, fold && plan.model.slots);
         let shape = job_shape(plan, &phases);
-        if let Some(known) = shape.as_ref().and_then(|shape| self.find(shape))
-            && let Some(compiled) = known.template.retimed(&timings(plan, &phases, &known.phases))
+        if let Some(known) = shape.as_ref().and_then(|shape| self.find(shape, fold))
+            && let Some(timings) = known.timings(timings(plan, &phases, &known.phases))
+            && let Some(compiled) = known.template.retimed(&timings)
         {
-            return Ok(compiled);
+            return Ok(model(compiled, known.folded));
         }
         let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
+        let prepared = Prepared::new(&job.net, &Question::default(), fold).map_err(|errors| errors.to_string())?;
+        let folded = prepared.folded_parts();
         let Some(shape) = shape else {
-            let program = compile(&job.net).map_err(|errors| errors.to_string())?;
-            return Ok(Compiled { program, schedule: None });
+            return Ok(model(Compiled { program: prepared.program, schedule: None }, folded));
         };
-        let template = Template::new(job.net).map_err(|errors| errors.to_string())?;
+        let template = Template::new(prepared.net(&job.net).clone()).map_err(|errors| errors.to_string())?;
         let compiled = template.compiled().clone();
-        self.add(Known { shape, phases: job.phases, template });
-        Ok(compiled)
+        let folding = prepared.folding().cloned();
+        self.add(Known { shape, fold, phases: job.phases, folding, folded, template });
+        Ok(model(compiled, folded))
     }
 
-    fn find(&self, shape: &JobShape) -> Option<Arc<Known>> {
+    fn find(&self, shape: &JobShape, fold: bool) -> Option<Arc<Known>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().rev().find(|known| known.shape == *shape).cloned()
+        known.iter().rev().find(|known| known.fold == fold && known.shape == *shape).cloned()
     }
 
     fn add(&self, new: Known) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // another thread may have met it at the same time
-        if known.iter().all(|known| known.shape != new.shape) {
+        if known.iter().all(|known| known.fold != new.fold || known.shape != new.shape) {
             if known.len() == MOST_SHAPES {
                 known.remove(0);
             }
@@ -61,10 +74,52 @@ impl Shapes {
     }
 }
 
+impl Known {
+    /// Timings of the job's net as those of the net that runs; none where the net would have to be folded again.
+    fn timings(&self, timings: Vec<(TransitionId, Timing)>) -> Option<Vec<(TransitionId, Timing)>> {
+        let Some(folding) = &self.folding else { return Some(timings) };
+        // replicas have equal timings: that is part of the shape
+        let first = timings.into_iter().filter(|(id, _)| folding.transition(*id).is_first);
+        let of_class = |(id, own): (TransitionId, Timing)| {
+            let to = folding.transition(id);
+            let own =
+                if to.replicas == 1 { own } else { counted(&folding.net().transition(to.transition).timing, own)? };
+            Some((to.transition, own))
+        };
+        first.map(of_class).collect()
+    }
+}
+
+/// The timing of a task for all tasks of its class, as in `folded`: as many servers, or the rate times the tokens of a place.
+fn counted(folded: &Timing, own: Timing) -> Option<Timing> {
+    let (Timing::Timed { delay: like, servers, memory }, Timing::Timed { delay, .. }) = (folded, &own) else {
+        return Some(own);
+    };
+    let delay = match (like, delay) {
+        (Delay::Exponential { rate: like }, Delay::Exponential { rate }) => {
+            let rate = match like {
+                Expr::Number(_) => rate.clone(),
+                Expr::Binary(BinaryOp::Multiply, _, tokens) => {
+                    Expr::Binary(BinaryOp::Multiply, Box::new(rate.clone()), tokens.clone())
+                }
+                _ => return None,
+            };
+            Delay::Exponential { rate }
+        }
+        (_, delay) => delay.clone(),
+    };
+    Some(Timing::Timed { delay, servers: *servers, memory: *memory })
+}
+
+fn model(Compiled { program, schedule }: Compiled, folded: Option<FoldedParts>) -> Model {
+    Model { schedule, folded, ..Model::new(program) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::plan_schedule;
+    use crate::compile::{compile, plan_schedule};
+    use crate::sim::{Ensemble, Unwatched, run};
 
     /// Points of several structures, met in turn: all are what compiling them anew gives.
     #[test]
@@ -74,25 +129,60 @@ mod tests {
             for reduces in [2, 3] {
                 for more in [
                     "model.slots = false\n",
-                    "model.slots = true\n",
+                    "cluster.replicas = 1\n",
+                    "cluster.replicas = 1\nmodel.distribution.gpu = { erlang = 2 }\n",
                     "model.slots = false\nmodel.distribution.gpu = { erlang = 2 }\n",
                     "model.slots = false\n[stragglers]\nshare = 0.2\n",
                 ] {
-                    let text = format!(
-                        "job.input_mb = 320\njob.reduces = {reduces}\n{more}[[cluster.node]]\ngpu_speed = {round}.5\n"
-                    );
-                    let plan = Plan::from_toml(&text).unwrap();
-                    let found = shapes.compiled(&plan).unwrap();
-                    let job = job_net(&plan, &seeded_phase_times(&plan).unwrap()).unwrap();
-                    let program = compile(&job.net).unwrap();
-                    if let Some(schedule) = &found.schedule {
-                        assert_eq!(**schedule, plan_schedule(&program).unwrap(), "{text}");
+                    for fold in [false, true] {
+                        let text = format!(
+                            "job.input_mb = 320\njob.reduces = {reduces}\n{more}\
+                             [[cluster.node]]\ngpu_speed = {round}.5\nmap_slots = 2\nreduce_slots = 1\n"
+                        );
+                        let plan = Plan::from_toml(&text).unwrap();
+                        let found = shapes.model(&plan, fold).unwrap();
+                        assert_eq!(found.folded.is_some(), fold && plan.waits(), "{text}");
+                        let mut plan = plan;
+                        plan.model.slots = plan.waits();
+                        let job = job_net(&plan, &seeded_phase_times(&plan).unwrap()).unwrap();
+                        let anew = Prepared::new(&job.net, &Question::default(), fold && plan.waits()).unwrap();
+                        if let Some(schedule) = &found.schedule {
+                            assert_eq!(**schedule, plan_schedule(&anew.program).unwrap(), "{text}");
+                        }
+                        assert_eq!(found.program, anew.program, "{text}");
                     }
-                    assert_eq!(found.program, program, "{text}");
                 }
             }
         }
-        // a law is no structure; slots and the number of tasks are
-        assert_eq!(shapes.0.lock().unwrap().len(), 4);
+        // a distribution is no structure but where equal tasks wait; slots, folding and the number of tasks are
+        assert_eq!(shapes.0.lock().unwrap().len(), 12);
+    }
+
+    /// One worker of two kinds, then two equal ones: other tasks fold, although the net's structure is the same.
+    #[test]
+    fn tasks_fold_by_the_times_of_their_own_point() {
+        let shapes = Shapes::default();
+        let job = |speed: f64| {
+            let text = format!(
+                "job.input_mb = 640\njob.reduces = 4\n[[cluster.node]]\nmap_slots = 2\nreduce_slots = 1\n\
+                 [[cluster.node]]\nmap_slots = 2\nreduce_slots = 1\ngpu_speed = {speed:?}\n"
+            );
+            Plan::from_toml(&text).unwrap()
+        };
+        for speed in [1.0, 0.25, 0.5, 1.0] {
+            let plan = job(speed);
+            let [apart, folded] = [false, true].map(|fold| shapes.model(&plan, fold).unwrap());
+            assert!(folded.folded.unwrap().places < apart.program.places() / 2);
+            assert_eq!(folded.program, Shapes::default().model(&plan, true).unwrap().program);
+            let means = [&apart, &folded].map(|model| {
+                let ensemble = Ensemble { replications: 20_000, seed: 1, ..Ensemble::default() };
+                let samples = run(&model.program, &model.question, &ensemble, &Unwatched).unwrap().samples;
+                let mean = samples.passage.mean_estimate(0.95).unwrap();
+                [mean.value, mean.half_width / 1.96].map(|ticks| ticks * samples.clock.tick())
+            });
+            let [[a, a_error], [b, b_error]] = means;
+            let error = a_error.hypot(b_error);
+            assert!(error < 0.01 * a && (a - b).abs() < 5.0 * error, "{speed}: {means:?}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::compile::{Program, SchedulePlan};
-use crate::sim::{Backend, Question, RunError};
+use crate::sim::{Backend, FoldedParts, Question, RunError};
 use crate::sweep::point::Point;
 use crate::sweep::spread::Spread;
 
@@ -20,6 +20,8 @@ pub struct Model {
     pub question: Question,
     /// How whole runs differ, beside what the net says.
     pub spread: Spread,
+    /// What folding made of the net; none if it runs as it is.
+    pub folded: Option<FoldedParts>,
     /// The time by which it must be done \[s\], if there is one.
     pub deadline_s: Option<f64>,
 }
@@ -27,7 +29,8 @@ pub struct Model {
 impl Model {
     /// A net that is run until it is dead, all of whose runs are usual.
     pub fn new(program: Program) -> Self {
-        Self { program, schedule: None, question: Question::default(), spread: Spread::default(), deadline_s: None }
+        let (question, spread) = (Question::default(), Spread::default());
+        Self { program, schedule: None, question, spread, folded: None, deadline_s: None }
     }
 }
 

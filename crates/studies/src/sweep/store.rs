@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::sim::FoldedParts;
 use crate::sweep::budget::Budget;
 use crate::sweep::plan::SweepPlan;
 use crate::sweep::result::PointResult;
@@ -69,6 +70,9 @@ pub struct Header {
     /// What all points together may be replicated, where that is limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// What folding makes of the base's net; none if it runs as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<FoldedParts>,
     /// The sweep's plan, every key written out.
     pub plan: String,
     /// Text of what the points change: a job's plan or a net.
@@ -95,7 +99,8 @@ impl Header {
     /// The identity of a sweep that this version runs.
     pub fn new(shard: Shard, points: u64, seed: u64, level: f64, plan: String, base: String) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { format_version: FORMAT_VERSION, version, shard, points, seed, level, budget: None, plan, base }
+        let (budget, folded) = (None, None);
+        Self { format_version: FORMAT_VERSION, version, shard, points, seed, level, budget, folded, plan, base }
     }
 
     /// What is different in another header, in words; none where they are equal, whatever the shard.

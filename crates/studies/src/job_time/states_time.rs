@@ -1,0 +1,105 @@
+//! The exact time of a job from all states of its net, in which equal tasks are counted.
+
+use crate::answer::{AnswerError, ExactMethod, ExactTime, choose, exact, time_to};
+use crate::compile::Program;
+use crate::estimate::Measured;
+use crate::net::Net;
+use crate::sim::Question;
+use crate::solve::{Passage, PassageError, StateSpace};
+use crate::watch::{Unwatched, Watch};
+
+/// The time at which a job's net is complete, exact from all its states.
+#[derive(Clone, Debug)]
+pub struct StatesTime {
+    space: Box<StateSpace>,
+    targets: Vec<bool>,
+    mean: f64,
+}
+
+impl StatesTime {
+    /// Solves a net, folded if it can be.
+    ///
+    /// # Errors
+    ///
+    /// Too many states, delays without phases, or a chain that cannot be solved.
+    pub(super) fn new(net: &Net, program: &Program, watch: &dyn Watch) -> Result<Self, AnswerError> {
+        match exact(net, program, &Question::default(), false, watch)?.time {
+            Some(ExactTime::States { space, targets }) => {
+                let mut passage = time_to(&space, &targets)?;
+                let mean = passage.moments_if_reached()?.mean;
+                // the tail of the distribution needs the most steps
+                passage.quantile(0.9999)?;
+                Ok(Self { space, targets, mean })
+            }
+            _ => Err(AnswerError::NotFinite { what: "the job time".to_owned() }),
+        }
+    }
+
+    /// The same if the net has so few states that this costs less than replications.
+    pub(super) fn if_cheap(net: &Net, program: &Program) -> Option<Self> {
+        let choice = choose(net, program, &Question::default(), false);
+        if choice.exact == Some(ExactMethod::States) { Self::new(net, program, &Unwatched).ok() } else { None }
+    }
+
+    /// Returns the number of states.
+    pub fn states(&self) -> usize {
+        self.space.states()
+    }
+
+    /// Returns the mean \[s\].
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Returns the time to the end of the job, with its moments and distribution.
+    ///
+    /// # Errors
+    ///
+    /// As [`time_to`].
+    pub fn passage(&self) -> Result<Passage<'_>, PassageError> {
+        time_to(&self.space, &self.targets)
+    }
+
+    /// Returns the time \[s\] within which the job is done with probability `p`; none unless `p` is above 0 and below 1.
+    pub(super) fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
+        Some(Measured::exact(self.passage().ok()?.quantile(p).ok()?, level))
+    }
+
+    /// Returns the probability to be done within `seconds`; none where it cannot be worked out.
+    pub(super) fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
+        Some(Measured::exact(self.passage().ok()?.cdf(seconds).ok()?, level))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job_time::{EstimateMethod, ExactJobTime, estimate_job};
+    use crate::mapreduce::Plan;
+    use crate::sim::Ensemble;
+    use crate::watch::Unwatched;
+
+    /// Four maps of 3 s on two slots, then two reduces of 2 s on one slot: 3/2 + 3/2 + 3/2 + 3 + 2 + 2 s.
+    #[test]
+    fn tasks_that_wait_for_slots_have_an_exact_time() {
+        let text = "[phases]\nmeans_s = [0, 0, 0, 3, 0, 0, 0, 0, 2]\nmaps = 4\nreduces = 2\n\
+                    [cluster]\nreplicas = 1\n[[cluster.node]]\nmap_slots = 2\nreduce_slots = 1\n";
+        let plan = Plan::from_toml(text).unwrap();
+        let ensemble = Ensemble { replications: 40_000, ..Ensemble::default() };
+        for method in [EstimateMethod::Auto, EstimateMethod::Exact] {
+            let found = estimate_job(&plan, method, &ensemble, &Unwatched).unwrap();
+            let Some(ExactJobTime::States(time)) = &found.exact else { panic!("{:?}", found.no_formula) };
+            assert!((time.mean() - 11.5).abs() < 1e-9, "{}", time.mean());
+            let variance = time.passage().unwrap().moments().unwrap().variance;
+            assert!((variance - (3.0 * 2.25 + 9.0 + 8.0)).abs() < 1e-8, "{variance}");
+            assert_eq!((found.simulated.is_some(), &found.no_formula), (method == EstimateMethod::Auto, &None));
+            let Some(simulated) = &found.simulated else { continue };
+            let error = (variance / 40_000.0).sqrt();
+            assert!((simulated.mean().unwrap() - 11.5).abs() < 5.0 * error);
+            let done = [0.1, 0.5, 0.9].map(|p| {
+                let at = found.quantile(p, 0.95).unwrap().value;
+                simulated.done_by(at, 0.95).unwrap().value - p
+            });
+            assert!(done.iter().all(|off| off.abs() < 5.0 * (0.25_f64 / 40_000.0).sqrt()), "{done:?}");
+        }
+    }
+}

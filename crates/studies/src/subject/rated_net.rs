@@ -1,0 +1,142 @@
+//! A net whose rate parameters a study changes: folded and compiled once, whatever their values.
+
+use crate::compile::{Compiled, Template, compile, lower};
+use crate::net::Net;
+use crate::net::expr::{Expr, Leaf};
+use crate::sim::{FoldedParts, Goal, Prepared, Question};
+use crate::subject::at::net_at;
+use crate::sweep::{Axis, Model, Point};
+
+/// Firings after which a replication of a net is cut off.
+pub(super) const MOST_FIRINGS: u64 = 10_000_000;
+
+/// The net that runs. Its rates are expressions of the rate parameters that the original net has.
+#[derive(Debug)]
+pub(super) struct RatedNet {
+    net: Net,
+    /// The goal; none for the dead marking.
+    goal: Option<Expr>,
+    /// The compiled net; none if it does not compile with its own rates.
+    template: Option<Template>,
+    folded: Option<FoldedParts>,
+}
+
+impl RatedNet {
+    /// A net and its goal, which is sound; folded if `fold`, and if parts are alike whatever the rate parameters are.
+    pub(super) fn new(net: &Net, until: Option<&str>, fold: bool) -> Self {
+        let goal = until.and_then(|until| net.expression(until).ok());
+        let folded = if fold { folded(net, goal.as_ref()) } else { None };
+        let (net, goal, folded) = folded.unwrap_or_else(|| (net.clone(), goal, None));
+        let template = Template::new(net.clone()).ok();
+        Self { net, goal, template, folded }
+    }
+
+    /// Returns what is replicated at a point.
+    ///
+    /// # Errors
+    ///
+    /// Why the values of the point give no net.
+    pub(super) fn model(&self, axes: &[Axis], point: &Point) -> Result<Model, String> {
+        let net = net_at(&self.net, axes, point).map_err(|misfit| misfit.message)?;
+        let question = question(&net, self.goal.as_ref());
+        let known = self.template.as_ref().and_then(|template| template.with_parameters(&net));
+        let anew = || {
+            let program = compile(&net).map_err(|errors| errors.to_string())?;
+            Ok::<_, String>(Compiled { program, schedule: None })
+        };
+        let Compiled { program, schedule } = known.map_or_else(anew, Ok)?;
+        Ok(Model { schedule, question, folded: self.folded, ..Model::new(program) })
+    }
+}
+
+fn question(net: &Net, goal: Option<&Expr>) -> Question {
+    let goal = goal.map_or(Goal::Dead, |goal| Goal::Marking(lower(net, goal)));
+    Question { goal, max_firings: Some(MOST_FIRINGS), ..Question::default() }
+}
+
+/// The folded net and its goal; none if nothing folds. Rates stay expressions of rate parameters, but weights of arcs are taken as numbers.
+fn folded(net: &Net, goal: Option<&Expr>) -> Option<(Net, Option<Expr>, Option<FoldedParts>)> {
+    let mut arcs_vary = false;
+    for weight in net.arcs().iter().flat_map(|arc| &arc.weights) {
+        weight.weight.for_each_leaf(&mut |leaf| arcs_vary |= matches!(leaf, Leaf::Parameter(_)));
+    }
+    if arcs_vary {
+        return None;
+    }
+    let prepared = Prepared::new(net, &question(net, goal), true).ok()?;
+    let folding = prepared.folding()?;
+    let goal = match goal {
+        Some(goal) => Some(folding.expression(goal)?),
+        None => None,
+    };
+    Some((folding.net().clone(), goal, prepared.folded_parts()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Delay, Memory, NetBuilder, Servers, Timing};
+    use crate::sim::{Ensemble, Unwatched, run};
+    use toml::Value;
+
+    /// Six tasks of two kinds on two slots; the kinds have equal rates as the net is, but parameters of their own.
+    fn tasks() -> Net {
+        let mut b = NetBuilder::new("tasks");
+        let (slots, done) = (b.place("slots", 2), b.place("done", 0));
+        let kinds = ["fast", "slow"].map(|name| b.parameter(name, 1.0));
+        for task in 0..6 {
+            let [todo, busy] = [("todo", 1), ("busy", 0)].map(|(name, n)| b.place(format!("{name}{task}"), n));
+            let start = b.transition(format!("start{task}"), Timing::immediate(1.0, 1));
+            let rate = Expr::Leaf(Leaf::Parameter(kinds[task % 2]));
+            let delay = Delay::Exponential { rate };
+            let timing = Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling };
+            let work = b.transition(format!("work{task}"), timing);
+            [todo, slots].map(|place| b.input(place, start, 1.0));
+            b.output(start, busy, 1.0);
+            b.input(busy, work, 1.0);
+            [slots, done].map(|place| b.output(work, place, 1.0));
+        }
+        b.build().unwrap()
+    }
+
+    /// Rates that are equal by chance must not fold: then a point that changes one of them would change both.
+    #[test]
+    fn folded_rates_stay_expressions_of_their_own_parameters() {
+        let net = tasks();
+        let axes = [Axis { key: "slow".into(), ..Axis::default() }];
+        for until in [None, Some("#(done) >= 5")] {
+            let [apart, folded] = [false, true].map(|fold| RatedNet::new(&net, until, fold));
+            let found = folded.model(&axes, &Point::base(1)).unwrap();
+            let parts = found.folded.unwrap();
+            assert_eq!(
+                [parts.places_before, parts.places, parts.transitions_before, parts.transitions],
+                [14, 6, 12, 4]
+            );
+            for slow in [1.0, 0.1] {
+                let point = Point::base(1).with(0, Value::Float(slow));
+                let times = [&apart, &folded].map(|rated| {
+                    let model = rated.model(&axes, &point).unwrap();
+                    let ensemble = Ensemble { replications: 40_000, seed: 3, ..Ensemble::default() };
+                    let samples = run(&model.program, &model.question, &ensemble, &Unwatched).unwrap().samples;
+                    let mean = samples.passage.mean_estimate(0.95).unwrap();
+                    [mean.value, mean.half_width / 1.96].map(|ticks| ticks * samples.clock.tick())
+                });
+                let [[a, a_error], [b, b_error]] = times;
+                let error = a_error.hypot(b_error);
+                assert!(error < 0.01 * a && (a - b).abs() < 5.0 * error, "{slow}: {times:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_parameter_in_the_weight_of_an_arc_prevents_folding() {
+        let mut builder = tasks().to_builder();
+        let own = builder.parameter("own", 1.0);
+        let net = builder.build().unwrap();
+        assert!(RatedNet::new(&net, None, true).folded.is_some());
+        let mut builder = net.to_builder();
+        let (place, t) = (net.find_place("done").unwrap(), net.find_transition("work0").unwrap());
+        builder.test(place, t, Expr::Leaf(Leaf::Parameter(own)));
+        assert_eq!(RatedNet::new(&builder.build().unwrap(), None, true).folded, None);
+    }
+}
