@@ -91,10 +91,10 @@ mod tests {
             let delay = Delay::Exponential { rate };
             let timing = Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling };
             let work = b.transition(format!("work{task}"), timing);
-            [todo, slots].map(|place| b.input(place, start, 1.0));
+            [todo, slots].into_iter().for_each(|place| b.input(place, start, 1.0));
             b.output(start, busy, 1.0);
             b.input(busy, work, 1.0);
-            [slots, done].map(|place| b.output(work, place, 1.0));
+            [slots, done].into_iter().for_each(|place| b.output(work, place, 1.0));
         }
         b.build().unwrap()
     }

@@ -118,7 +118,7 @@ fn model(Compiled { program, schedule }: Compiled, folded: Option<FoldedParts>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{compile, plan_schedule};
+    use crate::compile::plan_schedule;
     use crate::sim::{Ensemble, Unwatched, run};
 
     /// Points of several structures, met in turn: all are what compiling them anew gives.

@@ -7,7 +7,7 @@ use crate::sim::race::DirectLaw;
 const RANDOM: usize = 200_000;
 
 fn law(exponent: i32, base: i32) -> DirectLaw {
-    DirectLaw { exponent, base, fits_32_bits: false }
+    DirectLaw { exponent, base, fits_32_bits: false, is_wide: false }
 }
 
 /// The word of a number that may be negative.

@@ -143,7 +143,10 @@ fn equals_the_direct_form_on_random_nets() {
         };
         compare(&net, &program, &question, &levels, &mut seen);
     }
-    assert!(seen.nets > 300 && seen.choices > 100 && seen.alone > 100 && seen.per_token > 100 && seen.wide > 50, "{seen:?}");
+    assert!(
+        seen.nets > 300 && seen.choices > 100 && seen.alone > 100 && seen.per_token > 100 && seen.wide > 50,
+        "{seen:?}"
+    );
     assert!(seen.endings.iter().all(|&ended| ended > 1_000), "{seen:?}");
 }
 
