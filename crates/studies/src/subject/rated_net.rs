@@ -91,10 +91,14 @@ mod tests {
             let delay = Delay::Exponential { rate };
             let timing = Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling };
             let work = b.transition(format!("work{task}"), timing);
-            [todo, slots].into_iter().for_each(|place| b.input(place, start, 1.0));
+            for place in [todo, slots] {
+                b.input(place, start, 1.0);
+            }
             b.output(start, busy, 1.0);
             b.input(busy, work, 1.0);
-            [slots, done].into_iter().for_each(|place| b.output(work, place, 1.0));
+            for place in [slots, done] {
+                b.output(work, place, 1.0);
+            }
         }
         b.build().unwrap()
     }
