@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use tailspn::formats::pipe::{WriteOptions, write};
+use tailspn::net::{NetBuilder, Timing};
+
 /// The tool, in the folder of the package, with a terminal that shows Unicode without colours.
 pub(crate) fn tool(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tailspn"));
@@ -124,7 +127,7 @@ fn checks_a_net_as_json() {
 fn check_reports_what_folds_and_what_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("net.xml").to_str().unwrap().to_owned();
-    let checked = |tokens: u32, slots: bool| {
+    let checked = |tokens: u32, slots: bool| -> (String, serde_json::Value) {
         let mut b = NetBuilder::new("tasks");
         let slots = slots.then(|| b.place("slots", 2));
         for task in 0..4 {
@@ -134,7 +137,8 @@ fn check_reports_what_folds_and_what_does_not() {
             slots.iter().for_each(|&slots| _ = b.test(slots, done, 1.0));
         }
         std::fs::write(&path, write(&b.build().unwrap(), &WriteOptions::default()).xml).unwrap();
-        (data(&["check", &path]), json(&["check", &path]))
+        let report = serde_json::from_str(&data(&["check", &path, "--json"])).unwrap();
+        (data(&["check", &path]), report)
     };
     let (text, report) = checked(1, true);
     assert!(text.contains("folded  5 places to 2, 4 transitions to 1"), "{text}");
