@@ -73,10 +73,12 @@ fn unknown(text: &str, table: &Spanned<DeTable<'_>>, name: &str, path: String, k
         }
     };
     let value = item_at_path(table.get_ref(), &path).and_then(|item| text.get(item.value)).unwrap_or_default();
+    let near = nearest(name, known);
     let with_unit = known.iter().find(|known| UNITS.iter().any(|(end, _)| known.strip_suffix(end) == Some(name)));
+    let with_unit = with_unit.filter(|known| near.is_none_or(|near| near == **known));
     let hint = match with_unit {
         Some(known) => Some(as_number(known, value).unwrap_or_else(|| format!("`{known}`"))),
-        None => nearest(name, known).map(|nearest| format!("`{nearest}`")),
+        None => near.map(|near| format!("`{near}`")),
     };
     let hint = hint.map(|known| format!("did you mean {known}?"));
     PlanProblem { hint, ..PlanProblem::new(ProblemKind::UnknownKey, path, message) }

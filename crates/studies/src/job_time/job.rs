@@ -234,8 +234,12 @@ fn without_formula(net: &Net, formula: String, watch: &dyn Watch) -> Result<Exac
     };
     let prepared = Prepared::new(net, &Question::default(), true).map_err(failed)?;
     let time = StatesTime::new(prepared.net(net), &prepared.program, watch);
-    let states = |error: AnswerError| StudyError::NoExactTime { formula, parts, states: error.to_string() };
-    time.map(ExactJobTime::States).map_err(states)
+    let no_time = |error: AnswerError| {
+        // one of many alike delays is enough
+        let states = if let AnswerError::Phases(all) = &error { all[0].to_string() } else { error.to_string() };
+        StudyError::NoExactTime { formula, parts, states }
+    };
+    time.map(ExactJobTime::States).map_err(no_time)
 }
 
 /// Returns the phase means of a plan, and its net.

@@ -155,7 +155,7 @@ mod tests {
             }
         }
         // a distribution is no structure but where equal tasks wait; slots, folding and the number of tasks are
-        assert_eq!(shapes.0.lock().unwrap().len(), 12);
+        assert_eq!(shapes.0.lock().unwrap().len(), 10);
     }
 
     /// One worker of two kinds, then two equal ones: other tasks fold, although the net's structure is the same.
