@@ -1,12 +1,14 @@
 //! Immediate transitions in the form that the lockstep kernel reads, or why it cannot read them.
 
 use crate::compile::{Firing, Program};
-use crate::semantics::MAX_IMMEDIATE_FIRINGS;
 use crate::sim::question::{Goal, Question};
 use crate::sim::race::lockstep::guard::{Guard, guard};
 
 /// Most transitions of a group: one bit each.
 const MAX_IN_GROUP: usize = 64;
+/// Most firings between two timed ones. The direct form says what is wrong with a net that has no end of them; far below
+/// its own limit, so that this does not take long in all lanes.
+const MAX_IN_A_ROW: u32 = 1 << 14;
 /// Most tokens that immediate transitions may add to one counter between two timed firings.
 const MAX_GROWTH: u32 = 1 << 30;
 
@@ -65,7 +67,7 @@ impl Immediates {
             || program.changes.items().iter().any(|change| change.by.unsigned_abs() > MAX_GROWTH);
         let most = if is_large { 0 } else { MAX_GROWTH / growth.unsigned_abs() };
         let groups = (0..program.groups.rows()).map(|number| group(program, number)).collect();
-        Self { groups, max_in_a_row: most.min(MAX_IMMEDIATE_FIRINGS) }
+        Self { groups, max_in_a_row: most.min(MAX_IN_A_ROW) }
     }
 }
 
