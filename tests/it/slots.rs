@@ -28,7 +28,7 @@ fn maps_of_a_slow_worker_queue_for_its_only_slot() {
 }
 
 /// The default job, and the same on half of its slots, against the exact answers for their folded nets (718,363 and 76,723
-/// states). Seen to fail with a slot that is given back only when no task waits.
+/// states).
 #[test]
 fn folded_jobs_with_slots_take_their_exact_time() {
     for (slots, mean, sd) in [([4, 2], 212.40, 15.465), ([2, 1], 380.57, 21.478)] {

@@ -119,7 +119,7 @@ fn compare(net: &Net, program: &Program, question: &Question, levels: &[Level], 
 }
 
 /// Seen to fail with the owner of a choice off by one, with a choice that draws although it has no rival, without the
-/// guard of a transition that fires at once, and with the rounding of a rate per token left out.
+/// guard of a transition that fires at once, without the test for too many units, and with the last firing of a group as its first.
 #[test]
 fn equals_the_direct_form_on_random_nets() {
     let mut dice = Dice(Philox::new(11));
