@@ -54,7 +54,7 @@ fn jobs_with_slots_are_solved_by_counting() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("job.xml").to_string_lossy().into_owned();
     let of_slots = |[map, reduce]: [&str; 2]| {
-        data(&["spn-gc", "--slots", "--map-slots", map, "--reduce-slots", reduce, "--output", &net]);
+        data(&["spn-gc", "--slots", "--map-slots", map, "--reduce-slots", reduce, "--force", "--output", &net]);
         let found = json(&["solve", &net]);
         let time = &found["passage"];
         let quantile = |i: usize| number(&time["quantiles"][i]["value"]);

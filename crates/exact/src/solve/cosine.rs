@@ -15,6 +15,7 @@
 use std::f64::consts::PI;
 
 use crate::compile::Csr;
+use crate::solve::chain::{Chain, OUTSIDE};
 
 /// Arguments of one pass.
 const LANES: usize = 16;
@@ -33,12 +34,12 @@ const ROUNDING: f64 = 1e-14;
 #[derive(Clone, Debug)]
 pub(crate) struct Descent {
     /// Per state: rates to earlier ones.
-    pub(crate) ahead: Csr<(u32, f64)>,
+    ahead: Csr<(u32, f64)>,
     /// Per state: rate of leaving it, and rate into the target.
-    pub(crate) exit: Vec<f64>,
-    pub(crate) into: Vec<f64>,
+    exit: Vec<f64>,
+    into: Vec<f64>,
     /// Initial probabilities above 0.
-    pub(crate) start: Vec<(u32, f64)>,
+    start: Vec<(u32, f64)>,
 }
 
 /// The law of a passage time between two ends.
@@ -103,6 +104,27 @@ impl CosineLaw {
 }
 
 impl Descent {
+    /// The part of `chain` on `states`, which are numbered anew in this order of their positions; with initial probabilities and
+    /// rates into the target by position.
+    pub(crate) fn of(chain: &Chain, states: &[u32], order: &[u32], start: &[f64], into: &[f64]) -> Self {
+        let mut place = vec![OUTSIDE; chain.states()];
+        for (i, &at) in (0..).zip(order) {
+            place[states[at as usize] as usize] = i;
+        }
+        let ordered = || order.iter().map(|&at| states[at as usize] as usize);
+        let ahead = Csr::from_rows(ordered().map(|state| {
+            let row = chain.rates.row(state).iter();
+            row.map(|&(to, rate)| (place[to as usize], rate)).filter(|(to, _)| *to != OUTSIDE)
+        }));
+        let start = (0..).zip(order).map(|(i, &at)| (i, start[at as usize]));
+        Self {
+            ahead,
+            exit: ordered().map(|state| chain.exit_rate(state)).collect(),
+            into: order.iter().map(|&at| into[at as usize]).collect(),
+            start: start.filter(|(_, p)| *p > 0.0).collect(),
+        }
+    }
+
     /// Ends between which all but `outside` of the probability lies, and a bound of what lies outside.
     ///
     /// ```text

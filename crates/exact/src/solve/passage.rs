@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use crate::compile::Csr;
 use crate::estimate::PoissonWindow;
 use crate::solve::absorb::{AbsorbError, Kind, Split, TransientPart};
 use crate::solve::chain::{Chain, OUTSIDE};
@@ -442,28 +441,8 @@ impl Passage<'_> {
             return Ok(None);
         }
         let most = (jumps / 4.0).min(MOST_COEFFICIENTS);
-        let descent = self.descent(order);
+        let descent = Descent::of(&self.chain, &self.states, order, &self.start, &self.into);
         Ok(CosineLaw::of(&descent, [mean, sd], self.walk.arrived[0], self.settings.transient.error, most as usize))
-    }
-
-    /// The chain before the target with its last states first.
-    fn descent(&self, order: &[u32]) -> Descent {
-        let mut place = vec![OUTSIDE; self.chain.states()];
-        for (i, &at) in (0..).zip(order) {
-            place[self.states[at as usize] as usize] = i;
-        }
-        let states = || order.iter().map(|&at| self.states[at as usize] as usize);
-        let ahead = Csr::from_rows(states().map(|state| {
-            let row = self.chain.rates.row(state).iter();
-            row.map(|&(to, rate)| (place[to as usize], rate)).filter(|(to, _)| *to != OUTSIDE)
-        }));
-        let start = (0..).zip(order).map(|(i, &at)| (i, self.start[at as usize]));
-        Descent {
-            ahead,
-            exit: states().map(|state| self.chain.exit_rate(state)).collect(),
-            into: order.iter().map(|&at| self.into[at as usize]).collect(),
-            start: start.filter(|(_, p)| *p > 0.0).collect(),
-        }
     }
 
     /// The Poisson window of a time, the jumps for it done.
@@ -709,7 +688,7 @@ mod tests {
     fn both<'a>(chain: &'a Chain, last: u32) -> (Option<CosineLaw>, Passage<'a>) {
         let time = time_to(chain, &[last]);
         let moments = time.moments_if_reached().unwrap();
-        let descent = time.descent(time.order.as_ref().unwrap());
+        let descent = Descent::of(chain, &time.states, time.order.as_ref().unwrap(), &time.start, &time.into);
         let ends = [moments.mean, moments.variance.sqrt()];
         (CosineLaw::of(&descent, ends, time.walk.arrived[0], 1e-12, 10_000), time)
     }
