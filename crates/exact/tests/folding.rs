@@ -223,7 +223,7 @@ fn compare(net: &Net, label: &str) -> Option<Folding> {
         return None;
     }
     let (_, orbits, folded) = solved(folding.net(), Some(&folding)).unwrap_or_else(|| panic!("{label}: not solved"));
-    assert_eq!(orbits, states as f64, "{label}: states");
+    assert!((orbits - states as f64).abs() < 0.5, "{label}: {orbits} is not {states}");
     for (exact, folded) in exact.iter().zip(&folded) {
         let tokens = folding.per_place(&folded.tokens, |mean, share| mean * share);
         let firings = folding.per_transition(&folded.throughputs, |mean, share| mean * share);

@@ -107,7 +107,8 @@ impl Terms {
     /// Whether a coefficient stands more than once in what is not an integer sum already.
     fn are_worth_it(&self) -> bool {
         let repeats = self.classes.iter().any(|class| class.added.len() + class.subtracted.len() > 1);
-        let is_plain = self.others.is_empty() && self.classes.iter().all(|class| class.magnitude == 1.0);
+        let is_plain =
+            self.others.is_empty() && self.classes.iter().all(|class| class.magnitude.to_bits() == 1.0_f64.to_bits());
         repeats && !is_plain
     }
 
@@ -154,7 +155,7 @@ impl IntegerSum {
             Op::Tokens(counter) => Some(Self { terms: vec![(counter, 1)], constant: 0 }),
             // -0.0 is no integer: it would show as the sign of a sum that is 0
             Op::Number(value)
-                if value.trunc() == value && value.abs() < 4e9 && value.to_bits() != (-0.0_f64).to_bits() =>
+                if value.fract() == 0.0 && value.abs() < 4e9 && value.to_bits() != (-0.0_f64).to_bits() =>
             {
                 Some(Self { terms: Vec::new(), constant: value as i64 })
             }

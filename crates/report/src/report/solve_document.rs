@@ -91,7 +91,7 @@ fn verdict(report: &SolveReport) -> Vec<Piece> {
         None => "no deadlock among the explored states".to_owned(),
     };
     let least = if report.partial { "At least " } else { "" };
-    let states = if space.tangible == 1.0 { "state" } else { "states" };
+    let states = if space.tangible as u64 == 1 { "state" } else { "states" };
     let number = Number::new("/state_space/tangible", space.tangible, "");
     let folded = match &report.folded {
         Some(folded) => format!(", folded to {}", count(folded.states as u128)),

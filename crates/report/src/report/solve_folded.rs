@@ -86,7 +86,7 @@ fn verdicts(row: VerdictRow, space: &StateSpace, folded: &FoldedStates, dead: f6
         return Some(VerdictRow { home_states: all, recurrent_classes: vec![all], ..row });
     }
     let only_dead = row.recurrent_classes.len() == space.dead().len() && dead <= MOST_CLASSES;
-    let home_states = u32::from(dead == 1.0);
+    let home_states = u32::from(dead as u64 == 1);
     only_dead.then(|| VerdictRow { home_states, recurrent_classes: vec![1; dead as usize], ..row })
 }
 

@@ -63,7 +63,7 @@ impl OptimizePlan {
         let mut document = Document::parse(text, &STUDY_RENAMES)?;
         plan::set_defaults_of_choices(&mut document);
         let mut loaded = document.read(Self::problems)?;
-        loaded.plan.axis = loaded.plan.axis.into_iter().map(Axis::as_choice).collect();
+        loaded.plan.axis = loaded.plan.axis.into_iter().map(Axis::into_choice).collect();
         let keys = loaded.plan.axis.iter_mut().map(|axis| &mut axis.key);
         loaded.warnings.extend(rename_keys(text, keys));
         Ok(loaded)
@@ -71,7 +71,7 @@ impl OptimizePlan {
 
     /// The points as those of a sweep.
     pub fn as_sweep(&self) -> SweepPlan {
-        let (sweep, axis) = (self.sweep.clone(), self.axis.iter().cloned().map(Axis::as_choice).collect());
+        let (sweep, axis) = (self.sweep.clone(), self.axis.iter().cloned().map(Axis::into_choice).collect());
         SweepPlan { sweep, optimize: Some(self.optimize.clone()), axis }
     }
 
@@ -87,7 +87,7 @@ impl OptimizePlan {
 
     /// Number of points.
     pub fn count(&self) -> u64 {
-        self.axis.iter().map(|axis| axis.clone().as_choice().levels().len() as u64).fold(1, u64::saturating_mul)
+        self.axis.iter().map(|axis| axis.clone().into_choice().levels().len() as u64).fold(1, u64::saturating_mul)
     }
 
     /// Everything that is wrong with the values; empty for a sound plan.
@@ -148,7 +148,7 @@ fn check_choice(axis: &Axis, to: &mut Checker) {
     }
     // one whole number is a choice too, if a poor one
     let least = if axis.steps.is_some() { 2 } else { 1 };
-    to.count("steps", axis.clone().as_choice().steps.unwrap_or(1), "values", least, MOST_VALUES);
+    to.count("steps", axis.clone().into_choice().steps.unwrap_or(1), "values", least, MOST_VALUES);
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl Optimization {
     /// Adds an axis: every whole number between its ends, unless it says how many values there are.
     #[must_use]
     pub fn axis(mut self, axis: Axis) -> Self {
-        self.plan.axis.push(axis.as_choice());
+        self.plan.axis.push(axis.into_choice());
         self
     }
 

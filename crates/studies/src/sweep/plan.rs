@@ -194,7 +194,7 @@ impl Axis {
     }
 
     /// Returns the axis of an optimisation: every whole number between its ends, unless it says how many values there are.
-    pub(crate) fn as_choice(mut self) -> Self {
+    pub(crate) fn into_choice(mut self) -> Self {
         if let (None, Some(from), Some(to)) = (&self.values, self.from, self.to) {
             self.whole = self.whole.or(Some(true));
             // `as` stops at the ends of u64, and 0 is refused by the check
@@ -296,7 +296,7 @@ impl SweepPlan {
     fn completed(mut self) -> Self {
         for axis in &mut self.axis {
             match &self.optimize {
-                Some(_) => *axis = std::mem::take(axis).as_choice(),
+                Some(_) => *axis = std::mem::take(axis).into_choice(),
                 None => axis.whole = axis.whole.or(Some(false)),
             }
         }

@@ -209,7 +209,8 @@ fn pnml_without_a_namespace_follows_its_parts() {
 #[test]
 fn samples_of_other_tools_are_read_or_refused() {
     let Some(folder) = shared("nets-other") else { return };
-    let expected: [(&str, Result<(usize, usize), &str>); 29] = [
+    type Expected<'a> = (&'a str, Result<(usize, usize), &'a str>);
+    let expected: [Expected<'_>; 29] = [
         ("mcc/Angiogenesis-PT-01.pnml", Ok((39, 64))),
         ("mcc/Kanban-PT-02000.pnml", Ok((16, 16))),
         ("mcc/Peterson-COL-2.pnml", Err("symmetricnet")),

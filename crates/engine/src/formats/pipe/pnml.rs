@@ -125,7 +125,7 @@ impl<'t> Collector<'_, '_, 't> {
                 let text = |name: &str| element.child(name).and_then(Element::text).map(Text::trimmed);
                 let number = |name: &str| text(name).and_then(|text| text.value.parse::<f64>().ok());
                 let used = number("time").is_some_and(|time| time > 0.0)
-                    || number("probability").is_some_and(|probability| probability != 1.0)
+                    || number("probability").is_some_and(|probability| probability.to_bits() != 1.0_f64.to_bits())
                     || element.child("transitionResource").is_some();
                 if used {
                     self.notes.odd(element.span(), Oddity::Workflow, || {
