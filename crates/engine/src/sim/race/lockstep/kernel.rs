@@ -335,7 +335,8 @@ fn reciprocal(n: u32) -> u32 {
     let guess = (9_223_372_036_854_775_808.0 / f64::from(n) - 2_147_483_648.0) as i32;
     let guess = guess.cast_unsigned() ^ (1 << 31);
     // a product of two 32-bit numbers, which vectors multiply fast
-    let rest = i64::MAX - (u64::from(guess) * u64::from(n)).cast_signed();
+    // it wraps, and is negative, where the guess is too large
+    let rest = i64::MAX.wrapping_sub((u64::from(guess) * u64::from(n)).cast_signed());
     let guess = guess.wrapping_sub(u32::from(rest < 0));
     guess.wrapping_add(u32::from(rest >= i64::from(n)))
 }
@@ -346,7 +347,9 @@ mod tests {
 
     #[test]
     fn reciprocal_equals_integer_division() {
-        let ends = [1_u32 << 31, (1 << 31) + 1, u32::MAX, u32::MAX - 1, 3 << 30];
+        // the last ones have quotients that are rounded up
+        let ends =
+            [1_u32 << 31, (1 << 31) + 1, u32::MAX, u32::MAX - 1, 3 << 30, 3_928_517_648, 3_438_949_506, 3_836_758_957];
         let middle = (0..1_000_000).map(|i: u32| (1 << 31) | i.wrapping_mul(2_654_435_761));
         for n in ends.into_iter().chain(middle) {
             assert_eq!(u64::from(reciprocal(n)), (u64::MAX >> 1) / u64::from(n), "{n}");
