@@ -27,7 +27,7 @@ use crate::watch::Watch;
 /// use tailspn_studies::optimize::{Optimization, OptimizePlan};
 /// use tailspn_common::watch::Unwatched;
 ///
-/// let text = "optimize.deadline_s = 120\n[[axis]]\nkey = \"cluster.node[0].count\"\nvalues = [10, 20, 40]";
+/// let text = "optimize.deadline_s = 160\n[[axis]]\nkey = \"cluster.node[0].count\"\nvalues = [10, 20, 40]";
 /// let search = Optimization::new(OptimizePlan::from_toml(text)?, "".as_ref())?;
 /// let outcome = search.run(&Unwatched)?;
 /// assert!(outcome.chosen().is_some_and(|candidate| candidate.cost == 10.0));
