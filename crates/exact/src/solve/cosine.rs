@@ -91,7 +91,7 @@ impl CosineLaw {
         (self.at_once + self.coefficients[0] * x + 2.0 * waves.sum::<f64>()).clamp(0.0, 1.0)
     }
 
-    /// Density of arriving at `time` \[1/s\], without those that start in the target.
+    /// Density of arriving at `time` \[1/s\], without starts in the target.
     pub(crate) fn density(&self, time: f64) -> f64 {
         let [a, b] = self.ends;
         let x = (time - a) / (b - a);

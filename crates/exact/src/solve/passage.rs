@@ -89,7 +89,7 @@ pub struct Passage<'a> {
     probability: f64,
     certain: bool,
     walk: Walk,
-    /// Positions in `states`, each after those that it leads to, if there are no circles.
+    /// Positions in `states`: each state comes after its successors. None if the chain has circles.
     order: Option<Vec<u32>>,
     series: Series,
     moments: OnceLock<PassageMoments>,
@@ -398,7 +398,7 @@ impl Passage<'_> {
         self.settings.transient.error + self.jumps() as f64 * ROUNDING_OF_A_JUMP
     }
 
-    /// How the distribution is found, in words for reports.
+    /// The method of the distribution in words, for reports.
     pub fn distribution_method(&self) -> &'static str {
         match self.series {
             Series::Yes(_) => "a cosine series",
@@ -445,11 +445,8 @@ impl Passage<'_> {
         Ok(CosineLaw::of(&descent, [mean, sd], self.walk.arrived[0], self.settings.transient.error, most as usize))
     }
 
-    /// The Poisson window of a time, the jumps for it done.
+    /// The Poisson window of a time that [`series`](Self::series) has checked, the jumps for it done.
     fn window(&mut self, time: f64) -> Result<PoissonWindow, PassageError> {
-        if !(time.is_finite() && time >= 0.0) {
-            return Err(PassageError::Time { time });
-        }
         let (settings, needed) = (self.settings.transient, self.walk.jumps.rate * time);
         let too_many = PassageError::TooManyJumps { needed, time, limit: settings.jumps };
         if self.walk.jumps.is_hopeless(needed, &settings) && !self.walk.over {

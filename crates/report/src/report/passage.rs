@@ -34,7 +34,7 @@ pub struct PassageSection {
     pub curve: Vec<CdfPoint>,
     /// Bound of the error of the distribution function, or of its bounds.
     pub cdf_error: f64,
-    /// How it was found; only by states.
+    /// The method of the distribution function; only if states were solved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf_method: Option<Word>,
     /// Width of a step of the grid of times \[s\]; only where the method has one.
