@@ -70,7 +70,7 @@ pub use tailspn_engine::{Problems, compile, estimate, fold, formats, net, rng, s
 #[doc(inline)]
 pub use tailspn_exact::{solve, structure};
 #[doc(inline)]
-pub use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, stages, units};
+pub use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, runs, stages, units};
 #[doc(inline)]
 pub use tailspn_logs::trace;
 #[doc(inline)]

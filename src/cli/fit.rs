@@ -5,9 +5,11 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use tailspn::fit::{FitError, HadoopConf, ObservedJob, fit_job, fit_stages, is_mapreduce, observe, observe_job};
-use tailspn::job_time::{check_fit, residual_of};
-use tailspn::report::{fit_job_report, fit_report};
+use tailspn::fit::{
+    FitError, HadoopConf, ObservedJob, fit_job, fit_jobs, fit_stages, is_mapreduce, observe, observe_job,
+};
+use tailspn::job_time::{CheckedFit, add_residuals, check_fit};
+use tailspn::report::{fit_jobs_report, fit_report};
 use tailspn::trace::JobTrace;
 
 use crate::cli::args::FitArgs;
@@ -38,7 +40,7 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         may_write(path, args.force)?;
     }
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
-    if !args.input_size.is_empty() && args.input_size.len() != logs.len() {
+    if args.job.is_empty() && !args.input_size.is_empty() && args.input_size.len() != logs.len() {
         return Err(usage(format!(
             "{} input sizes for {} logs; give one for each log",
             args.input_size.len(),
@@ -50,10 +52,14 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     if interrupted() {
         return Ok(Exit::Interrupted);
     }
+    let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
     let fitted = match &traces[..] {
         [] => return Err(usage("a configuration without a log; give the job's history too".to_owned())),
-        [Seen::Job(trace)] => job(trace, &confs, args, terminal)?,
-        _ if !confs.is_empty() || args.job.is_some() => {
+        all if jobs.len() == all.len() => job(&jobs, &confs, args, terminal)?,
+        _ if !jobs.is_empty() => {
+            return Err(usage("logs of MapReduce and of Spark: a fit takes one kind".to_owned()));
+        }
+        _ if !confs.is_empty() || !args.job.is_empty() => {
             return Err(usage("a *_conf.xml and --job are for logs of MapReduce".to_owned()));
         }
         _ => stages(traces, args, terminal)?,
@@ -87,9 +93,6 @@ fn read_logs(logs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<V
                 return Err(Failure::new(Exit::Usage, note.with_help(help)));
             }
         }
-        if is_mapreduce(&trace) && logs.len() > 1 {
-            return Err(usage("a job plan is fitted to one log of MapReduce; give one".to_owned()));
-        }
         traces.push(if is_mapreduce(&trace) {
             Seen::Job(Box::new(trace))
         } else {
@@ -103,6 +106,15 @@ fn read_logs(logs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<V
 enum Seen {
     Run(Box<tailspn::fit::ObservedRun>),
     Job(Box<JobTrace>),
+}
+
+impl Seen {
+    fn job(&self) -> Option<&JobTrace> {
+        match self {
+            Self::Job(trace) => Some(trace),
+            Self::Run(_) => None,
+        }
+    }
 }
 
 fn usage(message: String) -> Failure {
@@ -148,29 +160,74 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted
     Ok(Fitted { report, plan })
 }
 
-/// The plan of a MapReduce job.
-fn job(trace: &JobTrace, confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+/// The plan of a MapReduce job, from one job or several.
+fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
     let conf = match confs {
         [] => None,
         [path] => {
             let read = HadoopConf::read(&read_bytes(path)?);
             Some(read.map_err(|error| Failure::plain(Exit::Trace, format!("{}: {error}", path.display())))?)
         }
-        _ => return Err(usage(format!("{} configurations for one log; give one", confs.len()))),
+        _ => return Err(usage(format!("{} configurations for one plan; give one", confs.len()))),
     };
-    let observed = observe_job(trace, args.job.as_deref()).map_err(|error| refused(&error))?;
-    let fit = |observed: &ObservedJob, input_mb| fit_job(observed, conf.as_ref(), input_mb, args.level);
-    let mut fitted = fit(&observed, input_mb(args, 0)).map_err(|error| refused(&error))?;
-    let checked = check_fit(&fitted).map_err(|error| estimate_failure(&error))?;
-    let others = trace.applications.iter().map(|application| &application.id).filter(|id| **id != fitted.id);
-    let others = others.take(MOST_OTHERS).filter_map(|id| {
-        let fitted = fit(&observe_job(trace, Some(id)).ok()?, None).ok()?;
-        check_fit(&fitted).ok()
-    });
-    fitted.add_residual(residual_of(&others.collect::<Vec<_>>()));
-    let report = terminal.printed(&fit_job_report(&fitted, Some(checked.estimate_s)), &args.print)?;
-    let plan = fitted.plan_text().map_err(Failure::internal)?;
+    let observed = wanted_jobs(traces, args)?;
+    let inputs: Vec<f64> = args.input_size.iter().map(|bytes| *bytes as f64 / MB).collect();
+    if !inputs.is_empty() && inputs.len() != observed.len() {
+        let (sizes, jobs) = (inputs.len(), observed.len());
+        return Err(usage(format!("{sizes} input sizes for {jobs} jobs; give one for each job")));
+    }
+    let mut all = fit_jobs(&observed, conf.as_ref(), &inputs, args.level).map_err(|error| refused(&error))?;
+    let others = others(traces, &observed, conf.as_ref(), args.level);
+    let checked = add_residuals(&mut all, &others).map_err(|error| estimate_failure(&error))?;
+    let report = terminal.printed(&fit_jobs_report(&all, &checked), &args.print)?;
+    let plan = all.fitted.plan_text().map_err(Failure::internal)?;
     Ok(Fitted { report, plan })
+}
+
+/// The jobs of the logs that are asked for, by id or by name; without `--job`, the only one of each log.
+fn wanted_jobs(traces: &[&JobTrace], args: &FitArgs) -> Result<Vec<ObservedJob>, Failure> {
+    let mut found = Vec::new();
+    if args.job.is_empty() {
+        for trace in traces {
+            found.push(observe_job(trace, None).map_err(|error| refused(&error))?);
+        }
+        return Ok(found);
+    }
+    for wanted in &args.job {
+        let before = found.len();
+        for trace in traces {
+            for application in &trace.applications {
+                if application.id == *wanted {
+                    found.push(observe_job(trace, Some(wanted)).map_err(|error| refused(&error))?);
+                } else if application.name == *wanted {
+                    // a job of a name that failed or has no data tells nothing; one that is asked for by its id is an error
+                    found.extend(observe_job(trace, Some(&application.id)).ok());
+                }
+            }
+        }
+        if found.len() == before {
+            let known = traces.iter().flat_map(|trace| &trace.applications);
+            let ids = known.map(|application| application.id.clone()).collect();
+            let log = traces.iter().filter_map(|trace| trace.files.first().cloned()).collect::<Vec<_>>().join(", ");
+            return Err(refused(&FitError::NoSuchJob { log, id: wanted.clone(), ids }));
+        }
+    }
+    Ok(found)
+}
+
+/// The jobs of the logs that a plan of one job was not fitted to, beside their own plans; a plan of several jobs does not need them.
+fn others(traces: &[&JobTrace], fitted: &[ObservedJob], conf: Option<&HadoopConf>, level: f64) -> Vec<CheckedFit> {
+    if fitted.len() > 1 {
+        return Vec::new();
+    }
+    let is_other = |id: &str| fitted.iter().all(|job| job.id != id);
+    let ids =
+        traces.iter().flat_map(|trace| trace.applications.iter().map(move |application| (trace, &application.id)));
+    let check = |(trace, id): (&&JobTrace, &String)| {
+        let fitted = fit_job(&observe_job(trace, Some(id)).ok()?, conf, None, level).ok()?;
+        check_fit(&fitted).ok()
+    };
+    ids.filter(|(_, id)| is_other(id)).take(MOST_OTHERS).filter_map(check).collect()
 }
 
 fn refused(error: &FitError) -> Failure {

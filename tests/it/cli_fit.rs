@@ -87,7 +87,7 @@ fn what_does_not_go_together_is_refused() {
         assert!(text.starts_with(exit) && text.contains(said), "{args:?}: {text}");
     };
     wrong(&["fit", SETTINGS], "exit 2", "configuration without a log");
-    wrong(&["fit", HISTORY, HISTORY], "exit 2", "fitted to one log");
+    wrong(&["fit", HISTORY, HISTORY], "exit 2", "logs of the same run");
     wrong(&["fit", SMALL, SETTINGS], "exit 2", "for logs of MapReduce");
     wrong(&["fit", SMALL, "--job", "job_1"], "exit 2", "for logs of MapReduce");
     wrong(&["fit", HISTORY, SETTINGS, SETTINGS], "exit 2", "2 configurations");

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tailspn::estimate::quantile_of_sorted;
-use tailspn::fit::{FittedJob, ObservedJob, fit_job, is_mapreduce, observe_cluster, observe_job};
-use tailspn::job_time::{CheckedFit, EstimateMethod, check_fit, estimate_job, residual_of};
+use tailspn::fit::{FittedJob, ObservedJob, fit_job, fit_jobs, is_mapreduce, observe_cluster, observe_job};
+use tailspn::job_time::{CheckedFit, EstimateMethod, add_residuals, check_fit, estimate_job, residual_of};
 use tailspn::mapreduce::Plan;
 use tailspn::sim::Ensemble;
 use tailspn::trace::{Application, JobTrace, ReadOptions, read};
@@ -116,11 +116,13 @@ fn fitted_jobs_give_back_their_own_times() {
     assert!(mean(&plain) <= 0.12 && mean(&pooled) <= 0.08);
 }
 
+/// Maps, reduces, and tenths of a MB that a map reads.
+type Size = (usize, usize, u64);
+
 /// A job of a series: its program, its size, and what was observed.
 struct Member {
     program: String,
-    /// Maps, reduces, and tenths of a MB that a map reads.
-    size: (usize, usize, u64),
+    size: Size,
     observed: ObservedJob,
 }
 
@@ -136,18 +138,19 @@ fn members(trace: &JobTrace) -> Vec<Member> {
     trace.applications.iter().filter_map(observe).collect()
 }
 
-/// The plan of a job fitted to `source`, which knows nothing of the jobs of `target`'s size, at that size.
+/// The plan that is fitted to the jobs `sources`, which knows nothing of the jobs `unknown` of `target`'s size, at that size.
 fn planned(
     trace: &JobTrace,
-    source: &Member,
+    sources: &[&Member],
     others: &[CheckedFit],
     unknown: &BTreeSet<&str>,
     target: &ObservedJob,
 ) -> Plan {
     let cluster = observe_cluster(trace, |id| !unknown.contains(id));
-    let fitted = fit_job(&ObservedJob { cluster, ..source.observed.clone() }, None, None, 0.95).unwrap();
-    let mut plan = fitted.plan;
-    plan.residual = residual_of(others);
+    let jobs = sources.iter().map(|m| ObservedJob { cluster: cluster.clone(), ..m.observed.clone() });
+    let mut all = fit_jobs(&jobs.collect::<Vec<_>>(), None, &[], 0.95).unwrap();
+    add_residuals(&mut all, others).unwrap();
+    let mut plan = all.fitted.plan;
     let (input, maps) = (target.sum_of_maps(|map| map.input_mb).unwrap(), target.maps.len() as f64);
     plan.job.input_mb = input;
     plan.job.split_mb = input / maps * (1.0 + 1e-9);
@@ -157,7 +160,7 @@ fn planned(
 }
 
 /// Maps, reduces and tenths of a MB as words.
-fn size((maps, reduces, tenths): (usize, usize, u64)) -> String {
+fn size((maps, reduces, tenths): Size) -> String {
     format!("{maps} maps of {:.1} MB, {reduces} reduces", tenths as f64 / 10.0)
 }
 
@@ -173,75 +176,180 @@ fn median(times: &[f64]) -> f64 {
     quantile_of_sorted(&sorted, 0.5).unwrap()
 }
 
-/// A plan fitted to one size of a program, at another size: median estimate over median actual less 1, in each pair of sizes.
-#[test]
-fn jobs_of_one_size_predict_another() {
-    let (mut errors, mut fine, mut covered, mut runs) = (Vec::new(), 0, 0, 0);
-    println!(
-        "| history | program | fitted to | predicted | actual [s] | estimate [s] | error | repeats differ by | within 90% interval |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|");
-    for (log, trace) in histories() {
-        let members = members(&trace);
-        let checked: Vec<Option<CheckedFit>> =
-            members.iter().map(|m| check_fit(&fit_job(&m.observed, None, None, 0.95).ok()?).ok()).collect();
-        let sizes: BTreeSet<_> = members.iter().map(|m| (&m.program, m.size)).collect();
-        let pairs = sizes.iter().flat_map(|from| sizes.iter().map(move |to| (*from, *to)));
-        for ((program, from), (_, to)) in pairs.filter(|(from, to)| from.0 == to.0 && from.1 != to.1) {
-            let of = |size| members.iter().filter(move |m| m.program == *program && m.size == size);
-            let actual: Vec<f64> = of(to).map(|m| m.observed.run_s).collect();
-            let unknown: BTreeSet<&str> = of(to).map(|m| m.observed.id.as_str()).collect();
-            let known = |m: &Member| !unknown.contains(m.observed.id.as_str());
-            let others = members.iter().zip(&checked).filter(|(m, _)| known(m)).filter_map(|(_, c)| *c);
-            let others: Vec<CheckedFit> = others.collect();
-            let Some(target) = of(to).next() else { continue };
-            let mut estimates = Vec::new();
-            let (mut inside, mut all) = (0, 0);
-            for source in of(from) {
-                let plan = planned(&trace, source, &others, &unknown, &target.observed);
-                let (mean, [low, high]) = estimate(&plan);
-                estimates.push(mean);
-                inside += actual.iter().filter(|time| (low..=high).contains(*time)).count();
-                all += actual.len();
-            }
-            let own: Vec<f64> = of(from).map(|m| m.observed.run_s).collect();
-            let error = median(&estimates) / median(&actual) - 1.0;
-            let repeats = spread(&actual).max(spread(&own));
-            (covered, runs) = (covered + inside, runs + all);
-            fine += usize::from(error.abs() <= repeats.max(0.15));
-            errors.push(error);
-            println!(
-                "| {log} | {program} | {}, {} jobs | {}, {} jobs | {:.1} | {:.1} | {:+.0}% | {:.0}% | {inside} of {all} |",
-                size(from),
-                own.len(),
-                size(to),
-                actual.len(),
-                median(&actual),
-                median(&estimates),
-                100.0 * error,
-                100.0 * repeats
-            );
-        }
-    }
-    if errors.is_empty() {
-        return;
-    }
-    let absolute: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
-    let mean = absolute.iter().sum::<f64>() / absolute.len() as f64;
-    println!(
-        "{fine} of {} pairs of sizes within the larger of 15% and the spread of repeats; mean error {:.1}%, median {:.1}%",
-        errors.len(),
-        100.0 * mean,
-        100.0 * median(&absolute)
-    );
-    println!("{covered} of {runs} times within their 90% interval");
+/// Estimates at sizes that the plans were not fitted to, beside what the jobs took.
+#[derive(Default)]
+struct HeldOut {
+    errors: Vec<f64>,
+    /// Errors within the larger of 15% and the spread of repeats.
+    fine: usize,
+    /// Times within their intervals, and all.
+    covered: [usize; 2],
+    /// Half-widths of the intervals over their medians.
+    widths: Vec<f64>,
 }
 
-/// Mean job time of a plan \[s\], and the interval that holds 90% of the replications.
+impl HeldOut {
+    /// Estimates jobs of one size by plans fitted to others, and prints the row. `own` are the spreads at the sizes that they were fitted to,
+    /// which count where there is one job of this size.
+    fn add(&mut self, head: &str, plans: &[Plan], actual: &[f64], own: &[f64]) {
+        let mut estimates = Vec::new();
+        let (mut inside, mut all) = (0, 0);
+        for plan in plans {
+            let (mean, [low, high]) = estimate(plan);
+            estimates.push(mean);
+            inside += actual.iter().filter(|time| (low..=high).contains(*time)).count();
+            all += actual.len();
+            self.widths.push(0.5 * (high - low) / mean);
+        }
+        let error = median(&estimates) / median(actual) - 1.0;
+        let repeats = if actual.len() > 1 { spread(actual) } else { median(own) };
+        self.fine += usize::from(error.abs() <= repeats.max(0.15));
+        self.errors.push(error.abs());
+        self.covered = [self.covered[0] + inside, self.covered[1] + all];
+        println!(
+            "| {head} | {:.1} | {:.1} | {:+.0}% | {:.0}% | {inside} of {all} |",
+            median(actual),
+            median(&estimates),
+            100.0 * error,
+            100.0 * repeats
+        );
+    }
+
+    fn print(&self) {
+        println!(
+            "{} of {} within the larger of 15% and the spread of repeats; mean error {:.1}%, median {:.1}%",
+            self.fine,
+            self.errors.len(),
+            100.0 * self.errors.iter().sum::<f64>() / self.errors.len() as f64,
+            100.0 * median(&self.errors)
+        );
+        let [inside, all] = self.covered;
+        println!(
+            "{inside} of {all} times within their 90% interval, whose median half-width is {:.0}%",
+            100.0 * median(&self.widths)
+        );
+    }
+}
+
+/// The jobs of all histories with their sizes, and their own plans beside them.
+struct Series {
+    log: String,
+    trace: JobTrace,
+    members: Vec<Member>,
+    checked: Vec<Option<CheckedFit>>,
+}
+
+impl Series {
+    fn all() -> Vec<Self> {
+        let series = |(log, trace): (String, JobTrace)| {
+            let members = members(&trace);
+            let check = |m: &Member| check_fit(&fit_job(&m.observed, None, None, 0.95).ok()?).ok();
+            let checked = members.iter().map(check).collect();
+            Self { log, trace, members, checked }
+        };
+        histories().into_iter().map(series).collect()
+    }
+
+    fn sizes(&self) -> BTreeSet<(&str, Size)> {
+        self.members.iter().map(|m| (m.program.as_str(), m.size)).collect()
+    }
+
+    fn of(&self, program: &str, size: Size) -> Vec<&Member> {
+        self.members.iter().filter(|m| m.program == program && m.size == size).collect()
+    }
+
+    /// What is known of jobs without those of a size of a program, for the residual constants, less those that a plan is fitted to.
+    fn others(&self, program: &str, size: Size, fitted: &[&Member]) -> Vec<CheckedFit> {
+        let known = |m: &Member| !(m.program == program && m.size == size);
+        let other = |m: &Member| fitted.iter().all(|f| f.observed.id != m.observed.id);
+        let kept = self.members.iter().zip(&self.checked).filter(|(m, _)| known(m) && other(m));
+        kept.filter_map(|(_, checked)| *checked).collect()
+    }
+}
+
+fn times(members: &[&Member]) -> Vec<f64> {
+    members.iter().map(|m| m.observed.run_s).collect()
+}
+
+fn ids<'m>(members: &[&'m Member]) -> BTreeSet<&'m str> {
+    members.iter().map(|m| m.observed.id.as_str()).collect()
+}
+
+const HEAD: &str = "actual [s] | estimate [s] | error | repeats differ by | within 90% interval |";
+
+/// A plan fitted to one job of a program, at another size, in each pair of sizes: median estimate beside the median time.
+#[test]
+fn jobs_of_one_size_predict_another() {
+    let mut found = HeldOut::default();
+    println!("| history | program | fitted to | predicted | {HEAD}");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for series in Series::all() {
+        let sizes = series.sizes();
+        let pairs = sizes.iter().flat_map(|from| sizes.iter().map(move |to| (*from, *to)));
+        for ((program, from), (_, to)) in pairs.filter(|(from, to)| from.0 == to.0 && from.1 != to.1) {
+            let (sources, targets) = (series.of(program, from), series.of(program, to));
+            let unknown = ids(&targets);
+            let plan = |source: &&Member| {
+                let others = series.others(program, to, &[source]);
+                planned(&series.trace, &[source], &others, &unknown, &targets[0].observed)
+            };
+            let plans: Vec<Plan> = sources.iter().map(plan).collect();
+            let jobs = [sources.len(), targets.len()];
+            let [from, to] = [from, to].map(size);
+            let head = format!("{} | {program} | {from}, {} jobs | {to}, {} jobs", series.log, jobs[0], jobs[1]);
+            found.add(&head, &plans, &times(&targets), &[spread(&times(&sources))]);
+        }
+    }
+    if !found.errors.is_empty() {
+        found.print();
+        assert!(median(&found.errors) < 0.2);
+        assert!(found.covered[0] * 10 > found.covered[1] * 8);
+    }
+}
+
+/// A plan fitted to all jobs of a program that have other sizes.
+#[test]
+fn jobs_of_all_other_sizes_predict_one() {
+    let mut found = HeldOut::default();
+    println!("| history | program | fitted to | predicted | {HEAD}");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for series in Series::all() {
+        for (program, to) in series.sizes() {
+            let targets = series.of(program, to);
+            let sources: Vec<&Member> =
+                series.members.iter().filter(|m| m.program == program && m.size != to).collect();
+            if sources.is_empty() {
+                continue;
+            }
+            let others = series.others(program, to, &sources);
+            let plan = planned(&series.trace, &sources, &others, &ids(&targets), &targets[0].observed);
+            let from: BTreeSet<Size> = sources.iter().map(|m| m.size).collect();
+            let several = |from: &&Size| series.of(program, **from).len() > 1;
+            let repeats: Vec<f64> =
+                from.iter().filter(several).map(|from| spread(&times(&series.of(program, *from)))).collect();
+            let repeats = if repeats.is_empty() { vec![0.0] } else { repeats };
+            let head = format!(
+                "{} | {program} | {} jobs of {} sizes | {}, {} jobs",
+                series.log,
+                sources.len(),
+                from.len(),
+                size(to),
+                targets.len()
+            );
+            found.add(&head, &[plan], &times(&targets), &repeats);
+        }
+    }
+    if !found.errors.is_empty() {
+        found.print();
+        assert!(found.errors.iter().sum::<f64>() / (found.errors.len() as f64) < 0.2);
+        assert!(found.covered[0] * 10 > found.covered[1] * 8);
+    }
+}
+
+/// Mean job time of a plan \[s\], and the interval that holds 90% of the runs to come.
 fn estimate(plan: &Plan) -> (f64, [f64; 2]) {
     let ensemble = Ensemble { replications: 200, ..Ensemble::default() };
     let found = estimate_job(plan, EstimateMethod::Simulate, &ensemble, &Unwatched).unwrap();
-    let samples = &found.simulated.as_ref().unwrap().run.samples;
-    let at = |p| samples.passage_histogram.quantile(p).unwrap() * samples.clock.tick();
-    (found.mean().unwrap(), [at(0.05), at(0.95)])
+    let next = found.next_run.as_ref().unwrap();
+    (found.mean().unwrap(), [next.quantile(0.05), next.quantile(0.95)])
 }

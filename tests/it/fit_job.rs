@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
-use tailspn::fit::{FitError, FittedJob, HadoopConf, fit_job, observe_job};
+use tailspn::fit::{FitError, FittedJob, HadoopConf, ONE_JOB, ObservedJob, fit_job, fit_jobs, observe_job};
+use tailspn::job_time::add_residuals;
 use tailspn::mapreduce::{Plan, phase_times, spn_gc};
 use tailspn::trace::{JobTrace, ReadOptions, read, read_bytes};
 use tailspn::watch::Unwatched;
@@ -232,4 +233,60 @@ fn text_history_and_rumen_trace_of_a_job_give_the_same_plan() {
     assert!(text.profile.map_cpu_s > 4.0 && text.profile.map_cpu_s < 6.0);
     assert_eq!(text.framework, rumen.framework);
     assert_eq!(text.profile, rumen.profile);
+}
+
+/// The made job with `f` times the data: 1 s of each map phase and 2 s of each reduce phase do not grow.
+fn sized(f: f64, load_s: f64) -> ObservedJob {
+    let mut job = observe_job(&trace_of(&made()), None).unwrap();
+    let grow = |value: &mut Option<f64>| *value = value.map(|value| value * f);
+    job.last_map_s = 0.0;
+    for map in &mut job.maps {
+        map.map_s = map.map_s.map(|time| 1.0 + (time - 1.0) * f);
+        map.cpu_s = map.cpu_s.map(|time| 1.0 + (time - 1.0) * f);
+        map.wall_s = map.map_s.unwrap() + 0.5 * f;
+        [&mut map.input_mb, &mut map.output_mb, &mut map.spilled, &mut map.written_mb].map(grow);
+        map.launch_s = load_s;
+        job.last_map_s = job.last_map_s.max(load_s + map.wall_s);
+    }
+    let (last_map_s, mut end_s) = (job.last_map_s, 0.0_f64);
+    for reduce in &mut job.reduces {
+        let before = reduce.after_maps_s - reduce.reduce_s.unwrap();
+        [&mut reduce.fetched_mb, &mut reduce.output_mb, &mut reduce.fetch_s].map(grow);
+        reduce.reduce_s = reduce.reduce_s.map(|time| 2.0 + (time - 2.0) * f);
+        reduce.wall_s = before * f + reduce.reduce_s.unwrap();
+        (reduce.after_maps_s, reduce.launch_s) = (reduce.wall_s, last_map_s);
+        end_s = end_s.max(last_map_s + reduce.wall_s);
+    }
+    (job.load_s, job.run_s, job.cleanup_s) = (load_s, end_s, 0.0);
+    job.id = format!("{f}, {load_s}");
+    job
+}
+
+#[test]
+fn jobs_of_two_sizes_tell_what_grows_with_the_data() {
+    // one of the jobs waited for others before its first map
+    let jobs = [sized(0.25, 1.0), sized(0.5, 1.0), sized(0.5, 60.0), sized(0.25, 1.0)];
+    let mut all = fit_jobs(&jobs, None, &[], 0.95).unwrap();
+    assert_eq!((all.jobs.len(), all.fitted.plan.profile.maps), (4, 80));
+    near(all.fitted.plan.profile.input_mb, 20.0 * 64.0 * 1.5);
+    near(all.fitted.plan.profile.load_s, 1.0);
+    assert_eq!(all.fitted.plan.run, Some(ONE_JOB));
+    add_residuals(&mut all, &[]).unwrap();
+    let run = all.fitted.plan.run.clone().unwrap();
+    assert_eq!((run.runs, run.degrees_of_freedom as u32), (4, 7));
+    assert!(run.sigma > ONE_JOB.sigma, "the job that waited is far from the plan: {run:?}");
+    assert!(all.fitted.plan.residual.job_s.abs() < 1.0, "and moves no median: {:?}", all.fitted.plan.residual);
+    let at = |plan: &Plan| {
+        let mut plan = plan.clone();
+        (plan.job.input_mb, plan.job.split_mb) = (1280.0, 64.0);
+        let phases = phase_times(&plan, &mut || 0.5).unwrap();
+        let map: f64 = phases.maps_s[0].iter().sum();
+        (map, phases.shuffle_s + phases.reduces_s[0].iter().sum::<f64>())
+    };
+    // as observed at the made job's own size: 4.6 + 0.5 s, and 12 s
+    let (map, reduce) = at(&all.fitted.plan);
+    assert!((map / 5.1 - 1.0).abs() < 0.03 && (reduce / 12.0 - 1.0).abs() < 0.03, "{map} {reduce}");
+    // one job takes all of a map for data
+    let (map, _) = at(&fit_job(&jobs[1], None, None, 0.95).unwrap().plan);
+    assert!(map > 5.6, "{map}");
 }

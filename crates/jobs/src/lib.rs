@@ -11,6 +11,7 @@ pub mod diagnose;
 pub mod fit;
 pub mod mapreduce;
 pub mod plan;
+pub mod runs;
 pub mod stages;
 pub mod units;
 

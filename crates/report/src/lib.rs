@@ -10,6 +10,6 @@ pub mod report;
 
 pub(crate) use tailspn_engine::{compile, estimate, fold, formats, net, sim};
 pub(crate) use tailspn_exact::{solve, structure};
-pub(crate) use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, stages, units};
+pub(crate) use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, runs, stages, units};
 pub(crate) use tailspn_logs::trace;
 pub(crate) use tailspn_studies::{StudyError, answer, job_time, optimize, sensitivity, sweep};

@@ -20,4 +20,4 @@ pub use error::{KeyProblem, StudyError};
 pub(crate) use tailspn_common::watch;
 pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, formats, net, rng, semantics, sim, whole_file};
 pub(crate) use tailspn_exact::solve;
-pub(crate) use tailspn_jobs::{cluster, fit, mapreduce, plan, stages, units};
+pub(crate) use tailspn_jobs::{cluster, fit, mapreduce, plan, runs, stages, units};

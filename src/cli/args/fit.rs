@@ -12,7 +12,8 @@ use crate::cli::values;
 Spark: each log is one run of the same program. One log is enough where it tells all; what it cannot tell is assumed,
 and said. Logs of two sizes of input show how tasks and data grow; several of one size show how much whole runs differ.
 MapReduce: the log of one small test job, and beside it its *_conf.xml; what comes out is a job plan as of
-`estimate --print-plan`, with a comment on where each value is from.
+`estimate --print-plan`, with a comment on where each value is from. Several jobs of the program, in one log or
+several, give one plan: jobs of different sizes tell what grows with the data, and how much whole runs differ.
 The models and their assumptions: docs/fit.md; how they fare against real runs: docs/validation.md.
 
 Examples:
@@ -20,6 +21,7 @@ Examples:
     tailspn fit small1.gz small2.gz large.gz -o plan.toml
     tailspn estimate plan.toml --input-size 10GB --executors 8
     tailspn fit job_1.jhist job_1_conf.xml -o job.toml
+    tailspn fit history.json --job nightly-report -o job.toml
 ")]
 pub(crate) struct FitArgs {
     /// Event logs of Spark, one per run, or folders of rolled ones; or a log of MapReduce with its *_conf.xml
@@ -34,9 +36,10 @@ pub(crate) struct FitArgs {
     /// Input of each log in the order of the logs, where the logs do not tell it, such as 10GB; give it once for each log
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Question")]
     pub(crate) input_size: Vec<u64>,
-    /// Which job of a log of MapReduce that holds several, such as job_201002080801_40864
-    #[arg(long, value_name = "ID", help_heading = "Question")]
-    pub(crate) job: Option<String>,
+    /// Which job of a log of MapReduce that holds several: an id, such as job_201002080801_40864, or a name, which takes all jobs of
+    /// that name; repeat it for more
+    #[arg(long, value_name = "ID|NAME", help_heading = "Question")]
+    pub(crate) job: Vec<String>,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) level: f64,

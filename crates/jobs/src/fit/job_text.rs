@@ -27,6 +27,9 @@ impl FittedJob {
             text += &self.line(line, &section, &own, &default);
             text.push('\n');
         }
+        if let Some(run) = &self.plan.run {
+            text += &format!("\n[run]                         # how whole runs differ\n{}", toml::to_string(run)?);
+        }
         Ok(text)
     }
 

@@ -5,7 +5,7 @@
 //! JobTrace ──▶ ObservedRun                                              ├──▶ fit ──▶ FittedStages ──▶ StagePlan
 //! JobTrace ──▶ ObservedRun                                             ─┘
 //!
-//! JobTrace ──▶ ObservedJob ─┬──▶ fit_job ──▶ FittedJob ──▶ mapreduce::Plan
+//! JobTrace ──▶ ObservedJob ─┬──▶ fit_job ──▶ FittedJob ──▶ mapreduce::Plan (of several jobs: fit_jobs)
 //! *_conf.xml ──▶ HadoopConf ┘
 //! ```
 //!
@@ -21,6 +21,7 @@
 //! | slots of its cluster, how long they wait for tasks, the start of a task | [`waits`] |
 //! | the settings of a MapReduce job | [`hadoop_conf`] |
 //! | a job that ran as one that can run again under other policies | [`replay`](mod@replay), `replay_times` |
+//! | several jobs of a program, one plan | [`pooled`] |
 //! | counters and times as symbols of SPN-GC; the plan as text | [`test_job`], `test_times`, `job_text` |
 //!
 //! Everything is deterministic; nothing is simulated. What a log cannot tell is assumed and said in the plan's notes.
@@ -31,6 +32,7 @@ mod law;
 mod line;
 pub mod observe;
 pub mod observed_job;
+pub mod pooled;
 pub mod replay;
 mod replay_policies;
 mod replay_times;
@@ -46,8 +48,9 @@ pub use job_text::short;
 pub use law::LawScore;
 pub use observe::{FitError, ObservedRun, ObservedStage, ObservedTask, observe};
 pub use observed_job::{ObservedJob, is_mapreduce, observe_job};
+pub use pooled::{FittedJobs, fit_jobs};
 pub use replay::{Replay, ReplayNode, ReplayStage, replay};
 pub use replay_policies::usual_policies;
 pub use stages::{FittedRun, FittedStage, FittedStages, fit_stages};
-pub use test_job::{FittedJob, FittedValue, fit_job};
+pub use test_job::{FittedJob, FittedValue, ONE_JOB, fit_job};
 pub use waits::{ObservedCluster, observe_cluster};

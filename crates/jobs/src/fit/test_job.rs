@@ -15,11 +15,16 @@ use crate::fit::observe::FitError;
 use crate::fit::observed_job::{ObservedJob, ObservedMap, ObservedReduce};
 use crate::fit::waits::STARTING_MB;
 use crate::mapreduce::{Plan, Residual};
+use crate::runs::RunSpread;
 
 /// Data of a task \[MB\] below which it tells no rate: opening files and connections takes longer.
 const RATE_MB: f64 = STARTING_MB;
 /// Shortest time that tells a rate \[s\].
 const RATE_S: f64 = 0.1;
+
+/// How far whole runs are from a plan that was fitted to one job, at its size or another, where nothing else is known: about as far as those
+/// of the histories in docs/validation.md.
+pub const ONE_JOB: RunSpread = RunSpread { sigma: 0.25, degrees_of_freedom: 4.0, runs: 1 };
 
 /// A value of the plan that the log or the configuration tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,9 +61,9 @@ pub struct FittedJob {
 }
 
 impl FittedJob {
-    /// Puts residual constants, from other jobs of the history, into the plan.
-    pub fn add_residual(&mut self, residual: Residual) {
-        let from = format!("what {} other jobs of the log took beyond their estimates", residual.jobs);
+    /// Puts residual constants into the plan; `took` says of what jobs, as in `other jobs took more than estimated`.
+    pub fn add_residual(&mut self, residual: Residual, took: &str) {
+        let from = format!("what {} {took}", residual.jobs);
         for (key, value) in [
             ("residual.jobs", residual.jobs as f64),
             ("residual.wave_s", residual.wave_s),
@@ -67,6 +72,19 @@ impl FittedJob {
             self.values.push(FittedValue { key, value, interval: None, from: from.clone() });
         }
         self.plan.residual = residual;
+    }
+
+    /// Puts into the plan how whole runs differ.
+    pub fn add_run(&mut self, run: RunSpread, from: &str) {
+        self.values.retain(|value| !value.key.starts_with("run."));
+        for (key, value) in [
+            ("run.sigma", run.sigma),
+            ("run.degrees_of_freedom", run.degrees_of_freedom),
+            ("run.runs", f64::from(run.runs)),
+        ] {
+            self.values.push(FittedValue { key, value, interval: None, from: from.to_owned() });
+        }
+        self.plan.run = Some(run);
     }
 }
 
@@ -93,7 +111,7 @@ pub fn fit_job(
         return Err(FitError::Incomplete { log: job.log.clone(), what: format!("it gives no sound plan ({problem})") });
     }
     maker.values.sort_by_key(|value| ORDER.iter().position(|key| *key == value.key));
-    Ok(FittedJob {
+    let mut fitted = FittedJob {
         log: job.log.clone(),
         id: job.id.clone(),
         plan: maker.plan,
@@ -102,7 +120,9 @@ pub fn fit_job(
         job_s: job.job_s,
         run_s: job.run_s,
         level,
-    })
+    };
+    fitted.add_run(ONE_JOB, "assumed, as one job does not tell it");
+    Ok(fitted)
 }
 
 /// The keys that can be fitted, in the order of a plan.

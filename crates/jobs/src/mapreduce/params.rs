@@ -13,6 +13,7 @@ use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::speculation::Speculation;
 use crate::mapreduce::straggler::Stragglers;
 use crate::plan::{Document, JOB_RENAMES, Loaded, PlanError};
+use crate::runs::RunSpread;
 
 /// A job, the profile of its test job, Hadoop's settings, the cluster and how to model them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +35,9 @@ pub struct Plan {
     /// Time that the model does not explain, from other jobs. Default none.
     #[serde(skip_serializing_if = "Residual::is_none")]
     pub residual: Residual,
+    /// How whole runs of the job differ. Default none: all runs are equal but for the times of their tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunSpread>,
     /// The phase means themselves, instead of `profile`. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<GivenPhases>,

@@ -63,6 +63,9 @@ impl Plan {
         for (key, value) in [("wave_s", self.residual.wave_s), ("job_s", self.residual.job_s)] {
             to.range(key, value, value.is_finite(), "a finite number");
         }
+        if let Some(run) = &self.run {
+            to.run_spread(run);
+        }
         to.section = "model.distribution".into();
         for phase in Phase::ALL {
             if let Some(problem) = self.model.distribution.get(phase).problem() {

@@ -65,7 +65,7 @@ pub enum Work {
 /// Sections that decide what the work is; none of two rows may stand in one plan.
 const DECIDING: [(Work, &[&str]); 3] = [
     (Work::MapReduce, &["profile", "phases", "hadoop", "model"]),
-    (Work::Stages, &["stage", "run"]),
+    (Work::Stages, &["stage"]),
     (Work::Tasks, &["noise", "slowdown", "failure", "power", "truth"]),
 ];
 

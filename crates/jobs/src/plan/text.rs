@@ -13,6 +13,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use crate::plan::explain::explain;
 use crate::plan::problem::{PlanError, PlanProblem, ProblemKind, line_of, short};
 use crate::plan::rename::{PlanWarning, Rename, rename, set_default};
+use crate::runs::RunSpread;
 
 /// Problems after which reading stops.
 const MOST_PROBLEMS: usize = 50;
@@ -219,6 +220,15 @@ impl Checker {
         if !fine {
             self.add(key, ValueFault::Range { value, needs });
         }
+    }
+
+    /// Adds the problems of a plan's section `[run]`.
+    pub(crate) fn run_spread(&mut self, run: &RunSpread) {
+        self.section = "run".into();
+        self.range("sigma", run.sigma, (0.0..=5.0).contains(&run.sigma), "a number of 0 to 5");
+        let freedom = run.degrees_of_freedom;
+        self.range("degrees_of_freedom", freedom, (1.0..=1e12).contains(&freedom), "a number of at least 1");
+        self.count("runs", run.runs.into(), "runs", 1, 1_000_000);
     }
 
     /// Adds a problem unless `count` is between `least` and `most`.

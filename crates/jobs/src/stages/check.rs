@@ -55,11 +55,7 @@ impl StagePlan {
         if let Some(deadline) = self.job.deadline_s {
             positive(&mut to, "deadline_s", deadline);
         }
-        to.section = "run".into();
-        to.range("sigma", self.run.sigma, (0.0..=5.0).contains(&self.run.sigma), "a number of 0 to 5");
-        let freedom = self.run.degrees_of_freedom;
-        to.range("degrees_of_freedom", freedom, (1.0..=LARGEST).contains(&freedom), "a number of at least 1");
-        to.count("runs", self.run.runs.into(), "runs", 1, most);
+        to.run_spread(&self.run);
         to.section = String::new();
         to.count("stage", self.stage.len() as u64, "stages", 1, MAX_STAGES as u64);
         for (i, stage) in self.stage.iter().enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! plan (TOML) ──▶ StagePlan ──▶ PlannedJob (tasks and mean times at one size) ──▶ StageNet ──▶ simulate, export, solve
-//!                     └──▶ RunFactor: how whole runs differ ──▶ JobTimes
+//!                     └──▶ RunFactor: how whole runs differ ──▶ JobTimes ([`runs`](crate::runs))
 //! ```
 //!
 //! | question | file |
@@ -12,7 +12,6 @@
 //! | tasks, data and mean times at a size | [`planned`] |
 //! | the net: slots as places, stages as barriers | [`net`] |
 //! | the job with copies of stragglers, task by task | `copies` |
-//! | job times, with the spread between whole runs | [`run_factor`] |
 //!
 //! # The model
 //!
@@ -36,11 +35,10 @@ mod copies;
 pub mod net;
 pub mod plan;
 pub mod planned;
-pub mod run_factor;
 
+pub use crate::runs::{JobTimes, RunFactor, RunSpread};
 pub use check::{MAX_STAGES, MAX_TASKS};
 pub use copies::{known_job, spark_policies};
 pub use net::{StageNet, stage_net};
-pub use plan::{Amount, JobSize, RunSpread, StagePlan, StageSpec, TaskTime};
+pub use plan::{Amount, JobSize, StagePlan, StageSpec, TaskTime};
 pub use planned::{PlannedJob, PlannedStage, Wave};
-pub use run_factor::{JobTimes, RunFactor};

@@ -4,6 +4,7 @@
 
 use crate::cluster::PolicyPlan;
 use crate::mapreduce::PhaseLaw;
+use crate::runs::RunSpread;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -48,25 +49,6 @@ pub struct JobSize {
     /// The time by which the job must be finished \[s\], > 0. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
-}
-
-/// How whole runs differ: the logarithm of a run's factor is normal, known from a few runs only.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RunSpread {
-    /// Standard deviation of the factor's logarithm, >= 0.
-    pub sigma: f64,
-    /// Degrees of freedom of `sigma`, >= 1.
-    pub degrees_of_freedom: f64,
-    /// Runs whose mean is the model's centre, >= 1.
-    pub runs: u32,
-}
-
-impl Default for RunSpread {
-    /// What is assumed where nothing is known: whole runs differ by 15 %, worth four runs.
-    fn default() -> Self {
-        Self { sigma: 0.15, degrees_of_freedom: 4.0, runs: 1 }
-    }
 }
 
 /// An amount that grows with the input: `fixed + per_mb · input`.

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::parts::notes_table;
-use crate::document::{Document, Number, Report, Table};
-use crate::fit::FittedJob;
+use crate::document::{Column, Document, Number, Piece, Report, Table};
+use crate::fit::{FittedJob, FittedJobs};
+use crate::job_time::CheckedFit;
 use crate::mapreduce::Plan;
 use crate::report::json::Word;
 use crate::report::number::counted;
@@ -22,6 +23,25 @@ pub struct FitValueRow {
     pub high: Option<f64>,
     /// Where it is from.
     pub from: String,
+}
+
+/// One of several jobs that a plan was fitted to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FitJobRun {
+    /// The log.
+    pub log: String,
+    /// The job's id there.
+    pub id: String,
+    /// Maps.
+    pub maps: u64,
+    /// Reduces.
+    pub reduces: u64,
+    /// What it read \[MB\].
+    pub input_mb: f64,
+    /// From the first launch of a task to the last end of one \[s\].
+    pub run_s: f64,
+    /// The plan's estimate of that at the job's size, without residual constants \[s\].
+    pub estimate_s: f64,
 }
 
 /// What a fit to a MapReduce job found.
@@ -44,6 +64,9 @@ pub struct FitJobReport {
     /// How much of the estimate are the plan's residual constants \[s\].
     #[serde(default)]
     pub residual_s: f64,
+    /// The jobs beside the plan's estimates, where it was fitted to several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<FitJobRun>,
     /// Confidence level of the intervals.
     pub level: f64,
     /// The values.
@@ -52,6 +75,23 @@ pub struct FitJobReport {
     pub notes: Vec<String>,
     /// The plan.
     pub plan: Plan,
+}
+
+/// What a fit to several jobs found, with the estimates of its plan at the size of each.
+pub fn fit_jobs_report(fitted: &FittedJobs, checked: &[CheckedFit]) -> FitJobReport {
+    let run = |(job, checked): (&FittedJob, &CheckedFit)| FitJobRun {
+        log: job.log.clone(),
+        id: job.id.clone(),
+        maps: job.plan.maps(),
+        reduces: job.plan.reduces(),
+        input_mb: job.plan.job.input_mb,
+        run_s: checked.actual_s,
+        estimate_s: checked.estimate_s,
+    };
+    let jobs: Vec<FitJobRun> = fitted.jobs.iter().zip(checked).map(run).collect();
+    let largest = jobs.iter().find(|job| job.input_mb.to_bits() == fitted.fitted.plan.job.input_mb.to_bits());
+    let report = fit_job_report(&fitted.fitted, largest.map(|job| job.estimate_s));
+    if jobs.len() > 1 { FitJobReport { jobs, ..report } } else { report }
 }
 
 /// What a fit found; `estimate_s` is the estimate of the plan without residual constants.
@@ -72,6 +112,7 @@ pub fn fit_job_report(fitted: &FittedJob, estimate_s: Option<f64>) -> FitJobRepo
         run_s: fitted.run_s,
         estimate_s: estimate_s.map(|estimate_s| estimate_s + residual_s),
         residual_s,
+        jobs: Vec::new(),
         level: fitted.level,
         values: fitted.values.iter().map(row).collect(),
         notes: fitted.notes.clone(),
@@ -83,26 +124,44 @@ impl Report for FitJobReport {
     const KIND: &'static str = "fit_job";
 
     fn document(&self) -> Document<'_> {
-        let measured = self.values.iter().filter(|row| row.low.is_some()).count();
         let mut document = Document {
             kind: "fit of a MapReduce job",
             title: self.name.clone(),
             question: "What does the log say about the job's plan, and with what intervals?".to_owned(),
-            answer: vec![
-                format!("{} of the plan from {}, which took ", counted(self.values.len() as u128, "value"), self.id)
-                    .into(),
-                Number::new("/job_s", self.job_s, "s").rounded(0.01).into(),
-                format!("; {measured} of the values come from several tasks and have an interval.").into(),
-                " From the first launch of a task to the last end it ran ".into(),
-                Number::new("/run_s", self.run_s, "s").rounded(0.01).into(),
-            ],
+            answer: if self.jobs.is_empty() { self.answer_of_one() } else { self.answer_of_several() },
             plan: toml::to_string(&self.plan).unwrap_or_default(),
             provenance: vec![["log".to_owned(), self.log.clone()], ["job".to_owned(), self.id.clone()]],
             ..Document::default()
         };
+        let mut table = Table::new("Values of the plan", "In the unit of each key.", ["key", "value", "from"]);
+        for (i, row) in self.values.iter().enumerate() {
+            let value = Number::new(format!("/values/{i}"), row.value, "").between(row.low, row.high);
+            table.rows.push(vec![row.key.to_string().into(), value.into(), row.from.clone().into()]);
+        }
+        document.table(self.job_table());
+        document.table(table.level(self.level));
+        document.table(notes_table("What the log does not say", &self.notes));
+        document
+    }
+}
+
+impl FitJobReport {
+    fn values_from(&self) -> String {
+        format!("{} of the plan from {}", counted(self.values.len() as u128, "value"), self.id)
+    }
+
+    fn answer_of_one(&self) -> Vec<Piece> {
+        let measured = self.values.iter().filter(|row| row.low.is_some()).count();
+        let mut answer = vec![
+            format!("{}, which took ", self.values_from()).into(),
+            Number::new("/job_s", self.job_s, "s").rounded(0.01).into(),
+            format!("; {measured} of the values come from several tasks and have an interval.").into(),
+            " From the first launch of a task to the last end it ran ".into(),
+            Number::new("/run_s", self.run_s, "s").rounded(0.01).into(),
+        ];
         match self.estimate_s {
-            None => document.answer.push(".".into()),
-            Some(estimate_s) => document.answer.extend([
+            None => answer.push(".".into()),
+            Some(estimate_s) => answer.extend([
                 "; the plan's estimate is ".into(),
                 Number::new("/estimate_s", estimate_s, "s").rounded(0.01).into(),
                 format!(" ({:.2} of it), of which ", estimate_s / self.run_s).into(),
@@ -110,13 +169,46 @@ impl Report for FitJobReport {
                 " are residual constants from other jobs.".into(),
             ]),
         }
-        let mut table = Table::new("Values of the plan", "In the unit of each key.", ["key", "value", "from"]);
-        for (i, row) in self.values.iter().enumerate() {
-            let value = Number::new(format!("/values/{i}"), row.value, "").between(row.low, row.high);
-            table.rows.push(vec![row.key.to_string().into(), value.into(), row.from.clone().into()]);
+        answer
+    }
+
+    fn answer_of_several(&self) -> Vec<Piece> {
+        let errors: Vec<f64> = self.jobs.iter().map(|job| (job.estimate_s / job.run_s - 1.0).abs()).collect();
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        let most = errors.iter().copied().fold(0.0, f64::max);
+        let text = format!(
+            "{}. Its estimates at their own sizes are off by {:.1}% on average, and by {:.1}% at most.",
+            self.values_from(),
+            100.0 * mean,
+            100.0 * most
+        );
+        vec![text.into()]
+    }
+
+    /// The jobs beside the plan's estimates; without rows where there is one job.
+    fn job_table(&self) -> Table {
+        let seconds = |title: &str, key: &'static str| Column::new(title).unit("s").key(key);
+        let columns = [
+            Column::new("job"),
+            Column::new("maps"),
+            Column::new("reduces"),
+            Column::new("input").unit("MB"),
+            seconds("time", "job_run"),
+            seconds("estimate", "job_estimate"),
+        ];
+        let note = "From the first launch of a task to the last end of one; without residual constants.";
+        let mut table = Table::new("The jobs beside the plan's estimates", note, columns);
+        for (i, job) in self.jobs.iter().enumerate() {
+            let at = |key: &str| format!("/jobs/{i}/{key}");
+            table.rows.push(vec![
+                job.id.clone().into(),
+                Number::count(at("maps"), job.maps).into(),
+                Number::count(at("reduces"), job.reduces).into(),
+                Number::new(at("input_mb"), job.input_mb, "MB").rounded(0.05).into(),
+                Number::new(at("run_s"), job.run_s, "s").rounded(0.05).into(),
+                Number::new(at("estimate_s"), job.estimate_s, "s").rounded(0.05).into(),
+            ]);
         }
-        document.table(table.level(self.level));
-        document.table(notes_table("What the log does not say", &self.notes));
-        document
+        table
     }
 }

@@ -11,6 +11,7 @@ use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
 use crate::report::distribution::Distribution;
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
+use crate::report::next_run::NextRun;
 use crate::report::passage::{line, passage_section};
 use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
@@ -122,6 +123,9 @@ pub struct JobReport {
     /// The probability to be done by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
+    /// The job time of the next run, where the plan says how whole runs differ; all other times are of typical runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_run: Option<NextRun>,
     /// Job time by simulation.
     pub job_time: Option<Distribution>,
     /// Exact job time.
@@ -237,6 +241,7 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         replications: 0,
         partial: false,
         deadline: None,
+        next_run: None,
         job_time: None,
         analytic: None,
         no_analytic: None,
@@ -271,11 +276,8 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
             Err(reason) => report.no_critical = Some(reason.clone()),
         }
     }
-    report.deadline = plan.job.deadline_s.map(|deadline_s| DeadlineSection {
-        deadline_s,
-        exact: found.exact.as_ref().and_then(|time| time.done_by(deadline_s, level)),
-        simulated: found.simulated.as_ref().and_then(|time| time.done_by(deadline_s, level)),
-    });
+    report.next_run = plan.run.as_ref().zip(found.next_run.as_ref()).map(|(run, times)| NextRun::new(times, run));
+    report.deadline = plan.job.deadline_s.map(|deadline_s| found.deadline(deadline_s, level));
     report.add_method();
     if let Some(ExactJobTime::States(time)) = &found.exact {
         report.method.states = Some(time.states());

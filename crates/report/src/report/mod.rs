@@ -61,6 +61,7 @@ mod job_document;
 pub(crate) mod json;
 mod long_tail;
 mod method;
+mod next_run;
 pub(crate) mod number;
 mod optimize;
 mod optimize_document;
@@ -116,7 +117,7 @@ pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use estimation::{EstimateJob, EstimatedJob, Estimation};
 pub use fit::{FitReport, FitStageRow, fit_report};
-pub use fit_job::{FitJobReport, FitValueRow, fit_job_report};
+pub use fit_job::{FitJobReport, FitJobRun, FitValueRow, fit_job_report, fit_jobs_report};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, TimeCost, estimate_report, job_report};
@@ -125,6 +126,7 @@ pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };
 pub use method::AnswerMethod;
+pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeReport, optimize_report};
 pub use passage::{PassageSection, completion_section, passage_section};
@@ -142,7 +144,7 @@ pub use solve_numbers::{
     AverageSection, DistributionRow, NumberRow, StateRow, SteadySection, TimeSection, average_section, steady_section,
     time_section,
 };
-pub use stages::{SpeculationSection, StageQuantile, StageTimes, StagesReport, speculation_section, stages_report};
+pub use stages::{SpeculationSection, StageTimes, StagesReport, speculation_section, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, Sections, SetRow, SetRows, StructureReport,

@@ -11,7 +11,8 @@ use crate::job_time::DeadlineSection;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
 use crate::report::fit::short_name;
-use crate::report::number::{counted, plain, quantile_name};
+use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
+use crate::report::number::{counted, plain};
 use crate::report::passage::line;
 use crate::report::points::CdfPoint;
 use crate::report::rows_plot::BarRow;
@@ -22,15 +23,6 @@ use crate::stages::{JobTimes, PlannedJob, StagePlan};
 
 /// Probabilities whose quantiles are shown.
 const QUANTILES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
-
-/// A quantile of the job time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StageQuantile {
-    /// The probability.
-    pub p: f64,
-    /// The time \[s\].
-    pub value_s: f64,
-}
 
 /// One stage of a usual run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -138,9 +130,6 @@ pub struct StagesReport {
     pub plan: String,
 }
 
-/// Probability of the prediction interval.
-const PREDICTION: f64 = 0.9;
-
 /// What an estimate found; `level` is that of the simulation's intervals.
 pub fn stages_report(
     plan: &StagePlan,
@@ -178,7 +167,7 @@ pub fn stages_report(
         median_s: times.quantile(0.5),
         mean_s: times.usual_mean() * (0.5 * variance).exp(),
         prediction_level: PREDICTION,
-        prediction_s: [0.5 - 0.5 * PREDICTION, 0.5 + 0.5 * PREDICTION].map(|p| times.quantile(p)),
+        prediction_s: prediction_interval(times),
         quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: times.quantile(p) }).collect(),
         run_sigma: plan.run.sigma,
         fit_error: job.error(),
@@ -200,7 +189,6 @@ impl Report for StagesReport {
     const KIND: &'static str = "estimate_stages";
 
     fn document(&self) -> Document<'_> {
-        let [low, high] = self.prediction_s;
         let mut document = Document {
             kind: "estimate of a job of stages",
             title: self.name.clone(),
@@ -211,16 +199,7 @@ impl Report for StagesReport {
                 counted(self.cores, "core"),
                 counted(u64::from(self.executors) * u64::from(self.cores), "slot")
             ),
-            answer: vec![
-                format!("With {}% probability, the next run takes between ", plain(100.0 * self.prediction_level))
-                    .into(),
-                predicted("/prediction_s/0", low).into(),
-                " and ".into(),
-                predicted("/prediction_s/1", high).into(),
-                "; half of the runs take less than ".into(),
-                predicted("/median_s", self.median_s).into(),
-                ".".into(),
-            ],
+            answer: prediction("", self.prediction_level, self.prediction_s, self.median_s),
             remarks: self.notes.clone(),
             headline: Some(self.headline()),
             plan: self.plan.clone(),
@@ -249,11 +228,6 @@ impl Report for StagesReport {
         document.table(self.stages());
         document
     }
-}
-
-/// A time that a model predicts: three digits.
-fn predicted(at: impl Into<String>, value: f64) -> Number {
-    Number::new(at, value, "s").rounded(0.01 * value.abs())
 }
 
 fn bar((i, stage): (usize, &StageTimes)) -> Option<BarRow> {
@@ -311,9 +285,7 @@ impl StagesReport {
         let columns = [Column::new(""), Column::new("time").unit("s").key("job_time")];
         let mut table = Table::new("Job time of the next run", note, columns).level(self.level());
         table.rows.push(vec!["mean".into(), predicted("/mean_s", self.mean_s).into()]);
-        table.rows.extend(self.quantiles.iter().enumerate().map(|(i, row)| {
-            vec![quantile_name(row.p).into(), predicted(format!("/quantiles/{i}/value_s"), row.value_s).into()]
-        }));
+        table.rows.extend(quantile_rows("", &self.quantiles));
         table
     }
 

@@ -4,12 +4,14 @@ use crate::answer::AnswerError;
 use crate::compile::{CompileError, Program, compile, plan_schedule};
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson};
+use crate::job_time::deadline::DeadlineSection;
 use crate::job_time::question::{collected, group};
 use crate::job_time::states_time::StatesTime;
 use crate::mapreduce::{
     AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards, job_net, seeded_phase_times,
 };
 use crate::net::Net;
+use crate::runs::{JobTimes, RunFactor, RunSpread};
 use crate::sim::{CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
 use crate::solve::{Bounded, CompletionTime, GridSettings, completion_time, is_series_parallel};
 use crate::units::{Probability, Seconds};
@@ -143,6 +145,8 @@ pub struct JobEstimate {
     pub simulated: Option<SimulatedJob>,
     /// Whether the exact job time is known from the parts of the net although no formula gives it.
     pub has_parts: bool,
+    /// The job time of a run to come, if the plan says how whole runs differ.
+    pub next_run: Option<JobTimes>,
 }
 
 impl JobEstimate {
@@ -158,12 +162,63 @@ impl JobEstimate {
         exact.or_else(|| self.simulated.as_ref()?.quantile(p, level))
     }
 
-    /// Returns the probability to be done within `seconds`: exactly if it is known, otherwise by simulation.
+    /// Returns the probability to be done within `seconds`: exactly if it is known, otherwise by simulation. Where whole runs differ, it is
+    /// that of a run to come.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
+        if self.next_run.is_some() {
+            let DeadlineSection { exact, simulated, .. } = self.deadline(seconds, level);
+            return exact.or(simulated);
+        }
         let exact = self.exact.as_ref().and_then(|time| time.done_by(seconds, level));
         exact.or_else(|| self.simulated.as_ref()?.done_by(seconds, level))
     }
 }
+
+impl JobEstimate {
+    /// Returns the probability to be done within `deadline_s` \[s\] by each method, of a run to come where whole runs differ.
+    pub fn deadline(&self, deadline_s: f64, level: f64) -> DeadlineSection {
+        let (exact, simulated) = (self.exact.as_ref(), self.simulated.as_ref());
+        let Some(next) = &self.next_run else {
+            return DeadlineSection {
+                deadline_s,
+                exact: exact.and_then(|time| time.done_by(deadline_s, level)),
+                simulated: simulated.and_then(|time| time.done_by(deadline_s, level)),
+            };
+        };
+        let replications = simulated.map_or(0, |job| job.run.samples.replications);
+        match exact {
+            Some(_) => {
+                let exact = Some(Measured { level, ..Measured::between(next.cdf(deadline_s), None, None) });
+                DeadlineSection { deadline_s, exact, simulated: None }
+            }
+            None => {
+                let simulated = Some(next.done_by(deadline_s, replications, level));
+                DeadlineSection { deadline_s, exact: None, simulated }
+            }
+        }
+    }
+
+    /// Works out the job time of a run to come from that of typical runs: exactly if it is known, otherwise by simulation.
+    fn add_next_run(&mut self, run: Option<&RunSpread>) {
+        let Some(run) = run.filter(|run| run.sigma > 0.0) else { return };
+        let factor = RunFactor::new(run, 0.0);
+        self.next_run = match (&self.exact, &self.simulated) {
+            (Some(exact), _) => {
+                let at =
+                    |i| exact.quantile((f64::from(i) + 0.5) / f64::from(POINTS), 0.0).map(|time| (time.value, 1.0));
+                JobTimes::new((0..POINTS).filter_map(at).collect(), factor)
+            }
+            (None, Some(simulated)) => {
+                let samples = &simulated.run.samples;
+                JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor)
+            }
+            (None, None) => None,
+        };
+    }
+}
+
+/// Equally likely times that stand for an exact law.
+const POINTS: u32 = 200;
 
 /// Estimates the time of a job. The seed of the plan is that of `ensemble`, which says how the job is simulated.
 ///
@@ -197,19 +252,23 @@ pub fn estimate_job(
     // a net without slots where no task waits: the same times, and more can be known of it
     plan.model.slots = plan.waits();
     let net = job_net(&plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
-    let mut estimate = JobEstimate { phases, net, exact: None, no_formula: None, simulated: None, has_parts: false };
+    let mut estimate =
+        JobEstimate { phases, net, exact: None, no_formula: None, simulated: None, has_parts: false, next_run: None };
     if method != EstimateMethod::Simulate {
         match JobTime::of_plan(&plan, &estimate.phases) {
             Ok(time) => estimate.exact = Some(ExactJobTime::Formula(time)),
             Err(error) => estimate.no_formula = Some(error.to_string()),
         }
     }
+    let spread = plan.run.clone();
     if method == EstimateMethod::Exact && estimate.exact.is_some() {
+        estimate.add_next_run(spread.as_ref());
         return Ok(estimate);
     }
     if method == EstimateMethod::Exact {
         let formula = estimate.no_formula.take().unwrap_or_default();
         estimate.exact = Some(without_formula(&estimate.net.net, formula, watch)?);
+        estimate.add_next_run(spread.as_ref());
         return Ok(estimate);
     }
     let (simulated, prepared) = simulate(&plan, &estimate.net, ensemble, watch)?;
@@ -222,6 +281,7 @@ pub fn estimate_job(
         }
     }
     estimate.simulated = Some(simulated);
+    estimate.add_next_run(spread.as_ref());
     Ok(estimate)
 }
 

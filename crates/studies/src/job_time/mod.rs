@@ -18,6 +18,6 @@ pub use job::{
     EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net, job_times,
 };
 pub use question::collected;
-pub use residual::{CHECK_REPLICATIONS, CheckedFit, check_fit, mean_of, residual_of};
+pub use residual::{CHECK_REPLICATIONS, CheckedFit, add_residuals, check_fit, mean_of, residual_of, run_spread};
 pub use stages::{SpeculativeCopies, StagesEstimate, estimate_stages};
 pub use states_time::StatesTime;

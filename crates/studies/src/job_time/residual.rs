@@ -7,9 +7,10 @@
 use std::time::Duration;
 
 use crate::error::StudyError;
-use crate::fit::FittedJob;
+use crate::fit::{FittedJob, FittedJobs, ONE_JOB};
 use crate::job_time::job::{EstimateMethod, estimate_job};
 use crate::mapreduce::{Plan, Residual};
+use crate::runs::RunSpread;
 use crate::sim::Ensemble;
 use crate::watch::Unwatched;
 
@@ -42,6 +43,59 @@ pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
     let plan = Plan { residual: Residual::default(), ..fitted.plan.clone() };
     let estimate_s = mean_of(&plan)?;
     Ok(CheckedFit { actual_s: fitted.run_s, estimate_s, waves: plan.waves().iter().sum() })
+}
+
+/// Puts into a fitted plan what it does not explain, and returns its estimates without that for each job. Of several jobs, residual constants
+/// and the spread between runs come from these jobs; of one, the constants come from `others`, and the spread is assumed.
+///
+/// # Errors
+///
+/// As [`estimate_job`].
+pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<Vec<CheckedFit>, StudyError> {
+    let checked = check_jobs(fitted)?;
+    if fitted.jobs.len() == 1 {
+        fitted.fitted.add_residual(residual_of(others), "other jobs of the log took beyond their estimates");
+        return Ok(checked);
+    }
+    let residual = residual_of(&checked);
+    let with = |job: &CheckedFit| {
+        let residual_s = residual.job_s + residual.wave_s * job.waves as f64;
+        CheckedFit { estimate_s: (job.estimate_s + residual_s).max(0.1 * job.estimate_s), ..*job }
+    };
+    let run = run_spread(&checked.iter().map(with).collect::<Vec<_>>());
+    fitted.fitted.add_residual(residual, "jobs took beyond the plan's estimates");
+    fitted.fitted.add_run(run, "how far the jobs are from the plan's estimates");
+    Ok(checked)
+}
+
+/// Estimates a plan that was fitted to several jobs, without residual constants, at the size of each.
+fn check_jobs(fitted: &FittedJobs) -> Result<Vec<CheckedFit>, StudyError> {
+    let at = |job: &FittedJob| FittedJob {
+        plan: Plan { job: job.plan.job.clone(), ..fitted.fitted.plan.clone() },
+        ..job.clone()
+    };
+    fitted.jobs.iter().map(|job| check_fit(&at(job))).collect()
+}
+
+/// How whole runs differ from the estimates of one plan that was fitted to all of them, drawn towards [`ONE_JOB`] where there are few.
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_studies::job_time::{CheckedFit, run_spread};
+///
+/// let job = |actual_s| CheckedFit { actual_s, estimate_s: 10.0, waves: 2 };
+/// let run = run_spread(&[job(10.0), job(20.0), job(5.0)]);
+/// let squares = 4.0 * 0.25_f64.powi(2) + 2.0 * 2.0_f64.ln().powi(2);
+/// assert!((run.sigma - (squares / 6.0).sqrt()).abs() < 1e-12);
+/// assert_eq!((run.degrees_of_freedom as u32, run.runs), (6, 3));
+/// ```
+pub fn run_spread(jobs: &[CheckedFit]) -> RunSpread {
+    let prior = ONE_JOB;
+    let squares: f64 = jobs.iter().map(|job| (job.actual_s / job.estimate_s).ln().powi(2)).sum();
+    let freedom = prior.degrees_of_freedom + jobs.len().saturating_sub(1) as f64;
+    let sigma = ((prior.degrees_of_freedom * prior.sigma * prior.sigma + squares) / freedom).sqrt();
+    RunSpread { sigma, degrees_of_freedom: freedom, runs: u32::try_from(jobs.len().max(1)).unwrap_or(u32::MAX) }
 }
 
 /// Mean job time of a plan \[s\], from few replications.

@@ -31,8 +31,9 @@ use crate::mapreduce::Plan;
 use crate::net::Net;
 use crate::net::expr::ExprError;
 use crate::plan::{JobPlan, PlanOption, Planning};
+use crate::runs::RunFactor;
 use crate::sim::FoldedParts;
-use crate::stages::{PlannedJob, RunFactor, StagePlan, stage_net};
+use crate::stages::{PlannedJob, StagePlan, stage_net};
 use crate::subject::at::{job_at, stages_at, table_at};
 use crate::subject::rated_net::RatedNet;
 use crate::subject::shapes::Shapes;
@@ -158,7 +159,7 @@ impl Subject {
 
     /// Whether whole runs of the job differ: means are then of a typical run, and quantiles over all runs.
     pub fn whole_runs_differ(&self) -> bool {
-        let Kind::Stages { table } = &self.0 else { return false };
+        let (Kind::Stages { table } | Kind::Job { table, .. }) = &self.0 else { return false };
         let sigma = path::get(table, "run.sigma").and_then(Value::as_float);
         sigma.is_some_and(|sigma| sigma > 0.0)
     }
@@ -186,7 +187,9 @@ impl Subject {
         match &self.0 {
             Kind::Job { table, shapes } => {
                 let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
-                Ok(Model { deadline_s: plan.job.deadline_s, ..shapes.model(&plan, fold)? })
+                let spread =
+                    plan.run.as_ref().map(|run| Spread::of(RunFactor::new(run, 0.0).points())).unwrap_or_default();
+                Ok(Model { spread, deadline_s: plan.job.deadline_s, ..shapes.model(&plan, fold)? })
             }
             Kind::Stages { table } => {
                 let plan = stages_at(table, axes, point).map_err(|misfit| misfit.message)?;

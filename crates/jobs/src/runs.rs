@@ -4,13 +4,33 @@
 //! factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of freedom: the predictive law of a normal variate whose
 //! mean and spread are estimated. The job time is the product with an independent simulated time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::estimate::{Doubt, Measured, TickHistogram, clopper_pearson, student_quantile};
-use crate::stages::plan::RunSpread;
 
 /// Equally likely values of the factor that stand for its law.
 const POINTS: u32 = 400;
 /// Bars of a histogram that stand for the simulated times.
 const BARS: usize = 500;
+
+/// How whole runs differ: the logarithm of a run's factor is normal, known from a few runs only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpread {
+    /// Standard deviation of the factor's logarithm, >= 0.
+    pub sigma: f64,
+    /// Degrees of freedom of `sigma`, >= 1.
+    pub degrees_of_freedom: f64,
+    /// Runs whose mean is the model's centre, >= 1.
+    pub runs: u32,
+}
+
+impl Default for RunSpread {
+    /// What is assumed where nothing is known: whole runs differ by 15 %, worth four runs.
+    fn default() -> Self {
+        Self { sigma: 0.15, degrees_of_freedom: 4.0, runs: 1 }
+    }
+}
 
 /// The law of the factor between a run to come and a usual run.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,95 @@
+//! The job time of a run to come, where whole runs differ.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Cell, Column, Document, Number, Piece, Table};
+use crate::report::number::{plain, quantile_name};
+use crate::report::points::QUANTILES;
+use crate::runs::{JobTimes, RunSpread};
+
+/// Probability of the prediction interval.
+pub(super) const PREDICTION: f64 = 0.9;
+
+/// A quantile of the job time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageQuantile {
+    /// The probability.
+    pub p: f64,
+    /// The time \[s\].
+    pub value_s: f64,
+}
+
+/// The job time of a run to come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NextRun {
+    /// The job time that a run to come is as likely to exceed as not \[s\].
+    pub median_s: f64,
+    /// Probability of the prediction interval.
+    pub prediction_level: f64,
+    /// The job time of a run to come is between these two with that probability \[s\].
+    pub prediction_s: [f64; 2],
+    /// Its quantiles.
+    pub quantiles: Vec<StageQuantile>,
+    /// Standard deviation of the logarithm of the factor between runs.
+    pub run_sigma: f64,
+}
+
+impl NextRun {
+    pub(super) fn new(times: &JobTimes, run: &RunSpread) -> Self {
+        Self {
+            median_s: times.quantile(0.5),
+            prediction_level: PREDICTION,
+            prediction_s: prediction_interval(times),
+            quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: times.quantile(p) }).collect(),
+            run_sigma: run.sigma,
+        }
+    }
+
+    /// Puts the prediction before what is known of typical runs.
+    pub(super) fn add_to(&self, document: &mut Document<'_>) {
+        let mut answer = prediction("/next_run", self.prediction_level, self.prediction_s, self.median_s);
+        answer.push(" Of typical runs, ".into());
+        answer.append(&mut document.answer);
+        document.answer = answer;
+        let note = format!(
+            "Whole runs differ by {:.0}% (`[run]` of the plan). The other tables and pictures are of typical runs.",
+            100.0 * self.run_sigma
+        );
+        let columns = [Column::new(""), Column::new("time").unit("s").key("next_run")];
+        let mut table = Table::new("Job time of the next run", note, columns);
+        table.rows = quantile_rows("/next_run", &self.quantiles);
+        document.table(table);
+    }
+}
+
+/// The times \[s\] between which the next run is with the probability [`PREDICTION`].
+pub(super) fn prediction_interval(times: &JobTimes) -> [f64; 2] {
+    [0.5 - 0.5 * PREDICTION, 0.5 + 0.5 * PREDICTION].map(|p| times.quantile(p))
+}
+
+/// `With 90% probability, the next run takes between ...`.
+pub(super) fn prediction(at: &str, level: f64, [low, high]: [f64; 2], median_s: f64) -> Vec<Piece> {
+    vec![
+        format!("With {}% probability, the next run takes between ", plain(100.0 * level)).into(),
+        predicted(format!("{at}/prediction_s/0"), low).into(),
+        " and ".into(),
+        predicted(format!("{at}/prediction_s/1"), high).into(),
+        "; half of the runs take less than ".into(),
+        predicted(format!("{at}/median_s"), median_s).into(),
+        ".".into(),
+    ]
+}
+
+/// The rows of a table with these quantiles.
+pub(super) fn quantile_rows(at: &str, quantiles: &[StageQuantile]) -> Vec<Vec<Cell>> {
+    let row = |(i, row): (usize, &StageQuantile)| {
+        let number = predicted(format!("{at}/quantiles/{i}/value_s"), row.value_s);
+        vec![quantile_name(row.p).into(), number.into()]
+    };
+    quantiles.iter().enumerate().map(row).collect()
+}
+
+/// A time that a model predicts: three digits.
+pub(super) fn predicted(at: impl Into<String>, value: f64) -> Number {
+    Number::new(at, value, "s").rounded(0.01 * value.abs())
+}
