@@ -33,9 +33,9 @@ fn what_if_runs_what_estimate_runs() {
         let [estimate, what_if] = means(text, &folder);
         assert!((what_if / estimate - 1.0).abs() < 0.02, "{text}: {estimate} {what_if}");
     }
-    // the net assigns tasks to workers in advance; the cluster simulator gives a free slot the next task, so that slow workers get fewer
+    // the net assigns tasks to workers in advance, by mean times; the cluster simulator gives a free slot the next task
     let [estimate, what_if] = means(UNEQUAL, &folder);
-    assert!((0.7..0.95).contains(&(what_if / estimate)), "{estimate} {what_if}");
+    assert!((0.93..1.0).contains(&(what_if / estimate)), "{estimate} {what_if}");
 }
 
 #[test]

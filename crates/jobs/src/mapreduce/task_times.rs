@@ -2,6 +2,9 @@
 //!
 //! Owns the placement of tasks on workers and the drawn locality. No net and no distribution.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::mapreduce::params::{Locality, Node, Plan};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
@@ -93,10 +96,10 @@ pub enum PhaseWarning {
         /// Tasks.
         count: u64,
     },
-    /// Workers differ and tasks wait: the net assigns each task to a kind of worker in advance.
+    /// Workers differ and tasks wait: the net assigns each task to a kind of worker in advance, by mean times.
     #[error(
-        "workers differ, and each task is assigned to a kind of worker in advance; a cluster gives each free slot the \
-         next task and may be faster: `tailspn whatif` simulates that"
+        "workers differ, and each task is assigned to a kind of worker in advance, by mean times; a cluster gives each \
+         free slot the next task: `tailspn whatif` simulates that"
     )]
     AssignedInAdvance,
     /// The law of a phase has no variance, hence neither has the job time. Quantiles and their intervals stay valid.
@@ -132,9 +135,10 @@ pub enum PhaseTimesError {
 
 /// The kind of worker (index into `cluster.node`) that each of `tasks` tasks runs on.
 ///
-/// Round robin over the workers, weighted by their slots: one task for each worker that has a slot left,
-/// again and again until all slots have one, then from the start. Ours; the paper does not say.
-fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64) -> Vec<usize> {
+/// The first tasks go to the workers in turn, one to each that has a slot left, until all slots have one. Each later task goes to the slot
+/// that is free first if all tasks take their mean time, `times_s` for each kind of worker \[s\]; without times, to the slots from the start
+/// again. Ours; the paper does not say.
+fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64, times_s: Option<&[f64]>) -> Vec<usize> {
     let mut free: Vec<(usize, u64)> = Vec::new();
     for (kind, node) in nodes.iter().enumerate() {
         free.extend((0..node.count).map(|_| (kind, slots(node))));
@@ -150,8 +154,18 @@ fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64) -> Vec<
         round += 1;
     }
     let all_slots = placed.len();
-    while placed.len() < tasks && all_slots > 0 {
-        placed.push(placed[placed.len() - all_slots]);
+    if all_slots == 0 {
+        return placed;
+    }
+    let time = |kind: usize| times_s.map_or(1.0, |times| times[kind]);
+    // times are not negative, so that their bits have their order
+    let mut ends: BinaryHeap<Reverse<(u64, usize)>> =
+        (0..all_slots).map(|slot| Reverse((time(placed[slot]).to_bits(), slot))).collect();
+    while placed.len() < tasks {
+        let Some(Reverse((end, slot))) = ends.pop() else { break };
+        let kind = placed[slot];
+        placed.push(kind);
+        ends.push(Reverse(((f64::from_bits(end) + time(kind)).to_bits(), slot)));
     }
     placed
 }
@@ -183,9 +197,9 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     }
     let nodes = &plan.cluster.node;
     let (maps, reduces) = (count(plan.maps()), count(plan.reduces()));
-    let map_nodes = placement(nodes, maps, |node| node.map_slots);
-    let reduce_nodes = placement(nodes, reduces, |node| node.reduce_slots);
     if let Some(given) = &plan.phases {
+        let map_nodes = placement(nodes, maps, |node| node.map_slots, None);
+        let reduce_nodes = placement(nodes, reduces, |node| node.reduce_slots, None);
         let [load_s, a, b, c, d, e, shuffle_s, f, g] = given.means_s;
         let (maps_s, reduces_s) = (vec![[a, b, c, d, e]; maps], vec![[f, g]; reduces]);
         let mut phases = JobPhases {
@@ -202,6 +216,10 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
         return Ok(phases);
     }
     let mean_share = spn_gc::local_share(plan);
+    let waits = |times: Vec<f64>| plan.model.slots.then_some(times);
+    let total = |node| map_means(plan, node, mean_share, spn_gc::map_input_mb(plan, 0)).iter().sum();
+    let times = waits(nodes.iter().map(total).collect());
+    let map_nodes = placement(nodes, maps, |node| node.map_slots, times.as_deref());
     let shares: Vec<f64> = match plan.model.locality {
         Locality::Mean => vec![mean_share; maps],
         Locality::Drawn => (0..maps).map(|_| f64::from(u8::from(uniform() < mean_share))).collect(),
@@ -213,6 +231,8 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     let shuffle_share = shares.iter().sum::<f64>() / maps as f64;
     let shuffle = |kind: &usize| spn_gc::shuffle_s(plan, &nodes[*kind], shuffle_share);
     let map_s = maps_s.iter().flatten().sum::<f64>() / maps as f64;
+    let times = waits(nodes.iter().map(|node| reduce_means(plan, node, map_s).iter().sum()).collect());
+    let reduce_nodes = placement(nodes, reduces, |node| node.reduce_slots, times.as_deref());
     let reduce = |kind: &usize| reduce_means(plan, &nodes[*kind], map_s);
     let mut phases = JobPhases {
         load_s: spn_gc::load_s(plan),
@@ -370,10 +390,15 @@ mod tests {
     fn placement_is_round_robin_weighted_by_slots() {
         // workers 0 1 1 with 2, 1, 1 slots: 0 1 1 | 0, and again
         let plan = two_kinds();
-        let placed = placement(&plan.cluster.node, 10, |node| node.map_slots);
+        let placed = placement(&plan.cluster.node, 10, |node| node.map_slots, None);
         assert_eq!(placed, [0, 1, 1, 0, 0, 1, 1, 0, 0, 1]);
-        assert_eq!(placement(&plan.cluster.node, 2, |node| node.reduce_slots), [0, 1]);
-        assert_eq!(placement(&plan.cluster.node, 0, |node| node.map_slots), [] as [usize; 0]);
+        assert_eq!(placement(&plan.cluster.node, 2, |node| node.reduce_slots, None), [0, 1]);
+        assert_eq!(placement(&plan.cluster.node, 0, |node| node.map_slots, None), [] as [usize; 0]);
+        // workers of the second kind take five times as long: when the first of them is free, those of the first have done ten
+        let placed = placement(&plan.cluster.node, 14, |node| node.map_slots, Some(&[1.0, 5.0]));
+        assert_eq!(placed, [0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        let equal = placement(&plan.cluster.node, 10, |node| node.map_slots, Some(&[0.3, 0.3]));
+        assert_eq!(equal, [0, 1, 1, 0, 0, 1, 1, 0, 0, 1]);
     }
 
     #[test]

@@ -191,8 +191,8 @@ impl WhatIfReport {
         self.net_note += "The net draws when a task starts if it is slow and if a detector flags it; the cluster simulator lets detectors \
                           watch the progress of tasks.";
         if !plan.has_equal_workers() {
-            self.net_note += " The net assigns each task to a kind of worker in advance; the cluster simulator gives each free slot the next \
-                              task, as Hadoop does, so slow workers get fewer tasks.";
+            self.net_note += " The net assigns each task to a kind of worker in advance, by mean times; the cluster simulator gives each free \
+                              slot the next task, as Hadoop does.";
         }
         self.net.push(NetRow { name: name.to_owned(), job_time_s: time.mean, tails });
     }
