@@ -4,21 +4,19 @@ use crate::formats::dot::weight_text;
 use crate::formats::icon::{HALF, Icon};
 use crate::formats::layout::Layout;
 use crate::formats::near::{Near, Rect};
-use crate::formats::route::near_icons;
+use crate::formats::route::{near_icons, pieces};
 use crate::formats::texts::{self, ABOVE, BELOW, DROP, NAME_SIZE, RISE, SMALL_SIZE};
 use crate::net::{Net, Point};
 
 /// Prices of a spot: to cover all of a text, or of a node; to cross an arc; to be one spot further down the list.
 const COVERS: f64 = 1000.0;
-const CROSSES: f64 = 6.0;
+const CROSSES: f64 = 4.0;
 const LATER: f64 = 1.0;
 /// Space between texts, and between a text and its node.
 const SPACE: f64 = 1.0;
 const BESIDE: f64 = 5.0;
 /// Where along an arc its weight may stand.
 const ALONG: [f64; 9] = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86];
-/// Longest piece of an arc that is looked at as one.
-const PIECE: f64 = 24.0;
 
 /// A text, in the middle of the box that it takes.
 #[derive(Clone, Debug)]
@@ -88,11 +86,11 @@ fn around(icon: &Icon, text: &str, size: f64, above_first: bool) -> Vec<Point> {
     let near = if above_first { [-above, below] } else { [below, -above] };
     let offsets = [
         (0.0, near[0]),
-        (0.0, near[1]),
         (aside, level),
         (-aside, level),
         (aside, near[0] * 0.7),
         (-aside, near[0] * 0.7),
+        (0.0, near[1]),
         (aside, near[1] * 0.7),
         (-aside, near[1] * 0.7),
         (0.0, below + size),
@@ -135,22 +133,7 @@ fn beside(flat: &[Point], width: f64) -> Vec<Point> {
 fn near_arcs(layout: &Layout) -> Near {
     let mut near = Near::default();
     for (number, route) in layout.routes.iter().enumerate() {
-        for pair in route.flat().windows(2) {
-            let (a, b) = (pair[0], pair[1]);
-            let pieces = ((a.x - b.x).hypot(a.y - b.y) / PIECE).clamp(1.0, 1e3).ceil();
-            let at = |k: u32| {
-                let share = f64::from(k) / pieces;
-                Point { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share }
-            };
-            for k in 0..pieces as u32 {
-                let rect = Rect::of(at(k), at(k + 1));
-                let centre =
-                    Point { x: f64::midpoint(rect.low.x, rect.high.x), y: f64::midpoint(rect.low.y, rect.high.y) };
-                let reach =
-                    Point { x: 0.5 * (rect.high.x - rect.low.x) + 0.5, y: 0.5 * (rect.high.y - rect.low.y) + 0.5 };
-                near.add(number, Rect::around(centre, reach));
-            }
-        }
+        pieces(&route.flat()).for_each(|(a, b)| near.add(number, Rect::of(a, b).wider(0.5)));
     }
     near
 }

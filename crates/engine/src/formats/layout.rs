@@ -1,5 +1,6 @@
 //! Where to draw a net: at the positions of its file, or in layers.
 
+use crate::formats::dot::weight_text;
 use crate::formats::icon::{HALF, Icon};
 use crate::formats::layered::{Drawn, Edge, Graph};
 use crate::formats::route::{Route, direct, ends, steps};
@@ -8,8 +9,9 @@ use crate::net::{ArcKind, Net, PathPoint, PlaceId, Point, TransitionId};
 
 /// Top left corner of a layered drawing, and the space between it and what has positions.
 const MARGIN: f64 = 40.0;
-/// Space between a layered drawing and the notes below it.
+/// Space between a layered drawing and the notes below it, and the least width of a line of notes.
 const NOTES: f64 = 24.0;
+const LEAST_LINE: f64 = 400.0;
 
 /// A position for every place and transition, and a way for every arc.
 #[derive(Clone, Debug)]
@@ -140,18 +142,25 @@ fn graph(net: &Net) -> Graph {
     let transitions = net.transitions().iter().map(|t| texts::transition_room(net, t));
     let edges = net.arcs().iter().map(|arc| {
         let [from, to] = ends(net, arc);
-        Edge { from, to, firm: matches!(arc.kind, ArcKind::Input | ArcKind::Output) }
+        let text = texts::width(&texts::shortened(&weight_text(net, arc)), texts::SMALL_SIZE);
+        Edge { from, to, firm: matches!(arc.kind, ArcKind::Input | ArcKind::Output), text }
     });
     Graph { nodes: places.chain(transitions).collect(), edges: edges.collect() }
 }
 
-/// The notes of a net below its drawing, one below the other.
+/// The notes of a net below its drawing, in lines about as wide as the drawing.
 fn notes_below(net: &Net, graph: &Graph, drawn: &Drawn) -> Vec<Point> {
-    let bottoms = drawn.at.iter().zip(&graph.nodes).map(|(at, node)| at.y + node.down);
-    let mut y = bottoms.fold(0.0, f64::max) + NOTES;
+    let ends = drawn.at.iter().zip(&graph.nodes).map(|(at, node)| (at.x + node.half, at.y + node.down));
+    let (right, bottom) = ends.fold((LEAST_LINE, 0.0), |most: (f64, f64), end| (most.0.max(end.0), most.1.max(end.1)));
+    let (mut x, mut y, mut line) = (MARGIN, bottom + NOTES, 0.0);
     let next = |note| {
-        let at = Point { x: MARGIN, y };
-        y += texts::note(note).2 + NOTES / 2.0;
+        let (_, width, height) = texts::note(note);
+        if x > MARGIN && x + width > right {
+            (x, y, line) = (MARGIN, y + line + NOTES, 0.0);
+        }
+        let at = Point { x, y };
+        x += width + NOTES;
+        line = f64::max(line, height);
         at
     };
     net.annotations().iter().map(next).collect()

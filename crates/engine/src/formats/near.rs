@@ -28,6 +28,14 @@ impl Rect {
         Self { low: Point { x: a.x.min(b.x), y: a.y.min(b.y) }, high: Point { x: a.x.max(b.x), y: a.y.max(b.y) } }
     }
 
+    /// The same box, wider on all sides.
+    pub(crate) fn wider(&self, by: f64) -> Self {
+        Self {
+            low: Point { x: self.low.x - by, y: self.low.y - by },
+            high: Point { x: self.high.x + by, y: self.high.y + by },
+        }
+    }
+
     /// The area that both cover.
     pub(crate) fn common(&self, other: &Self) -> f64 {
         let x = self.high.x.min(other.high.x) - self.low.x.max(other.low.x);

@@ -11,11 +11,14 @@ use crate::net::{Arc, ArcKind, Net, PathPoint, Point};
 
 /// How far aside a straight arc may be bent so that it does not cross a node, tried in this order.
 const ASIDE: [f64; 9] = [0.0, 18.0, -18.0, 34.0, -34.0, 54.0, -54.0, 80.0, -80.0];
+/// Arcs that no bend helps, after which none is tried.
+const MOST_HOPELESS: usize = 100;
 /// Space that a bent arc keeps to nodes.
 const CLEAR: f64 = 3.0;
-/// Pieces that a curve is looked at in, and the least length of such a piece.
+/// Lines that a curve is made of, the longest piece that is looked at as one, and the points of a piece.
 const PIECES: u32 = 16;
-const SHORT: f64 = 3.0;
+const PIECE: f64 = 24.0;
+const SAMPLES: u32 = 8;
 /// Most distance between two arcs that meet a node on the same side, and half the length of that side.
 const PORTS: f64 = 7.0;
 const SIDE: f64 = 11.0;
@@ -132,22 +135,26 @@ pub(crate) fn near_icons(icons: &[Icon]) -> Near {
     near
 }
 
+/// The lines of a way in short pieces, which few boxes touch.
+pub(crate) fn pieces(flat: &[Point]) -> impl Iterator<Item = (Point, Point)> + '_ {
+    flat.windows(2).flat_map(|pair| {
+        let (a, b) = (pair[0], pair[1]);
+        let count = ((a.x - b.x).hypot(a.y - b.y) / PIECE).clamp(1.0, 1e4).ceil();
+        let at = move |k: u32| between(a, b, f64::from(k) / count);
+        (0..count as u32).map(move |k| (at(k), at(k + 1)))
+    })
+}
+
+fn between(a: Point, b: Point, share: f64) -> Point {
+    Point { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share }
+}
+
 /// Whether a way meets an icon that it does not belong to, or comes closer than `margin` to it.
 pub(crate) fn crosses(flat: &[Point], own: [usize; 2], icons: &[Icon], near: &Near, margin: f64) -> bool {
-    flat.windows(2).any(|pair| {
-        let (a, b) = (pair[0], pair[1]);
-        let mut rect = Rect::of(a, b);
-        rect = Rect {
-            low: Point { x: rect.low.x - margin - 1.0, y: rect.low.y - margin - 1.0 },
-            high: Point { x: rect.high.x + margin + 1.0, y: rect.high.y + margin + 1.0 },
-        };
+    pieces(flat).any(|(a, b)| {
+        let rect = Rect::of(a, b).wider(margin.max(0.0) + 1.0);
         near.touching(&rect).into_iter().filter(|icon| !own.contains(icon)).any(|icon| {
-            let steps = ((a.x - b.x).hypot(a.y - b.y) / SHORT).clamp(1.0, 1e4).ceil();
-            (0..=steps as u32).any(|k| {
-                let share = f64::from(k) / steps;
-                let p = Point { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share };
-                icons[icon].covers(p, margin)
-            })
+            (0..=SAMPLES).any(|k| icons[icon].covers(between(a, b, f64::from(k) / f64::from(SAMPLES)), margin))
         })
     })
 }
@@ -160,6 +167,7 @@ pub(crate) fn direct(net: &Net, icons: &[Icon]) -> Vec<Route> {
     for (i, arc) in net.arcs().iter().enumerate() {
         between.entry((arc.place, arc.transition)).or_default().push(i);
     }
+    let mut hopeless = 0;
     let route = |(i, arc): (usize, &Arc)| {
         let own = ends(net, arc);
         let [from, to] = own.map(|end| icons[end]);
@@ -183,9 +191,12 @@ pub(crate) fn direct(net: &Net, icons: &[Icon]) -> Vec<Route> {
             let y = f64::midpoint(from.centre.y, to.centre.y) + dx / length * aside;
             joined(from, vec![Point { x, y }], to, true)
         };
-        let ways = ASIDE.iter().map(|more| bent(*more));
-        let free = ways.into_iter().find(|way| !crosses(&way.flat(), own, icons, &near, CLEAR));
-        free.unwrap_or_else(|| bent(0.0))
+        let tried = if hopeless < MOST_HOPELESS { ASIDE.len() } else { 1 };
+        let mut ways = ASIDE.iter().take(tried).map(|more| bent(*more));
+        ways.find(|way| !crosses(&way.flat(), own, icons, &near, CLEAR)).unwrap_or_else(|| {
+            hopeless += 1;
+            bent(0.0)
+        })
     };
     net.arcs().iter().enumerate().map(route).collect()
 }

@@ -1,9 +1,14 @@
 //! The column of each node: to the right of the nodes before it, nodes of the first kind in even columns.
 
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
 use crate::formats::layered::Graph;
 
 /// Most rounds of moving nodes nearer to their neighbours.
 const ROUNDS: usize = 8;
+/// Most nodes to begin with, as a share of the nodes of the first kind in a cycle.
+const MOST_FIRSTS: f64 = 0.67;
 
 /// A column for each node. Edges that would close a cycle are left aside, then nodes move to where edges are short.
 pub(super) fn columns(graph: &Graph) -> Vec<usize> {
@@ -19,7 +24,8 @@ pub(super) fn columns(graph: &Graph) -> Vec<usize> {
     column.into_iter().map(|c| usize::try_from(c - first).expect("the first column is the least")).collect()
 }
 
-/// The firm edges that do not go back in a depth-first search, and an order in which they all point ahead.
+/// The firm edges that do not go back, and an order in which they all point ahead. Edges of a cycle go back to the nodes to begin
+/// with, as tokens that return to where they were; of the cycles left, one edge each in a depth-first search.
 fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
     const NEW: u8 = 0;
     const OPEN: u8 = 1;
@@ -27,9 +33,13 @@ fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
     let count = graph.nodes.len();
     let mut next = vec![Vec::new(); count];
     let mut entered = vec![false; count];
+    let cycle_of = cycles(graph);
     for edge in graph.edges.iter().filter(|edge| edge.firm) {
-        next[edge.from].push(edge.to);
-        entered[edge.to] = true;
+        let returns = graph.nodes[edge.to].first && cycle_of[edge.to].is_some_and(|c| cycle_of[edge.from] == Some(c));
+        if !returns {
+            next[edge.from].push(edge.to);
+            entered[edge.to] = true;
+        }
     }
     let mut roots: Vec<usize> = (0..count).collect();
     roots.sort_by_key(|&node| (entered[node], !graph.nodes[node].first));
@@ -60,6 +70,28 @@ fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
     }
     order.reverse();
     (forward, order)
+}
+
+/// Per node the number of the strongly connected component that it is in, where not too many of its nodes of the first kind are
+/// nodes to begin with: else nothing would be left of the cycles.
+fn cycles(graph: &Graph) -> Vec<Option<usize>> {
+    let firm = graph.edges.iter().filter(|edge| edge.firm);
+    let mut joined = DiGraph::<(), (), usize>::default();
+    graph.nodes.iter().for_each(|_| {
+        joined.add_node(());
+    });
+    firm.for_each(|edge| {
+        joined.add_edge(NodeIndex::new(edge.from), NodeIndex::new(edge.to), ());
+    });
+    let mut cycle_of = vec![None; graph.nodes.len()];
+    for (number, nodes) in kosaraju_scc(&joined).into_iter().enumerate() {
+        let firsts = nodes.iter().filter(|node| graph.nodes[node.index()].first).count();
+        let kind = nodes.iter().filter(|node| !graph.nodes[node.index()].second).count();
+        if firsts as f64 <= MOST_FIRSTS * kind as f64 {
+            nodes.iter().for_each(|node| cycle_of[node.index()] = Some(number));
+        }
+    }
+    cycle_of
 }
 
 /// Moves nodes, within what the edges ahead allow, to where their edges are shortest together.

@@ -9,6 +9,8 @@ const GAP: f64 = 7.0;
 /// Sweeps over all columns that look at one side, and at both.
 const ONE_SIDED: usize = 6;
 const BOTH_SIDED: usize = 8;
+/// Rounds of straightening.
+const STRAIGHTENED: u32 = 6;
 /// How strongly an edge pulls: between nodes, where it leaves a node to pass a column, and between columns.
 const PULL: [f64; 3] = [1.0, 2.0, 8.0];
 
@@ -51,7 +53,8 @@ fn distances(graph: &Graph, column: &[usize]) -> Vec<f64> {
 }
 
 /// Moves the spots of a column to where the sum of squared climbs of their edges is least, as far as they stay apart:
-/// spots that would come too near form a block, which moves as one (pool adjacent violators).
+/// spots that would come too near form a block, which moves as one
+/// (pool adjacent violators, \[Ayer1955\]).
 fn settle(spots: &Spots, column: usize, apart: &[f64], sides: [bool; 2], y: &mut [f64]) {
     struct Block {
         weight: f64,
@@ -100,7 +103,13 @@ fn straighten(spots: &Spots, apart: &[Vec<f64>], y: &mut [f64]) {
     for column in &spots.columns {
         column.iter().enumerate().for_each(|(i, spot)| rank[*spot] = i);
     }
-    for thread in threads(spots) {
+    let threads = threads(spots);
+    // what one thread leaves, others can use in the next round, which begins at the other end
+    let rounds = (0..STRAIGHTENED).flat_map(|round| {
+        let forth = threads.iter().filter(move |_| round.is_multiple_of(2));
+        forth.chain(threads.iter().rev().filter(move |_| !round.is_multiple_of(2)))
+    });
+    for thread in rounds {
         let room = |spot: usize, y: &[f64]| {
             let (column, i) = (spots.column_of[spot], rank[spot]);
             let own = &spots.columns[column];

@@ -1,6 +1,6 @@
 //! Layered drawing of a graph whose nodes are of two kinds that alternate, as places and transitions do.
 //!
-//! The steps are those of Sugiyama, Tagawa and Toda (1981): `columns` turns some edges round so that there is no cycle, and gives each node a column; an edge over several columns gets a spot in
+//! The steps are those of \[Sugiyama1981\]: `columns` turns some edges round so that there is no cycle, and gives each node a column; an edge over several columns gets a spot in
 //! each of them; `order` sorts the spots of a column so that few edges cross; `heights` moves them to where edges are
 //! short and straight. Edges run in the streets between columns, where there are no nodes, and pass a column
 //! at a spot of their own: no edge crosses a node. The result depends on the graph only, and the same graph gives the
@@ -45,6 +45,8 @@ pub(crate) struct Edge {
     pub(crate) to: usize,
     /// Whether it should point to the right; else its direction does not matter.
     pub(crate) firm: bool,
+    /// The width of its text.
+    pub(crate) text: f64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -175,8 +177,8 @@ impl Graph {
 
     fn part(&self, part: &Part, place: &[usize]) -> Self {
         let edge = |&i: &usize| {
-            let Edge { from, to, firm } = self.edges[i];
-            Edge { from: place[from], to: place[to], firm }
+            let Edge { from, to, firm, text } = self.edges[i];
+            Edge { from: place[from], to: place[to], firm, text }
         };
         Self {
             nodes: part.nodes.iter().map(|i| self.nodes[*i]).collect(),
@@ -227,10 +229,17 @@ impl Piece {
 /// The middle of each column: streets wide enough for what runs in them, texts side by side apart.
 fn across(graph: &Graph, spots: &Spots, y: &[f64]) -> Vec<f64> {
     let mut x: Vec<f64> = Vec::with_capacity(spots.columns.len());
+    let mut texts = vec![0.0; spots.columns.len()];
+    for Edge { from, to, text, .. } in &graph.edges {
+        let (a, b) = (spots.column_of[*from], spots.column_of[*to]);
+        if a.abs_diff(b) == 1 {
+            texts[a.max(b)] = f64::max(texts[a.max(b)], *text);
+        }
+    }
     for (column, own) in spots.columns.iter().enumerate() {
         let climbs = own.iter().flat_map(|&spot| spots.left[spot].iter().map(move |&left| (y[left] - y[spot]).abs()));
         let steep = climbs.fold(0.0, f64::max);
-        let street = (STREET[0] + 0.12 * (steep - 60.0)).clamp(STREET[0], STREET[1]);
+        let street = (STREET[0] + 0.12 * (steep - 60.0)).max(texts[column] - BESIDE).clamp(STREET[0], STREET[1]);
         let mut at = x.last().map_or(0.0, |before| before + 2.0 * ZONE + street);
         // texts may be wider than several columns
         for back in 1..=4.min(column) {
