@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use tailspn::formats::pipe::{Target, WriteOptions, write, written_report};
-use tailspn::formats::{Format, dot::dot, svg::svg};
+use tailspn::formats::svg::{svg, svg_at};
+use tailspn::formats::{Format, Positions, arranged, dot::dot};
 use tailspn::net::Net;
 
-use crate::cli::args::{ConvertArgs, OutFormat};
+use crate::cli::args::{ConvertArgs, LayoutChoice, OutFormat};
 use crate::cli::exit::Exit;
 use crate::cli::load::read_net;
 use crate::cli::notes::{Failure, Note};
@@ -18,7 +19,15 @@ pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failu
     may_write(&args.out, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.warnings(&loaded.warnings);
-    let text = export(&loaded.net, format, !args.keep_erlang, terminal);
+    let text = match (format, args.layout) {
+        (OutFormat::Svg, choice) => picture(&loaded.net, choice, terminal),
+        (OutFormat::Dot, LayoutChoice::File | LayoutChoice::Layered) => {
+            let note = Note::problem("`--layout` has no meaning for DOT, which has no positions");
+            return Err(Failure::new(Exit::Usage, note.with_help("Graphviz lays out the graph")));
+        }
+        (_, LayoutChoice::Layered) => export(&arranged(&loaded.net), format, !args.keep_erlang, terminal),
+        _ => export(&loaded.net, format, !args.keep_erlang, terminal),
+    };
     put(&args.out, &text, args.force, terminal)?;
     Ok(Exit::Success)
 }
@@ -39,6 +48,21 @@ pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutForm
             Err(Failure::new(Exit::Usage, note.with_help(help)))
         }
     }
+}
+
+fn picture(net: &Net, choice: LayoutChoice, terminal: &Terminal) -> String {
+    let positions = match choice {
+        LayoutChoice::Auto => Positions::Auto,
+        LayoutChoice::File => Positions::File,
+        LayoutChoice::Layered => Positions::Layered,
+    };
+    let (text, set_aside) = svg_at(net, positions);
+    if let Some(why) = set_aside {
+        terminal.tell(&format!(
+            "note: drawn in layers, not at the positions of the file, where {why}; `--layout file` keeps them"
+        ));
+    }
+    text
 }
 
 /// The net as text; what the format cannot say is told.

@@ -52,6 +52,7 @@ mod measure;
 mod models;
 mod optimize;
 mod oracle;
+mod pictures;
 mod pipe_semantics;
 mod random_net;
 mod replay;

@@ -158,6 +158,9 @@ pub(crate) struct ConvertArgs {
     /// Format to write
     #[arg(long, value_name = "FORMAT")]
     pub(crate) to: Option<OutFormat>,
+    /// Where nodes are drawn
+    #[arg(long, value_name = "POSITIONS", default_value = "auto")]
+    pub(crate) layout: LayoutChoice,
     /// Keep an Erlang delay as one transition, which PIPE takes for an exponential one; else it becomes a chain of
     /// exponential transitions, which PIPE computes right
     #[arg(long)]
@@ -165,6 +168,18 @@ pub(crate) struct ConvertArgs {
     /// Replace OUT where it exists
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LayoutChoice {
+    /// Where the file says, or in layers: a net without positions; a picture also if nodes lie on one another, arcs run
+    /// through other nodes, or texts are covered
+    #[default]
+    Auto,
+    /// Where the file says; parts without a position are drawn below the others
+    File,
+    /// In layers, whatever the file says; XML gets these positions
+    Layered,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,123 +1,169 @@
-//! Where to draw a net: its own positions, and layers for the parts that have none.
-//!
-//! Layers are longest paths over the arcs that do not close a cycle, in file order; a simple drawing that is the same
-//! every time, not a good one.
+//! Where to draw a net: at the positions of its file, or in layers.
 
-use crate::net::{ArcKind, Net, PlaceId, Point, TransitionId};
+use crate::formats::dot::weight_text;
+use crate::formats::icon::{HALF, Icon};
+use crate::formats::layered::{Drawn, Edge, Graph};
+use crate::formats::route::{Route, direct, ends, steps};
+use crate::formats::texts;
+use crate::net::{ArcKind, Net, PathPoint, PlaceId, Point, TransitionId};
 
-/// Distance between layers, in pixels.
-const LAYER: f64 = 90.0;
-/// Distance between the parts of a layer, in pixels.
-const ROW: f64 = 75.0;
-/// Top left corner of the drawing.
-const MARGIN: f64 = 60.0;
+/// Top left corner of a layered drawing, and the space between it and what has positions.
+const MARGIN: f64 = 40.0;
+/// Space between a layered drawing and the notes below it, and the least width of a line of notes.
+const NOTES: f64 = 24.0;
+const LEAST_LINE: f64 = 400.0;
 
-/// A position for every place and transition.
+/// A position for every place and transition, and a way for every arc.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    places: Vec<Point>,
-    transitions: Vec<Point>,
+    corners: Vec<Point>,
+    places: usize,
+    /// Whether all positions are those of a layered drawing.
+    layered: bool,
+    /// The symbols: places first, then transitions.
+    pub(crate) icons: Vec<Icon>,
+    /// Per arc.
+    pub(crate) routes: Vec<Route>,
+    /// The top left corner of each note.
+    pub(crate) notes: Vec<Point>,
 }
 
 impl Layout {
-    /// The positions of a net: its own where it has them.
+    /// The positions of the file where there are any, else a layered drawing.
     pub(crate) fn of(net: &Net) -> Self {
-        let known = |p: &Option<Point>| p.is_some();
-        let complete =
-            net.places().iter().all(|p| known(&p.position)) && net.transitions().iter().all(|t| known(&t.position));
-        let drawn = if complete { Vec::new() } else { layered(net) };
-        let below = below(net);
-        let at = |own: Option<Point>, i: usize| {
-            own.unwrap_or_else(|| {
-                let p = drawn[i];
-                Point { x: p.x, y: p.y + below }
-            })
-        };
-        let count = net.places().len();
-        let places = net.places().iter().enumerate().map(|(i, p)| at(p.position, i)).collect();
-        let transitions = net.transitions().iter().enumerate().map(|(i, t)| at(t.position, count + i)).collect();
-        Self { places, transitions }
+        if own(net).any(|p| p.is_some()) { Self::of_file(net) } else { Self::layered(net) }
     }
 
-    /// Where a place is.
+    /// The positions of the file; parts without one are drawn in layers below the others.
+    pub(crate) fn of_file(net: &Net) -> Self {
+        let lowest = own(net).flatten().map(|p| p.y + 2.0 * HALF + MARGIN).fold(0.0, f64::max);
+        let missing = own(net).any(|p| p.is_none());
+        let drawn = if missing { graph(net).draw().at } else { Vec::new() };
+        let at = |(i, own): (usize, Option<Point>)| own.unwrap_or_else(|| corner(drawn[i], lowest));
+        let corners: Vec<Point> = own(net).enumerate().map(at).collect();
+        let icons = icons(net, &corners, false);
+        let routes = direct(net, &icons);
+        let notes = net.annotations().iter().map(|note| note.position).collect();
+        Self { corners, places: net.places().len(), layered: false, icons, routes, notes }
+    }
+
+    /// A layered drawing, whatever the file says.
+    pub(crate) fn layered(net: &Net) -> Self {
+        let graph = graph(net);
+        let mut drawn = graph.draw();
+        let moved = |p: &mut Point| *p = Point { x: p.x + MARGIN, y: p.y + MARGIN };
+        drawn.at.iter_mut().chain(drawn.passed.iter_mut().flatten()).for_each(moved);
+        let corners: Vec<Point> = drawn.at.iter().map(|p| Point { x: p.x - HALF, y: p.y - HALF }).collect();
+        let icons = icons(net, &corners, true);
+        let routes = steps(&graph.edges, &drawn, &icons);
+        let notes = notes_below(net, &graph, &drawn);
+        Self { corners, places: net.places().len(), layered: true, icons, routes, notes }
+    }
+
+    /// Where a place is: the top left corner of its symbol.
     pub(crate) fn place(&self, id: PlaceId) -> Point {
-        self.places[id.index()]
+        self.corners[id.index()]
     }
 
     /// Where a transition is.
     pub(crate) fn transition(&self, id: TransitionId) -> Point {
-        self.transitions[id.index()]
+        self.corners[self.places + id.index()]
+    }
+
+    /// The bends of an arc of a layered drawing, both ends included; none where it is straight.
+    pub(crate) fn bends(&self, arc: usize) -> Vec<PathPoint> {
+        if self.layered { self.routes[arc].bends() } else { Vec::new() }
+    }
+
+    /// Where the name of a node of a layered drawing is to stand, as PIPE says it: the right end of its base line, from
+    /// the corner of the symbol.
+    pub(crate) fn name_offset(&self, name: &str) -> Option<Point> {
+        let right = || (HALF + 0.5 * texts::width(name, texts::NAME_SIZE)).round();
+        self.layered.then(|| Point { x: right(), y: HALF + texts::BELOW })
+    }
+
+    /// Whether names are where the drawing puts them, not the file.
+    pub(crate) fn is_layered(&self) -> bool {
+        self.layered
     }
 }
 
-/// How far down parts without a position begin, so that they do not lie on those that have one.
-fn below(net: &Net) -> f64 {
-    let own = net.places().iter().filter_map(|p| p.position);
-    let own = own.chain(net.transitions().iter().filter_map(|t| t.position));
-    own.map(|p| p.y + ROW).fold(0.0, f64::max)
+/// The net with the positions, bends and places of names of a layered drawing.
+///
+/// ```
+/// use tailspn_engine::formats::arranged;
+/// use tailspn_engine::net::NetBuilder;
+///
+/// let mut b = NetBuilder::new("");
+/// let p = b.place("P0", 1);
+/// assert!(arranged(&b.build().unwrap()).place(p).position.is_some());
+/// ```
+pub fn arranged(net: &Net) -> Net {
+    let layout = Layout::layered(net);
+    let mut builder = net.to_builder();
+    for i in 0..net.places().len() {
+        let id = PlaceId::from_index(i);
+        let place = builder.place_mut(id);
+        place.position = Some(layout.place(id));
+        place.label_offset = layout.name_offset(place.label()).unwrap_or_default();
+    }
+    for i in 0..net.transitions().len() {
+        let id = TransitionId::from_index(i);
+        let transition = builder.transition_mut(id);
+        (transition.position, transition.orientation) = (Some(layout.transition(id)), 0);
+        transition.label_offset = layout.name_offset(transition.label()).unwrap_or_default();
+    }
+    (0..net.arcs().len()).for_each(|i| builder.arc_mut(i).path = layout.bends(i));
+    builder.build().unwrap_or_else(|_| net.clone())
 }
 
-/// A position for each node: places first, then transitions.
-fn layered(net: &Net) -> Vec<Point> {
-    let count = net.places().len();
-    let nodes = count + net.transitions().len();
-    let mut next = vec![Vec::new(); nodes];
-    for arc in net.arcs() {
-        let (place, transition) = (arc.place.index(), count + arc.transition.index());
-        match arc.kind {
-            ArcKind::Output => next[transition].push(place),
-            ArcKind::Input | ArcKind::Inhibitor | ArcKind::Test => next[place].push(transition),
-        }
-    }
-    let layers = longest_paths(&next);
-    let depth = layers.iter().max().map_or(0, |d| d + 1);
-    let mut rows = vec![0_u32; depth];
-    let mut points = Vec::with_capacity(nodes);
-    for layer in layers {
-        let row = &mut rows[layer];
-        points.push(Point { x: MARGIN + LAYER * layer as f64, y: MARGIN + ROW * f64::from(*row) });
-        *row += 1;
-    }
-    points
+/// Positions of places, then of transitions.
+fn own(net: &Net) -> impl Iterator<Item = Option<Point>> {
+    net.places().iter().map(|p| p.position).chain(net.transitions().iter().map(|t| t.position))
 }
 
-/// Length of the longest path to each node, over the arcs that a depth-first search does not find to go back.
-fn longest_paths(next: &[Vec<usize>]) -> Vec<usize> {
-    const NEW: u8 = 0;
-    const OPEN: u8 = 1;
-    const DONE: u8 = 2;
-    let mut state = vec![NEW; next.len()];
-    let mut order = Vec::with_capacity(next.len());
-    let mut forward = vec![Vec::new(); next.len()];
-    for root in 0..next.len() {
-        if state[root] != NEW {
-            continue;
+fn corner(centre: Point, lowest: f64) -> Point {
+    Point { x: centre.x + MARGIN - HALF, y: centre.y + lowest + MARGIN - HALF }
+}
+
+fn icons(net: &Net, corners: &[Point], upright: bool) -> Vec<Icon> {
+    let places = net.places().iter().zip(corners).map(|(_, corner)| Icon::circle(*corner));
+    let bars = net.transitions().iter().zip(&corners[net.places().len()..]);
+    let bars = bars.map(|(transition, corner)| {
+        let degrees = if upright { 0.0 } else { f64::from(transition.orientation) };
+        Icon::bar(*corner, transition, degrees)
+    });
+    places.chain(bars).collect()
+}
+
+/// Places, transitions and arcs with the room that they take. Arcs that move no tokens may point anywhere.
+fn graph(net: &Net) -> Graph {
+    let places = net.places().iter().map(texts::place_room);
+    let transitions = net.transitions().iter().map(|t| texts::transition_room(net, t));
+    let edges = net.arcs().iter().map(|arc| {
+        let [from, to] = ends(net, arc);
+        let text = texts::width(&texts::shortened(&weight_text(net, arc)), texts::SMALL_SIZE);
+        Edge { from, to, firm: matches!(arc.kind, ArcKind::Input | ArcKind::Output), text }
+    });
+    Graph { nodes: places.chain(transitions).collect(), edges: edges.collect() }
+}
+
+/// The notes of a net below its drawing, in lines about as wide as the drawing.
+fn notes_below(net: &Net, graph: &Graph, drawn: &Drawn) -> Vec<Point> {
+    let ends = drawn.at.iter().zip(&graph.nodes).map(|(at, node)| (at.x + node.half, at.y + node.down));
+    let (right, bottom) = ends.fold((LEAST_LINE, 0.0), |most: (f64, f64), end| (most.0.max(end.0), most.1.max(end.1)));
+    let (mut x, mut y, mut line) = (MARGIN, bottom + NOTES, 0.0);
+    let next = |note| {
+        let (_, width, height) = texts::note(note);
+        if x > MARGIN && x + width > right {
+            (x, y, line) = (MARGIN, y + line + NOTES, 0.0);
         }
-        state[root] = OPEN;
-        let mut stack = vec![(root, 0)];
-        while let Some((node, at)) = stack.pop() {
-            let Some(&child) = next[node].get(at) else {
-                state[node] = DONE;
-                order.push(node);
-                continue;
-            };
-            stack.push((node, at + 1));
-            if state[child] != OPEN {
-                forward[node].push(child);
-            }
-            if state[child] == NEW {
-                state[child] = OPEN;
-                stack.push((child, 0));
-            }
-        }
-    }
-    let mut layers = vec![0; next.len()];
-    for &node in order.iter().rev() {
-        for &child in &forward[node] {
-            layers[child] = layers[child].max(layers[node] + 1);
-        }
-    }
-    layers
+        let at = Point { x, y };
+        x += width + NOTES;
+        line = f64::max(line, height);
+        at
+    };
+    net.annotations().iter().map(next).collect()
 }
 
 #[cfg(test)]

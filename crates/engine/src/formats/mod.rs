@@ -8,8 +8,18 @@ pub mod dot;
 pub mod pipe;
 pub mod svg;
 
+mod icon;
+mod labels;
+mod layered;
 mod layout;
+mod near;
+mod picture;
+mod route;
 pub mod svg_parts;
+mod texts;
+
+pub use layout::arranged;
+pub use picture::{Positions, Unreadable};
 
 use std::fs::File;
 use std::io::{self, Read as _};

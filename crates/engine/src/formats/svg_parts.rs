@@ -64,20 +64,26 @@ pub fn head(tip: Point, before: Point) -> String {
 pub fn path(points: &[Point], curved: bool) -> String {
     let mut d = format!("M{:.1} {:.1}", points[0].x, points[0].y);
     for i in 1..points.len() {
-        let (a, b) = (points[i - 1], points[i]);
+        let b = points[i];
         if !curved {
             let _ = write!(d, "L{:.1} {:.1}", b.x, b.y);
             continue;
         }
-        let before = if i > 1 { points[i - 2] } else { a };
-        let after = points.get(i + 1).copied().unwrap_or(b);
-        let (c1, c2) = (
-            Point { x: a.x + (b.x - before.x) / 6.0, y: a.y + (b.y - before.y) / 6.0 },
-            Point { x: b.x - (after.x - a.x) / 6.0, y: b.y - (after.y - a.y) / 6.0 },
-        );
+        let [c1, c2] = bend(points, i);
         let _ = write!(d, "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", c1.x, c1.y, c2.x, c2.y, b.x, b.y);
     }
     d
+}
+
+/// The control points of the piece of a Catmull-Rom curve that ends at point `i`.
+pub(crate) fn bend(points: &[Point], i: usize) -> [Point; 2] {
+    let (a, b) = (points[i - 1], points[i]);
+    let before = if i > 1 { points[i - 2] } else { a };
+    let after = points.get(i + 1).copied().unwrap_or(b);
+    [
+        Point { x: a.x + (b.x - before.x) / 6.0, y: a.y + (b.y - before.y) / 6.0 },
+        Point { x: b.x - (after.x - a.x) / 6.0, y: b.y - (after.y - a.y) / 6.0 },
+    ]
 }
 
 /// Text as it may stand in XML.

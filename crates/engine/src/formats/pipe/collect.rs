@@ -153,12 +153,13 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         // a name that only repeats the id is none
         let name = name.filter(|name| name.value != id.value).map(|name| name.value.clone().into_owned());
         let position = instructions.point(self.notes, "position").unwrap_or_else(|| position(element));
+        let offset = instructions.point(self.notes, "name-offset").unwrap_or_else(|| Some(label_offset(element)));
         Some(RawNode {
             id,
             tag: element.span(),
             name: name.unwrap_or_default(),
             position,
-            label_offset: label_offset(element),
+            label_offset: offset.unwrap_or_default(),
             instructions,
         })
     }
@@ -268,6 +269,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         let kind = kind.and_then(|kind| kind.attribute("value").or_else(|| kind.value()));
         self.net.traces.storm |= kind.as_ref().is_some_and(|kind| kind.value == "inhibition");
         let instructions = Instructions::of(element);
+        let path = instructions.path(self.notes).unwrap_or(path);
         let label = id.clone().unwrap_or_else(|| source.clone());
         let weight = element.child("inscription").and_then(|inscription| self.written(inscription, "arc", &label));
         self.net.arcs.push(RawArc {

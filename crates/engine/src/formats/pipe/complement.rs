@@ -6,14 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::net::{ArcKind, Net, PlaceId, Point, TransitionId};
+use crate::net::{ArcKind, Net, PlaceId, TransitionId};
 
 /// A place that only PIPE sees.
 #[derive(Debug)]
 pub(super) struct ComplementPlace {
     pub(super) id: String,
     pub(super) tokens: u32,
-    pub(super) position: Point,
+    pub(super) beside: PlaceId,
 }
 
 /// An arc of a complement place.
@@ -34,9 +34,6 @@ pub(super) struct Complements {
     /// Positions of the inhibitor arcs that they replace.
     pub(super) inhibitors: BTreeSet<usize>,
 }
-
-/// How far from its place a complement is drawn, in pixels.
-const BESIDE: f64 = 45.0;
 
 /// The complements that a net needs and can have.
 pub(super) fn of(net: &Net) -> Complements {
@@ -156,9 +153,7 @@ fn add(net: &Net, place: PlaceId, capacity: u64, complements: &mut Complements) 
         }
     }
     let tokens = u32::try_from(capacity.saturating_sub(part.initial_total())).unwrap_or(0);
-    let at = part.position.unwrap_or_default();
-    let position = Point { x: at.x + BESIDE, y: at.y + BESIDE };
-    complements.places.push(ComplementPlace { id, tokens, position });
+    complements.places.push(ComplementPlace { id, tokens, beside: place });
     complements.inhibitors.extend(inhibitors);
 }
 

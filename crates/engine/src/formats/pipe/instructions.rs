@@ -74,9 +74,12 @@ impl<'t> Instructions<'t> {
         None
     }
 
-    /// A path: points `x y` or `x y curved`, separated by semicolons.
+    /// A path: points `x y` or `x y curved`, separated by semicolons, or `none`.
     pub(super) fn path(&self, notes: &mut Notes<'_>) -> Option<Vec<PathPoint>> {
         let text = self.get("path")?;
+        if text.value == "none" {
+            return Some(Vec::new());
+        }
         let point = |piece: &str| {
             let mut words = piece.split_whitespace();
             let point = Point { x: words.next()?.parse().ok()?, y: words.next()?.parse().ok()? };

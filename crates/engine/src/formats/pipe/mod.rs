@@ -31,9 +31,9 @@
 //!
 //! | part | keys |
 //! |---|---|
-//! | transition | `law` with its parameters, `servers`, `memory`, `rate`, `rate-by-position`, `priority`, `name`, `position` |
-//! | place | `capacity`, `name`, `position`, `marking-by-position` |
-//! | arc | `weights`, `weights-by-position`, `tagged`, `from` |
+//! | transition | `law` with its parameters, `servers`, `memory`, `rate`, `rate-by-position`, `priority`, `name`, `name-offset`, `position` |
+//! | place | `capacity`, `name`, `name-offset`, `position`, `marking-by-position` |
+//! | arc | `weights`, `weights-by-position`, `tagged`, `from`, `path` |
 //! | definition, labels | `position`, `size` |
 //! | any | `only-for`: the part stands for something an instruction says better, and is not read |
 //!

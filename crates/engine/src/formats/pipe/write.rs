@@ -25,6 +25,9 @@ pub enum Target {
     Pipe5,
 }
 
+/// How far from its place a complement is drawn, in pixels.
+const BESIDE: f64 = 45.0;
+
 /// Settings of writing PIPE XML.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions {
@@ -142,13 +145,10 @@ impl<'n> Writer<'n> {
         }
         let complements = complement::of(self.net);
         for place in &complements.places {
-            let text = Place {
-                id: place.id.clone(),
-                initial: vec![place.tokens],
-                position: Some(place.position),
-                ..Place::default()
-            };
-            self.place_element(&text, place.position, 0, ONLY_FOR_PIPE);
+            let text = Place { id: place.id.clone(), initial: vec![place.tokens], ..Place::default() };
+            let at = self.positions.place(place.beside);
+            let at = Point { x: at.x + BESIDE, y: at.y + BESIDE };
+            self.place_element(&text, at, 0, ONLY_FOR_PIPE);
         }
         for i in 0..self.net.transitions().len() {
             self.transition(TransitionId::from_index(i));
@@ -161,6 +161,17 @@ impl<'n> Writer<'n> {
 
     pub(super) fn layout(&self) -> &layout::Layout {
         &self.positions
+    }
+
+    /// Where PIPE is to draw a name: where the net says, or where the layered drawing has it.
+    pub(super) fn name_offset(&self, name: &str, own: Point, pairs: &mut Vec<(&'static str, String)>) -> Point {
+        match self.positions.name_offset(name) {
+            Some(offset) if own == Point::default() => {
+                pairs.push(("name-offset", "none".to_owned()));
+                offset
+            }
+            _ => own,
+        }
     }
 
     pub(super) fn warn(&mut self, loss: Loss, part: PartRef, message: String) {
@@ -277,6 +288,7 @@ impl<'n> Writer<'n> {
         if place.position.is_none() {
             pairs.push(("position", "none".to_owned()));
         }
+        shown.label_offset = self.name_offset(shown.label(), place.label_offset, &mut pairs);
         if !self.lists_classes {
             let counts: Vec<_> = place.initial.iter().map(ToString::to_string).collect();
             pairs.push(("marking-by-position", counts.join(" ")));

@@ -141,6 +141,10 @@ impl Writer<'_> {
             pairs.push(("tagged", "true".to_owned()));
         }
         pairs.extend(self.from(arc));
+        let bends = if arc.path.is_empty() { self.layout().bends(i) } else { Vec::new() };
+        if !bends.is_empty() {
+            pairs.push(("path", "none".to_owned()));
+        }
         let start = self.xml.len();
         self.instruction(&pairs);
         let instruction = self.xml.split_off(start);
@@ -151,7 +155,7 @@ impl Writer<'_> {
             self.unexpected += 1;
             inner.push_str("<tagged><value>true</value></tagged>");
         }
-        for (n, p) in arc.path.iter().enumerate() {
+        for (n, p) in arc.path.iter().chain(&bends).enumerate() {
             let (x, y, curved) = (p.point.x, p.point.y, p.curved);
             let _ = write!(inner, "<arcpath id=\"{n:03}\" x=\"{x:?}\" y=\"{y:?}\" curvePoint=\"{curved}\"/>");
         }

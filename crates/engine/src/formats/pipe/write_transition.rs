@@ -43,6 +43,7 @@ impl Writer<'_> {
             self.warn(Loss::Range, PartRef::Transition(id), message);
         }
         let at = self.position(id);
+        let offset = self.name_offset(transition.label(), transition.label_offset, &mut pairs);
         let _ = write!(
             self.xml,
             "<transition id=\"{}\"><graphics><position x=\"{:?}\" y=\"{:?}\"/></graphics><name><value>{}</value><graphics>\
@@ -53,8 +54,8 @@ impl Writer<'_> {
             at.x,
             at.y,
             content(transition.label()),
-            transition.label_offset.x,
-            transition.label_offset.y,
+            offset.x,
+            offset.y,
             transition.orientation,
             content(&rate),
         );
