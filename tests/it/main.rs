@@ -37,6 +37,8 @@ mod cli_trace;
 #[cfg(feature = "cli")]
 mod cli_tutorial;
 #[cfg(feature = "cli")]
+mod cli_untimed;
+#[cfg(feature = "cli")]
 mod cli_watch;
 mod degenerate;
 #[cfg(feature = "cli")]
@@ -68,5 +70,6 @@ mod studies;
 mod trace;
 mod trace_small;
 mod two_ways;
+mod untimed;
 #[cfg(feature = "cli")]
 mod whatif;
