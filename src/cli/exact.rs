@@ -40,11 +40,14 @@ pub(super) fn refused(error: &dyn Display) -> Failure {
 
 /// Explains why there is no state space.
 pub(super) fn failure(error: &ExploreError) -> Failure {
-    let exit = match error {
-        ExploreError::Fault(_) | ExploreError::VanishingTrap { .. } => Exit::Model,
-        _ => Exit::Refused,
-    };
-    Failure::plain(exit, error.to_string())
+    match error {
+        ExploreError::VanishingTrap { .. } => {
+            let help = "`tailspn solve --untimed` explores the markings of a net in which time does not matter";
+            Failure::helped(Exit::Model, error.to_string(), help)
+        }
+        ExploreError::Fault(_) => Failure::plain(Exit::Model, error.to_string()),
+        _ => Failure::plain(Exit::Refused, error.to_string()),
+    }
 }
 
 /// Explains why there is no exact answer.

@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     Gpu,
     /// A file cannot be read or written.
     Io,
-    /// No point meets the deadline, or it stayed undecided.
+    /// No point meets the deadline, or it stayed undecided; a formula does not hold.
     Unmet,
     /// Stopped by Ctrl-C; what was found until then was written.
     Interrupted,
@@ -57,6 +57,6 @@ Exit codes:
     0  done                            5  cannot be solved, or not by the engine asked for
     1  internal error                  6  a GPU is required and there is none
     2  wrong arguments                 7  a file cannot be read or written
-    3  the net or the plan is wrong    8  no point meets the deadline, or it stayed undecided
+    3  the net or the plan is wrong    8  no point meets the deadline; a formula does not hold
     4  a log of a job is wrong       130  interrupted; what was found until then is printed
 ";

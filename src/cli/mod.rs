@@ -36,6 +36,7 @@ mod simulate;
 mod solve;
 mod solve_files;
 mod solve_method;
+mod solve_untimed;
 mod spn_gc;
 mod steady;
 mod straggler_values;

@@ -55,6 +55,17 @@ pub(crate) fn expression(net: &Net, option: &str, text: &str) -> Result<Code, Fa
     code.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
 }
 
+/// Lists the names that there are, if an unknown one was used.
+pub(crate) fn known_names(net: &Net, error: &ExprError) -> Option<String> {
+    let names: Vec<&str> = match error {
+        ExprError::UnknownPlace { .. } => net.places().iter().map(|place| place.id.as_str()).collect(),
+        ExprError::UnknownClass { .. } => net.classes().iter().map(|class| class.id.as_str()).collect(),
+        ExprError::UnknownParameter { .. } => net.parameters().iter().map(|p| p.name.as_str()).collect(),
+        _ => return None,
+    };
+    Some(names_in_a_sentence(&names))
+}
+
 /// Whether averages are asked for, which go on after nothing can fire any more.
 fn wants_averages(args: &QuestionArgs) -> bool {
     args.tokens || args.throughput || !args.reward.is_empty() || !args.impulse.is_empty() || !args.at.is_empty()
@@ -77,24 +88,13 @@ impl Parser<'_> {
             Err(error) => {
                 let source = Source::argument(option, text);
                 let note = Note::problem(error.to_string()).at(&source, error.span());
-                self.notes.push(match self.known(&error) {
+                self.notes.push(match known_names(self.net, &error) {
                     Some(help) => note.with_help(help),
                     None => note,
                 });
                 None
             }
         }
-    }
-
-    /// The names that there are, where an unknown one was used.
-    fn known(&self, error: &ExprError) -> Option<String> {
-        let names: Vec<&str> = match error {
-            ExprError::UnknownPlace { .. } => self.net.places().iter().map(|place| place.id.as_str()).collect(),
-            ExprError::UnknownClass { .. } => self.net.classes().iter().map(|class| class.id.as_str()).collect(),
-            ExprError::UnknownParameter { .. } => self.net.parameters().iter().map(|p| p.name.as_str()).collect(),
-            _ => return None,
-        };
-        Some(names_in_a_sentence(&names))
     }
 
     fn goal(&mut self, args: &QuestionArgs) -> (Goal, String) {

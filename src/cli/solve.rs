@@ -20,12 +20,9 @@ use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::question::expression;
-use crate::cli::solve_files;
-use crate::cli::solve_method::{Method, limits, method};
+use crate::cli::solve_method::{LIMITS, MOST_COVERED, Method, limits, method};
 use crate::cli::watch::{catch_interrupt, interrupted};
-
-/// Most markings of a coverability graph.
-const COVERABILITY: usize = 20_000;
+use crate::cli::{solve_files, solve_untimed};
 
 /// Solves the net.
 pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -34,6 +31,9 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
+    if args.untimed {
+        return solve_untimed::run(&loaded.net, args, terminal);
+    }
     // what is asked about must be there, whatever the method
     Asked::parse(&loaded.net, args)?;
     let program = compile_net(&loaded.net)?;
@@ -72,7 +72,7 @@ fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal
     let space = match find_states(&program, None, &limits(args), terminal) {
         Ok(space) => space,
         Err(ExploreError::Unbounded(unbounded)) => {
-            let found = Infinite { unbounded, graph: coverability(&program, COVERABILITY).ok() };
+            let found = Infinite { unbounded, graph: coverability(&program, MOST_COVERED).ok() };
             return found.print(&program, &subject, &hidden, args, terminal);
         }
         Err(error) => return Err(failure(&error)),
@@ -144,10 +144,7 @@ fn print(
     numbers?;
     match space.stopped() {
         Some(_) if interrupted() => Ok(Exit::Interrupted),
-        Some(incomplete) => {
-            let help = "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
-            Err(Failure::helped(Exit::Refused, incomplete.to_string(), help))
-        }
+        Some(incomplete) => Err(Failure::helped(Exit::Refused, incomplete.to_string(), LIMITS)),
         None => {
             if let Some((program, name)) = files {
                 solve_files::write_all(space, program, name, args)?;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use tailspn::compile::Program;
 use tailspn::report::{MOST_DRAWN, SolveReport, cdf_svg, graph_dot, graph_svg};
 use tailspn::solve::{
-    Coverability, DrawError, Drawing, StateGraph, StateSpace, coverability_graph, reachability_graph,
-    write_matrix_market, write_prism_labels, write_prism_states, write_prism_transitions,
+    Coverability, DrawError, Drawing, MarkingGraph, Priorities, StateGraph, StateSpace, coverability_graph,
+    reachability_graph, untimed_graph, write_matrix_market, write_prism_labels, write_prism_states,
+    write_prism_transitions,
 };
 
 use crate::cli::args::SolveArgs;
@@ -59,7 +60,7 @@ fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
 /// Writes all files of a complete state space that were asked for.
 pub(super) fn write_all(space: &StateSpace, program: &Program, name: &str, args: &SolveArgs) -> Result<(), Failure> {
     let chain = space.complete().map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
-    write_graph(&format!("{name}: reachability graph"), args, |limit| {
+    write_graph(&format!("{name}: reachability graph"), NO_LIMIT, args, |limit| {
         reachability_graph(space, program, Drawing { vanishing: args.draw_vanishing, limit })
     })?;
     if let Some(path) = &args.export_mtx {
@@ -74,6 +75,20 @@ pub(super) fn write_all(space: &StateSpace, program: &Program, name: &str, args:
     Ok(())
 }
 
+/// Writes the graph of a net without time.
+pub(super) fn write_untimed(
+    graph: &MarkingGraph,
+    priorities: Priorities,
+    program: &Program,
+    name: &str,
+    args: &SolveArgs,
+) -> Result<(), Failure> {
+    let title = format!("{name}: reachability graph without time");
+    write_graph(&title, "formulas of --ctl have no such limit", args, |limit| {
+        untimed_graph(graph, program, priorities, limit)
+    })
+}
+
 /// Writes the coverability graph where a graph is asked for, and says that it is one.
 pub(super) fn write_coverability(
     graph: &Coverability,
@@ -82,7 +97,8 @@ pub(super) fn write_coverability(
     args: &SolveArgs,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    write_graph(&format!("{name}: coverability graph"), args, |limit| coverability_graph(graph, program, limit))?;
+    let title = format!("{name}: coverability graph");
+    write_graph(&title, NO_LIMIT, args, |limit| coverability_graph(graph, program, limit))?;
     for path in [&args.export_dot, &args.export_svg].into_iter().flatten() {
         let path = path.display();
         terminal.tell(&format!("note: `{path}` is the coverability graph, in which ω is any number of tokens"));
@@ -90,15 +106,18 @@ pub(super) fn write_coverability(
     Ok(())
 }
 
+/// What to do about a chain with too many markings to draw.
+const NO_LIMIT: &str = "--export-mtx and --export-prism have no such limit";
+
 /// Writes a graph of at most so many markings as DOT and as a picture, where these are asked for.
 fn write_graph(
     title: &str,
+    too_large: &str,
     args: &SolveArgs,
     graph: impl Fn(usize) -> Result<StateGraph, DrawError>,
 ) -> Result<(), Failure> {
     if let Some(path) = &args.export_dot {
-        let help = "--export-mtx and --export-prism have no such limit";
-        let graph = graph(Drawing::default().limit).map_err(|error| not_drawn(&error, help))?;
+        let graph = graph(Drawing::default().limit).map_err(|error| not_drawn(&error, too_large))?;
         write_file(path, graph_dot(&graph).as_bytes(), args.force)?;
     }
     if let Some(path) = &args.export_svg {

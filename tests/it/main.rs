@@ -37,6 +37,8 @@ mod cli_trace;
 #[cfg(feature = "cli")]
 mod cli_tutorial;
 #[cfg(feature = "cli")]
+mod cli_untimed;
+#[cfg(feature = "cli")]
 mod cli_watch;
 mod degenerate;
 #[cfg(feature = "cli")]
@@ -69,5 +71,6 @@ mod studies;
 mod trace;
 mod trace_small;
 mod two_ways;
+mod untimed;
 #[cfg(feature = "cli")]
 mod whatif;

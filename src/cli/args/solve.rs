@@ -19,6 +19,7 @@ Examples:
     tailspn solve net.xml --from '#(asked) > 0' --until '#(answered) > 0'
     tailspn solve net.xml --measure 'busy=#(server) > 0' --json
     tailspn solve net.xml --export-svg graph.svg --export-prism net
+    tailspn solve net.xml --untimed --ctl 'AG EF (#(idle) > 0)' --ctl 'EF deadlock'
 ")]
 #[command(group(clap::ArgGroup::new("graph").multiple(true)))]
 pub(crate) struct SolveArgs {
@@ -62,6 +63,15 @@ pub(crate) struct SolveArgs {
     /// Wall time after which the search for states ends with what it has, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
+    /// Explore all markings as if time did not matter: also with loops of immediate transitions and any delays
+    #[arg(long, conflicts_with_all = ["until", "goal", "from", "at", "steady", "measure", "method", "grid_steps", "no_fold", "plot_cdf", "plots", "draw_vanishing", "export_mtx", "export_prism"], help_heading = "Without time")]
+    pub(crate) untimed: bool,
+    /// Check a formula of CTL, such as 'AG EF (#(idle) > 0)', 'EF deadlock' or 'E[!enabled(stop) U #(done) = 3]'; may be repeated
+    #[arg(long, value_name = "FORMULA", requires = "untimed", help_heading = "Without time")]
+    pub(crate) ctl: Vec<String>,
+    /// Let every enabled transition fire, instead of immediate ones first and by priority
+    #[arg(long, requires = "untimed", help_heading = "Without time")]
+    pub(crate) ignore_priorities: bool,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Draw the distribution function of the time to the goal, or to the dead marking; FILE.png is a PNG

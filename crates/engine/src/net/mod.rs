@@ -27,7 +27,7 @@ pub use parts::{
 };
 pub use problem::{BuildError, BuildProblem, PartRef};
 
-use expr::{ExprError, Leaf, Names};
+use expr::{ExprError, Leaf, NamedLeaf, Names};
 use std::collections::HashMap;
 
 /// A generalized stochastic Petri net: immutable, checked, in file order.
@@ -122,7 +122,16 @@ impl Net {
     ///
     /// What does not fit the grammar or names nothing in this net, with its byte span.
     pub fn expression(&self, text: &str) -> Result<Expr, ExprError> {
-        expr::resolve(&expr::parse(text)?, &self.index)
+        self.resolved(&expr::parse(text)?)
+    }
+
+    /// Replaces the names of a parsed expression by places, classes and parameters of this net.
+    ///
+    /// # Errors
+    ///
+    /// The first name that the net does not have, with its byte span.
+    pub fn resolved(&self, expression: &Expr<NamedLeaf>) -> Result<Expr, ExprError> {
+        expr::resolve(expression, &self.index)
     }
 
     /// The text of an expression of this net.

@@ -132,3 +132,26 @@ pub fn rate(program: &Program, t: usize, marking: &[u32]) -> Result<f64, Fault> 
         Err(Fault::bad_value(program, t, "rate", value))
     }
 }
+
+/// Whether `t` could fire in `marking`, priorities aside: it is enabled, and its rate or weight is above 0.
+///
+/// # Errors
+///
+/// As [`is_enabled`], and a rate or weight that comes out negative or not finite.
+pub fn can_fire(program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
+    match &program.firing[t] {
+        Firing::Exponential { .. } => Ok(rate(program, t, marking)? > 0.0),
+        Firing::General { .. } => is_enabled(program, t, marking),
+        Firing::Immediate { weight, .. } => {
+            if !is_enabled(program, t, marking)? {
+                return Ok(false);
+            }
+            let value = weight.eval(marking);
+            if value.is_finite() && value >= 0.0 {
+                Ok(value > 0.0)
+            } else {
+                Err(Fault::bad_value(program, t, "weight", value))
+            }
+        }
+    }
+}

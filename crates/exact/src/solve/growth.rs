@@ -25,26 +25,26 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// A proof that the net is unbounded, where the new `state` is one.
+    /// A proof that the net is unbounded, where the new `state` is one. `parent` leads back to the start, which is its own
+    /// parent; `prove` looks at a state that the new one covers.
     pub(crate) fn check(
         &mut self,
-        rules: &Rules<'_>,
         store: &Store,
-        parents: &[u32],
-        state: u32,
-        marking: &[u32],
+        parent: impl Fn(u32) -> u32,
+        (state, marking): (u32, &[u32]),
+        mut prove: impl FnMut(u32) -> Result<Option<Unbounded>, ExploreError>,
     ) -> Result<Option<Unbounded>, ExploreError> {
         if self.failures >= PATIENCE || (state >= EAGER && !state.is_multiple_of(RARELY)) {
             return Ok(None);
         }
         self.scratch.resize(marking.len(), 0);
         let mut at = state;
-        while parents[at as usize] != at {
-            at = parents[at as usize];
+        while parent(at) != at {
+            at = parent(at);
             store.read(at as usize, &mut self.scratch);
             let covered = self.scratch.iter().zip(marking).all(|(old, new)| old <= new);
             if covered {
-                let proof = prove(rules, store, parents, at, state)?;
+                let proof = prove(at)?;
                 if proof.is_some() {
                     return Ok(proof);
                 }
@@ -56,7 +56,7 @@ impl Growth {
 }
 
 /// The proof that the way from one state to a later one that covers it can be repeated, where it can.
-fn prove(
+pub(crate) fn prove(
     rules: &Rules<'_>,
     store: &Store,
     parents: &[u32],
@@ -64,24 +64,82 @@ fn prove(
     to: u32,
 ) -> Result<Option<Unbounded>, ExploreError> {
     let program = rules.program;
-    let mut start = program.initial.clone();
-    let mut end = start.clone();
-    store.read(from as usize, &mut start);
-    store.read(to as usize, &mut end);
-    let grows: Vec<bool> = start.iter().zip(&end).map(|(old, new)| old < new).collect();
-    if is_compared(rules, &grows) {
-        return Ok(None);
-    }
+    let Some(grown) = Grown::between(rules, store, from, to) else { return Ok(None) };
     let prefix = sequence(rules, store, parents, from)?;
     let whole = sequence(rules, store, parents, to)?;
     let cycle = whole[prefix.len()..].to_vec();
-    if !is_repeatable(program, &start, &cycle, &grows)? {
+    let mut found = Candidates::default();
+    if !grown.is_repeatable(program, &cycle, |t, marking| goes_next(program, t, marking, &mut found))? {
         return Ok(None);
     }
-    let place_grows = |place: &usize| grows[place * program.classes()..(place + 1) * program.classes()].contains(&true);
-    let places = (0..program.places()).filter(place_grows).map(|place| program.place_names[place].clone()).collect();
     debug_assert!(replay(program, &prefix, &mut program.initial.clone()).is_ok(), "a path can be replayed");
-    Ok(Some(Unbounded { places, prefix, cycle }))
+    Ok(Some(grown.proof(program, prefix, cycle)))
+}
+
+/// Whether `t` fires in `marking`: a timed transition if no immediate one does.
+fn goes_next(program: &Program, t: u32, marking: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
+    let group = program.group_of[t as usize];
+    if group != u32::MAX {
+        find_candidates(program, group as usize, marking, found)?;
+        return Ok(found.transitions().contains(&t));
+    }
+    if rate(program, t as usize, marking)? <= 0.0 {
+        return Ok(false);
+    }
+    for group in 0..program.groups.rows() {
+        find_candidates(program, group, marking, found)?;
+        if !found.transitions().is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A marking, and the counters that hold more in a later one.
+pub(crate) struct Grown {
+    start: Vec<u32>,
+    grows: Vec<bool>,
+}
+
+impl Grown {
+    /// Compares a state with a later one that covers it; none if anything but inputs and tests of constant weight looks at what grew.
+    pub(crate) fn between(rules: &Rules<'_>, store: &Store, from: u32, to: u32) -> Option<Self> {
+        let mut start = rules.program.initial.clone();
+        let mut end = start.clone();
+        store.read(from as usize, &mut start);
+        store.read(to as usize, &mut end);
+        let grows: Vec<bool> = start.iter().zip(&end).map(|(old, new)| old < new).collect();
+        (!is_compared(rules, &grows)).then_some(Self { start, grows })
+    }
+
+    /// Whether a cycle can still fire, step by step, when the growing counters hold any number of tokens. Inputs and tests ask
+    /// for at least so many, so that what holds for few and for many tokens holds between.
+    pub(crate) fn is_repeatable(
+        &self,
+        program: &Program,
+        cycle: &[u32],
+        mut fires: impl FnMut(u32, &[u32]) -> Result<bool, Fault>,
+    ) -> Result<bool, Fault> {
+        let mut marking = self.start.clone();
+        let mut many = self.start.clone();
+        for &t in cycle {
+            let widened = marking.iter().zip(&self.grows).map(|(&tokens, &grows)| if grows { MANY } else { tokens });
+            many.clear();
+            many.extend(widened);
+            if !fires(t, &many)? {
+                return Ok(false);
+            }
+            fire(program, t as usize, &mut marking)?;
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn proof(&self, program: &Program, prefix: Vec<u32>, cycle: Vec<u32>) -> Unbounded {
+        let classes = program.classes();
+        let grows = |place: &usize| self.grows[place * classes..(place + 1) * classes].contains(&true);
+        let places = (0..program.places()).filter(grows).map(|place| program.place_names[place].clone()).collect();
+        Unbounded { places, prefix, cycle }
+    }
 }
 
 /// Whether anything but inputs and tests of constant weight looks at a growing counter.
@@ -102,38 +160,6 @@ fn is_compared(rules: &Rules<'_>, grows: &[bool]) -> bool {
             _ => false,
         })
         || rules.goal.is_some_and(reads)
-}
-
-/// Whether a cycle can still fire, step by step, when the growing counters hold any number of tokens. Inputs and tests ask
-/// for at least so many, so that what holds for few and for many tokens holds between.
-fn is_repeatable(program: &Program, start: &[u32], cycle: &[u32], grows: &[bool]) -> Result<bool, Fault> {
-    let mut marking = start.to_vec();
-    let mut many = start.to_vec();
-    let mut found = Candidates::default();
-    for &t in cycle {
-        let widened = marking.iter().zip(grows).map(|(&tokens, &grows)| if grows { MANY } else { tokens });
-        many.clear();
-        many.extend(widened);
-        let group = program.group_of[t as usize];
-        if group == u32::MAX {
-            if rate(program, t as usize, &many)? <= 0.0 {
-                return Ok(false);
-            }
-            for group in 0..program.groups.rows() {
-                find_candidates(program, group, &many, &mut found)?;
-                if !found.transitions().is_empty() {
-                    return Ok(false);
-                }
-            }
-        } else {
-            find_candidates(program, group as usize, &many, &mut found)?;
-            if !found.transitions().contains(&t) {
-                return Ok(false);
-            }
-        }
-        fire(program, t as usize, &mut marking)?;
-    }
-    Ok(true)
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ mod steady;
 mod store;
 mod sweep;
 mod transient;
+mod untimed;
 mod vanish;
 mod verdict;
 mod witness;
@@ -69,6 +70,9 @@ pub use state_graph::{
 };
 pub use steady::{RecurrentClass, Steady, SteadyError, steady_state};
 pub use transient::{Transient, TransientError, TransientSettings, transient};
+pub use untimed::{
+    Checked, Checker, Evidence, Formula, FormulaError, MarkingGraph, Priorities, Step, explore_untimed, untimed_graph,
+};
 pub use verdict::{ClosedClass, Liveness, Verdicts};
 pub use witness::{ReplayError, replay};
 pub use zero_rates::ZeroRates;

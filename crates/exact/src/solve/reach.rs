@@ -6,7 +6,7 @@ use crate::compile::{Code, Csr, Firing, Program};
 use crate::semantics::{Candidates, fire, rate};
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::{ExploreError, Incomplete};
-use crate::solve::growth::Growth;
+use crate::solve::growth::{Growth, prove};
 use crate::solve::space::{Peak, StateSpace};
 use crate::solve::store::{Store, varying};
 use crate::solve::vanish::{Rules, Settling};
@@ -30,9 +30,9 @@ impl Default for Limits {
 }
 
 /// States between two looks at clock, memory and watch.
-const LOOK: usize = 1 << 10;
+pub(crate) const LOOK: usize = 1 << 10;
 /// Largest number of states, and of edges.
-const MOST: u64 = u32::MAX as u64 - 1;
+pub(crate) const MOST: u64 = u32::MAX as u64 - 1;
 
 /// Why the exploration stops.
 enum Halt {
@@ -284,7 +284,10 @@ impl<'a> Explorer<'a> {
             }
             self.parents.push(from.unwrap_or(state));
             self.rise(state, marking, false);
-            if let Some(unbounded) = self.growth.check(&self.rules, &self.store, &self.parents, state, marking)? {
+            let (rules, store, parents) = (&self.rules, &self.store, &self.parents);
+            let parent = |state: u32| parents[state as usize];
+            let proof = |from: u32| prove(rules, store, parents, from, state);
+            if let Some(unbounded) = self.growth.check(store, parent, (state, marking), proof)? {
                 return Err(Halt::Error(ExploreError::Unbounded(unbounded)));
             }
         }

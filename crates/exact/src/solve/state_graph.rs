@@ -266,7 +266,7 @@ impl Artist<'_> {
 }
 
 /// The marked places of a marking.
-fn in_words(program: &Program, marking: &[u32]) -> String {
+pub(crate) fn in_words(program: &Program, marking: &[u32]) -> String {
     let classes = program.classes();
     let mut parts = Vec::new();
     for (counter, &tokens) in marking.iter().enumerate().filter(|(_, tokens)| **tokens > 0) {

@@ -4,6 +4,7 @@
 //! Run ───────────────▶ SimulationReport ─┐
 //! BatchAverages ─────▶ SteadyReport ─────┼──▶ text │ JSON │ CSV
 //! StateSpace, verdicts ▶ SolveReport ────┤
+//! MarkingGraph, formulas ▶ ExplorationReport ┤
 //! Structure ─────────▶ StructureReport ──┤
 //! Plan, phases, Run ─▶ JobReport ────────┤
 //! Stored points ─────▶ SweepReport ──────┤
@@ -20,6 +21,7 @@
 //! | what a simulation of a net found | [`SimulationReport`] |
 //! | what long runs show of the steady state | [`SteadyReport`] |
 //! | exact answers in the place of simulated ones | [`AnswerMethod`], [`exact_report`] |
+//! | the markings of a net without time, and formulas of CTL | [`ExplorationReport`]; tables of verdicts: `verdict_tables` |
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
@@ -51,6 +53,8 @@ mod diagnosis_document;
 mod diagnosis_svg;
 pub(crate) mod distribution;
 mod estimation;
+mod exploration;
+mod exploration_document;
 mod fit;
 mod fit_job;
 mod graph_dot;
@@ -98,6 +102,7 @@ mod trace_csv;
 mod trace_document;
 mod trace_rows;
 mod trace_timeline;
+mod verdict_tables;
 mod whatif;
 mod whatif_document;
 mod whatif_log;
@@ -116,6 +121,7 @@ pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_repor
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use estimation::{EstimateJob, EstimatedJob, Estimation};
+pub use exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow, exploration_report};
 pub use fit::{FitReport, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitJobRun, FitValueRow, fit_job_report, fit_jobs_report};
 pub use graph_dot::graph_dot;

@@ -9,6 +9,7 @@ use crate::report::bench::BenchReport;
 use crate::report::check::CheckReport;
 use crate::report::devices::DevicesReport;
 use crate::report::diagnosis::DiagnosisReport;
+use crate::report::exploration::ExplorationReport;
 use crate::report::fit::FitReport;
 use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
@@ -83,6 +84,8 @@ kinds! {
     Steady(SteadyReport),
     /// Of `solve`.
     Solution(SolveReport),
+    /// Of `solve --untimed`.
+    Exploration(ExplorationReport),
     /// Of `structure`.
     Structure(StructureReport),
     /// Of `check`.

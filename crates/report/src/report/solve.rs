@@ -202,6 +202,33 @@ pub struct Hidden {
     pub transitions: BTreeSet<String>,
 }
 
+impl UnboundedRow {
+    pub(super) fn new(program: &Program, unbounded: &Unbounded, coverability: Option<&Coverability>) -> Self {
+        let place = |pump: &Pump| program.place_names[pump.place as usize].clone();
+        Self {
+            coverability: coverability.map(|graph| CoverabilityRow {
+                markings: graph.nodes(),
+                unbounded: graph.unbounded.iter().map(place).collect(),
+                ignored: graph.ignored.iter().map(|ignored| ignored.words().into()).collect(),
+            }),
+            places: unbounded.places.clone(),
+            prefix: names(program, &unbounded.prefix),
+            cycle: names(program, &unbounded.cycle),
+        }
+    }
+}
+
+impl VerdictRow {
+    pub(super) fn new(verdicts: &Verdicts) -> Self {
+        Self {
+            live: verdicts.is_live(),
+            reversible: verdicts.reversible,
+            home_states: verdicts.home_states(),
+            recurrent_classes: verdicts.recurrent.iter().map(|class| class.states).collect(),
+        }
+    }
+}
+
 impl SolveReport {
     /// The report without what is hidden; whether the net is live is then about the rest.
     #[must_use]
@@ -250,17 +277,7 @@ impl SolveReport {
         unbounded: &Unbounded,
         coverability: Option<&Coverability>,
     ) -> Self {
-        let place = |pump: &Pump| program.place_names[pump.place as usize].clone();
-        let row = UnboundedRow {
-            coverability: coverability.map(|graph| CoverabilityRow {
-                markings: graph.nodes(),
-                unbounded: graph.unbounded.iter().map(place).collect(),
-                ignored: graph.ignored.iter().map(|ignored| ignored.words().into()).collect(),
-            }),
-            places: unbounded.places.clone(),
-            prefix: names(program, &unbounded.prefix),
-            cycle: names(program, &unbounded.cycle),
-        };
+        let row = UnboundedRow::new(program, unbounded, coverability);
         Self { unbounded: Some(row), safe: Some(false), ..Self::empty(subject) }
     }
 
@@ -315,12 +332,7 @@ pub fn solve_report(
         bounds,
         deadlocks: deadlocks(space, program)?,
         zero_rates: zero_rates(space, program)?,
-        verdicts: verdicts.map(|verdicts| VerdictRow {
-            live: verdicts.is_live(),
-            reversible: verdicts.reversible,
-            home_states: verdicts.home_states(),
-            recurrent_classes: verdicts.recurrent.iter().map(|class| class.states).collect(),
-        }),
+        verdicts: verdicts.map(VerdictRow::new),
         liveness: verdicts.map_or(Ok(Vec::new()), |verdicts| liveness(space, verdicts, program))?,
         ..SolveReport::empty(subject)
     })
@@ -381,6 +393,6 @@ fn liveness(space: &StateSpace, verdicts: &Verdicts, program: &Program) -> Resul
     .collect()
 }
 
-fn names(program: &Program, transitions: &[u32]) -> Vec<String> {
+pub(super) fn names(program: &Program, transitions: &[u32]) -> Vec<String> {
     transitions.iter().map(|&t| program.transition_names[t as usize].clone()).collect()
 }

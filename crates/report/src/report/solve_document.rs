@@ -4,14 +4,11 @@ use crate::document::parts::{TimeFound, add_times};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::passage::PassageSection;
-use crate::report::solve::{DeadMarkings, SolveReport, StateSpaceRow, UnboundedRow, ZeroRateRow};
+use crate::report::solve::{SolveReport, StateSpaceRow, ZeroRateRow};
 use crate::report::solve_numbers::{AverageSection, NumberRow, SteadySection};
 use crate::report::times_plot::Times;
+use crate::report::verdict_tables::{Findings, MOST_ROWS, listed, marking};
 
-/// Transitions of a firing sequence that are shown.
-const MOST_STEPS: usize = 12;
-/// Rows of a table of places or transitions that are shown without `--all`.
-const MOST_ROWS: usize = 20;
 /// Numbers of tokens whose probabilities are shown.
 const MOST_TOKENS: usize = 8;
 
@@ -48,16 +45,29 @@ impl Report for SolveReport {
             let [shown, key] = [plain(section.time_s), section.time_s.to_string()].map(|time| format!("at {time} s"));
             averages(&mut document, [&shown, &format!(" {key}")], &format!("/at/{i}"), &section.averages);
         }
-        document.table(verdicts(self));
+        document.table(findings(self).verdicts());
         if let Some(dead) = &self.deadlocks {
             document.fact("deadlocks", Number::new("/deadlocks/count", dead.count, ""));
         }
         document.table(classes(self));
         self.state_space.iter().for_each(|space| state_space(&mut document, space));
-        document.table(bounds(self));
-        document.table(liveness(self));
+        document.table(findings(self).bounds());
+        document.table(findings(self).liveness());
         document.table(self.steady.as_ref().map(states).unwrap_or_default());
         document
+    }
+}
+
+fn findings(report: &SolveReport) -> Findings<'_> {
+    Findings {
+        partial: report.partial,
+        explored: report.state_space.is_some(),
+        unbounded: report.unbounded.as_ref(),
+        safe: report.safe,
+        bounds: &report.bounds,
+        deadlocks: report.deadlocks.as_ref(),
+        verdicts: report.verdicts.as_ref(),
+        liveness: &report.liveness,
     }
 }
 
@@ -80,16 +90,7 @@ fn verdict(report: &SolveReport) -> Vec<Piece> {
         return vec![format!("The net is unbounded: {} can grow forever.", listed(&unbounded.places)).into()];
     }
     let Some(space) = &report.state_space else { return Vec::new() };
-    let live = match &report.verdicts {
-        Some(verdicts) if verdicts.live => " and live",
-        Some(_) => ", not live",
-        None => "",
-    };
-    let dead = match &report.deadlocks {
-        Some(dead) if dead.count > 0.0 => counted(dead.count as u128, "deadlock"),
-        Some(_) => format!("deadlock-free{live}"),
-        None => "no deadlock among the explored states".to_owned(),
-    };
+    let dead = findings(report).in_words();
     let least = if report.partial { "At least " } else { "" };
     let states = if space.tangible as u64 == 1 { "state" } else { "states" };
     let number = Number::new("/state_space/tangible", space.tangible, "");
@@ -125,10 +126,6 @@ fn zero_rates(zero: &ZeroRateRow, all_dead: bool) -> Vec<String> {
         remarks.push(format!("The net stops in {dead} only because rates are 0 there: {held}."));
     }
     remarks
-}
-
-fn listed(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {
@@ -221,76 +218,6 @@ fn tokens(when: [&str; 2], at: &str, section: &AverageSection) -> Table {
     Table::new(format!("Tokens {}", when[0]), note, columns).rows(rows).most(MOST_ROWS)
 }
 
-fn verdicts(report: &SolveReport) -> Table {
-    let mut table = Table::fields("Verdicts");
-    let mut push = |name: &str, cell: Cell| table.rows.push(vec![name.into(), cell]);
-    let yes = |holds: bool| Cell::from(if holds { "yes" } else { "no" });
-    if let Some(unbounded) = &report.unbounded {
-        push("bounded", "no".into());
-        push("firing sequence", steps(&unbounded.prefix).into());
-        push("then repeats", steps(&unbounded.cycle).into());
-        let [name, places] = coverability(unbounded);
-        push(&name, places.into());
-    }
-    if report.state_space.is_none() {
-        return table;
-    }
-    let most = counted(report.bounds.iter().map(|row| row.bound).max().unwrap_or(0), "token");
-    push(
-        "bounded",
-        match (report.partial, report.safe) {
-            (true, _) => format!("unknown; some place holds {most}"),
-            (false, Some(true)) => "yes, and safe: no place ever holds two tokens".to_owned(),
-            (false, _) => format!("yes: no place ever holds more than {most}"),
-        }
-        .into(),
-    );
-    match &report.deadlocks {
-        None => push("deadlocks", "none among the explored states".into()),
-        Some(dead) => {
-            push("deadlocks", Number::new("/deadlocks/count", dead.count, "").into());
-            first_deadlock(dead).into_iter().for_each(|(name, text)| push(name, text.into()));
-        }
-    }
-    match &report.verdicts {
-        None => push("live, reversible", "unknown: needs all states".into()),
-        Some(verdicts) => {
-            push("live", yes(verdicts.live));
-            push("reversible", yes(verdicts.reversible));
-            push("home states", Number::count("/verdicts/home_states", verdicts.home_states.into()).into());
-            push("recurrent classes", count(verdicts.recurrent_classes.len() as u128).into());
-        }
-    }
-    table
-}
-
-/// Returns which places are unbounded in all, and how certain that is.
-fn coverability(unbounded: &UnboundedRow) -> [String; 2] {
-    let Some(graph) = &unbounded.coverability else {
-        return ["unbounded places", &listed(&unbounded.places)].map(str::to_owned);
-    };
-    let places = listed(&graph.unbounded);
-    if graph.ignored.is_empty() {
-        return ["unbounded places".to_owned(), format!("{places}; every other place is bounded")];
-    }
-    let ignored = graph.ignored.join(", ");
-    ["unbounded places".to_owned(), format!("at most {places}; every other place is bounded ({ignored} left out)")]
-}
-
-fn first_deadlock(dead: &DeadMarkings) -> Vec<(&'static str, String)> {
-    if dead.count == 0.0 {
-        return Vec::new();
-    }
-    let marking = if dead.marking.is_empty() { "no tokens at all".to_owned() } else { marking(&dead.marking) };
-    vec![("  the first", marking), ("  reached by", steps(&dead.path))]
-}
-
-fn marking(marked: &[(String, u32)]) -> String {
-    let place =
-        |(place, tokens): &(String, u32)| if *tokens == 1 { place.clone() } else { format!("{tokens} {place}") };
-    marked.iter().map(place).collect::<Vec<_>>().join(" + ")
-}
-
 /// Returns sizes and probabilities of several recurrent classes.
 fn classes(report: &SolveReport) -> Table {
     let Some(verdicts) = report.verdicts.as_ref().filter(|verdicts| verdicts.recurrent_classes.len() > 1) else {
@@ -332,40 +259,6 @@ fn state_space(document: &mut Document<'_>, space: &StateSpaceRow) {
     document.table(table);
 }
 
-fn bounds(report: &SolveReport) -> Table {
-    let note = if report.partial { "Lower bounds: not all states were explored." } else { "" };
-    let columns = [Column::new("place"), Column::new("most").unit("tokens").key("bound"), Column::new("reached by")];
-    let infinite = |place: &String| vec![place.clone().into(), Number::new("", f64::INFINITY, "tokens").into()];
-    let unbounded = report.unbounded.iter().flat_map(|row| &row.places).map(infinite);
-    let row = |(i, row): (usize, &crate::report::solve::MarkingBound)| {
-        let bound = Number::new(format!("/bounds/{i}/bound"), row.bound as f64, "tokens");
-        vec![row.name.clone().into(), bound.into(), steps(&row.path).into()]
-    };
-    let table = Table::new("Bounds", note, columns).rows(unbounded).rows(report.bounds.iter().enumerate().map(row));
-    table.most(MOST_ROWS).show(if report.unbounded.is_some() { Show::Csv } else { Show::Always })
-}
-
-fn liveness(report: &SolveReport) -> Table {
-    let columns = [
-        Column::new("transition"),
-        Column::new("fires"),
-        Column::new("level L").key("liveness"),
-        Column::new("never again after"),
-    ];
-    let row = |(i, row): (usize, &crate::report::solve::LivenessRow)| {
-        let words = match row.level {
-            0 => "never",
-            1 => "finitely often",
-            3 => "infinitely often in some runs",
-            _ => "always again",
-        };
-        let level = Number::count(format!("/liveness/{i}/level"), row.level.into());
-        let lost = row.lost_after.as_ref().map(|path| steps(path));
-        vec![row.name.clone().into(), words.into(), level.into(), lost.into()]
-    };
-    Table::new("Liveness", "", columns).rows(report.liveness.iter().enumerate().map(row)).most(MOST_ROWS)
-}
-
 fn states(steady: &SteadySection) -> Table {
     let columns =
         [Column::new("state"), Column::new("probability"), Column::new("mean stay").unit("s"), Column::new("marking")];
@@ -379,16 +272,6 @@ fn states(steady: &SteadySection) -> Table {
         vec![row.state.to_string().into(), probability.into(), stay, marking(&row.marking).into()]
     };
     Table::new("States", "", columns).rows(steady.states.iter().enumerate().map(row)).show(Show::Detail)
-}
-
-/// A firing sequence.
-fn steps(path: &[String]) -> String {
-    if path.is_empty() {
-        return "the start".to_owned();
-    }
-    let shown = path.iter().take(MOST_STEPS).cloned().collect::<Vec<_>>().join(" ");
-    let more = path.len().saturating_sub(MOST_STEPS);
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
 fn provenance(report: &SolveReport) -> Vec<[String; 2]> {

@@ -151,6 +151,11 @@ pub fn time_section(transient: &Transient, at: usize, averages: AverageSection) 
 pub(super) fn marked(space: &StateSpace, program: &Program, state: u32) -> Vec<(String, u32)> {
     let mut marking = vec![0; program.counters()];
     space.marking(state as usize, &mut marking);
+    marked_places(program, &marking)
+}
+
+/// The counters of a marking that hold tokens, with their names.
+pub(super) fn marked_places(program: &Program, marking: &[u32]) -> Vec<(String, u32)> {
     let classes = program.classes();
     let name = |counter: usize| match classes {
         1 => program.place_names[counter].clone(),

@@ -1,0 +1,45 @@
+//! The markings of a net without time as something to draw.
+
+use std::collections::BTreeMap;
+
+use crate::compile::Program;
+use crate::solve::state_graph::{DrawError, GraphEdge, GraphNode, Shown, StateGraph, in_words};
+use crate::solve::untimed::rules::Priorities;
+use crate::solve::untimed::space::MarkingGraph;
+
+/// Returns the graph of all markings. Where priorities count, markings in which immediate transitions fire are shown as vanishing.
+///
+/// # Errors
+///
+/// [`DrawError::TooLarge`] with more than `limit` markings.
+pub fn untimed_graph(
+    graph: &MarkingGraph,
+    program: &Program,
+    priorities: Priorities,
+    limit: usize,
+) -> Result<StateGraph, DrawError> {
+    if graph.states() > limit {
+        return Err(DrawError::TooLarge { limit });
+    }
+    let is_immediate = |t: u32| priorities == Priorities::Kept && program.is_immediate(t as usize);
+    let mut marking = program.initial.clone();
+    let mut drawn = StateGraph::default();
+    for state in 0..graph.states() {
+        graph.marking(state, &mut marking);
+        let shown = match graph.steps(state).first() {
+            Some(step) if is_immediate(step.transition) => Shown::Vanishing,
+            None if state < graph.explored() => Shown::Dead,
+            _ => Shown::Tangible,
+        };
+        let node = GraphNode { number: state, shown, marking: in_words(program, &marking), initial: state == 0 };
+        drawn.nodes.push(node);
+        let mut firings: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        for step in graph.steps(state) {
+            firings.entry(step.to).or_default().push(program.transition_names[step.transition as usize].clone());
+        }
+        let immediate = shown == Shown::Vanishing;
+        let edges = firings.into_iter().map(|(to, firings)| (to as usize, firings));
+        drawn.edges.extend(edges.map(|(to, firings)| GraphEdge { from: state, to, firings, immediate }));
+    }
+    Ok(drawn)
+}

@@ -1,0 +1,37 @@
+//! The markings where a part of a formula holds.
+
+use fixedbitset::FixedBitSet;
+
+/// The markings where a part of a formula certainly holds, and those where it may.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    surely: FixedBitSet,
+    /// None if that is the same.
+    perhaps: Option<FixedBitSet>,
+}
+
+impl Known {
+    pub(crate) fn new(surely: FixedBitSet, perhaps: Option<FixedBitSet>) -> Self {
+        Self { surely, perhaps }
+    }
+
+    /// The states where it certainly holds; with `perhaps`, those where it may.
+    pub(crate) fn states(&self, perhaps: bool) -> &FixedBitSet {
+        self.perhaps.as_ref().filter(|_| perhaps).unwrap_or(&self.surely)
+    }
+
+    /// Whether it is certain that the part holds, or does not hold, in a state.
+    pub(crate) fn is(&self, state: u32, holds: bool) -> bool {
+        self.states(!holds).contains(state as usize) == holds
+    }
+
+    /// The other markings.
+    pub(crate) fn negated(&self) -> Self {
+        let not = |set: &FixedBitSet| {
+            let mut set = set.clone();
+            set.toggle_range(..);
+            set
+        };
+        Self { surely: not(self.states(true)), perhaps: self.perhaps.as_ref().map(|_| not(&self.surely)) }
+    }
+}

@@ -1,0 +1,30 @@
+//! Nets without time: all markings, every firing between them, and formulas of CTL.
+//!
+//! ```text
+//! Program ──explore_untimed──▶ MarkingGraph ──▶ verdicts, firing sequences, drawing
+//!                                   │
+//! text ──Formula::parse──▶ Formula ─┴─Checker──▶ Checked: holds or not, and Evidence
+//! ```
+//!
+//! Delays do not matter here: deterministic ones are fine, and so are loops of immediate transitions. Which transitions fire in
+//! a marking: `rules`. Formulas: `formula`, `parse`; where they hold: `label`; a firing sequence that shows it: `evidence`. A
+//! deadlock ends a path (docs/solve.md).
+
+mod drawing;
+mod evidence;
+mod explore;
+mod formula;
+mod known;
+mod label;
+mod parse;
+mod rules;
+mod space;
+mod verdicts;
+
+pub use drawing::untimed_graph;
+pub use evidence::Evidence;
+pub use explore::explore_untimed;
+pub use formula::{Formula, FormulaError};
+pub use label::{Checked, Checker};
+pub use rules::Priorities;
+pub use space::{MarkingGraph, Step};

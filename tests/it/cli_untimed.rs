@@ -1,0 +1,112 @@
+//! `tailspn solve --untimed` as a person sees it.
+
+use serde_json::Value;
+
+use crate::cli::{data, shown, text_of, tool, unwrapped};
+
+const LOOP: &str = "tests/data/cli/loop.xml";
+
+fn json(args: &[&str]) -> Value {
+    let output = tool(&[args, &["--json"]].concat()).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+#[test]
+fn a_loop_of_immediate_transitions_has_markings_and_formulas() {
+    let args = ["solve", LOOP, "--untimed", "--ctl", "AG EF here = 1", "--ctl", "AF deadlock"];
+    let text = shown(&args);
+    let words = unwrapped(&text);
+    assert!(text.starts_with("exit 8\n"), "{text}");
+    for part in [
+        "2 markings, 2 firings; deadlock-free and live. 1 of 2 formulas hold.",
+        "AG EF here = 1 verdict holds",
+        "AF deadlock verdict does not hold firing sequence the start, then forever go back; the cycle starts in here",
+        "bounded yes, and safe: no place ever holds two tokens",
+        "home states 2",
+        "fires next immediate transitions first, by priority",
+    ] {
+        assert!(words.contains(part), "{part}: {text}");
+    }
+    assert!(shown(&["solve", LOOP, "--untimed", "--ctl", "EX there > 0"]).starts_with("exit 0\n"));
+    let found = json(&args);
+    assert_eq!((&found["kind"], &found["priorities"]), (&"exploration".into(), &true.into()));
+    let formula = &found["formulas"][1];
+    assert_eq!(formula["holds"], false);
+    assert_eq!(formula["evidence"]["cycle"], serde_json::json!(["go", "back"]));
+    let csv = data(&["solve", LOOP, "--untimed", "--csv", "--ctl", "EX there > 0"]);
+    assert!(csv.contains("formula_holds,EX there > 0,,1,"), "{csv}");
+}
+
+#[test]
+fn the_same_is_on_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let text = data(&["solve", LOOP, "--untimed", "--ctl", "EF there > 0", "--json", "--quiet"]);
+    std::fs::write(at("result.json"), text).unwrap();
+    data(&["report", &at("result.json"), "-o", &at("page.html")]);
+    let page = unwrapped(&text_of(&std::fs::read_to_string(at("page.html")).unwrap()));
+    assert!(page.contains("deadlock-free and live. The formula holds."), "{page}");
+    assert!(page.contains("go; it leads to there"), "{page}");
+}
+
+#[test]
+fn graphs_show_immediate_firings() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    data(&["solve", LOOP, "--untimed", "--export-dot", &at("g.dot"), "--export-svg", &at("g.svg")]);
+    let dot = std::fs::read_to_string(at("g.dot")).unwrap();
+    assert!(dot.contains("v0 -> v1 [style=dashed, label=\"go\"];"), "{dot}");
+    assert!(std::fs::read_to_string(at("g.svg")).unwrap().contains("without time"));
+    data(&["solve", LOOP, "--untimed", "--ignore-priorities", "--force", "--export-dot", &at("g.dot")]);
+    let dot = std::fs::read_to_string(at("g.dot")).unwrap();
+    assert!(dot.contains("s0 -> s1 [label=\"go\"];"), "{dot}");
+}
+
+#[test]
+fn wrong_formulas_are_reported_together_with_their_columns() {
+    let text = shown(&[
+        "solve",
+        LOOP,
+        "--untimed",
+        "--ctl",
+        "AG (here > 0",
+        "--ctl",
+        "EF enabled(stop)",
+        "--ctl",
+        "EF nowhere",
+    ]);
+    assert!(text.starts_with("exit 2\n"), "{text}");
+    for part in [
+        "expected `)`",
+        "--ctl:1:13",
+        "there is no transition `stop`",
+        "--ctl:1:12",
+        "--ctl:1:4",
+        "the net has go, back",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = shown(&["solve", LOOP, "--ctl", "EF deadlock"]);
+    assert!(text.starts_with("exit 2\n") && text.contains("--untimed"), "{text}");
+    let text = shown(&["solve", LOOP, "--untimed", "--steady"]);
+    assert!(text.starts_with("exit 2\n") && text.contains("cannot be used with"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_explored_ends_with_a_message() {
+    let text = shown(&["solve", "tests/data/cli/explosion.xml", "--untimed", "--ctl", "EF deadlock"]);
+    let words = unwrapped(&text);
+    assert!(text.starts_with("exit 5\n"), "{text}");
+    for part in ["`heap` can grow forever", "then repeats grow", "they were not checked"] {
+        assert!(words.contains(part), "{part}: {text}");
+    }
+    let net = "models/textbook/mm1k.xml";
+    let args = ["solve", net, "--untimed", "--max-states", "2", "--ctl", "EF queue > 0", "--ctl", "AG queue < 5"];
+    let text = shown(&args);
+    let words = unwrapped(&text);
+    assert!(text.starts_with("exit 5\n"), "{text}");
+    assert!(words.contains("verdict holds") && words.contains("is undecided: markings are missing"), "{text}");
+    assert_eq!(json(&args)["formulas"][1]["holds"], Value::Null);
+    let text = shown(&["solve", net, "--untimed", "--ctl", "EF 1 / queue > 0"]);
+    assert!(text.starts_with("exit 3\n") && text.contains("`1 / queue > 0`"), "{text}");
+}
