@@ -147,8 +147,8 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The format of OUT follows from --to, else from its ending: .xml and .pnml are pipe4, .dot and .gv\n\
-                        are dot, .svg is svg."
+    after_help = "The format of OUT follows from --to, else from its ending: .xml and .pnml are pipe4, .PNPRO is greatspn,\n\
+                        .dot and .gv are dot, .svg is svg."
 )]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -173,6 +173,8 @@ pub(crate) enum OutFormat {
     Pipe4,
     /// The same, kept closer to what PIPE 5 writes
     Pipe5,
+    /// A project of GreatSPN's editor, which Storm reads too
+    Greatspn,
     /// Graphviz
     Dot,
     /// A picture

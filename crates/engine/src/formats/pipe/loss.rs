@@ -28,6 +28,8 @@ pub enum Loss {
     Expression,
     /// A rate parameter that is not constant.
     Parameter,
+    /// A state group.
+    Group,
     /// A name that is replaced by the id.
     Name,
     /// A number beyond PIPE's range.
