@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailspn::formats::pipe::{Target, WriteOptions, Written, write, written_report};
+use tailspn::formats::pipe::{Target, WriteOptions, Written, write, write_pnml, written_report};
 use tailspn::formats::{Format, dot::dot, greatspn, svg::svg};
 use tailspn::net::Net;
 
@@ -30,14 +30,14 @@ pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutForm
     }
     match Format::of_name(path) {
         Some(Format::Pipe) => Ok(OutFormat::Pipe4),
+        Some(Format::Pnml) => Ok(OutFormat::Pnml),
         Some(Format::GreatSpn) => Ok(OutFormat::Greatspn),
         Some(Format::Dot) => Ok(OutFormat::Dot),
         Some(Format::Svg) => Ok(OutFormat::Svg),
         _ if path.as_os_str() == "-" => Ok(OutFormat::Pipe4),
         _ => {
             let note = Note::problem(format!("the name `{}` does not say which format to write", path.display()));
-            let help =
-                "names end in .xml, .PNPRO, .dot or .svg; `convert` also has --to pipe4, pipe5, greatspn, dot or svg";
+            let help = "names end in .xml, .pnml, .PNPRO, .dot or .svg; `convert` also has --to pipe4, pipe5, pnml, greatspn, dot or svg";
             Err(Failure::new(Exit::Usage, note.with_help(help)))
         }
     }
@@ -57,6 +57,11 @@ pub(crate) fn export(
     let target = match format {
         OutFormat::Dot => return Ok(dot(net)),
         OutFormat::Svg => return Ok(svg(net)),
+        OutFormat::Pnml => {
+            let written = write_pnml(net);
+            tell_losses(&written, terminal);
+            return Ok(written.xml);
+        }
         OutFormat::Greatspn => return greatspn_project(net, terminal),
         OutFormat::Pipe4 => Target::Pipe4,
         OutFormat::Pipe5 => Target::Pipe5,

@@ -26,7 +26,7 @@ use crate::whole_file;
 pub enum Format {
     /// XML of PIPE and its relatives; read and written.
     Pipe,
-    /// PNML of ISO/IEC 15909-2; read only.
+    /// PNML of ISO/IEC 15909-2; read and written.
     Pnml,
     /// A project of GreatSPN's editor (`.PNPRO`); read and written.
     GreatSpn,
@@ -63,10 +63,11 @@ impl Format {
         }
     }
 
-    /// The format that a file name asks for: `.dot`, `.gv`, `.svg`, `.PNPRO`, `.net`, and PIPE XML for `.xml` and `.pnml`.
+    /// The format that a file name asks for: `.dot`, `.gv`, `.svg`, `.PNPRO`, `.net`, `.pnml`, and PIPE XML for `.xml`.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "xml" | "pnml" => Some(Self::Pipe),
+            "xml" => Some(Self::Pipe),
+            "pnml" => Some(Self::Pnml),
             "pnpro" => Some(Self::GreatSpn),
             "net" => Some(Self::GreatSpnNet),
             "dot" | "gv" => Some(Self::Dot),
@@ -111,7 +112,7 @@ pub enum WriteFileError {
         source: io::Error,
     },
     /// The format can only be read. Write PIPE XML instead.
-    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, a GreatSPN project, DOT or SVG", path.display())]
+    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, PNML, a GreatSPN project, DOT or SVG", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
@@ -214,6 +215,10 @@ pub fn write_file(
             let written = pipe::write(net, options);
             (written.xml, written.warnings)
         }
+        Format::Pnml => {
+            let written = pipe::write_pnml(net);
+            (written.xml, written.warnings)
+        }
         Format::GreatSpn => {
             let written = greatspn::write(net);
             let written = written.map_err(|reasons| WriteFileError::Lacking { path: path.to_owned(), reasons })?;
@@ -221,7 +226,7 @@ pub fn write_file(
         }
         Format::Dot => (dot::dot(net), Vec::new()),
         Format::Svg => (svg::svg(net), Vec::new()),
-        Format::Pnml | Format::GreatSpnNet => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
+        Format::GreatSpnNet => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
     };
     whole_file::replace(path, text.as_bytes())
         .map_err(|source| WriteFileError::Io { path: path.to_owned(), source })?;
@@ -267,8 +272,21 @@ mod tests {
         let absent = folder.path().join("absent/net.xml");
         let error = write_file(&a_net(), &absent, Format::Pipe, &WriteOptions::default()).unwrap_err();
         assert!(matches!(error, WriteFileError::Io { .. }));
-        let error = write_file(&a_net(), &path, Format::Pnml, &WriteOptions::default()).unwrap_err();
-        assert!(error.to_string().contains("Pnml is only read"));
+        let error = write_file(&a_net(), &path, Format::GreatSpnNet, &WriteOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("GreatSpnNet is only read"));
+        for format in [Format::Pnml, Format::GreatSpn] {
+            write_file(&a_net(), &path, format, &WriteOptions::default()).unwrap();
+            let read = read_file(&path, &ReadOptions::default()).unwrap().net;
+            assert_eq!(crate::net::differences(&read, &a_net()), []);
+        }
+        let pair = folder.path().join("pair.net");
+        fs::write(&pair, "|0|\n|\nf 0 0 0 1 0 0 0\nT -5.1e+02 1 0 0 0 1 1 1 1 1 1 0\n0\n0\n").unwrap();
+        assert!(
+            read_file(&pair, &ReadOptions::default()).unwrap_err().to_string().contains("`.def` file is not there")
+        );
+        fs::write(pair.with_extension("def"), "|1\n2 * 3\n|256\n%\n|\n").unwrap();
+        let net = read_file(&pair, &ReadOptions::default()).unwrap().net;
+        assert_eq!(net.transitions()[0].timing, Timing::exponential(6.0));
         assert!(matches!(read_file(&absent, &ReadOptions::default()), Err(ReadFileError::Io { .. })));
     }
 

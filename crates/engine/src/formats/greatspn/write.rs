@@ -339,7 +339,7 @@ impl Writer<'_> {
             let message =
                 format!("the capacity of place `{}` is written as inhibitor arcs that mean the same", place.id);
             self.warnings.push(WriteWarning {
-                loss: Loss::Complement,
+                loss: Loss::Capacity,
                 part: Some(PartRef::Place(PlaceId::from_index(i))),
                 message,
             });

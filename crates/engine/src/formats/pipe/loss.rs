@@ -28,6 +28,8 @@ pub enum Loss {
     Expression,
     /// A rate parameter that is not constant.
     Parameter,
+    /// A capacity.
+    Capacity,
     /// A state group.
     Group,
     /// A name that is replaced by the id.
