@@ -12,6 +12,7 @@ use crate::formats::greatspn::pnpro::{COLOURED, UNIT};
 use crate::formats::greatspn::raw::{RawArc, RawConstant, RawMeasure, RawNet, RawPlace, RawTiming, RawTransition};
 use crate::formats::pipe::Dialect;
 use crate::formats::pipe::encoding::decode_noting;
+use crate::formats::pipe::escape::writable;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::ReadOptions;
 use crate::formats::pipe::problem::{Fault, ReadError};
@@ -40,6 +41,12 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
         return Err(notes.into_error());
     }
     let (text, _) = decode_noting(bytes)?;
+    if let Some((at, odd)) = text.char_indices().find(|(_, c)| !writable(*c)) {
+        let mut notes = Notes::new(&text);
+        let found = format!("U+{:04X}", u32::from(odd));
+        notes.fault(at..at + 1, Fault::Unexpected { expected: "text without control characters", found });
+        return Err(notes.into_error());
+    }
     let definitions = Definitions::of(options.definitions.as_deref());
     let mut reader = Reader { text: &text, at: 0, net: RawNet::default(), faults: Vec::new(), definitions };
     let read = reader.all();
