@@ -246,7 +246,7 @@ fn a_net_file_and_its_definitions_are_read() {
         timings(net),
         [
             "T1: lambda Infinite",
-            "T2: if(#(P2) > 2 && #(P1) == 1, 2 * mu, mu) Single",
+            "T2: if(#(P2) > 2 && #(P1) == 1, 2 * 2, 2) Single",
             "T3: immediate 1.5 3",
             "T4: Deterministic { delay: 2.0 }",
         ]
@@ -256,7 +256,7 @@ fn a_net_file_and_its_definitions_are_read() {
         ["P1 -> T1 1", "P2 <- T1 2", "P3 -o T1 1", "P2 -> T2 2", "P1 <- T2 1", "P2 -> T3 5", "P3 -> T4 1"]
     );
     assert_eq!(net.arcs()[1].path.len(), 3);
-    // `mu` is a delay and `k` a weight, which shape the net
+    // `mu` is a delay and `k` a weight, which shape the net, so they are numbers everywhere
     assert_eq!(net.parameters().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["lambda"]);
     assert!(read.warnings[0].message.contains("busy 1.0 2.0 : P{#P2 > 0};"));
     let error = read_net(NET.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
@@ -276,7 +276,7 @@ fn net_files_are_refused_where_they_do_not_fit() {
             "line 7, column 10: expected a number, or the position of a parameter with a minus, not `-3`",
         ),
         ("T3  1.500000   1   1 ", "T3  1.500000   1   2 ", "expected 0, 127 or the position of a group, not `2`"),
-        ("   5   2   0 0", "   5   4   0 0", "line 25, column 8: expected the position of a place, not `4`"),
+        ("   5   2   0 0", "   5   4   0 0", "line 26, column 8: expected the position of a place, not `4`"),
         ("T2  -5.100000e+02   1", "T2  -5.100000e+02   -2", "load-dependent transitions"),
         ("f 2 3", "g 2 3", "line 4, column 1: expected `f` before the numbers of parts, not `g`"),
         (
@@ -330,7 +330,7 @@ fn projects_of_others_are_read_and_written_back() {
     }
     let Some(bytes) = shared("qcomp/ma/readers-writers/readers-writers.pnpro") else { return };
     let error = read_bytes(&bytes, &ReadOptions::default()).unwrap_err().to_string();
-    assert_eq!(error, "line 6, column 53: `K` has no value in the file; give it one (option `constants`)");
+    assert_eq!(error, "line 6, column 52: `K` has no value in the file; give it one (option `constants`)");
 }
 
 #[test]

@@ -98,6 +98,8 @@ impl Writer<'_> {
         for (i, arc) in net.arcs().iter().enumerate() {
             if is_plain(arc) {
                 self.pnml_arc(i, arc, ids);
+            } else {
+                self.own_arc(i, arc);
             }
         }
         self.own_parts();
@@ -126,18 +128,23 @@ impl Writer<'_> {
         let warnings = self.warnings.len();
         self.parameters();
         self.warnings.truncate(warnings);
-        for (i, arc) in net.arcs().iter().enumerate().filter(|(_, arc)| !is_plain(arc)) {
-            self.arc_instruction(arc);
-            let message =
-                format!("arc `{}` is written for tailspn only: a place/transition net of PNML has no such arc", arc.id);
-            let loss = if arc.kind == ArcKind::Test { Loss::TestArc } else { Loss::Inhibitor };
-            self.warn(loss, PartRef::Arc(i), message);
-        }
         for group in net.state_groups() {
             self.group_instruction(group);
         }
         let inside = self.xml.split_off(start);
         self.own(&inside);
+    }
+
+    /// An arc that place/transition nets do not have, in its place among the others.
+    fn own_arc(&mut self, i: usize, arc: &Arc) {
+        let start = self.xml.len();
+        self.arc_instruction(arc);
+        let inside = self.xml.split_off(start);
+        self.own(&inside);
+        let message =
+            format!("arc `{}` is written for tailspn only: a place/transition net of PNML has no such arc", arc.id);
+        let loss = if arc.kind == ArcKind::Test { Loss::TestArc } else { Loss::Inhibitor };
+        self.warn(loss, PartRef::Arc(i), message);
     }
 
     /// Writes what only tailspn reads, if there is any.
