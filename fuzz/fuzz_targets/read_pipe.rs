@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tailspn::formats::pipe::{ReadOptions, Target, WriteOptions, pipe_report, read, write};
+use tailspn::formats::pipe::{ReadOptions, Target, WriteOptions, pipe_report, read, write, write_pnml};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(first) = read(bytes, &ReadOptions::default()) else { return };
@@ -13,4 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
         let again = read(written.xml.as_bytes(), &ReadOptions::default()).expect("what is written can be read");
         assert_eq!(again.net, first.net);
     }
+    let pnml = write_pnml(&first.net).xml;
+    let again = read(pnml.as_bytes(), &ReadOptions::default()).expect("what is written can be read");
+    assert_eq!(again.net, first.net);
 });

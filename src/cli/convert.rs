@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tailspn::formats::pipe::{Target, WriteOptions, write, written_report};
+use tailspn::formats::pipe::{Target, WriteOptions, Written, write, write_pnml, written_report};
 use tailspn::formats::svg::{svg, svg_at};
-use tailspn::formats::{Format, Positions, arranged, dot::dot};
+use tailspn::formats::{Format, Positions, arranged, dot::dot, greatspn};
 use tailspn::net::Net;
 
 use crate::cli::args::{ConvertArgs, LayoutChoice, OutFormat};
@@ -25,8 +25,8 @@ pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failu
             let note = Note::problem("`--layout` has no meaning for DOT, which has no positions");
             return Err(Failure::new(Exit::Usage, note.with_help("Graphviz lays out the graph")));
         }
-        (_, LayoutChoice::Layered) => export(&arranged(&loaded.net), format, !args.keep_erlang, terminal),
-        _ => export(&loaded.net, format, !args.keep_erlang, terminal),
+        (_, LayoutChoice::Layered) => export(&arranged(&loaded.net), format, !args.keep_erlang, terminal)?,
+        _ => export(&loaded.net, format, !args.keep_erlang, terminal)?,
     };
     put(&args.out, &text, args.force, terminal)?;
     Ok(Exit::Success)
@@ -39,12 +39,14 @@ pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutForm
     }
     match Format::of_name(path) {
         Some(Format::Pipe) => Ok(OutFormat::Pipe4),
+        Some(Format::Pnml) => Ok(OutFormat::Pnml),
+        Some(Format::GreatSpn) => Ok(OutFormat::Greatspn),
         Some(Format::Dot) => Ok(OutFormat::Dot),
         Some(Format::Svg) => Ok(OutFormat::Svg),
         _ if path.as_os_str() == "-" => Ok(OutFormat::Pipe4),
         _ => {
             let note = Note::problem(format!("the name `{}` does not say which format to write", path.display()));
-            let help = "names end in .xml, .dot or .svg; `convert` also has --to pipe4, pipe5, dot or svg";
+            let help = "names end in .xml, .pnml, .PNPRO, .dot or .svg; `convert` also has --to pipe4, pipe5, pnml, greatspn, dot or svg";
             Err(Failure::new(Exit::Usage, note.with_help(help)))
         }
     }
@@ -66,20 +68,50 @@ fn picture(net: &Net, choice: LayoutChoice, terminal: &Terminal) -> String {
 }
 
 /// The net as text; what the format cannot say is told.
-pub(crate) fn export(net: &Net, format: OutFormat, expand_erlang: bool, terminal: &Terminal) -> String {
+///
+/// # Errors
+///
+/// The net has what the format lacks.
+pub(crate) fn export(
+    net: &Net,
+    format: OutFormat,
+    expand_erlang: bool,
+    terminal: &Terminal,
+) -> Result<String, Failure> {
     let target = match format {
-        OutFormat::Dot => return dot(net),
-        OutFormat::Svg => return svg(net),
+        OutFormat::Dot => return Ok(dot(net)),
+        OutFormat::Svg => return Ok(svg(net)),
+        OutFormat::Pnml => {
+            let written = write_pnml(net);
+            tell_losses(&written, terminal);
+            return Ok(written.xml);
+        }
+        OutFormat::Greatspn => return greatspn_project(net, terminal),
         OutFormat::Pipe4 => Target::Pipe4,
         OutFormat::Pipe5 => Target::Pipe5,
     };
     let written = write(net, &WriteOptions { target, expand_erlang });
-    let notes: Vec<Note> = summary_of(written.warnings.iter().map(|warning| (warning.loss, warning.message.clone())));
-    terminal.warnings(&notes);
+    tell_losses(&written, terminal);
     let findings = written_report(&written).into_iter();
     let notes = findings.map(|finding| (finding.version, format!("{}: {}", finding.version, finding.message)));
     terminal.warnings(&summary_of(notes));
-    written.xml
+    Ok(written.xml)
+}
+
+/// Tells what a written file lacks.
+fn tell_losses(written: &Written, terminal: &Terminal) {
+    let notes = summary_of(written.warnings.iter().map(|warning| (warning.loss, warning.message.clone())));
+    terminal.warnings(&notes);
+}
+
+/// The net as a project of GreatSPN.
+fn greatspn_project(net: &Net, terminal: &Terminal) -> Result<String, Failure> {
+    let written = greatspn::write(net).map_err(|lacking| {
+        let notes = lacking.reasons.into_iter().map(Note::problem).collect();
+        Failure { exit: Exit::Refused, notes }
+    })?;
+    tell_losses(&written, terminal);
+    Ok(written.xml)
 }
 
 /// How many warnings of one kind are told.

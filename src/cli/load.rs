@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tailspn::compile::{CompileError, Program, compile};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
-use tailspn::formats::read_bytes as read_net_bytes;
+use tailspn::formats::{options_beside, read_bytes as read_net_bytes};
 use tailspn::net::Net;
 use tailspn::report::Subject;
 use tailspn::sim::{Prepared, Question};
@@ -49,12 +49,16 @@ pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
 pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     let bytes = read_bytes(&args.net)?;
     let name = if args.net.as_os_str() == "-" { "standard input".into() } else { args.net.display().to_string() };
-    let options = read_options(&args.read_as);
+    let mut options = options_beside(&args.net, &read_options(&args.read_as));
+    options.constants.clone_from(&args.param);
+    options.net.clone_from(&args.chosen);
     let text = pipe::decode(&bytes).unwrap_or_default();
     let source = Source::new(name, text.as_ref());
     let read = read_net_bytes(&bytes, &options).map_err(|error| refused_net(&bytes, &source, &error))?;
     let warnings = net_warnings(&source, &read.warnings);
-    let net = replace_parameters(read.net, &args.param)?;
+    // the reader has given values to constants that shape the net
+    let left: Vec<_> = args.param.iter().filter(|(name, _)| !read.taken.contains(name)).cloned().collect();
+    let net = replace_parameters(read.net, &left)?;
     Ok(Loaded { net, dialect: read.dialect, warnings })
 }
 
@@ -110,19 +114,29 @@ fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
 pub(crate) fn refused_net(bytes: &[u8], source: &Source, error: &pipe::ReadError) -> Failure {
     if let Some(kind) = foreign_kind(bytes) {
         let note = Note::problem(format!("`{}` is {kind}, not a net", source.name()));
-        return Failure::new(Exit::Model, note.with_help("nets are read from PIPE XML and PNML"));
+        return Failure::new(Exit::Model, note.with_help("nets are read from PIPE XML, PNML and GreatSPN files"));
     }
     let mut notes: Vec<Note> = error
         .problems
         .iter()
         .take(MOST_PROBLEMS)
-        .map(|problem| Note::problem(problem.fault.to_string()).at(source, problem.spot.span.clone()))
+        .map(|problem| problem_note(&problem.fault).at(source, problem.spot.span.clone()))
         .collect();
     let left = error.problems.len().saturating_sub(MOST_PROBLEMS) + error.more;
     if left > 0 {
         notes.push(Note::problem(format!("{left} more problems in `{}`", source.name())));
     }
     Failure { exit: Exit::Model, notes }
+}
+
+/// A problem of a file; where an option of the library helps, with the argument that sets it.
+fn problem_note(fault: &pipe::Fault) -> Note {
+    let note = |help: &str| Note::problem(fault.to_string().split("; ").next().unwrap_or_default()).with_help(help);
+    match fault {
+        pipe::Fault::SeveralNets { .. } => note("--net NAME chooses one"),
+        pipe::Fault::NoValue { name } => note(&format!("--param {name}=VALUE gives it one")),
+        _ => Note::problem(fault.to_string()),
+    }
 }
 
 /// The net with other values of rate parameters.

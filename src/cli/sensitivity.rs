@@ -46,7 +46,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
 
 /// Whether a text is a net rather than a plan.
 fn is_net(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
+    text.trim_start_matches('\u{feff}').trim_start().starts_with(['<', '|'])
 }
 
 /// Reads a plan, or a net, and the text of the plan.

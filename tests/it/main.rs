@@ -14,6 +14,8 @@ mod cli_exact;
 #[cfg(feature = "cli")]
 mod cli_fit;
 #[cfg(feature = "cli")]
+mod cli_greatspn;
+#[cfg(feature = "cli")]
 mod cli_optimize;
 #[cfg(feature = "cli")]
 mod cli_planned;

@@ -147,8 +147,8 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The format of OUT follows from --to, else from its ending: .xml and .pnml are pipe4, .dot and .gv\n\
-                        are dot, .svg is svg."
+    after_help = "The format of OUT follows from --to, else from its ending: .xml is pipe4, .pnml is pnml, .PNPRO is\n\
+                        greatspn, .dot and .gv are dot, .svg is svg."
 )]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -188,6 +188,10 @@ pub(crate) enum OutFormat {
     Pipe4,
     /// The same, kept closer to what PIPE 5 writes
     Pipe5,
+    /// PNML of ISO/IEC 15909-2, a place/transition net for other tools
+    Pnml,
+    /// A project of GreatSPN's editor, which Storm reads too
+    Greatspn,
     /// Graphviz
     Dot,
     /// A picture

@@ -1,10 +1,11 @@
-//! Reading and writing nets: PIPE XML and PNML in, PIPE XML, Graphviz DOT and SVG out.
+//! Reading and writing nets: PIPE XML, PNML and GreatSPN's files in; PIPE XML, PNML, GreatSPN's projects, Graphviz DOT and SVG out.
 //!
-//! [`read_file`] tells the dialects of PIPE and its relatives apart by what is in the file; [`pipe`] is the page about
-//! them. Writers return text and what it cannot say. Nothing is printed, and a file that exists is replaced only by a
+//! [`read_file`] tells formats and dialects apart by what is in the file; [`pipe`] is the page about PIPE, its relatives and PNML,
+//! [`greatspn`] that about GreatSPN. Writers return text and what it cannot say. Nothing is printed, and a file that exists is replaced only by a
 //! complete one.
 
 pub mod dot;
+pub mod greatspn;
 pub mod pipe;
 pub mod svg;
 
@@ -35,8 +36,12 @@ use crate::whole_file;
 pub enum Format {
     /// XML of PIPE and its relatives; read and written.
     Pipe,
-    /// PNML of ISO/IEC 15909-2; read only.
+    /// PNML of ISO/IEC 15909-2; read and written.
     Pnml,
+    /// A project of GreatSPN's editor (`.PNPRO`); read and written.
+    GreatSpn,
+    /// GreatSPN's older `.net`, with a `.def` beside it; read only.
+    GreatSpnNet,
     /// Graphviz DOT; written only.
     Dot,
     /// A picture; written only.
@@ -55,6 +60,10 @@ impl Format {
         let text = text.trim_start();
         if text.contains("<pnml") || text.contains(":pnml") {
             Some(if text.contains("pnml.org/version-2009") { Self::Pnml } else { Self::Pipe })
+        } else if text.contains("<gspn") || text.contains("<project") && !text.contains("xmlns") {
+            Some(Self::GreatSpn)
+        } else if text.starts_with('|') && text.lines().any(|line| line.starts_with("f ")) {
+            Some(Self::GreatSpnNet)
         } else if text.contains("<svg") {
             Some(Self::Svg)
         } else if ["digraph", "graph", "strict"].iter().any(|word| text.starts_with(word)) {
@@ -64,10 +73,13 @@ impl Format {
         }
     }
 
-    /// The format that a file name asks for: `.dot`, `.gv`, `.svg`, and PIPE XML for `.xml` and `.pnml`.
+    /// The format that a file name asks for: `.dot`, `.gv`, `.svg`, `.PNPRO`, `.net`, `.pnml`, and PIPE XML for `.xml`.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "xml" | "pnml" => Some(Self::Pipe),
+            "xml" => Some(Self::Pipe),
+            "pnml" => Some(Self::Pnml),
+            "pnpro" => Some(Self::GreatSpn),
+            "net" => Some(Self::GreatSpnNet),
             "dot" | "gv" => Some(Self::Dot),
             "svg" => Some(Self::Svg),
             _ => None,
@@ -110,16 +122,40 @@ pub enum WriteFileError {
         source: io::Error,
     },
     /// The format can only be read. Write PIPE XML instead.
-    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, DOT or SVG", path.display())]
+    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, PNML, a GreatSPN project, DOT or SVG", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
         /// The format.
         format: Format,
     },
+    /// The format cannot say what the net has.
+    #[error("cannot write `{}`: {reasons}", path.display())]
+    Lacking {
+        /// The file.
+        path: PathBuf,
+        /// What it cannot say.
+        reasons: greatspn::CannotWrite,
+    },
 }
 
-/// Reads a net from a PIPE or PNML file.
+/// The options for the file at `path`: with the text of the `.def` that lies beside a `.net`.
+#[must_use]
+pub fn options_beside(path: &Path, options: &ReadOptions) -> ReadOptions {
+    let mut options = options.clone();
+    let is_net = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("net"));
+    if is_net && options.definitions.is_none() {
+        let definitions = File::open(path.with_extension("def")).and_then(|file| {
+            let mut bytes = Vec::new();
+            file.take(u64::try_from(options.max_bytes).unwrap_or(u64::MAX)).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        });
+        options.definitions = definitions.ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    }
+    options
+}
+
+/// Reads a net from a file of any format that nets are read from.
 ///
 /// # Errors
 ///
@@ -130,26 +166,31 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<ReadNet, ReadFile
     // one byte more than the limit shows that there is more
     let most = u64::try_from(options.max_bytes).unwrap_or(u64::MAX).saturating_add(1);
     File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(failed)?;
-    read_bytes(&bytes, options).map_err(|problems| ReadFileError::Refused { path: path.to_owned(), problems })
+    let options = options_beside(path, options);
+    read_bytes(&bytes, &options).map_err(|problems| ReadFileError::Refused { path: path.to_owned(), problems })
 }
 
-/// Reads a net from the bytes of a PIPE or PNML file.
+/// Reads a net from the bytes of such a file.
 ///
 /// # Errors
 ///
 /// Everything that is wrong in the file; DOT and SVG files are refused, since they do not hold a whole net.
 pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
-    if let Some(format @ (Format::Dot | Format::Svg)) = Format::sniff(bytes) {
-        let found = format!("{format:?}").to_ascii_lowercase();
-        let spot = Spot { line: 1, column: 1, span: 0..0 };
-        return Err(ReadError { problems: vec![ReadProblem { spot, fault: Fault::WrongRoot { found } }], more: 0 });
+    match Format::sniff(bytes) {
+        Some(Format::GreatSpn) => greatspn::read_project(bytes, options),
+        Some(Format::GreatSpnNet) => greatspn::read_net(bytes, options),
+        Some(format @ (Format::Dot | Format::Svg)) => {
+            let found = format!("{format:?}").to_ascii_lowercase();
+            let spot = Spot { line: 1, column: 1, span: 0..0 };
+            Err(ReadError { problems: vec![ReadProblem { spot, fault: Fault::WrongRoot { found } }], more: 0 })
+        }
+        _ => pipe::read(bytes, options),
     }
-    pipe::read(bytes, options)
 }
 
 impl Net {
-    /// Reads a net from a file of any format that nets are read from, told by its content: PIPE XML of every generation and
-    /// PNML. [`read_file`] also returns what is odd about the file.
+    /// Reads a net from a file of any format that nets are read from, told by its content: PIPE XML of every generation, PNML,
+    /// GreatSPN's projects and `.net` files. [`read_file`] also returns what is odd about the file.
     ///
     /// # Errors
     ///
@@ -172,7 +213,7 @@ impl Net {
 ///
 /// # Errors
 ///
-/// The file cannot be written, or its format is only read.
+/// The file cannot be written, or its format is only read, or cannot say what the net has.
 pub fn write_file(
     net: &Net,
     path: &Path,
@@ -184,9 +225,18 @@ pub fn write_file(
             let written = pipe::write(net, options);
             (written.xml, written.warnings)
         }
+        Format::Pnml => {
+            let written = pipe::write_pnml(net);
+            (written.xml, written.warnings)
+        }
+        Format::GreatSpn => {
+            let written = greatspn::write(net);
+            let written = written.map_err(|reasons| WriteFileError::Lacking { path: path.to_owned(), reasons })?;
+            (written.xml, written.warnings)
+        }
         Format::Dot => (dot::dot(net), Vec::new()),
         Format::Svg => (svg::svg(net), Vec::new()),
-        Format::Pnml => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
+        Format::GreatSpnNet => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
     };
     whole_file::replace(path, text.as_bytes())
         .map_err(|source| WriteFileError::Io { path: path.to_owned(), source })?;
@@ -232,8 +282,21 @@ mod tests {
         let absent = folder.path().join("absent/net.xml");
         let error = write_file(&a_net(), &absent, Format::Pipe, &WriteOptions::default()).unwrap_err();
         assert!(matches!(error, WriteFileError::Io { .. }));
-        let error = write_file(&a_net(), &path, Format::Pnml, &WriteOptions::default()).unwrap_err();
-        assert!(error.to_string().contains("Pnml is only read"));
+        let error = write_file(&a_net(), &path, Format::GreatSpnNet, &WriteOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("GreatSpnNet is only read"));
+        for format in [Format::Pnml, Format::GreatSpn] {
+            write_file(&a_net(), &path, format, &WriteOptions::default()).unwrap();
+            let read = read_file(&path, &ReadOptions::default()).unwrap().net;
+            assert_eq!(crate::net::differences(&read, &a_net()), []);
+        }
+        let pair = folder.path().join("pair.net");
+        fs::write(&pair, "|0|\n|\nf 0 0 0 1 0 0 0\nT -5.1e+02 1 0 0 0 1 1 1 1 1 1 0\n0\n0\n").unwrap();
+        assert!(
+            read_file(&pair, &ReadOptions::default()).unwrap_err().to_string().contains("`.def` file is not there")
+        );
+        fs::write(pair.with_extension("def"), "|1\n2 * 3\n|256\n%\n|\n").unwrap();
+        let net = read_file(&pair, &ReadOptions::default()).unwrap().net;
+        assert_eq!(net.transitions()[0].timing, Timing::exponential(6.0));
         assert!(matches!(read_file(&absent, &ReadOptions::default()), Err(ReadFileError::Io { .. })));
     }
 

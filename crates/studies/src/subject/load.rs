@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StudyError;
 use crate::formats::pipe::{self, ReadOptions, Warning};
-use crate::formats::read_bytes;
+use crate::formats::{options_beside, read_bytes};
 use crate::mapreduce::Plan;
 use crate::plan::{self, JobPlan, PlanError, PlanOption, PlanWarning, Work};
 use crate::subject::Subject;
@@ -79,7 +79,7 @@ impl Loaded {
     /// [`StudyError::Load`].
     pub fn net(path: &Path, until: Option<&str>) -> Result<Self, StudyError> {
         let bytes = read(path)?;
-        let found = match read_bytes(&bytes, &ReadOptions::default()) {
+        let found = match read_bytes(&bytes, &options_beside(path, &ReadOptions::default())) {
             Ok(found) => found,
             Err(error) => return Err(LoadError::Net { path: path.to_owned(), bytes, error }.into()),
         };

@@ -1,6 +1,6 @@
 //! First pass over a file: takes every part as it stands there.
 
-use crate::formats::pipe::instructions::Instructions;
+use crate::formats::pipe::instructions::{Instructions, is_own, own_part};
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
@@ -106,6 +106,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
                 }
             }
             INSTRUCTION => self.instruction(element),
+            "toolspecific" if is_own(element) => element.children().for_each(|child| self.part(child)),
             "graphics" | "toolspecific" => {}
             name => self.foreign(element, name, "the net"),
         }
@@ -149,6 +150,13 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             return None;
         };
         let instructions = Instructions::of(element);
+        let id = match instructions.get("id") {
+            Some(own) => {
+                self.net.renamed.insert(id.value.into_owned(), own.clone());
+                own.clone()
+            }
+            None => id,
+        };
         let name = instructions.get("name").or(name.as_ref());
         // a name that only repeats the id is none
         let name = name.filter(|name| name.value != id.value).map(|name| name.value.clone().into_owned());
@@ -178,7 +186,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         let filled = |text: &Text<'_>| !text.value.is_empty();
         let marking = element.child("initialMarking").and_then(|marking| self.written(marking, "place", &node.id));
         let marking = marking.filter(filled);
-        let capacity = element.child_value("capacity").filter(filled);
+        let capacity = own_value(element, "capacity").filter(filled);
         self.net.traces.plain_marking |= marking.as_ref().is_some_and(|m| !m.value.contains(','));
         self.net.traces.storm |= capacity.as_ref().is_some_and(|c| c.value.contains(','));
         self.net.places.push(RawPlace { node, marking, capacity });
@@ -215,21 +223,21 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         }
         let reading = self.options.odd_boolean;
         let mut truth = |key: &str, value| {
-            let text = element.child_value(key)?;
+            let text = own_value(element, key)?;
             boolean(self.notes, reading, what(value), &text)
         };
         let (timed, infinite_server) =
             (truth("timed", "`timed` of "), truth("infiniteServer", "`infiniteServer` of ").unwrap_or(false));
-        let orientation = element.child_value("orientation");
+        let orientation = own_value(element, "orientation");
         let orientation = orientation.map_or(0, |text| angle(self.notes, what("`orientation` of "), &text));
         let filled = |text: &Text<'_>| !text.value.is_empty();
         self.net.transitions.push(RawTransition {
             orientation,
-            rate: element.child_value("rate").filter(filled),
+            rate: own_value(element, "rate").filter(filled),
             rate_definition: rate_definition.filter(filled),
             timed,
             infinite_server,
-            priority: element.child_value("priority").filter(filled),
+            priority: own_value(element, "priority").filter(filled),
             fixed_delay,
             stochastic,
             node,
@@ -239,6 +247,8 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
     fn arc(&mut self, element: Element<'_, 't>) {
         let id = element.attribute("id").filter(|id| !id.value.is_empty());
         let ends = (element.attribute("source"), element.attribute("target"));
+        let renamed = |end: Text<'t>| self.net.renamed.get(&*end.value).cloned().unwrap_or(end);
+        let ends = (ends.0.map(renamed), ends.1.map(renamed));
         let (Some(source), Some(target)) = ends else {
             let arc = id.map_or_else(|| "?".to_owned(), |id| id.value.into_owned());
             let end = if ends.0.is_none() { "source" } else { "target" };
@@ -246,7 +256,8 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             return;
         };
         let mut path = Vec::new();
-        for child in element.children() {
+        let own = own_part(element).into_iter().flat_map(Element::children);
+        for child in element.children().chain(own) {
             match child.name() {
                 "arcpath" => {
                     let curved = child.attribute("curvePoint").is_some_and(|c| c.value == "true");
@@ -270,6 +281,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         self.net.traces.storm |= kind.as_ref().is_some_and(|kind| kind.value == "inhibition");
         let instructions = Instructions::of(element);
         let path = instructions.path(self.notes).unwrap_or(path);
+        let id = instructions.get("id").cloned().or(id);
         let label = id.clone().unwrap_or_else(|| source.clone());
         let weight = element.child("inscription").and_then(|inscription| self.written(inscription, "arc", &label));
         self.net.arcs.push(RawArc {
@@ -373,6 +385,11 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             format!("`<{name}>` in {what} has no meaning here and is left out")
         });
     }
+}
+
+/// The value of a part of an element, or of its part for tailspn.
+fn own_value<'t>(element: Element<'_, 't>, name: &str) -> Option<Text<'t>> {
+    element.child_value(name).or_else(|| own_part(element)?.child_value(name))
 }
 
 /// The id that PIPE 4.3 gives every net.

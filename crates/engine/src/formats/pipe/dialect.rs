@@ -32,6 +32,10 @@ pub enum Dialect {
     Woped,
     /// Untimed nets of TAPAAL (`.tapn`).
     Tapaal,
+    /// A project of GreatSPN's editor (`.PNPRO`).
+    GreatSpn,
+    /// GreatSPN's older pair of a `.net` and a `.def` file.
+    GreatSpnNet,
 }
 
 impl fmt::Display for Dialect {
@@ -50,6 +54,8 @@ impl fmt::Display for Dialect {
             Self::Pm4py => "PNML (pm4py)",
             Self::Woped => "PNML (WoPeD)",
             Self::Tapaal => "TAPAAL",
+            Self::GreatSpn => "GreatSPN project",
+            Self::GreatSpnNet => "GreatSPN .net",
         })
     }
 }

@@ -3,22 +3,22 @@
 use std::fmt::Write as _;
 
 /// A text between tags.
-pub(super) fn content(text: &str) -> String {
+pub(in crate::formats) fn content(text: &str) -> String {
     escaped(text, false)
 }
 
 /// A text inside double quotes.
-pub(super) fn attribute(text: &str) -> String {
+pub(in crate::formats) fn attribute(text: &str) -> String {
     escaped(text, true)
 }
 
 /// Whether XML 1.0 can hold all characters of a text.
-pub(super) fn is_writable(text: &str) -> bool {
+pub(in crate::formats) fn is_writable(text: &str) -> bool {
     text.chars().all(writable)
 }
 
 /// Whether XML 1.0 allows a character.
-pub(super) fn writable(c: char) -> bool {
+pub(in crate::formats) fn writable(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 

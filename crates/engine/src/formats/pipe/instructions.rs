@@ -16,11 +16,22 @@ pub(super) struct Instructions<'t> {
     pairs: Vec<(String, Text<'t>)>,
 }
 
+/// What a PNML element holds for tailspn alone.
+pub(super) fn own_part<'a, 't>(element: Element<'a, 't>) -> Option<Element<'a, 't>> {
+    element.children().find(|child| is_own(*child))
+}
+
+/// Whether an element is `<toolspecific tool="tailspn">`.
+pub(super) fn is_own(element: Element<'_, '_>) -> bool {
+    element.name() == "toolspecific" && element.attribute("tool").is_some_and(|tool| tool.value == "tailspn")
+}
+
 impl<'t> Instructions<'t> {
-    /// All instructions directly in `element`.
+    /// All instructions directly in `element`, or in its part for tailspn.
     pub(super) fn of(element: Element<'_, 't>) -> Self {
         let mut pairs = Vec::new();
-        for child in element.children().filter(|c| c.name() == INSTRUCTION) {
+        let own = own_part(element).into_iter().flat_map(Element::children);
+        for child in element.children().chain(own).filter(|c| c.name() == INSTRUCTION) {
             pairs.extend(child.attributes().map(|(key, value)| (key.to_owned(), value.clone())));
         }
         Self { pairs }

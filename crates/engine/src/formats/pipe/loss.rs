@@ -28,6 +28,10 @@ pub enum Loss {
     Expression,
     /// A rate parameter that is not constant.
     Parameter,
+    /// A capacity.
+    Capacity,
+    /// A state group.
+    Group,
     /// A name that is replaced by the id.
     Name,
     /// A number beyond PIPE's range.

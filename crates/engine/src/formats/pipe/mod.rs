@@ -35,7 +35,11 @@
 //! | place | `capacity`, `name`, `name-offset`, `position`, `marking-by-position` |
 //! | arc | `weights`, `weights-by-position`, `tagged`, `from`, `path` |
 //! | definition, labels | `position`, `size` |
+//! | place, transition, arc of PNML | `id`: an id that is no XML name |
 //! | any | `only-for`: the part stands for something an instruction says better, and is not read |
+//!
+//! In PNML they stand in `<toolspecific tool="tailspn">`, with those elements of PIPE that PNML does not have: `rate`, `timed`,
+//! `priority`, `orientation`, `capacity`, `arcpath`, `token`, `definition`, `labels`.
 //!
 //! Directly in the net: `net-name`; `parameter` with `value`; `arc` with `source`, `target`, `kind`, `path` and the
 //! keys of an arc; `group` with `name` and `condition-0`, …. A law is `deterministic` (`delay`), `uniform` (`low`,
@@ -49,28 +53,29 @@ mod collect;
 mod complement;
 mod dialect;
 mod edited;
-mod encoding;
+pub(in crate::formats) mod encoding;
 mod erlang;
-mod escape;
+pub(in crate::formats) mod escape;
 mod finding;
 mod grammar;
 mod instructions;
 mod join;
 mod loss;
 mod names;
-mod notes;
-mod options;
+pub(in crate::formats) mod notes;
+pub(in crate::formats) mod options;
 mod pnml;
-mod problem;
+pub(in crate::formats) mod problem;
 mod raw;
-mod read;
+pub(in crate::formats) mod read;
 mod resolve;
 mod tapaal;
 mod values;
 mod write;
 mod write_arc;
+mod write_pnml;
 mod write_transition;
-mod xml;
+pub(in crate::formats) mod xml;
 
 #[cfg(test)]
 mod corpus;
@@ -92,3 +97,4 @@ pub use options::{ReadOptions, Reading};
 pub use problem::{Fault, Oddity, ReadError, ReadProblem, Spot, Warning};
 pub use read::{ReadNet, read};
 pub use write::{Target, WriteOptions, Written, write};
+pub use write_pnml::write_pnml;

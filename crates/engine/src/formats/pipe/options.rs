@@ -38,6 +38,13 @@ pub struct ReadOptions {
     /// `<?tailspn …?>` instructions. Sensible: they overrule the elements. 4.3 and PIPE 5: they are skipped, so that the net is
     /// the one that PIPE loads; [`as_pipe43`](Self::as_pipe43) and [`as_pipe5`](Self::as_pipe5) leave them sensible.
     pub instructions: Reading,
+    /// Which net of a GreatSPN project with several. Default none, which is right where there is one.
+    pub net: Option<String>,
+    /// Values of constants and templates of GreatSPN in place of those in the file; those that
+    /// [`ReadNet::taken`](crate::formats::pipe::ReadNet::taken) lists were found there.
+    pub constants: Vec<(String, f64)>,
+    /// The text of the `.def` file that belongs to a GreatSPN `.net`. Default none.
+    pub definitions: Option<String>,
     /// Largest file in bytes. Default 256 MiB.
     pub max_bytes: usize,
     /// Deepest nesting of elements. Default 64.
@@ -58,6 +65,9 @@ impl Default for ReadOptions {
             several_nets: Reading::Sensible,
             output_inhibitor: Reading::Sensible,
             instructions: Reading::Sensible,
+            net: None,
+            constants: Vec::new(),
+            definitions: None,
             max_bytes: 256 << 20,
             max_depth: 64,
             max_nodes: 10_000_000,

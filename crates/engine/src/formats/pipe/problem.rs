@@ -43,6 +43,9 @@ pub enum Fault {
     /// Bytes that are no text in the file's encoding.
     #[error("byte {byte:#04x} is no text in {encoding}")]
     BadBytes { byte: u8, encoding: &'static str },
+    /// A word of a text format that is not what should stand there.
+    #[error("expected {expected}, not `{found}`")]
+    Unexpected { expected: &'static str, found: String },
     /// The file is not well-formed XML.
     #[error("not well-formed XML: {reason}")]
     Malformed { reason: String },
@@ -58,6 +61,15 @@ pub enum Fault {
     /// There is no `<net>` in the file.
     #[error("there is no `<net>` in the file")]
     NoNet,
+    /// A file with several nets, of which none was chosen: [`ReadOptions::net`](crate::formats::pipe::ReadOptions::net).
+    #[error("the file has several nets: {names}; choose one (option `net`)")]
+    SeveralNets { names: String },
+    /// The file has no net of the name that was chosen.
+    #[error("there is no net `{name}` in the file; it has {names}")]
+    UnknownNet { name: String, names: String },
+    /// A constant that has no value in the file: [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants).
+    #[error("`{name}` has no value in the file; give it one (option `constants`)")]
+    NoValue { name: String },
     /// A net of another kind than place/transition nets.
     #[error("net type `{name}` is not a place/transition net")]
     NetType { name: String },
@@ -188,6 +200,10 @@ pub enum Oddity {
     HighLevel,
     /// Elements without meaning here.
     ForeignElement,
+    /// Measures of a project, which a net does not hold.
+    Measures,
+    /// A rate that depends on the marking and is that of all servers together.
+    MarkingRate,
     /// An arc type without meaning here.
     ArcType,
     /// Merge and interface marks of hierarchical nets.
@@ -234,14 +250,14 @@ impl fmt::Display for Warning {
 
 /// Turns byte offsets of one text into lines and columns.
 #[derive(Debug)]
-pub(super) struct Lines<'t> {
+pub(in crate::formats) struct Lines<'t> {
     text: &'t str,
     /// First byte of each line; only counted when a line is asked for.
     starts: OnceCell<Vec<usize>>,
 }
 
 impl<'t> Lines<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+    pub(in crate::formats) fn new(text: &'t str) -> Self {
         Self { text, starts: OnceCell::new() }
     }
 
@@ -252,11 +268,11 @@ impl<'t> Lines<'t> {
         })
     }
 
-    pub(super) fn line(&self, offset: usize) -> usize {
+    pub(in crate::formats) fn line(&self, offset: usize) -> usize {
         self.starts().partition_point(|&start| start <= offset)
     }
 
-    pub(super) fn spot(&self, span: Range<usize>) -> Spot {
+    pub(in crate::formats) fn spot(&self, span: Range<usize>) -> Spot {
         let mut at = span.start.min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;

@@ -85,6 +85,8 @@ pub(super) struct RawNet<'t> {
     pub(super) transitions: Vec<RawTransition<'t>>,
     pub(super) arcs: Vec<RawArc<'t>>,
     pub(super) references: Vec<RawReference<'t>>,
+    /// Ids of PNML elements whose own ids are no XML names, and those own ids.
+    pub(super) renamed: HashMap<String, Text<'t>>,
     pub(super) annotations: Vec<Annotation>,
     pub(super) groups: Vec<StateGroup>,
     pub(super) traces: Traces,

@@ -9,7 +9,7 @@ use crate::formats::pipe::join::Joiner;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity, ReadError, Warning};
-use crate::formats::pipe::xml::stream;
+use crate::formats::pipe::xml::{PNML, stream};
 use crate::net::Net;
 
 /// A net that was read, and what was odd about its file.
@@ -22,6 +22,8 @@ pub struct ReadNet {
     pub dialect: Dialect,
     /// Oddities, in the order of the file.
     pub warnings: Vec<Warning>,
+    /// Which of [`ReadOptions::constants`] gave values to constants of the file.
+    pub taken: Vec<String>,
 }
 
 /// Reads a net from the bytes of a file.
@@ -57,7 +59,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
         });
     }
     let mut collector = Collector::new(&mut notes, options);
-    let streamed = stream(&text, options, &mut |item| collector.visit(item));
+    let streamed = stream(&text, &PNML, options, &mut |item| collector.visit(item));
     collector.join_components();
     let mut raw = collector.net;
     if let Err((span, fault)) = streamed {
@@ -78,7 +80,9 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
         note_contradictions(bytes, net, &spans, &mut notes, |bytes| Some(read(bytes, &as_pipe).ok()?.net));
     }
     match net {
-        Some(net) if !notes.refused() => Ok(ReadNet { net, dialect, warnings: notes.into_warnings() }),
+        Some(net) if !notes.refused() => {
+            Ok(ReadNet { net, dialect, warnings: notes.into_warnings(), taken: Vec::new() })
+        }
         _ => Err(notes.into_error()),
     }
 }

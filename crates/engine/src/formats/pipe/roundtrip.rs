@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::formats::pipe::corpus::{probes, shared_nets};
-use crate::formats::pipe::{Loss, ReadOptions, Target, WriteOptions, read, write};
+use crate::formats::pipe::{Loss, ReadOptions, Target, WriteOptions, read, write, write_pnml};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{
     Annotation, Arc, ArcKind, Branch, ClassId, ClassWeight, Delay, Law, Memory, Net, NetBuilder, Parameter,
@@ -19,7 +19,48 @@ fn assert_reads_back(net: &Net) -> Result<(), TestCaseError> {
         prop_assert_eq!(&read.net, net, "\n{}", written.xml);
         prop_assert!(read.net.places().is_empty() || written.xml.is_ascii());
     }
+    let pnml = write_pnml(net).xml;
+    let again = read(pnml.as_bytes(), &ReadOptions::default());
+    let again = again.map_err(|e| TestCaseError::fail(format!("{e}\n{pnml}")))?;
+    prop_assert_eq!(&again.net, net, "\n{}", pnml);
     Ok(())
+}
+
+/// A PNML file as tools see it that do not read the parts of others.
+fn for_others(pnml: &str) -> String {
+    let mut pieces = pnml.split("<toolspecific tool=\"tailspn\"");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        text.push_str(piece.split_once("</toolspecific>").unwrap().1);
+    }
+    text
+}
+
+#[test]
+fn pnml_is_a_place_transition_net_for_others() {
+    let xml = include_str!("everything.xml");
+    let net = read(xml.as_bytes(), &ReadOptions::default()).unwrap().net;
+    let written = write_pnml(&net);
+    let read = read(for_others(&written.xml).as_bytes(), &ReadOptions::default()).unwrap();
+    assert_eq!(read.dialect, crate::formats::pipe::Dialect::Pnml2009);
+    let totals = |net: &Net| net.places().iter().map(Place::initial_total).collect::<Vec<_>>();
+    assert_eq!(totals(&read.net), totals(&net));
+    let plain = |net: &Net| {
+        let plain = net.arcs().iter().filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output));
+        plain.map(|arc| (arc.kind, arc.place, arc.transition)).collect::<Vec<_>>()
+    };
+    assert_eq!(plain(&read.net), plain(&net));
+    assert_eq!(read.net.arcs().len(), plain(&net).len());
+    assert!(!written.warnings.is_empty());
+    // all ids are names of XML, each used once
+    let in_elements = for_others(&written.xml);
+    let elements: Vec<&str> = in_elements.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let distinct: std::collections::HashSet<_> = elements.iter().collect();
+    assert_eq!(distinct.len(), elements.len(), "{elements:?}");
+    assert!(
+        elements.iter().all(|id| id.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))),
+        "{elements:?}"
+    );
 }
 
 fn text() -> impl Strategy<Value = String> {

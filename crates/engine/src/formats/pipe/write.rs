@@ -94,7 +94,7 @@ pub(super) struct Writer<'n> {
 }
 
 impl<'n> Writer<'n> {
-    fn new(net: &'n Net, options: WriteOptions, warnings: Vec<WriteWarning>) -> Self {
+    pub(super) fn new(net: &'n Net, options: WriteOptions, warnings: Vec<WriteWarning>) -> Self {
         let mut named_in_expressions = HashSet::new();
         for_each_expression(net, &mut |expr| {
             expr.for_each_leaf(&mut |leaf| {
@@ -190,7 +190,7 @@ impl<'n> Writer<'n> {
         self.xml.push_str("?>");
     }
 
-    fn check_characters(&mut self) {
+    pub(super) fn check_characters(&mut self) {
         let net = self.net;
         let ids = net.places().iter().flat_map(|p| [&p.id, &p.name]);
         let ids = ids.chain(net.transitions().iter().flat_map(|t| [&t.id, &t.name]));
@@ -213,7 +213,7 @@ impl<'n> Writer<'n> {
         }
     }
 
-    fn annotations(&mut self) {
+    pub(super) fn annotations(&mut self) {
         for annotation in self.net.annotations() {
             let (at, size) = (annotation.position, annotation.size);
             let _ = write!(
@@ -233,7 +233,7 @@ impl<'n> Writer<'n> {
         }
     }
 
-    fn parameters(&mut self) {
+    pub(super) fn parameters(&mut self) {
         for (i, parameter) in self.net.parameters().iter().enumerate() {
             let id = crate::net::ParameterId::from_index(i);
             let position = parameter.position.map(|p| ("position", point(p)));
@@ -370,7 +370,7 @@ impl<'n> Writer<'n> {
         }
     }
 
-    fn group_instruction(&mut self, group: &StateGroup) {
+    pub(super) fn group_instruction(&mut self, group: &StateGroup) {
         let mut pairs = vec![("group", group.id.clone()), ("name", group.name.clone())];
         let keys: Vec<_> = (0..group.conditions.len()).map(|i| format!("condition-{i}")).collect();
         pairs.extend(keys.iter().zip(&group.conditions).map(|(key, text)| (key.as_str(), text.clone())));

@@ -116,7 +116,7 @@ impl Writer<'_> {
     }
 
     /// The kind of node that an arc starts from, where the ids do not tell.
-    fn from(&self, arc: &Arc) -> Option<(&'static str, String)> {
+    pub(super) fn from(&self, arc: &Arc) -> Option<(&'static str, String)> {
         let ids = [&self.net.place(arc.place).id, &self.net.transition(arc.transition).id];
         let from = if arc.kind == ArcKind::Output { "transition" } else { "place" };
         ids.iter().all(|id| self.shared_ids.contains(id.as_str())).then(|| ("from", from.to_owned()))
@@ -183,7 +183,7 @@ impl Writer<'_> {
     }
 
     /// An arc that PIPE does not see.
-    fn arc_instruction(&mut self, arc: &Arc) {
+    pub(super) fn arc_instruction(&mut self, arc: &Arc) {
         let (way, kind) = match arc.kind {
             ArcKind::Input => (Way::In, "normal"),
             ArcKind::Output => (Way::Out, "normal"),
@@ -269,7 +269,7 @@ impl Writer<'_> {
         (kind != ArcKind::Inhibitor || !weights.iter().any(zero)).then_some(weights)
     }
 
-    fn exact_weights(&self, weights: &[ClassWeight]) -> (&'static str, String) {
+    pub(super) fn exact_weights(&self, weights: &[ClassWeight]) -> (&'static str, String) {
         let entries = weights.iter().map(|w| format!("{},{}", w.class, positional_text(&w.weight)));
         ("weights-by-position", entries.collect::<Vec<_>>().join(","))
     }

@@ -16,18 +16,18 @@ use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::Fault;
 
 /// Name of the nodes that stand for `<?tailspn …?>` instructions.
-pub(super) const INSTRUCTION: &str = "?tailspn";
+pub(in crate::formats) const INSTRUCTION: &str = "?tailspn";
 
 /// A text and the bytes it was written in.
 #[derive(Clone, Debug)]
-pub(super) struct Text<'t> {
-    pub(super) value: Cow<'t, str>,
-    pub(super) span: Range<usize>,
+pub(in crate::formats) struct Text<'t> {
+    pub(in crate::formats) value: Cow<'t, str>,
+    pub(in crate::formats) span: Range<usize>,
 }
 
 impl Text<'_> {
     /// The same text without surrounding blanks.
-    pub(super) fn trimmed(self) -> Self {
+    pub(in crate::formats) fn trimmed(self) -> Self {
         let lead = self.value.len() - self.value.trim_start().len();
         let tail = self.value.len() - self.value.trim_end().len();
         let whole = self.span.len() == self.value.len() && lead < self.value.len();
@@ -68,7 +68,7 @@ struct Tree<'t> {
 
 /// An element or an instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Element<'a, 't> {
+pub(in crate::formats) struct Element<'a, 't> {
     tree: &'a Tree<'t>,
     index: u32,
 }
@@ -79,17 +79,17 @@ impl<'a, 't> Element<'a, 't> {
     }
 
     /// Its name without a namespace prefix.
-    pub(super) fn name(self) -> &'a str {
+    pub(in crate::formats) fn name(self) -> &'a str {
         &self.node().name
     }
 
     /// The bytes of its start tag.
-    pub(super) fn span(self) -> Range<usize> {
+    pub(in crate::formats) fn span(self) -> Range<usize> {
         self.node().tag.clone()
     }
 
     /// The elements and instructions in it, in order.
-    pub(super) fn children(self) -> impl Iterator<Item = Element<'a, 't>> {
+    pub(in crate::formats) fn children(self) -> impl Iterator<Item = Element<'a, 't>> {
         let mut next = self.node().first_child;
         std::iter::from_fn(move || {
             let child = Element { tree: self.tree, index: next };
@@ -101,27 +101,27 @@ impl<'a, 't> Element<'a, 't> {
     }
 
     /// The first element of this name in it.
-    pub(super) fn child(self, name: &str) -> Option<Element<'a, 't>> {
+    pub(in crate::formats) fn child(self, name: &str) -> Option<Element<'a, 't>> {
         self.children().find(|c| c.name() == name)
     }
 
     /// An attribute, as written.
-    pub(super) fn attribute(self, name: &str) -> Option<Text<'t>> {
+    pub(in crate::formats) fn attribute(self, name: &str) -> Option<Text<'t>> {
         self.attributes().find(|(n, _)| *n == name).map(|(_, value)| value.clone())
     }
 
     /// All attributes, in order.
-    pub(super) fn attributes(self) -> impl Iterator<Item = (&'a str, &'a Text<'t>)> {
+    pub(in crate::formats) fn attributes(self) -> impl Iterator<Item = (&'a str, &'a Text<'t>)> {
         self.tree.attributes[self.node().attributes.clone()].iter().map(|a| (&*a.name, &a.value))
     }
 
     /// The text directly in it.
-    pub(super) fn text(self) -> Option<Text<'t>> {
+    pub(in crate::formats) fn text(self) -> Option<Text<'t>> {
         self.node().text.clone()
     }
 
     /// The trimmed text of `<value>` or `<text>` in it; an empty one where that element is empty.
-    pub(super) fn value(self) -> Option<Text<'t>> {
+    pub(in crate::formats) fn value(self) -> Option<Text<'t>> {
         let value = self.child("value").or_else(|| self.child("text"))?;
         let empty = || Text { value: Cow::Borrowed(""), span: value.span() };
         // Jarp puts a <value> into a <text>
@@ -130,15 +130,27 @@ impl<'a, 't> Element<'a, 't> {
     }
 
     /// The value of the child `name`, where there is one.
-    pub(super) fn child_value(self, name: &str) -> Option<Text<'t>> {
+    pub(in crate::formats) fn child_value(self, name: &str) -> Option<Text<'t>> {
         self.child(name)?.value()
     }
 }
 
+/// Which elements of a kind of file are opened and closed rather than handed over whole.
+#[derive(Debug)]
+pub(in crate::formats) struct Outline {
+    /// The root element.
+    pub(in crate::formats) root: &'static str,
+    /// The elements in it, and in each other.
+    pub(in crate::formats) containers: &'static [&'static str],
+}
+
+/// PNML, and PIPE's XML.
+pub(in crate::formats) const PNML: Outline = Outline { root: "pnml", containers: &["net", "page", "module"] };
+
 /// What a file holds, in its order.
 #[derive(Debug)]
-pub(super) enum Item<'a, 't> {
-    /// `<pnml>`, `<net>`, `<page>` or `<module>` begins.
+pub(in crate::formats) enum Item<'a, 't> {
+    /// The root or another container begins.
     Open(Element<'a, 't>),
     /// The last of them ends.
     Close,
@@ -154,14 +166,16 @@ type Stop = (Range<usize>, Fault);
 /// # Errors
 ///
 /// The first thing that is not well-formed or beyond a limit.
-pub(super) fn stream<'t>(
+pub(in crate::formats) fn stream<'t>(
     text: &'t str,
+    outline: &Outline,
     options: &ReadOptions,
     visit: &mut impl FnMut(Item<'_, 't>),
 ) -> Result<(), Stop> {
     check_characters(text)?;
     let mut streamer = Streamer {
         text,
+        outline,
         options,
         tree: Tree::default(),
         part: Vec::new(),
@@ -225,6 +239,7 @@ fn position(at: u64) -> usize {
 
 struct Streamer<'o, 't> {
     text: &'t str,
+    outline: &'o Outline,
     options: &'o ReadOptions,
     tree: Tree<'t>,
     /// Open elements of the part.
@@ -248,7 +263,7 @@ impl<'t> Streamer<'_, 't> {
         let local = name.rsplit(':').next().unwrap_or(name);
         self.check(local, &span)?;
         let container = self.containers == self.open.len()
-            && (self.open.is_empty() || matches!(local, "net" | "page" | "module"))
+            && (self.open.is_empty() || self.outline.containers.contains(&local))
             && local != INSTRUCTION;
         if self.part.is_empty() {
             self.tree.nodes.clear();
@@ -292,7 +307,7 @@ impl<'t> Streamer<'_, 't> {
             if self.root_closed {
                 return stop(Fault::Malformed { reason: "a second root element".to_owned() });
             }
-            if local != "pnml" {
+            if local != self.outline.root {
                 return stop(Fault::WrongRoot { found: local.to_owned() });
             }
         }
@@ -418,7 +433,7 @@ mod tests {
 
     fn outline(text: &str) -> Result<Vec<String>, Stop> {
         let mut lines = Vec::new();
-        stream(text, &ReadOptions::default(), &mut |item| {
+        stream(text, &PNML, &ReadOptions::default(), &mut |item| {
             lines.push(match item {
                 Item::Open(e) => format!("open {}", e.name()),
                 Item::Close => "close".to_owned(),

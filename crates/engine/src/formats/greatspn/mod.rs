@@ -1,0 +1,45 @@
+//! The nets of GreatSPN: projects of its editor (`.PNPRO`), read and written, and the older pair of `.net` and `.def`, read.
+//!
+//! # What is read
+//!
+//! | in the project | becomes |
+//! |---|---|
+//! | `constant`, `template` | a rate parameter, or a number where it shapes the net (see below) |
+//! | `place`: `marking` | tokens; a place of type `CONTINUOUS` or with a `domain` is refused |
+//! | `transition` of type `EXP`: `delay` | an exponential delay with this rate |
+//! | `nservers` | servers; infinitely many where it is missing |
+//! | type `IMM`: `weight`, `priority` | an immediate transition; 1 and 1 where they are missing |
+//! | type `GEN`: `I[d]`, `Uniform[a, b]`, `Erlang[rate, k]` | a delay law; others are refused |
+//! | `arc`: `kind`, `mult`, `point` | an input, output or inhibitor arc |
+//! | `text-box` | an annotation |
+//! | `measures` | a warning that says how to ask for them |
+//! | guards, colours, fluid parts, type `CONT` | the file is refused |
+//!
+//! A constant that a marking, an arc weight, a number of servers, a priority or a delay law uses, directly or through other
+//! constants, is a number in the net, since a change after reading could not reach them. All others are rate parameters.
+//! [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants) replaces the value of either kind. A template takes its
+//! value from there, from the assignments of a measure, or from the last one that the editor kept.
+//!
+//! A rate that counts tokens is the rate of all servers together, as in GreatSPN's own solvers. One unit of GreatSPN's
+//! drawing is 16 pixels.
+
+mod assemble;
+mod constants;
+mod expression;
+mod measures;
+mod netdef;
+mod pnpro;
+mod raw;
+mod words;
+mod write;
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod roundtrip;
+#[cfg(test)]
+mod samples;
+
+pub use netdef::read as read_net;
+pub use pnpro::read as read_project;
+pub use write::{CannotWrite, write};

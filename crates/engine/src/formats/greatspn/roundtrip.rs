@@ -1,0 +1,127 @@
+//! What is written is read back as the same net, or with a warning as one that means the same.
+
+use proptest::prelude::*;
+
+use crate::formats::greatspn::{read_project, write};
+use crate::formats::pipe::{Loss, ReadOptions};
+use crate::net::expr::Expr;
+use crate::net::{Delay, Law, Memory, Net, NetBuilder, Servers, Timing, differences};
+
+fn back(net: &Net) -> Net {
+    let written = write(net).unwrap();
+    let read = read_project(written.xml.as_bytes(), &ReadOptions::default());
+    read.unwrap_or_else(|error| panic!("{error}\n{}", written.xml)).net
+}
+
+fn timed(delay: Delay, servers: Servers) -> Timing {
+    Timing::Timed { delay, servers, memory: Memory::Enabling }
+}
+
+/// Texts of rates and weights over the places `p0`, `p1` and the parameters `a`, `b`.
+const RATES: [&str; 12] = [
+    "2",
+    "0",
+    "1e-7",
+    "0.1 + a",
+    "a / b",
+    "-a + b * 2",
+    "a - (b - 3)",
+    "a * #(p0)",
+    "if(#(p0) > 1 && !(#(p1) == 0), 0.5, max(a, #(p1)))",
+    "min(#(p0), 3) * floor(#(p1) / 2)",
+    "sqrt(abs(a - b)) + pow(2, #(p1))",
+    "if(#(p0) >= 1 || #(p1) != 2, 1, 1.5e10)",
+];
+
+proptest! {
+    #[test]
+    fn nets_of_its_kind_are_read_back(
+        tokens in prop::collection::vec(0..5_u32, 2),
+        transitions in prop::collection::vec((0..6_u8, prop::sample::select(&RATES[..]), 1..4_u32), 1..5),
+        arcs in prop::collection::btree_set((0..3_u8, 0..2_usize, 0..5_usize), 0..9),
+        weights in prop::collection::vec(1..4_u32, 9),
+        values in (0.01..100.0_f64, 0.01..100.0_f64),
+    ) {
+        let mut b = NetBuilder::new("net");
+        let places: Vec<_> = tokens.iter().enumerate().map(|(i, tokens)| b.place(format!("p{i}"), *tokens)).collect();
+        b.parameter("a", values.0);
+        b.parameter("b", values.1);
+        let mut ids = Vec::new();
+        for (i, (kind, rate, number)) in transitions.iter().enumerate() {
+            let expr = b.expression(rate).unwrap();
+            let marking = rate.contains('#');
+            let servers = match number {
+                1 => Servers::Single,
+                2 => Servers::Infinite,
+                other => Servers::Limited(*other),
+            };
+            let timing = match kind {
+                0 | 1 => timed(Delay::Exponential { rate: expr }, if marking { Servers::Single } else { servers }),
+                2 => Timing::Immediate { weight: expr, priority: *number },
+                3 => Timing::general(Law::Deterministic { delay: values.0 }),
+                4 => Timing::general(Law::Uniform { low: values.0, high: values.0 + values.1 }),
+                _ => Timing::general(Law::Erlang { stages: *number, mean: 2.0 }),
+            };
+            ids.push(b.transition(format!("t{i}"), timing));
+        }
+        for ((kind, place, transition), weight) in arcs.into_iter().zip(weights) {
+            let (place, transition) = (places[place], ids[transition % ids.len()]);
+            let weight = Expr::Number(f64::from(weight));
+            match kind {
+                0 => b.input(place, transition, weight),
+                1 => b.output(transition, place, weight),
+                _ => b.inhibitor(place, transition, weight),
+            };
+        }
+        let Ok(net) = b.build() else { return Ok(()) };
+        prop_assert_eq!(differences(&back(&net), &net), vec![]);
+    }
+}
+
+#[test]
+fn names_become_words_that_are_used_once() {
+    let mut b = NetBuilder::new("");
+    let place = b.place("map 1", 1);
+    b.place("map_1", 2);
+    let t = b.transition("map_1", Timing::exponential(1.0));
+    b.transition("If", Timing::exponential(1.0));
+    b.input(place, t, 1.0);
+    let net = b.build().unwrap();
+    let written = write(&net).unwrap();
+    assert_eq!(written.warnings.iter().filter(|w| w.loss == Loss::Name).count(), 4);
+    let read = back(&net);
+    let ids: Vec<_> = read.places().iter().map(|p| (p.id.as_str(), p.initial[0])).collect();
+    assert_eq!(ids, [("map_1", 1), ("map_1_2", 2)]);
+    assert_eq!(read.transitions().iter().map(|t| t.id.as_str()).collect::<Vec<_>>(), ["map_1_3", "If_2"]);
+}
+
+#[test]
+fn what_has_no_counterpart_is_named() {
+    let mut b = NetBuilder::new("");
+    let law = |law| timed(Delay::General(law), Servers::Single);
+    b.place("p", 1);
+    b.transition("w", law(Law::Weibull { shape: 2.0, scale: 1.0 }));
+    b.transition("d", timed(Delay::General(Law::Deterministic { delay: 1.0 }), Servers::Infinite));
+    let rate = b.expression("atan2(1, 2)").unwrap();
+    b.transition("r", timed(Delay::Exponential { rate }, Servers::Single));
+    let refused = write(&b.build().unwrap()).unwrap_err();
+    assert_eq!(refused.reasons.len(), 3, "{refused}");
+    assert!(
+        refused.reasons[2].contains("the rate of transition `r` has no counterpart in GreatSPN: the function `atan2`")
+    );
+}
+
+#[test]
+fn capacities_become_inhibitor_arcs() {
+    let mut b = NetBuilder::new("");
+    let p = b.place("p", 0);
+    b.place_mut(p).capacity = Some(5);
+    let t = b.transition("t", Timing::exponential(1.0));
+    b.input(p, t, 1.0);
+    b.output(t, p, 3.0);
+    let net = b.build().unwrap();
+    let read = back(&net);
+    // 5 hold 3 more after 1 is taken as long as there are at most 3
+    let inhibitor = read.arcs().iter().find(|arc| arc.kind == crate::net::ArcKind::Inhibitor).unwrap();
+    assert_eq!(inhibitor.weights[0].weight.as_number(), Some(4.0));
+}

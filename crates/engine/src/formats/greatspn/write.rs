@@ -1,0 +1,409 @@
+//! Writing a project of GreatSPN's editor, which Storm reads as well.
+//!
+//! What the format cannot say is written in a way that means the same, with a warning; a net for which there is no such way
+//! is not written.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+use crate::formats::greatspn::pnpro::{NO_BORDER, UNIT};
+use crate::formats::greatspn::words::{Words, number};
+use crate::formats::layout::Layout;
+use crate::formats::pipe::escape::{attribute, content};
+use crate::formats::pipe::{Loss, WriteWarning, Written};
+use crate::net::expr::{BinaryOp, Expr, Function, Leaf};
+use crate::net::{
+    ArcKind, Delay, Law, Memory, Net, PartRef, PathPoint, PlaceId, Point, Servers, Timing, Transition, TransitionId,
+};
+
+/// Why a net is not written: everything that has no counterpart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CannotWrite {
+    /// What has none, one line each.
+    pub reasons: Vec<String>,
+}
+
+impl fmt::Display for CannotWrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reasons.join("\n"))
+    }
+}
+
+impl std::error::Error for CannotWrite {}
+
+/// Writes a net as a project with one net.
+///
+/// ```
+/// use tailspn_engine::formats::greatspn::{read_project, write};
+/// use tailspn_engine::net::{NetBuilder, Timing, differences};
+///
+/// let mut b = NetBuilder::new("a queue");
+/// let queue = b.place("queue", 2);
+/// let serve = b.transition("serve", Timing::exponential(3.0));
+/// b.input(queue, serve, 1.0);
+/// let net = b.build().unwrap();
+/// let back = read_project(write(&net).unwrap().xml.as_bytes(), &Default::default()).unwrap().net;
+/// assert_eq!(differences(&net, &back), []);
+/// ```
+///
+/// # Errors
+///
+/// Everything in the net that GreatSPN has no counterpart for: several token classes, delay laws and functions that it lacks.
+pub fn write(net: &Net) -> Result<Written, CannotWrite> {
+    let (words, layout) = (Words::of(net), Layout::of(net));
+    let mut writer = Writer { net, words, layout, xml: String::new(), warnings: Vec::new(), reasons: Vec::new() };
+    writer.all();
+    let Writer { xml, warnings, reasons, .. } = writer;
+    if reasons.is_empty() { Ok(Written { xml, warnings }) } else { Err(CannotWrite { reasons }) }
+}
+
+/// What GreatSPN has at most one arc of: place, transition and way.
+type Slot = (PlaceId, TransitionId, Way);
+
+/// Which way an arc leads, by the word of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    Input,
+    Output,
+    Inhibitor,
+}
+
+struct Writer<'n> {
+    net: &'n Net,
+    words: Words<'n>,
+    layout: Layout,
+    xml: String,
+    warnings: Vec<WriteWarning>,
+    reasons: Vec<String>,
+}
+
+impl Writer<'_> {
+    fn all(&mut self) {
+        let net = self.net;
+        if net.classes().len() > 1 {
+            self.reasons.push("an uncoloured net of GreatSPN has one kind of token; this one has several".to_owned());
+        }
+        let name = attribute(if net.name().is_empty() { "net" } else { net.name() });
+        let _ = write!(
+            self.xml,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<project name=\"{name}\" version=\"121\">\n  \
+             <gspn name=\"{name}\">\n    <nodes>\n"
+        );
+        for i in 0..net.parameters().len() {
+            self.parameter(i);
+        }
+        for i in 0..net.places().len() {
+            self.place(PlaceId::from_index(i));
+        }
+        for i in 0..net.transitions().len() {
+            self.transition(TransitionId::from_index(i));
+        }
+        self.annotations();
+        self.xml.push_str("    </nodes>\n    <edges>\n");
+        self.arcs();
+        self.xml.push_str("    </edges>\n  </gspn>\n</project>\n");
+        if !net.state_groups().is_empty() {
+            let message = "state groups have no counterpart and are left out".to_owned();
+            self.warnings.push(WriteWarning { loss: Loss::Group, part: None, message });
+        }
+    }
+
+    fn warn(&mut self, loss: Loss, part: PartRef, message: String) {
+        self.warnings.push(WriteWarning { loss, part: Some(part), message });
+    }
+
+    /// Warns of a part that gets another name.
+    fn check_name(&mut self, part: PartRef, id: &str, name: &str, label: &str) {
+        if id != name {
+            self.warn(Loss::Name, part, format!("`{id}` is written as `{name}`: names are of letters, digits and `_`"));
+        } else if label != id {
+            self.warn(Loss::Name, part, format!("`{id}` is shown by its id, not as `{label}`"));
+        }
+    }
+
+    /// The text of an expression; what has no word is a reason not to write.
+    fn text(&mut self, what: &str, expr: &Expr, whole: bool) -> String {
+        match self.words.text(expr, whole) {
+            Ok(text) => attribute(&text),
+            Err(lacking) => {
+                self.reasons.push(format!("{what} has no counterpart in GreatSPN: {lacking}"));
+                String::new()
+            }
+        }
+    }
+
+    fn parameter(&mut self, index: usize) {
+        let parameter = &self.net.parameters()[index];
+        let part = PartRef::Parameter(crate::net::ParameterId::from_index(index));
+        if !self.words.is_constant(index) {
+            let message = format!(
+                "rate parameter `{}` is not constant; its value is written out where it is used",
+                parameter.name
+            );
+            self.warn(Loss::Parameter, part, message);
+            return;
+        }
+        let name = self.words.parameter(index).to_owned();
+        self.check_name(part, &parameter.name, &name, &parameter.name);
+        let value = self.text(&format!("rate parameter `{}`", parameter.name), &parameter.value, false);
+        let at = coordinates(parameter.position.unwrap_or_default());
+        let _ = writeln!(self.xml, "      <constant consttype=\"REAL\" name=\"{name}\" value=\"{value}\" {at}/>");
+    }
+
+    fn place(&mut self, id: PlaceId) {
+        let place = self.net.place(id);
+        let name = self.words.places[id.index()].clone();
+        self.check_name(PartRef::Place(id), &place.id, &name, place.label());
+        let tokens = place.initial_total();
+        let marking = if tokens > 0 { format!(" marking=\"{tokens}\"") } else { String::new() };
+        let label = label(place.label_offset);
+        let at = coordinates(self.layout.place(id));
+        let _ = writeln!(self.xml, "      <place{label}{marking} name=\"{name}\" {at}/>");
+    }
+
+    fn transition(&mut self, id: TransitionId) {
+        let transition = self.net.transition(id);
+        let name = self.words.transitions[id.index()].clone();
+        self.check_name(PartRef::Transition(id), &transition.id, &name, transition.label());
+        let timing = self.timing(id, transition);
+        let rotation = match transition.orientation {
+            0 => String::new(),
+            degrees => format!(" rotation=\"{:?}\"", f64::from(degrees).to_radians()),
+        };
+        let label = label(transition.label_offset);
+        let at = coordinates(self.layout.transition(id));
+        let _ = writeln!(self.xml, "      <transition{timing}{label} name=\"{name}\"{rotation} {at}/>");
+    }
+
+    /// The attributes that say when a transition fires.
+    fn timing(&mut self, id: TransitionId, transition: &Transition) -> String {
+        let name = &transition.id;
+        match &transition.timing {
+            Timing::Immediate { weight, priority } => {
+                let weight = self.text(&format!("the weight of transition `{name}`"), weight, false);
+                format!(" type=\"IMM\" priority=\"{priority}\" weight=\"{weight}\"")
+            }
+            Timing::Timed { delay: Delay::Exponential { rate }, servers, .. } => {
+                let (rate, servers) = self.served(id, rate, *servers);
+                let rate = self.text(&format!("the rate of transition `{name}`"), &rate, false);
+                format!(" type=\"EXP\" delay=\"{rate}\" nservers=\"{servers}\"")
+            }
+            Timing::Timed { delay: Delay::General(law), servers, memory } => {
+                if *memory == Memory::Age {
+                    let message = format!("transition `{name}` has an age memory, which GreatSPN does not have");
+                    self.warn(Loss::Memory, PartRef::Transition(id), message);
+                }
+                let single = matches!(servers, Servers::Single | Servers::Limited(1));
+                let density = density(law).filter(|_| single);
+                if density.is_none() {
+                    let several = if single { "" } else { " with several servers" };
+                    self.reasons.push(format!("transition `{name}` has a delay{several} that GreatSPN lacks: {law:?}"));
+                }
+                format!(" type=\"GEN\" delay=\"{}\"", density.unwrap_or_default())
+            }
+        }
+    }
+
+    /// Rate and number of servers; a rate that counts tokens is that of all servers together.
+    fn served(&mut self, id: TransitionId, rate: &Expr, servers: Servers) -> (Expr, String) {
+        let most = match servers {
+            Servers::Single | Servers::Limited(1) => return (rate.clone(), "1".to_owned()),
+            Servers::Infinite => None,
+            Servers::Limited(most) => Some(most),
+        };
+        if !self.counts_tokens(rate) {
+            return (rate.clone(), most.map_or_else(|| "Infinite".to_owned(), |most| most.to_string()));
+        }
+        let name = &self.net.transition(id).id;
+        let mut places = Vec::new();
+        let mut terms: Vec<Expr> = most.map(|most| Expr::Number(f64::from(most))).into_iter().collect();
+        for arc in self.net.arcs().iter().filter(|arc| arc.transition == id) {
+            if matches!(arc.kind, ArcKind::Output | ArcKind::Inhibitor) {
+                continue;
+            }
+            let weight = arc.weights.first().and_then(|weight| weight.weight.as_number());
+            let parallel = places.contains(&arc.place);
+            places.push(arc.place);
+            let Some(weight) = weight.filter(|weight| *weight > 0.0 && !parallel) else {
+                self.reasons.push(format!(
+                    "transition `{name}` has several servers, and an expression cannot say how many are busy"
+                ));
+                continue;
+            };
+            let tokens = Expr::Leaf(Leaf::Tokens(arc.place, None));
+            let share = Expr::Binary(BinaryOp::Divide, Box::new(tokens), Box::new(Expr::Number(weight)));
+            terms.push(Expr::Call(Function::Floor, vec![share]));
+        }
+        let degree = terms.into_iter().reduce(|a, b| Expr::Call(Function::Min, vec![a, b]));
+        let message = format!(
+            "the rate of transition `{name}` counts tokens and is that of one server; GreatSPN gets the rate of all of them"
+        );
+        self.warn(Loss::Servers, PartRef::Transition(id), message);
+        let degree = degree.unwrap_or(Expr::Number(1.0));
+        (Expr::Binary(BinaryOp::Multiply, Box::new(rate.clone()), Box::new(degree)), "1".to_owned())
+    }
+
+    /// Whether an expression depends on the marking, by itself or through rate parameters.
+    fn counts_tokens(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        expr.for_each_leaf(&mut |leaf| {
+            found |= match leaf {
+                Leaf::Tokens(..) => true,
+                Leaf::Parameter(id) => !self.words.is_constant(id.index()),
+                Leaf::Capacity(_) => false,
+            };
+        });
+        found
+    }
+
+    fn annotations(&mut self) {
+        for (i, annotation) in self.net.annotations().iter().enumerate() {
+            let border = if annotation.border { "#000000" } else { NO_BORDER };
+            let (width, height) = (annotation.size.x / UNIT, annotation.size.y / UNIT);
+            let _ = writeln!(
+                self.xml,
+                "      <text-box bold=\"false\" border-color=\"{border}\" fill-color=\"#ffffff\" height=\"{height:?}\" \
+                 name=\"__textBox{i}\" shape=\"RECTANGLE\" text-color=\"#000000\" width=\"{width:?}\" {}>{}</text-box>",
+                coordinates(annotation.position),
+                content(&annotation.text)
+            );
+        }
+    }
+
+    fn arcs(&mut self) {
+        let mut slots: BTreeMap<Slot, (Expr, Vec<PathPoint>)> = BTreeMap::new();
+        let mut order: Vec<Slot> = Vec::new();
+        let mut add = |slot: Slot, weight: Expr, path: &[PathPoint]| match slots.remove(&slot) {
+            None => {
+                order.push(slot);
+                slots.insert(slot, (weight, path.to_vec()));
+            }
+            Some((sum, path)) => {
+                slots.insert(slot, (combined(slot.2, sum, weight), path));
+            }
+        };
+        for (i, arc) in self.net.arcs().iter().enumerate() {
+            let weight = arc.weights.first().map_or(Expr::Number(0.0), |weight| weight.weight.clone());
+            let ways: &[Way] = match arc.kind {
+                ArcKind::Input => &[Way::Input],
+                ArcKind::Output => &[Way::Output],
+                ArcKind::Inhibitor => &[Way::Inhibitor],
+                ArcKind::Test => &[Way::Input, Way::Output],
+            };
+            if ways.len() > 1 {
+                let message = format!("test arc `{}` becomes a pair of arcs, which take and give back", arc.id);
+                self.warnings.push(WriteWarning { loss: Loss::TestArc, part: Some(PartRef::Arc(i)), message });
+            }
+            for way in ways {
+                add((arc.place, arc.transition, *way), weight.clone(), if ways.len() > 1 { &[] } else { &arc.path });
+            }
+        }
+        for (slot, weight) in self.capacities(&order, &slots) {
+            match slots.remove(&slot) {
+                None => {
+                    order.push(slot);
+                    slots.insert(slot, (weight, Vec::new()));
+                }
+                Some((sum, path)) => {
+                    slots.insert(slot, (combined(slot.2, sum, weight), path));
+                }
+            }
+        }
+        for slot in order {
+            if let Some((weight, path)) = slots.remove(&slot) {
+                self.arc(slot, &weight, &path);
+            }
+        }
+    }
+
+    /// Inhibitor arcs that mean the same as the capacities of places.
+    fn capacities(&mut self, order: &[Slot], slots: &BTreeMap<Slot, (Expr, Vec<PathPoint>)>) -> Vec<(Slot, Expr)> {
+        let mut arcs = Vec::new();
+        for (place, transition, way) in order.iter().copied().filter(|slot| slot.2 == Way::Output) {
+            let Some(capacity) = self.net.place(place).capacity else { continue };
+            let weight = |way| slots.get(&(place, transition, way)).map_or(Some(0.0), |(weight, _)| weight.as_number());
+            let (Some(takes), Some(puts)) = (weight(Way::Input), weight(way)) else {
+                let id = &self.net.place(place).id;
+                self.reasons.push(format!("the capacity of place `{id}` bounds an arc whose weight is an expression"));
+                continue;
+            };
+            let full = f64::from(capacity) - (puts - takes) + 1.0;
+            if puts > takes && full < 1.0 {
+                let id = &self.net.transition(transition).id;
+                self.reasons.push(format!("transition `{id}` puts more tokens than the capacity of a place allows"));
+            } else if puts > takes {
+                arcs.push(((place, transition, Way::Inhibitor), Expr::Number(full)));
+            }
+        }
+        for (i, place) in self.net.places().iter().enumerate().filter(|(_, place)| place.capacity.is_some()) {
+            let message =
+                format!("the capacity of place `{}` is written as inhibitor arcs that mean the same", place.id);
+            self.warnings.push(WriteWarning {
+                loss: Loss::Capacity,
+                part: Some(PartRef::Place(PlaceId::from_index(i))),
+                message,
+            });
+        }
+        arcs
+    }
+
+    fn arc(&mut self, (place, transition, way): Slot, weight: &Expr, path: &[PathPoint]) {
+        let ends = (self.words.places[place.index()].clone(), self.words.transitions[transition.index()].clone());
+        let (kind, tail, head) = match way {
+            Way::Input => ("INPUT", ends.0, ends.1),
+            Way::Output => ("OUTPUT", ends.1, ends.0),
+            Way::Inhibitor => ("INHIBITOR", ends.0, ends.1),
+        };
+        let weight = self.text(&format!("the weight of arc `{tail} to {head}`"), weight, true);
+        let weight = if weight == "1" { String::new() } else { format!(" mult=\"{weight}\"") };
+        let _ = write!(self.xml, "      <arc head=\"{head}\" kind=\"{kind}\"{weight} tail=\"{tail}\"");
+        if path.len() < 3 {
+            self.xml.push_str("/>\n");
+            return;
+        }
+        self.xml.push_str(">\n");
+        for bend in &path[1..path.len() - 1] {
+            let _ = writeln!(self.xml, "        <point {}/>", coordinates(bend.point));
+        }
+        self.xml.push_str("      </arc>\n");
+    }
+}
+
+/// The density of a law that GreatSPN has.
+fn density(law: &Law) -> Option<String> {
+    match law {
+        Law::Deterministic { delay } => Some(format!("I[{}]", number(*delay, false))),
+        Law::Uniform { low, high } => Some(format!("Uniform[{}, {}]", number(*low, false), number(*high, false))),
+        Law::Erlang { stages, mean } => {
+            let stages = f64::from(*stages);
+            let rate = stages / mean;
+            // of the neighbours, the rate from which the very mean is read back
+            let near = [rate, rate.next_up(), rate.next_down()];
+            let rate = near.into_iter().find(|rate| (stages / rate).to_bits() == mean.to_bits()).unwrap_or(rate);
+            Some(format!("Erlang[{}, {}]", number(rate, false), number(stages, true)))
+        }
+        _ => None,
+    }
+}
+
+/// Weight of two parallel arcs together: ordinary ones add up, of inhibitor arcs the smaller one decides.
+fn combined(way: Way, a: Expr, b: Expr) -> Expr {
+    match (way, a.as_number(), b.as_number()) {
+        (Way::Inhibitor, Some(x), Some(y)) => Expr::Number(x.min(y)),
+        (Way::Inhibitor, ..) => Expr::Call(Function::Min, vec![a, b]),
+        (_, Some(x), Some(y)) => Expr::Number(x + y),
+        _ => Expr::Binary(BinaryOp::Add, Box::new(a), Box::new(b)),
+    }
+}
+
+fn coordinates(point: Point) -> String {
+    format!("x=\"{:?}\" y=\"{:?}\"", point.x / UNIT, point.y / UNIT)
+}
+
+/// Where the name is drawn, if that is said.
+fn label(offset: Point) -> String {
+    if offset == Point::default() {
+        return String::new();
+    }
+    format!(" label-x=\"{:?}\" label-y=\"{:?}\"", offset.x / UNIT, offset.y / UNIT)
+}

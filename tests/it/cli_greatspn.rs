@@ -1,0 +1,75 @@
+//! Nets of GreatSPN on the command line, held to the values that other tools found for them.
+
+use serde_json::Value;
+
+use crate::cli::{data, shown};
+use crate::shared::shared;
+
+/// The JSON of a run that must succeed.
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&data(&[args, &["--json", "--quiet"]].concat())).unwrap()
+}
+
+fn mean(found: &Value) -> f64 {
+    found["passage"]["mean_s"].as_f64().unwrap_or_else(|| panic!("no mean: {}", found["passage"]))
+}
+
+fn assert_close(value: f64, reference: f64) {
+    assert!((value / reference - 1.0).abs() < 1e-6, "{value}, not {reference}");
+}
+
+/// Reference: QCOMP's index.json, by Storm with exact arithmetic.
+#[test]
+fn philosophers_have_the_states_and_the_time_that_storm_found() {
+    let Some(folder) = shared("data/qcomp/ctmc/philosophers") else { return };
+    let net = folder.join("philosophers.4.PNPRO").to_string_lossy().into_owned();
+    let found = json(&["solve", &net, "--no-fold", "--until", "dead"]);
+    assert_eq!(found["state_space"]["tangible"], 34);
+    assert_close(mean(&found), 550.0 / 101.0);
+}
+
+/// Reference: QCOMP's index.json, by Storm with exact arithmetic.
+#[test]
+fn readers_and_writers_take_the_time_that_storm_found() {
+    let Some(folder) = shared("data/qcomp/ma/readers-writers") else { return };
+    let net = folder.join("readers-writers.pnpro").to_string_lossy().into_owned();
+    let until = "#(p_r) + #(p_w) + #(p_lan_r) + #(p_lan_w) > 4";
+    let found = json(&["solve", &net, "--param", "K=5", "--until", until]);
+    assert_close(mean(&found), 263.029_599_677_816_4);
+    let refused = shown(&["check", &net]);
+    assert!(refused.starts_with("exit 3") && refused.contains("--param K=VALUE"), "{refused}");
+}
+
+#[test]
+fn converted_nets_have_the_same_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let own = "models/textbook/forkjoin_retry.xml";
+    let reference = mean(&json(&["solve", own]));
+    for name in ["net.PNPRO", "net.pnml"] {
+        data(&["convert", own, &path(name)]);
+        assert_close(mean(&json(&["solve", &path(name)])), reference);
+        // and back again
+        data(&["convert", &path(name), &path("back.xml"), "--force"]);
+        assert_close(mean(&json(&["solve", &path("back.xml")])), reference);
+    }
+    std::fs::write(
+        path("pair.net"),
+        "|0|\n|\nf 0 1 1 1 0 0 0\nP 1 1 1 1 1 0\nk 4 1 1 0\nT -5.1e+02 1 0 1 0 1 1 1 1 1 1 0\n1 1 0 0\n0\n0\n",
+    )
+    .unwrap();
+    std::fs::write(path("pair.def"), "|1\nk * #P\n|256\n%\n|\n").unwrap();
+    assert_close(mean(&json(&["solve", &path("pair.net")])), 0.25);
+    assert_close(mean(&json(&["solve", &path("pair.net"), "--param", "k=8"])), 0.125);
+}
+
+#[test]
+fn a_net_of_a_project_is_chosen_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("two.PNPRO").to_string_lossy().into_owned();
+    let net = |name: &str| format!("<gspn name=\"{name}\"><nodes><place name=\"p\"/></nodes><edges/></gspn>");
+    std::fs::write(&path, format!("<project name=\"two\" version=\"121\">{}{}</project>", net("a"), net("b"))).unwrap();
+    let refused = shown(&["check", &path]);
+    assert!(refused.contains("`a`, `b`") && refused.contains("--net NAME"), "{refused}");
+    assert_eq!(json(&["check", &path, "--net", "b"])["name"], "b");
+}
