@@ -41,7 +41,7 @@ fn as_pipe_loads(loaded: &Loaded, args: &NetArgs) -> Net {
     let question: fn(&mut ReadOptions) -> &mut Reading = |options| &mut options.instructions;
     let without = ReadAs { question: Some(question), reading: Reading::Pipe43 };
     let read_as = args.read_as.iter().copied().chain([without]).collect();
-    let again = NetArgs { net: args.net.clone(), read_as, param: args.param.clone() };
+    let again = NetArgs { net: args.net.clone(), read_as, param: args.param.clone(), constant: args.constant.clone() };
     let read = if args.net.as_os_str() == "-" { None } else { read_net(&again).ok() };
     read.map_or_else(|| loaded.net.clone(), |read| read.net)
 }
@@ -165,7 +165,12 @@ fn trial(program: &Program) -> (String, bool) {
 
 /// Returns what is different in the net of another file, which is read in the same way.
 fn against(net: &Net, args: &NetArgs, other: &Path) -> Result<Vec<DifferenceRow>, Failure> {
-    let args = NetArgs { net: other.to_owned(), read_as: args.read_as.clone(), param: Vec::new() };
+    let args = NetArgs {
+        net: other.to_owned(),
+        read_as: args.read_as.clone(),
+        param: Vec::new(),
+        constant: args.constant.clone(),
+    };
     let other = read_net(&args)?.net;
     let rows = differences(net, &other).into_iter().map(|found| DifferenceRow {
         part: found.part.word().into(),

@@ -49,7 +49,7 @@ pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
 pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     let bytes = read_bytes(&args.net)?;
     let name = if args.net.as_os_str() == "-" { "standard input".into() } else { args.net.display().to_string() };
-    let options = read_options(&args.read_as);
+    let options = ReadOptions { constants: args.constant.clone(), ..read_options(&args.read_as) };
     let text = pipe::decode(&bytes).unwrap_or_default();
     let source = Source::new(name, text.as_ref());
     let read = read_net_bytes(&bytes, &options).map_err(|error| refused_net(&bytes, &source, &error))?;

@@ -12,7 +12,7 @@ use crate::cli::values;
 /// A net to read.
 #[derive(Debug, Args)]
 pub(crate) struct NetArgs {
-    /// PIPE XML of any version, or PNML; `-` is standard input
+    /// PIPE XML of any version, PNML or JANI; `-` is standard input
     pub(crate) net: std::path::PathBuf,
     /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree: `sensible` (what the file most likely means), `pipe4` or
     /// `pipe5`; may be repeated
@@ -24,6 +24,9 @@ pub(crate) struct NetArgs {
     /// Replace the value of a rate parameter; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment, help_heading = "Reading the net")]
     pub(crate) param: Vec<(String, f64)>,
+    /// Value of a constant of a JANI model; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment, help_heading = "Reading the net")]
+    pub(crate) constant: Vec<(String, f64)>,
 }
 
 /// Output of results.

@@ -1,10 +1,12 @@
-//! Reading and writing nets: PIPE XML and PNML in, PIPE XML, Graphviz DOT and SVG out.
+//! Reading and writing nets: PIPE XML, PNML and JANI in, PIPE XML, Graphviz DOT and SVG out.
 //!
 //! [`read_file`] tells the dialects of PIPE and its relatives apart by what is in the file; [`pipe`] is the page about
 //! them. Writers return text and what it cannot say. Nothing is printed, and a file that exists is replaced only by a
 //! complete one.
 
 pub mod dot;
+#[cfg(feature = "jani")]
+pub mod jani;
 pub mod pipe;
 pub mod svg;
 
@@ -27,6 +29,9 @@ pub enum Format {
     Pipe,
     /// PNML of ISO/IEC 15909-2; read only.
     Pnml,
+    /// JANI of model checkers.
+    #[cfg(feature = "jani")]
+    Jani,
     /// Graphviz DOT; written only.
     Dot,
     /// A picture; written only.
@@ -45,6 +50,8 @@ impl Format {
         let text = text.trim_start();
         if text.contains("<pnml") || text.contains(":pnml") {
             Some(if text.contains("pnml.org/version-2009") { Self::Pnml } else { Self::Pipe })
+        } else if cfg!(feature = "jani") && text.starts_with('{') {
+            Self::of_json(text)
         } else if text.contains("<svg") {
             Some(Self::Svg)
         } else if ["digraph", "graph", "strict"].iter().any(|word| text.starts_with(word)) {
@@ -54,12 +61,25 @@ impl Format {
         }
     }
 
+    /// The format of a text in JSON.
+    #[cfg(feature = "jani")]
+    fn of_json(text: &str) -> Option<Self> {
+        jani::looks_like(text).then_some(Self::Jani)
+    }
+
+    #[cfg(not(feature = "jani"))]
+    fn of_json(_: &str) -> Option<Self> {
+        None
+    }
+
     /// The format that a file name asks for: `.dot`, `.gv`, `.svg`, and PIPE XML for `.xml` and `.pnml`.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "xml" | "pnml" => Some(Self::Pipe),
             "dot" | "gv" => Some(Self::Dot),
             "svg" => Some(Self::Svg),
+            #[cfg(feature = "jani")]
+            "jani" => Some(Self::Jani),
             _ => None,
         }
     }
@@ -134,6 +154,11 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadEr
         let spot = Spot { line: 1, column: 1, span: 0..0 };
         return Err(ReadError { problems: vec![ReadProblem { spot, fault: Fault::WrongRoot { found } }], more: 0 });
     }
+    #[cfg(feature = "jani")]
+    if Format::sniff(bytes) == Some(Format::Jani) {
+        let net = jani::read(bytes, options)?.net;
+        return Ok(ReadNet { net, dialect: pipe::Dialect::Jani, warnings: Vec::new() });
+    }
     pipe::read(bytes, options)
 }
 
@@ -176,6 +201,8 @@ pub fn write_file(
         }
         Format::Dot => (dot::dot(net), Vec::new()),
         Format::Svg => (svg::svg(net), Vec::new()),
+        #[cfg(feature = "jani")]
+        Format::Jani => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
         Format::Pnml => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
     };
     whole_file::replace(path, text.as_bytes())

@@ -32,6 +32,8 @@ pub enum Dialect {
     Woped,
     /// Untimed nets of TAPAAL (`.tapn`).
     Tapaal,
+    /// JANI, of model checkers.
+    Jani,
 }
 
 impl fmt::Display for Dialect {
@@ -50,6 +52,7 @@ impl fmt::Display for Dialect {
             Self::Pm4py => "PNML (pm4py)",
             Self::Woped => "PNML (WoPeD)",
             Self::Tapaal => "TAPAAL",
+            Self::Jani => "JANI",
         })
     }
 }

@@ -38,6 +38,8 @@ pub struct ReadOptions {
     /// `<?tailspn …?>` instructions. Sensible: they overrule the elements. 4.3 and PIPE 5: they are skipped, so that the net is
     /// the one that PIPE loads; [`as_pipe43`](Self::as_pipe43) and [`as_pipe5`](Self::as_pipe5) leave them sensible.
     pub instructions: Reading,
+    /// Values of the constants of a JANI model, in place of its own; other formats have none.
+    pub constants: Vec<(String, f64)>,
     /// Largest file in bytes. Default 256 MiB.
     pub max_bytes: usize,
     /// Deepest nesting of elements. Default 64.
@@ -58,6 +60,7 @@ impl Default for ReadOptions {
             several_nets: Reading::Sensible,
             output_inhibitor: Reading::Sensible,
             instructions: Reading::Sensible,
+            constants: Vec::new(),
             max_bytes: 256 << 20,
             max_depth: 64,
             max_nodes: 10_000_000,
