@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use tailspn::formats::pipe::{Target, WriteOptions, write, written_report};
-use tailspn::formats::{Format, dot::dot, svg::svg};
-use tailspn::net::Net;
+use tailspn::formats::{ExportError, Format, dot::dot, jani, prism, svg::svg};
+use tailspn::net::{Net, PlaceId};
+use tailspn::structure::{Limits, Wanted, analyse};
 
 use crate::cli::args::{ConvertArgs, OutFormat};
 use crate::cli::exit::Exit;
-use crate::cli::load::read_net;
+use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 
@@ -18,7 +19,11 @@ pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failu
     may_write(&args.out, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.warnings(&loaded.warnings);
-    let text = export(&loaded.net, format, !args.keep_erlang, terminal);
+    let net = match format {
+        OutFormat::Jani | OutFormat::Prism => limited(loaded.net, args.place_limit)?,
+        _ => loaded.net,
+    };
+    let text = export(&net, format, !args.keep_erlang, terminal)?;
     put(&args.out, &text, args.force, terminal)?;
     Ok(Exit::Success)
 }
@@ -30,22 +35,69 @@ pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutForm
     }
     match Format::of_name(path) {
         Some(Format::Pipe) => Ok(OutFormat::Pipe4),
+        Some(Format::Jani) => Ok(OutFormat::Jani),
+        Some(Format::Prism) => Ok(OutFormat::Prism),
         Some(Format::Dot) => Ok(OutFormat::Dot),
         Some(Format::Svg) => Ok(OutFormat::Svg),
         _ if path.as_os_str() == "-" => Ok(OutFormat::Pipe4),
         _ => {
             let note = Note::problem(format!("the name `{}` does not say which format to write", path.display()));
-            let help = "names end in .xml, .dot or .svg; `convert` also has --to pipe4, pipe5, dot or svg";
+            let help = "names end in .xml, .jani, .prism, .dot or .svg; `convert` also has --to pipe4, pipe5, jani, prism, dot or svg";
             Err(Failure::new(Exit::Usage, note.with_help(help)))
         }
     }
 }
 
+/// The most tokens of each place, where invariants of the net bound them.
+fn place_bounds(net: &Net) -> Result<Vec<Option<u64>>, Failure> {
+    let wanted = Wanted { invariants: true, siphons: false, bounds: true, throughputs: false };
+    let structure = analyse(&compile_net(net)?, wanted, &Limits::default(), &|| false);
+    let rows = structure.bounds.map(|bounds| bounds.rows).unwrap_or_default();
+    let mut most = vec![None; net.places().len()];
+    for (row, &place) in rows.iter().zip(&structure.incidence.place_of) {
+        most[place as usize] = row.most;
+    }
+    Ok(most)
+}
+
+/// The net with a capacity for each place of which no bound is known.
+fn limited(net: Net, limit: Option<u64>) -> Result<Net, Failure> {
+    let Some(limit) = limit else { return Ok(net) };
+    let limit = u32::try_from(limit).map_err(|_| Failure::plain(Exit::Usage, "--place-limit must be below 2^32"))?;
+    let bounds = place_bounds(&net)?;
+    let mut builder = net.to_builder();
+    for (i, bound) in bounds.iter().enumerate() {
+        let place = builder.place_mut(PlaceId::from_index(i));
+        if place.capacity.is_none() && bound.is_none() {
+            place.capacity = Some(limit);
+        }
+    }
+    builder.build().map_err(|problems| Failure {
+        exit: Exit::Usage,
+        notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
+    })
+}
+
+/// The text of a model, or everything that it cannot say.
+fn model(written: Result<String, Vec<ExportError>>) -> Result<String, Failure> {
+    written.map_err(|problems| Failure {
+        exit: Exit::Refused,
+        notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
+    })
+}
+
 /// The net as text; what the format cannot say is told.
-pub(crate) fn export(net: &Net, format: OutFormat, expand_erlang: bool, terminal: &Terminal) -> String {
+pub(crate) fn export(
+    net: &Net,
+    format: OutFormat,
+    expand_erlang: bool,
+    terminal: &Terminal,
+) -> Result<String, Failure> {
     let target = match format {
-        OutFormat::Dot => return dot(net),
-        OutFormat::Svg => return svg(net),
+        OutFormat::Jani => return model(jani::write(net, &place_bounds(net)?)),
+        OutFormat::Prism => return model(prism::prism(net, &place_bounds(net)?)),
+        OutFormat::Dot => return Ok(dot(net)),
+        OutFormat::Svg => return Ok(svg(net)),
         OutFormat::Pipe4 => Target::Pipe4,
         OutFormat::Pipe5 => Target::Pipe5,
     };
@@ -55,7 +107,7 @@ pub(crate) fn export(net: &Net, format: OutFormat, expand_erlang: bool, terminal
     let findings = written_report(&written).into_iter();
     let notes = findings.map(|finding| (finding.version, format!("{}: {}", finding.version, finding.message)));
     terminal.warnings(&summary_of(notes));
-    written.xml
+    Ok(written.xml)
 }
 
 /// How many warnings of one kind are told.

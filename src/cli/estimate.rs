@@ -65,7 +65,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if let (Some(path), Some(format)) = (&args.export, format) {
-        put(path, &export(&found.net.net, format, true, terminal), args.force, terminal)?;
+        put(path, &export(&found.net.net, format, true, terminal)?, args.force, terminal)?;
     }
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(found.simulated.as_ref().map_or(Exit::Success, |simulated| end_of(&simulated.run)))

@@ -43,7 +43,7 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
     let report = stages_report(plan, &found.job, &found.times, &found.run, section, args.run.level);
     terminal.report(&report, &args.print)?;
     if let (Some(path), Some(format)) = (&args.export, format) {
-        put(path, &export(&found.net.net, format, true, terminal), args.force, terminal)?;
+        put(path, &export(&found.net.net, format, true, terminal)?, args.force, terminal)?;
     }
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(end_of(&found.run))

@@ -19,6 +19,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
+use crate::cli::properties;
 use crate::cli::question::expression;
 use crate::cli::solve_files;
 use crate::cli::solve_method::{Method, limits, method};
@@ -34,6 +35,9 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
+    if !args.property.is_empty() {
+        return properties::run(&loaded, args, terminal);
+    }
     // what is asked about must be there, whatever the method
     Asked::parse(&loaded.net, args)?;
     let program = compile_net(&loaded.net)?;

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
         }
         plan @ JobPlan::Tasks(_) => return Err(only_whatif(&plan, "spn-gc")),
     };
-    put(&args.output, &export(&net, format, true, terminal), args.force, terminal)?;
+    put(&args.output, &export(&net, format, true, terminal)?, args.force, terminal)?;
     let (places, transitions) = (net.places().len(), net.transitions().len());
     terminal.tell(&format!("{places} places, {transitions} transitions, {} arcs", net.arcs().len()));
     Ok(Exit::Success)

@@ -147,8 +147,8 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The format of OUT follows from --to, else from its ending: .xml and .pnml are pipe4, .dot and .gv\n\
-                        are dot, .svg is svg."
+    after_help = "The format of OUT follows from --to, else from its ending: .xml and .pnml are pipe4, .jani is\n\
+                        jani, .prism and .sm are prism, .dot and .gv are dot, .svg is svg."
 )]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -162,6 +162,10 @@ pub(crate) struct ConvertArgs {
     /// exponential transitions, which PIPE computes right
     #[arg(long)]
     pub(crate) keep_erlang: bool,
+    /// Most tokens of places without a capacity and without a bound by invariants, for JANI and PRISM: transitions that would put
+    /// more are disabled there
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    pub(crate) place_limit: Option<u64>,
     /// Replace OUT where it exists
     #[arg(long)]
     pub(crate) force: bool,
@@ -173,6 +177,10 @@ pub(crate) enum OutFormat {
     Pipe4,
     /// The same, kept closer to what PIPE 5 writes
     Pipe5,
+    /// JANI of model checkers: a CTMC, or a Markov automaton where there are immediate transitions
+    Jani,
+    /// The language of PRISM: a CTMC
+    Prism,
     /// Graphviz
     Dot,
     /// A picture

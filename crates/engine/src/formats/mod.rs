@@ -1,4 +1,4 @@
-//! Reading and writing nets: PIPE XML, PNML and JANI in, PIPE XML, Graphviz DOT and SVG out.
+//! Reading and writing nets: PIPE XML, PNML and JANI in, PIPE XML, JANI, the PRISM language, Graphviz DOT and SVG out.
 //!
 //! [`read_file`] tells the dialects of PIPE and its relatives apart by what is in the file; [`pipe`] is the page about
 //! them. Writers return text and what it cannot say. Nothing is printed, and a file that exists is replaced only by a
@@ -8,14 +8,18 @@ pub mod dot;
 #[cfg(feature = "jani")]
 pub mod jani;
 pub mod pipe;
+pub mod prism;
 pub mod svg;
 
+mod commands;
 mod layout;
 pub mod svg_parts;
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+pub use commands::ExportError;
 
 use crate::formats::pipe::{Fault, ReadError, ReadNet, ReadOptions, ReadProblem, Spot, WriteOptions, WriteWarning};
 use crate::net::Net;
@@ -32,6 +36,8 @@ pub enum Format {
     /// JANI of model checkers.
     #[cfg(feature = "jani")]
     Jani,
+    /// The language of PRISM; written only.
+    Prism,
     /// Graphviz DOT; written only.
     Dot,
     /// A picture; written only.
@@ -80,6 +86,7 @@ impl Format {
             "svg" => Some(Self::Svg),
             #[cfg(feature = "jani")]
             "jani" => Some(Self::Jani),
+            "prism" | "sm" => Some(Self::Prism),
             _ => None,
         }
     }
@@ -119,8 +126,16 @@ pub enum WriteFileError {
         /// What the system says.
         source: io::Error,
     },
+    /// The format cannot say everything that is in the net: all of that.
+    #[error("cannot write `{}`: {}", path.display(), problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What it cannot say, at least one thing.
+        problems: Vec<ExportError>,
+    },
     /// The format can only be read. Write PIPE XML instead.
-    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, DOT or SVG", path.display())]
+    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, JANI, PRISM, DOT or SVG", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
@@ -194,6 +209,7 @@ pub fn write_file(
     format: Format,
     options: &WriteOptions,
 ) -> Result<Vec<WriteWarning>, WriteFileError> {
+    let refused = |problems: Vec<ExportError>| WriteFileError::Refused { path: path.to_owned(), problems };
     let (text, warnings) = match format {
         Format::Pipe => {
             let written = pipe::write(net, options);
@@ -202,7 +218,8 @@ pub fn write_file(
         Format::Dot => (dot::dot(net), Vec::new()),
         Format::Svg => (svg::svg(net), Vec::new()),
         #[cfg(feature = "jani")]
-        Format::Jani => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
+        Format::Jani => (jani::write(net, &[]).map_err(refused)?, Vec::new()),
+        Format::Prism => (prism::prism(net, &[]).map_err(refused)?, Vec::new()),
         Format::Pnml => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
     };
     whole_file::replace(path, text.as_bytes())

@@ -4,7 +4,7 @@ use crate::document::parts::{TimeFound, add_times};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::passage::PassageSection;
-use crate::report::solve::{DeadMarkings, SolveReport, StateSpaceRow, UnboundedRow, ZeroRateRow};
+use crate::report::solve::{DeadMarkings, PropertyRow, SolveReport, StateSpaceRow, UnboundedRow, ZeroRateRow};
 use crate::report::solve_numbers::{AverageSection, NumberRow, SteadySection};
 use crate::report::times_plot::Times;
 
@@ -41,6 +41,7 @@ impl Report for SolveReport {
             document.table(by_times(passage));
             add_times(&mut document, Times::passage("time", passage), None);
         }
+        document.table(properties(self));
         if let Some(steady) = &self.steady {
             averages(&mut document, ["in the long run", ""], "/steady", &steady.averages);
         }
@@ -129,6 +130,15 @@ fn zero_rates(zero: &ZeroRateRow, all_dead: bool) -> Vec<String> {
 
 fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn properties(report: &SolveReport) -> Table {
+    let columns = [Column::new("property"), Column::new("answer").key("property"), Column::new("")];
+    let row = |(i, row): (usize, &PropertyRow)| {
+        let value = row.value.map(|value| Number::new(format!("/properties/{i}/value"), value, ""));
+        vec![row.name.clone().into(), value.into(), row.note.clone().unwrap_or_default().into()]
+    };
+    Table::new("Properties", "", columns).rows(report.properties.iter().enumerate().map(row))
 }
 
 fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {

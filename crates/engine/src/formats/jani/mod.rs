@@ -28,8 +28,10 @@ mod scope;
 #[cfg(test)]
 mod tests;
 mod transitions;
+mod write;
 
 pub use property::Property;
+pub use write::write;
 
 use serde_json::Value;
 
