@@ -83,6 +83,7 @@ converts![
     crate::estimate::CompareError,
     crate::estimate::EstimateError,
     crate::estimate::ProportionError,
+    crate::formats::ExportError,
     crate::formats::ReadFileError,
     crate::formats::WriteFileError,
     crate::formats::pipe::Fault,
@@ -104,6 +105,7 @@ converts![
     crate::sim::gpu::GpuError,
     // exact
     crate::solve::AbsorbError,
+    crate::solve::AskError,
     crate::solve::ChainProblem,
     crate::solve::CoverabilityError,
     crate::solve::DrawError,

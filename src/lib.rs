@@ -66,7 +66,9 @@ pub mod prelude;
 
 pub use error::Error;
 #[doc(inline)]
-pub use tailspn_engine::{Problems, compile, estimate, fold, formats, net, rng, semantics, sim, watch, whole_file};
+pub use tailspn_engine::{
+    Problems, compile, estimate, fold, formats, net, query, rng, semantics, sim, watch, whole_file,
+};
 #[doc(inline)]
 pub use tailspn_exact::{solve, structure};
 #[doc(inline)]

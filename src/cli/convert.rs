@@ -4,12 +4,13 @@ use std::path::Path;
 
 use tailspn::formats::pipe::{Target, WriteOptions, Written, write, write_pnml, written_report};
 use tailspn::formats::svg::{svg, svg_at};
-use tailspn::formats::{Format, Positions, arranged, dot::dot, greatspn};
-use tailspn::net::Net;
+use tailspn::formats::{ExportError, Format, Positions, arranged, dot::dot, greatspn, jani, prism};
+use tailspn::net::{Net, PlaceId};
+use tailspn::structure::{Limits, Wanted, analyse};
 
 use crate::cli::args::{ConvertArgs, LayoutChoice, OutFormat};
 use crate::cli::exit::Exit;
-use crate::cli::load::read_net;
+use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 
@@ -19,14 +20,18 @@ pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failu
     may_write(&args.out, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.warnings(&loaded.warnings);
+    let net = match format {
+        OutFormat::Jani | OutFormat::Prism => limited(loaded.net, args.place_limit)?,
+        _ => loaded.net,
+    };
     let text = match (format, args.layout) {
-        (OutFormat::Svg, choice) => picture(&loaded.net, choice, terminal),
+        (OutFormat::Svg, choice) => picture(&net, choice, terminal),
         (OutFormat::Dot, LayoutChoice::File | LayoutChoice::Layered) => {
             let note = Note::problem("`--layout` has no meaning for DOT, which has no positions");
             return Err(Failure::new(Exit::Usage, note.with_help("Graphviz lays out the graph")));
         }
-        (_, LayoutChoice::Layered) => export(&arranged(&loaded.net), format, !args.keep_erlang, terminal)?,
-        _ => export(&loaded.net, format, !args.keep_erlang, terminal)?,
+        (_, LayoutChoice::Layered) => export(&arranged(&net), format, !args.keep_erlang, terminal)?,
+        _ => export(&net, format, !args.keep_erlang, terminal)?,
     };
     put(&args.out, &text, args.force, terminal)?;
     Ok(Exit::Success)
@@ -41,12 +46,14 @@ pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutForm
         Some(Format::Pipe) => Ok(OutFormat::Pipe4),
         Some(Format::Pnml) => Ok(OutFormat::Pnml),
         Some(Format::GreatSpn) => Ok(OutFormat::Greatspn),
+        Some(Format::Jani) => Ok(OutFormat::Jani),
+        Some(Format::Prism) => Ok(OutFormat::Prism),
         Some(Format::Dot) => Ok(OutFormat::Dot),
         Some(Format::Svg) => Ok(OutFormat::Svg),
         _ if path.as_os_str() == "-" => Ok(OutFormat::Pipe4),
         _ => {
             let note = Note::problem(format!("the name `{}` does not say which format to write", path.display()));
-            let help = "names end in .xml, .pnml, .PNPRO, .dot or .svg; `convert` also has --to pipe4, pipe5, pnml, greatspn, dot or svg";
+            let help = "names end in .xml, .pnml, .PNPRO, .jani, .prism, .dot or .svg; `convert` also has --to pipe4, pipe5, pnml, greatspn, jani, prism, dot or svg";
             Err(Failure::new(Exit::Usage, note.with_help(help)))
         }
     }
@@ -67,6 +74,44 @@ fn picture(net: &Net, choice: LayoutChoice, terminal: &Terminal) -> String {
     text
 }
 
+/// The most tokens of each place, where invariants of the net bound them.
+fn place_bounds(net: &Net) -> Result<Vec<Option<u64>>, Failure> {
+    let wanted = Wanted { invariants: true, siphons: false, bounds: true, throughputs: false };
+    let structure = analyse(&compile_net(net)?, wanted, &Limits::default(), &|| false);
+    let rows = structure.bounds.map(|bounds| bounds.rows).unwrap_or_default();
+    let mut most = vec![None; net.places().len()];
+    for (row, &place) in rows.iter().zip(&structure.incidence.place_of) {
+        most[place as usize] = row.most;
+    }
+    Ok(most)
+}
+
+/// The net with a capacity for each place of which no bound is known.
+fn limited(net: Net, limit: Option<u64>) -> Result<Net, Failure> {
+    let Some(limit) = limit else { return Ok(net) };
+    let limit = u32::try_from(limit).map_err(|_| Failure::plain(Exit::Usage, "--place-limit must be below 2^32"))?;
+    let bounds = place_bounds(&net)?;
+    let mut builder = net.to_builder();
+    for (i, bound) in bounds.iter().enumerate() {
+        let place = builder.place_mut(PlaceId::from_index(i));
+        if place.capacity.is_none() && bound.is_none() {
+            place.capacity = Some(limit);
+        }
+    }
+    builder.build().map_err(|problems| Failure {
+        exit: Exit::Usage,
+        notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
+    })
+}
+
+/// The text of a model, or everything that it cannot say.
+fn model(written: Result<String, Vec<ExportError>>) -> Result<String, Failure> {
+    written.map_err(|problems| Failure {
+        exit: Exit::Refused,
+        notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
+    })
+}
+
 /// The net as text; what the format cannot say is told.
 ///
 /// # Errors
@@ -79,6 +124,8 @@ pub(crate) fn export(
     terminal: &Terminal,
 ) -> Result<String, Failure> {
     let target = match format {
+        OutFormat::Jani => return model(jani::write(net, &place_bounds(net)?)),
+        OutFormat::Prism => return model(prism::prism(net, &place_bounds(net)?)),
         OutFormat::Dot => return Ok(dot(net)),
         OutFormat::Svg => return Ok(svg(net)),
         OutFormat::Pnml => {

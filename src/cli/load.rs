@@ -4,8 +4,9 @@ use std::io::Read;
 use std::path::Path;
 
 use tailspn::compile::{CompileError, Program, compile};
+use tailspn::formats::jani::{self, Property};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
-use tailspn::formats::{options_beside, read_bytes as read_net_bytes};
+use tailspn::formats::{Format, options_beside, read_bytes as read_net_bytes};
 use tailspn::net::Net;
 use tailspn::report::Subject;
 use tailspn::sim::{Prepared, Question};
@@ -27,6 +28,8 @@ pub(crate) struct Loaded {
     pub(crate) dialect: Dialect,
     /// What is odd about the file.
     pub(crate) warnings: Vec<Note>,
+    /// The properties of a JANI model.
+    pub(crate) properties: Vec<Property>,
 }
 
 /// The bytes of a file, or of standard input for `-`.
@@ -54,12 +57,17 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     options.net.clone_from(&args.chosen);
     let text = pipe::decode(&bytes).unwrap_or_default();
     let source = Source::new(name, text.as_ref());
-    let read = read_net_bytes(&bytes, &options).map_err(|error| refused_net(&bytes, &source, &error))?;
+    let refused = |error| refused_net(&bytes, &source, &error);
+    if Format::sniff(&bytes) == Some(Format::Jani) {
+        let jani::Model { net, properties } = jani::read(&bytes, &options).map_err(refused)?;
+        return Ok(Loaded { net, dialect: Dialect::Jani, warnings: Vec::new(), properties });
+    }
+    let read = read_net_bytes(&bytes, &options).map_err(refused)?;
     let warnings = net_warnings(&source, &read.warnings);
     // the reader has given values to constants that shape the net
     let left: Vec<_> = args.param.iter().filter(|(name, _)| !read.taken.contains(name)).cloned().collect();
     let net = replace_parameters(read.net, &left)?;
-    Ok(Loaded { net, dialect: read.dialect, warnings })
+    Ok(Loaded { net, dialect: read.dialect, warnings, properties: Vec::new() })
 }
 
 /// What is odd about a net, where it stands.
@@ -114,7 +122,7 @@ fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
 pub(crate) fn refused_net(bytes: &[u8], source: &Source, error: &pipe::ReadError) -> Failure {
     if let Some(kind) = foreign_kind(bytes) {
         let note = Note::problem(format!("`{}` is {kind}, not a net", source.name()));
-        return Failure::new(Exit::Model, note.with_help("nets are read from PIPE XML, PNML and GreatSPN files"));
+        return Failure::new(Exit::Model, note.with_help("nets are read from PIPE XML, PNML, GreatSPN files and JANI"));
     }
     let mut notes: Vec<Note> = error
         .problems

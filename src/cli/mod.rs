@@ -27,6 +27,7 @@ mod optimize;
 mod output;
 mod pictures;
 mod plan;
+mod properties;
 mod question;
 mod report;
 mod report_source;

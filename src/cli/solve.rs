@@ -19,6 +19,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
+use crate::cli::properties;
 use crate::cli::question::expression;
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, Method, limits, method};
 use crate::cli::watch::{catch_interrupt, interrupted};
@@ -33,6 +34,9 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     terminal.brief_warnings(&loaded.warnings);
     if args.untimed {
         return solve_untimed::run(&loaded.net, args, terminal);
+    }
+    if !args.property.is_empty() {
+        return properties::run(&loaded, args, terminal);
     }
     // what is asked about must be there, whatever the method
     Asked::parse(&loaded.net, args)?;

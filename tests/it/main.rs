@@ -50,6 +50,7 @@ mod fit_history;
 mod fit_job;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
+mod jani;
 mod job_grid;
 mod laws;
 mod measure;

@@ -17,6 +17,7 @@ pub mod fold;
 pub mod formats;
 pub mod net;
 mod problems;
+pub mod query;
 pub mod rng;
 pub mod semantics;
 pub mod sim;

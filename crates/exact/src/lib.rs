@@ -11,4 +11,4 @@ pub mod structure;
 pub(crate) use tailspn_common::watch;
 #[cfg(test)]
 pub(crate) use tailspn_engine::sim;
-pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, net, semantics};
+pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, net, query, semantics};

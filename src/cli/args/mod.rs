@@ -148,7 +148,7 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The format of OUT follows from --to, else from its ending: .xml is pipe4, .pnml is pnml, .PNPRO is\n\
-                        greatspn, .dot and .gv are dot, .svg is svg."
+                        greatspn, .jani is jani, .prism and .sm are prism, .dot and .gv are dot, .svg is svg."
 )]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -165,6 +165,10 @@ pub(crate) struct ConvertArgs {
     /// exponential transitions, which PIPE computes right
     #[arg(long)]
     pub(crate) keep_erlang: bool,
+    /// Most tokens of places without a capacity and without a bound by invariants, for JANI and PRISM: transitions that would put
+    /// more are disabled there
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    pub(crate) place_limit: Option<u64>,
     /// Replace OUT where it exists
     #[arg(long)]
     pub(crate) force: bool,
@@ -192,6 +196,10 @@ pub(crate) enum OutFormat {
     Pnml,
     /// A project of GreatSPN's editor, which Storm reads too
     Greatspn,
+    /// JANI of model checkers: a CTMC, or a Markov automaton where there are immediate transitions
+    Jani,
+    /// The language of PRISM: a CTMC
+    Prism,
     /// Graphviz
     Dot,
     /// A picture

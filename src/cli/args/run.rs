@@ -12,7 +12,7 @@ use crate::cli::values;
 /// A net to read.
 #[derive(Debug, Args)]
 pub(crate) struct NetArgs {
-    /// PIPE XML of any version, PNML, a GreatSPN project or `.net`; `-` is standard input
+    /// PIPE XML of any version, PNML, a GreatSPN project or `.net`, or JANI; `-` is standard input
     pub(crate) net: std::path::PathBuf,
     /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree: `sensible` (what the file most likely means), `pipe4` or
     /// `pipe5`; may be repeated
@@ -21,7 +21,7 @@ pub(crate) struct NetArgs {
     /// plain_number, several_nets, output_inhibitor or instructions, such as --read-as pipe5 --read-as id_case=sensible.
     #[arg(long, value_name = "[NAME=]READER", default_value = "sensible", value_parser = values::read_as, help_heading = "Reading the net")]
     pub(crate) read_as: Vec<values::ReadAs>,
-    /// Replace the value of a rate parameter, or of any constant of a GreatSPN file; may be repeated
+    /// Replace the value of a rate parameter, or of any constant of a GreatSPN file or a JANI model; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment, help_heading = "Reading the net")]
     pub(crate) param: Vec<(String, f64)>,
     /// Which net of a GreatSPN project with several

@@ -44,6 +44,9 @@ pub(crate) struct SolveArgs {
     /// The mean of an expression, such as the probability that it holds; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named, help_heading = "Question")]
     pub(crate) measure: Vec<(String, String)>,
+    /// Answer a property of a JANI model, or all that fit a pattern with `*` and `?`; may be repeated
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["end", "at", "steady", "measure", "graph", "plot_cdf", "plots", "export_mtx", "export_prism"], help_heading = "Question")]
+    pub(crate) property: Vec<String>,
     /// How the answer is found; `auto` takes states, but for the time to the dead marking of a schedule of delays in series and side
     /// by side with more than 10,000 states
     #[arg(long, default_value = "auto", help_heading = "Method")]

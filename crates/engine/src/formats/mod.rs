@@ -1,4 +1,5 @@
-//! Reading and writing nets: PIPE XML, PNML and GreatSPN's files in; PIPE XML, PNML, GreatSPN's projects, Graphviz DOT and SVG out.
+//! Reading and writing nets: PIPE XML, PNML, GreatSPN's files and JANI in; PIPE XML, PNML, GreatSPN's projects, JANI, the PRISM language,
+//! Graphviz DOT and SVG out.
 //!
 //! [`read_file`] tells formats and dialects apart by what is in the file; [`pipe`] is the page about PIPE, its relatives and PNML,
 //! [`greatspn`] that about GreatSPN. Writers return text and what it cannot say. Nothing is printed, and a file that exists is replaced only by a
@@ -6,9 +7,13 @@
 
 pub mod dot;
 pub mod greatspn;
+#[cfg(feature = "jani")]
+pub mod jani;
 pub mod pipe;
+pub mod prism;
 pub mod svg;
 
+mod commands;
 mod icon;
 mod labels;
 mod layered;
@@ -26,6 +31,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+pub use commands::ExportError;
+
 use crate::formats::pipe::{Fault, ReadError, ReadNet, ReadOptions, ReadProblem, Spot, WriteOptions, WriteWarning};
 use crate::net::Net;
 use crate::whole_file;
@@ -42,6 +49,11 @@ pub enum Format {
     GreatSpn,
     /// GreatSPN's older `.net`, with a `.def` beside it; read only.
     GreatSpnNet,
+    /// JANI of model checkers.
+    #[cfg(feature = "jani")]
+    Jani,
+    /// The language of PRISM; written only.
+    Prism,
     /// Graphviz DOT; written only.
     Dot,
     /// A picture; written only.
@@ -64,6 +76,8 @@ impl Format {
             Some(Self::GreatSpn)
         } else if text.starts_with('|') && text.lines().any(|line| line.starts_with("f ")) {
             Some(Self::GreatSpnNet)
+        } else if cfg!(feature = "jani") && text.starts_with('{') {
+            Self::of_json(text)
         } else if text.contains("<svg") {
             Some(Self::Svg)
         } else if ["digraph", "graph", "strict"].iter().any(|word| text.starts_with(word)) {
@@ -73,7 +87,18 @@ impl Format {
         }
     }
 
-    /// The format that a file name asks for: `.dot`, `.gv`, `.svg`, `.PNPRO`, `.net`, `.pnml`, and PIPE XML for `.xml`.
+    /// The format of a text in JSON.
+    #[cfg(feature = "jani")]
+    fn of_json(text: &str) -> Option<Self> {
+        jani::looks_like(text).then_some(Self::Jani)
+    }
+
+    #[cfg(not(feature = "jani"))]
+    fn of_json(_: &str) -> Option<Self> {
+        None
+    }
+
+    /// The format that a file name asks for: `.dot`, `.gv`, `.svg`, `.PNPRO`, `.net`, `.pnml`, `.jani`, `.prism`, `.sm`, and PIPE XML for `.xml`.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "xml" => Some(Self::Pipe),
@@ -82,6 +107,9 @@ impl Format {
             "net" => Some(Self::GreatSpnNet),
             "dot" | "gv" => Some(Self::Dot),
             "svg" => Some(Self::Svg),
+            #[cfg(feature = "jani")]
+            "jani" => Some(Self::Jani),
+            "prism" | "sm" => Some(Self::Prism),
             _ => None,
         }
     }
@@ -121,8 +149,16 @@ pub enum WriteFileError {
         /// What the system says.
         source: io::Error,
     },
+    /// The format cannot say everything that is in the net: all of that.
+    #[error("cannot write `{}`: {}", path.display(), problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What it cannot say, at least one thing.
+        problems: Vec<ExportError>,
+    },
     /// The format can only be read. Write PIPE XML instead.
-    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, PNML, a GreatSPN project, DOT or SVG", path.display())]
+    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, PNML, a GreatSPN project, JANI, PRISM, DOT or SVG", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
@@ -184,6 +220,12 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadEr
             let spot = Spot { line: 1, column: 1, span: 0..0 };
             Err(ReadError { problems: vec![ReadProblem { spot, fault: Fault::WrongRoot { found } }], more: 0 })
         }
+        #[cfg(feature = "jani")]
+        Some(Format::Jani) => {
+            let net = jani::read(bytes, options)?.net;
+            let taken = options.constants.iter().map(|(name, _)| name.clone()).collect();
+            Ok(ReadNet { net, dialect: pipe::Dialect::Jani, warnings: Vec::new(), taken })
+        }
         _ => pipe::read(bytes, options),
     }
 }
@@ -220,6 +262,7 @@ pub fn write_file(
     format: Format,
     options: &WriteOptions,
 ) -> Result<Vec<WriteWarning>, WriteFileError> {
+    let refused = |problems: Vec<ExportError>| WriteFileError::Refused { path: path.to_owned(), problems };
     let (text, warnings) = match format {
         Format::Pipe => {
             let written = pipe::write(net, options);
@@ -237,6 +280,9 @@ pub fn write_file(
         Format::Dot => (dot::dot(net), Vec::new()),
         Format::Svg => (svg::svg(net), Vec::new()),
         Format::GreatSpnNet => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
+        #[cfg(feature = "jani")]
+        Format::Jani => (jani::write(net, &[]).map_err(refused)?, Vec::new()),
+        Format::Prism => (prism::prism(net, &[]).map_err(refused)?, Vec::new()),
     };
     whole_file::replace(path, text.as_bytes())
         .map_err(|source| WriteFileError::Io { path: path.to_owned(), source })?;

@@ -11,6 +11,7 @@
 //! [`Chain`] and give numbers with a residual or an error bound. Methods, sources and accuracy: docs/solve.md.
 
 mod absorb;
+mod ask;
 mod averages;
 #[cfg(test)]
 mod cases;
@@ -51,6 +52,7 @@ mod witness;
 mod zero_rates;
 
 pub use absorb::{AbsorbError, Absorption, absorption};
+pub use ask::{AskError, Asking};
 pub use averages::Averages;
 pub use chain::{Chain, ChainProblem};
 pub use coverability::{Cover, Coverability, CoverabilityError, Ignored, OMEGA, Pump, coverability};

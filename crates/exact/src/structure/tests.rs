@@ -127,7 +127,7 @@ fn siphons_and_traps_of_leaks_and_sources() {
     let siphons = [&[0][..], &[1], &[0, 1]].map(|rows| largest_siphon(&flow, rows));
     assert_eq!(siphons, [vec![0], vec![], vec![0, 1]]);
     let traps = [&[0][..], &[1], &[0, 1]].map(|rows| largest_trap(&flow, rows));
-    assert_eq!(traps, [vec![], vec![], vec![]]);
+    assert_eq!(traps, [Vec::<u32>::new(), vec![], vec![]]);
     // a tested place is a siphon and a trap by itself
     let mut b = net(&[1, 0, 1], &ring);
     b.test(place(2), transition(0), 1.0);

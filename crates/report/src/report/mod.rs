@@ -143,8 +143,8 @@ pub use png::{PngError, png};
 pub use points::{CdfPoint, QUANTILES, QuantilePoint};
 pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
 pub use solve::{
-    CoverabilityRow, DeadMarkings, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow, SolveReport,
-    StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
+    CoverabilityRow, DeadMarkings, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow, PropertyRow,
+    SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
 };
 pub use solve_numbers::{
     AverageSection, DistributionRow, NumberRow, StateRow, SteadySection, TimeSection, average_section, steady_section,

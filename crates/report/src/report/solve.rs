@@ -47,8 +47,24 @@ pub struct SolveReport {
     pub at: Vec<TimeSection>,
     /// The time to the goal.
     pub passage: Option<PassageSection>,
+    /// Properties of the file that were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<PropertyRow>,
     /// Version of this crate.
     pub version: Word,
+}
+
+/// The answer to a property of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PropertyRow {
+    /// Its name.
+    pub name: String,
+    /// The answer; none where it is infinite or there is none.
+    pub value: Option<f64>,
+    /// `infinite`, or why there is no answer.
+    pub note: Option<String>,
+    /// Wall time \[s\].
+    pub wall_s: f64,
 }
 
 /// How an answer was found, and why not otherwise.
@@ -304,6 +320,7 @@ impl SolveReport {
             steady: None,
             at: Vec::new(),
             passage: None,
+            properties: Vec::new(),
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }

@@ -4,7 +4,7 @@ use crate::document::parts::{TimeFound, add_times};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::passage::PassageSection;
-use crate::report::solve::{SolveReport, StateSpaceRow, ZeroRateRow};
+use crate::report::solve::{PropertyRow, SolveReport, StateSpaceRow, ZeroRateRow};
 use crate::report::solve_numbers::{AverageSection, NumberRow, SteadySection};
 use crate::report::times_plot::Times;
 use crate::report::verdict_tables::{Findings, MOST_ROWS, listed, marking};
@@ -38,6 +38,7 @@ impl Report for SolveReport {
             document.table(by_times(passage));
             add_times(&mut document, Times::passage("time", passage), None);
         }
+        document.table(properties(self));
         if let Some(steady) = &self.steady {
             averages(&mut document, ["in the long run", ""], "/steady", &steady.averages);
         }
@@ -126,6 +127,15 @@ fn zero_rates(zero: &ZeroRateRow, all_dead: bool) -> Vec<String> {
         remarks.push(format!("The net stops in {dead} only because rates are 0 there: {held}."));
     }
     remarks
+}
+
+fn properties(report: &SolveReport) -> Table {
+    let columns = [Column::new("property"), Column::new("answer").key("property"), Column::new("")];
+    let row = |(i, row): (usize, &PropertyRow)| {
+        let value = row.value.map(|value| Number::new(format!("/properties/{i}/value"), value, ""));
+        vec![row.name.clone().into(), value.into(), row.note.clone().unwrap_or_default().into()]
+    };
+    Table::new("Properties", "", columns).rows(report.properties.iter().enumerate().map(row))
 }
 
 fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {

@@ -36,6 +36,8 @@ pub enum Dialect {
     GreatSpn,
     /// GreatSPN's older pair of a `.net` and a `.def` file.
     GreatSpnNet,
+    /// JANI, of model checkers.
+    Jani,
 }
 
 impl fmt::Display for Dialect {
@@ -56,6 +58,7 @@ impl fmt::Display for Dialect {
             Self::Tapaal => "TAPAAL",
             Self::GreatSpn => "GreatSPN project",
             Self::GreatSpnNet => "GreatSPN .net",
+            Self::Jani => "JANI",
         })
     }
 }

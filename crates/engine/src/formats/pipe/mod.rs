@@ -94,6 +94,8 @@ pub use encoding::decode;
 pub use finding::{PipeFinding, PipeVersion, Severity};
 pub use loss::{Loss, WriteWarning};
 pub use options::{ReadOptions, Reading};
+#[cfg(feature = "jani")]
+pub(super) use problem::spot;
 pub use problem::{Fault, Oddity, ReadError, ReadProblem, Spot, Warning};
 pub use read::{ReadNet, read};
 pub use write::{Target, WriteOptions, Written, write};

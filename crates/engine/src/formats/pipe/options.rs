@@ -40,7 +40,7 @@ pub struct ReadOptions {
     pub instructions: Reading,
     /// Which net of a GreatSPN project with several. Default none, which is right where there is one.
     pub net: Option<String>,
-    /// Values of constants and templates of GreatSPN in place of those in the file; those that
+    /// Values of constants of JANI, and of constants and templates of GreatSPN, in place of those in the file; those that
     /// [`ReadNet::taken`](crate::formats::pipe::ReadNet::taken) lists were found there.
     pub constants: Vec<(String, f64)>,
     /// The text of the `.def` file that belongs to a GreatSPN `.net`. Default none.

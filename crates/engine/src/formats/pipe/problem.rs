@@ -115,6 +115,12 @@ pub enum Fault {
     /// A delay law in a `<?tailspn …?>` instruction with parameters that make none.
     #[error("the delay law is none: {0}")]
     Law(LawProblem),
+    /// The file is not well-formed JSON.
+    #[error("not well-formed JSON: {reason}")]
+    Json { reason: String },
+    /// A part of a JANI model that is not read; the message says what to change.
+    #[error("{reason} (at {pointer})")]
+    Jani { pointer: String, reason: String },
     /// The parts do not make a net.
     #[error("{0}")]
     Build(BuildProblem),
@@ -246,6 +252,12 @@ impl fmt::Display for Warning {
         write!(f, "{}: {}", self.spot, self.message)?;
         if self.others > 0 { write!(f, " (and {} more)", self.others) } else { Ok(()) }
     }
+}
+
+/// The line and column of some bytes of a text.
+#[cfg(feature = "jani")]
+pub(in crate::formats) fn spot(text: &str, span: Range<usize>) -> Spot {
+    Lines::new(text).spot(span)
 }
 
 /// Turns byte offsets of one text into lines and columns.

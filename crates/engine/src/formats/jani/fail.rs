@@ -1,0 +1,43 @@
+//! Why a part of a model is refused, and how parts are looked up.
+
+use serde_json::Value;
+
+/// A part that is refused, and why.
+#[derive(Debug)]
+pub(super) struct Fail<'j> {
+    pub(super) at: &'j Value,
+    pub(super) reason: String,
+}
+
+/// Something found in a model, or why not.
+pub(super) type Found<'j, T> = Result<T, Fail<'j>>;
+
+/// Refuses a part.
+pub(super) fn fail<'j, T>(at: &'j Value, reason: impl Into<String>) -> Found<'j, T> {
+    Err(Fail { at, reason: reason.into() })
+}
+
+/// A part that must be there.
+pub(super) fn part<'j>(value: &'j Value, key: &str) -> Found<'j, &'j Value> {
+    value.get(key).map_or_else(|| fail(value, format!("`{key}` is missing")), Ok)
+}
+
+/// A part that is a text.
+pub(super) fn text<'j>(value: &'j Value, key: &str) -> Found<'j, &'j str> {
+    let found = part(value, key)?;
+    found.as_str().map_or_else(|| fail(found, format!("`{key}` must be a text")), Ok)
+}
+
+/// The elements of a list; none where it is missing.
+pub(super) fn list<'j>(value: &'j Value, key: &str) -> Found<'j, &'j [Value]> {
+    match value.get(key) {
+        None | Some(Value::Null) => Ok(&[]),
+        Some(Value::Array(elements)) => Ok(elements),
+        Some(other) => fail(other, format!("`{key}` must be a list")),
+    }
+}
+
+/// The expression in a part such as `{"exp": …, "comment": …}`.
+pub(super) fn expression<'j>(value: &'j Value, key: &str) -> Found<'j, Option<&'j Value>> {
+    value.get(key).map(|wrapped| part(wrapped, "exp")).transpose()
+}

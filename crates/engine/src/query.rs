@@ -1,0 +1,56 @@
+//! Questions about the Markov chain of a net, as model checkers put them.
+//!
+//! They are asked with expressions over the net; the crate of exact answers works them out.
+
+use crate::net::{Expr, TransitionId};
+
+/// A reward: while time passes, and at firings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reward {
+    /// Reward per second in a marking.
+    pub rate: Expr,
+    /// Reward at each firing of a transition, evaluated in the marking before it.
+    pub impulses: Vec<(TransitionId, Expr)>,
+}
+
+/// A question with one number as its answer. Times are in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Query {
+    /// The probability that `goal` holds at some time between `from` and `to` and `stay` at all times before.
+    Until {
+        /// What must hold until then.
+        stay: Expr,
+        /// What must be reached.
+        goal: Expr,
+        /// The earliest time.
+        from: f64,
+        /// The latest time; may be infinite.
+        to: f64,
+    },
+    /// The mean of an expression at a time.
+    At {
+        /// The expression.
+        value: Expr,
+        /// The time.
+        time: f64,
+    },
+    /// The mean reward that is gathered up to a time.
+    Gathered {
+        /// The reward.
+        reward: Reward,
+        /// The time.
+        time: f64,
+    },
+    /// The mean reward that is gathered until a goal is reached first; infinite where it may never be reached.
+    GatheredUntil {
+        /// The reward.
+        reward: Reward,
+        /// The goal.
+        goal: Expr,
+    },
+    /// The mean reward per second in the long run.
+    LongRun {
+        /// The reward.
+        reward: Reward,
+    },
+}

@@ -1,0 +1,177 @@
+//! Answers to the questions of model checkers.
+
+use crate::compile::{Code, Csr, Program, lower};
+use crate::net::Net;
+use crate::net::expr::{BinaryOp, Expr, UnaryOp};
+use crate::query::{Query, Reward};
+use crate::semantics::Fault;
+use crate::solve::absorb::{AbsorbError, absorption};
+use crate::solve::chain::Chain;
+use crate::solve::explore_error::{ExploreError, Incomplete};
+use crate::solve::linear::LinearSettings;
+use crate::solve::passage::{PassageError, PassageSettings, passage};
+use crate::solve::reach::{Limits, explore};
+use crate::solve::reward::{expected, rewards_at};
+use crate::solve::space::StateSpace;
+use crate::solve::steady::{SteadyError, steady_state};
+use crate::solve::transient::{TransientError, TransientSettings, transient};
+use crate::watch::Watch;
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The states were not found.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
+    /// States are missing: a limit was reached.
+    #[error(transparent)]
+    Incomplete(#[from] Incomplete),
+    /// A value that makes no sense in a state.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// Probabilities at a time were not found.
+    #[error(transparent)]
+    Transient(#[from] TransientError),
+    /// The long run was not found.
+    #[error(transparent)]
+    Steady(#[from] SteadyError),
+    /// Times before a goal were not found.
+    #[error(transparent)]
+    Absorb(#[from] AbsorbError),
+    /// The time to a goal was not found.
+    #[error(transparent)]
+    Passage(#[from] PassageError),
+    /// A goal not before some time, in a net with immediate transitions: in which of the markings without duration the
+    /// conditions hold is not looked at.
+    #[error("a probability from a time above 0 on needs a net without immediate transitions")]
+    ZeroTime,
+}
+
+/// A net and its states, to be asked.
+#[derive(Clone, Copy)]
+pub struct Asking<'a> {
+    /// The net.
+    pub net: &'a Net,
+    /// The net, compiled.
+    pub program: &'a Program,
+    /// All its states, without a goal.
+    pub space: &'a StateSpace,
+    /// Limits of further explorations.
+    pub limits: &'a Limits,
+    /// Watches further explorations.
+    pub watch: &'a dyn Watch,
+}
+
+impl std::fmt::Debug for Asking<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Asking").field("states", &self.space.states()).finish_non_exhaustive()
+    }
+}
+
+impl Asking<'_> {
+    /// The answer to a question: as exact as the methods of docs/solve.md that it takes. Infinite for a reward up to a goal that
+    /// may never be reached.
+    ///
+    /// # Errors
+    ///
+    /// All variants of [`AskError`].
+    pub fn answer(&self, query: &Query) -> Result<f64, AskError> {
+        match query {
+            Query::Until { stay, goal, from, to } if *from > 0.0 => self.later(stay, goal, *from, *to),
+            Query::Until { stay, goal, to, .. } => {
+                let stop = not(stay.clone());
+                let space = self.until(&Expr::Binary(BinaryOp::Or, Box::new(goal.clone()), Box::new(stop)))?;
+                let reached = space.values(&self.code(goal), "the goal")?;
+                let ends: Vec<u32> = space.goals().iter().copied().filter(|&s| reached[s as usize] != 0.0).collect();
+                arrival(space.complete()?, &space.marked(&ends), *to)
+            }
+            Query::At { value, time } => {
+                let values = self.space.values(&self.code(value), "the value")?;
+                let found = rewards_at(self.space.complete()?, &[values], &[*time], &TransientSettings::default())?;
+                Ok(found.now[0][0])
+            }
+            Query::Gathered { reward, time } => {
+                let found = transient(self.space.complete()?, &[*time], &TransientSettings::default())?;
+                self.gathered(self.space, &found.stays[0], reward)
+            }
+            Query::GatheredUntil { reward, goal } => {
+                let space = self.until(goal)?;
+                let found = absorption(space.complete()?, &space.marked(space.goals()), &LinearSettings::default())?;
+                if found.probability < 1.0 {
+                    return Ok(f64::INFINITY);
+                }
+                self.gathered(&space, &found.times, reward)
+            }
+            Query::LongRun { reward } => {
+                let found = steady_state(self.space.complete()?, &LinearSettings::default())?;
+                self.gathered(self.space, &found.probabilities, reward)
+            }
+        }
+    }
+
+    fn code(&self, expression: &Expr) -> Code {
+        lower(self.net, expression)
+    }
+
+    /// The states before an expression is not 0.
+    fn until(&self, goal: &Expr) -> Result<StateSpace, AskError> {
+        Ok(explore(self.program, Some(&self.code(goal)), self.limits, self.watch)?)
+    }
+
+    /// The reward where `weights` are the times spent in the states, or their probabilities.
+    fn gathered(&self, space: &StateSpace, weights: &[f64], reward: &Reward) -> Result<f64, AskError> {
+        let mut sum = expected(weights, &space.values(&self.code(&reward.rate), "the reward")?);
+        if reward.impulses.is_empty() {
+            return Ok(sum);
+        }
+        let mut codes: Vec<Vec<Code>> = vec![Vec::new(); self.program.transitions()];
+        for (transition, value) in &reward.impulses {
+            codes[transition.index()].push(self.code(value));
+        }
+        space.for_each_firing(self.program, weights, &mut |firing| {
+            let values = codes[firing.transition as usize].iter().map(|code| code.eval(firing.marking));
+            sum += firing.flow * values.sum::<f64>();
+        })?;
+        Ok(sum)
+    }
+
+    /// The probability of the goal between two times, the first above 0: one chain up to it, another one from there.
+    fn later(&self, stay: &Expr, goal: &Expr, from: f64, to: f64) -> Result<f64, AskError> {
+        if self.space.vanishing().0 > 0 {
+            return Err(AskError::ZeroTime);
+        }
+        let chain = self.space.complete()?;
+        let stays = self.space.values(&self.code(stay), "the condition")?;
+        let goals = self.space.values(&self.code(goal), "the goal")?;
+        let before = stopped(chain, |state| stays[state] == 0.0);
+        let found = transient(&before, &[from], &TransientSettings::default())?;
+        let mass = |state: usize| if stays[state] == 0.0 { 0.0 } else { found.probabilities[0][state] };
+        let total: f64 = (0..chain.states()).map(mass).sum();
+        if total <= 0.0 {
+            return Ok(0.0);
+        }
+        let initial =
+            (0..chain.states()).filter(|&state| mass(state) > 0.0).map(|state| (state as u32, mass(state) / total));
+        let after =
+            Chain { initial: initial.collect(), ..stopped(chain, |state| stays[state] == 0.0 || goals[state] != 0.0) };
+        let targets: Vec<bool> = goals.iter().map(|goal| *goal != 0.0).collect();
+        Ok(total * arrival(&after, &targets, to - from)?)
+    }
+}
+
+fn not(condition: Expr) -> Expr {
+    Expr::Unary(UnaryOp::Not, Box::new(condition))
+}
+
+/// The probability of reaching a target up to a time.
+fn arrival(chain: &Chain, targets: &[bool], to: f64) -> Result<f64, AskError> {
+    let mut time = passage(chain, targets, &PassageSettings::default())?;
+    Ok(if to.is_finite() { time.cdf(to)? } else { time.probability() })
+}
+
+/// A chain that stays for ever in some states.
+fn stopped(chain: &Chain, is_last: impl Fn(usize) -> bool) -> Chain {
+    let row = |state| if is_last(state) { Vec::new() } else { chain.rates.row(state).to_vec() };
+    Chain { rates: Csr::from_rows((0..chain.states()).map(row)), initial: chain.initial.clone() }
+}
