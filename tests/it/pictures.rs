@@ -381,7 +381,9 @@ fn bad_positions_are_set_aside_and_kept_on_request() {
     assert!(around.contains("cx=\"315.0\""));
     let mut b = NetBuilder::new("");
     let places = ["P0", "P1"].map(|id| b.place(id, 1));
-    places.map(|place| b.place_mut(place).position = Some(Point { x: 7.0, y: 7.0 }));
+    for place in places {
+        b.place_mut(place).position = Some(Point { x: 7.0, y: 7.0 });
+    }
     let net = b.build().unwrap();
     let (apart, why) = svg_at(&net, Positions::Auto);
     assert_eq!(why.unwrap().nodes, 2);
