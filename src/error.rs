@@ -110,6 +110,7 @@ converts![
     crate::solve::CoverabilityError,
     crate::solve::DrawError,
     crate::solve::ExploreError,
+    crate::solve::FormulaError,
     crate::solve::GridError,
     crate::solve::Incomplete,
     crate::solve::LinearError,

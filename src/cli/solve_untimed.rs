@@ -2,6 +2,7 @@
 
 use tailspn::compile::Program;
 use tailspn::net::Net;
+use tailspn::net::expr::ExprError;
 use tailspn::report::{ExplorationReport, Subject, exploration_report};
 use tailspn::solve::{
     Checked, Checker, ExploreError, Formula, FormulaError, Ignored, MarkingGraph, Priorities, Unbounded, coverability,
@@ -73,6 +74,11 @@ fn help(net: &Net, error: &FormulaError) -> Option<String> {
     match error {
         FormulaError::UnknownTransition { .. } => {
             let names: Vec<&str> = net.transitions().iter().map(|transition| transition.id.as_str()).collect();
+            Some(names_in_a_sentence(&names))
+        }
+        // a name alone can be that of a place
+        FormulaError::Expression { error: ExprError::UnknownParameter { .. }, .. } => {
+            let names: Vec<&str> = net.places().iter().map(|place| place.id.as_str()).collect();
             Some(names_in_a_sentence(&names))
         }
         FormulaError::Expression { error, .. } => known_names(net, error),

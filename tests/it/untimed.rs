@@ -395,7 +395,8 @@ fn assert_verdicts(net: &Net, graph: &MarkingGraph, matrix: &Matrix) {
     }
 }
 
-/// Broken on purpose when it was written: `AX` true only where something fires, `EG` without deadlocks, priorities per group.
+/// Failed when it was written with: EG false in deadlocks, EU through any marking, all levels of priorities at once, every component taken
+/// for a closed one, the wrong part of an `||` shown, a lasso without a cycle.
 #[test]
 fn random_nets_agree_with_a_plain_token_game_and_fixpoints() {
     let mut dice = Dice(20_261_122);
