@@ -28,14 +28,16 @@ fn philosophers_have_the_states_and_the_time_that_storm_found() {
     assert_close(mean(&found), 550.0 / 101.0);
 }
 
-/// Reference: QCOMP's index.json, by Storm with exact arithmetic.
+/// Reference: the rules of the net written down a second time, in another language, with one immediate transition after the other;
+/// that program gives QCOMP's 263.0296 for its goal, which is met between immediate transitions only. Their order is not Storm's here
+/// (docs/semantics.md), so the goal of this test is one that lasts.
 #[test]
-fn readers_and_writers_take_the_time_that_storm_found() {
+fn readers_and_writers_have_the_states_and_the_time_of_a_second_program() {
     let Some(folder) = shared("data/qcomp/ma/readers-writers") else { return };
     let net = folder.join("readers-writers.pnpro").to_string_lossy().into_owned();
-    let until = "#(p_r) + #(p_w) + #(p_lan_r) + #(p_lan_w) > 4";
-    let found = json(&["solve", &net, "--param", "K=5", "--until", until]);
-    assert_close(mean(&found), 263.029_599_677_816_4);
+    let found = json(&["solve", &net, "--param", "K=5", "--no-fold", "--until", "#(p_lan_r) + #(p_lan_w) >= 3"]);
+    assert_eq!(found["state_space"]["tangible"], 201);
+    assert_close(mean(&found), 11.238_381_832_918_5);
     let refused = shown(&["check", &net]);
     assert!(refused.starts_with("exit 3") && refused.contains("--param K=VALUE"), "{refused}");
 }
