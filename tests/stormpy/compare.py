@@ -27,7 +27,6 @@ def run(*args):
 def storm(path, questions):
     """Answers of Storm, and how many states it built."""
     env = stormpy.Environment()
-    env.solver_environment.native_solver_environment.precision = stormpy.Rational(1e-10)
     if path.suffix == ".jani":
         model, _ = stormpy.parse_jani_model(str(path))
         parse = lambda text: stormpy.parse_properties_for_jani_model(text, model)
