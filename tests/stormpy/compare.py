@@ -27,17 +27,16 @@ def run(*args):
 def storm(path, questions):
     """Answers of Storm, and how many states it built."""
     env = stormpy.Environment()
-    env.solver_environment.native_solver_environment.precision = stormpy.Rational(1e-10)
     if path.suffix == ".jani":
         model, _ = stormpy.parse_jani_model(str(path))
-        parse = lambda text: stormpy.parse_properties_for_jani_model(text, model)
+        parse = lambda text: stormpy.parse_properties(text, model)
     else:
-        model = stormpy.parse_prism_program(str(path), prism_compat=True)
-        parse = lambda text: stormpy.parse_properties_for_prism_program(text, model)
+        model = stormpy.parse_prism_program(str(path), prism_compatibility=True)
+        parse = lambda text: stormpy.parse_properties(text, model)
     properties = [parse(question)[0] for question in questions]
     built = stormpy.build_model(model, properties)
     initial = built.initial_states[0]
-    values = [stormpy.model_checking(built, one, environment=env).at(initial) for one in properties]
+    values = [stormpy.model_checking(built, one, environment=env).get_value(initial) for one in properties]
     return values, built.nr_states
 
 
@@ -51,6 +50,8 @@ def compare(tool, net, folder):
     places = [row["name"] for row in found["steady"]["tokens"]]
     measures = [arg for i, place in enumerate(places[:MOST_PLACES]) for arg in ("--measure", f"m{i}=#({place}) >= 1")]
     solved = run(tool, "solve", net, "--json", "--steady", "--at", "1", "--no-fold", *measures)
+    if solved.returncode != 0:
+        return 0, solved.stderr.strip()
     found = json.loads(solved.stdout)
     found = found.get("result", found)
     ours = [row["value"] for row in found["steady"]["measures"]] + [row["value"] for row in found["at"][0]["measures"]]
