@@ -90,7 +90,6 @@ fn compare(folder: &Path) -> (usize, usize) {
     compared
 }
 
-// seen to fail with the rates of synchronised edges added instead of multiplied, and with capacities one too large
 #[test]
 fn benchmarks_have_the_reference_states_and_values() {
     let Some(folder) = shared("data/qcomp") else { return };

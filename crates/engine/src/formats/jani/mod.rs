@@ -111,7 +111,7 @@ fn model<'j>(root: &'j Value, options: &'j ReadOptions) -> Found<'j, Model> {
     let instances = places(root, &mut scope, &mut net)?;
     for automaton in list(root, "automata")?.iter().chain([root]) {
         if let Some(restriction) = expression(automaton, "restrict-initial")?
-            && scope.constant(restriction).is_ok_and(|value| value == 0.0) | scope.constant(restriction).is_err()
+            && !scope.constant(restriction).is_ok_and(|value| value != 0.0)
         {
             return fail(
                 restriction,
