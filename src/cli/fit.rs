@@ -184,7 +184,7 @@ fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Term
     Ok(Fitted { report, plan })
 }
 
-/// The jobs of the logs that are asked for, by id or by name; without `--job`, the only one of each log.
+/// The jobs that `--job` names, by id or by name; without it, the only job of each log.
 fn wanted_jobs(traces: &[&JobTrace], args: &FitArgs) -> Result<Vec<ObservedJob>, Failure> {
     let mut found = Vec::new();
     if args.job.is_empty() {
@@ -200,7 +200,7 @@ fn wanted_jobs(traces: &[&JobTrace], args: &FitArgs) -> Result<Vec<ObservedJob>,
                 if application.id == *wanted {
                     found.push(observe_job(trace, Some(wanted)).map_err(|error| refused(&error))?);
                 } else if application.name == *wanted {
-                    // a job of a name that failed or has no data tells nothing; one that is asked for by its id is an error
+                    // a job of this name that failed or has no data is left out; with its id it is an error
                     found.extend(observe_job(trace, Some(&application.id)).ok());
                 }
             }
@@ -215,7 +215,7 @@ fn wanted_jobs(traces: &[&JobTrace], args: &FitArgs) -> Result<Vec<ObservedJob>,
     Ok(found)
 }
 
-/// The jobs of the logs that a plan of one job was not fitted to, beside their own plans; a plan of several jobs does not need them.
+/// The other jobs of the logs with the estimates of their own plans. A plan of several jobs does not need them.
 fn others(traces: &[&JobTrace], fitted: &[ObservedJob], conf: Option<&HadoopConf>, level: f64) -> Vec<CheckedFit> {
     if fitted.len() > 1 {
         return Vec::new();

@@ -26,7 +26,7 @@ pub struct RunSpread {
 }
 
 impl Default for RunSpread {
-    /// What is assumed where nothing is known: whole runs differ by 15 %, worth four runs.
+    /// What is assumed where nothing is known: whole runs differ by 15%, worth four runs.
     fn default() -> Self {
         Self { sigma: 0.15, degrees_of_freedom: 4.0, runs: 1 }
     }

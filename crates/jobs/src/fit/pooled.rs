@@ -19,7 +19,7 @@ use crate::mapreduce::{Phase, PhaseLaw, Plan, spn_gc};
 pub struct FittedJobs {
     /// The plan of all.
     pub fitted: FittedJob,
-    /// What was fitted to each alone, in the order in which the jobs were given.
+    /// The fit to each job alone, in the order of the jobs.
     pub jobs: Vec<FittedJob>,
 }
 
@@ -45,7 +45,7 @@ pub fn fit_jobs(
     Ok(FittedJobs { fitted, jobs })
 }
 
-/// A pooled plan in the making, which starts as that of the largest job.
+/// A pooled plan in the making. It starts as the plan of the largest job.
 struct Pool<'j> {
     jobs: &'j [FittedJob],
     fitted: FittedJob,
@@ -74,14 +74,14 @@ macro_rules! rate {
     };
 }
 
-/// What is added up over the jobs.
+/// Sums over the jobs.
 const SUMS: [Key; 3] = [
     key!("profile.map_data_mb", profile.map_data_mb),
     key!("profile.map_output_mb", profile.map_output_mb),
     key!("profile.reduce_output_mb", profile.reduce_output_mb),
 ];
 
-/// What every job tells once.
+/// Times that each job shows once.
 const TIMES: [Key; 4] = [
     key!("profile.load_s", profile.load_s),
     key!("framework.reduce_wait_s", framework.reduce_wait_s),
@@ -111,7 +111,7 @@ impl Pool<'_> {
         self.fitted
     }
 
-    /// Which jobs they are, and what was noted of each.
+    /// Names the jobs, and collects their notes.
     fn names(&mut self) {
         let logs: Vec<&str> = self.jobs.iter().map(|job| job.log.as_str()).collect();
         let mut different: Vec<&str> = Vec::new();
@@ -137,7 +137,7 @@ impl Pool<'_> {
         self.fitted.values.push(FittedValue { key, value, interval: None, from });
     }
 
-    /// Whether a job's log tells a value.
+    /// Returns true if a job's log has a value.
     fn told(job: &FittedJob, key: &str) -> bool {
         job.values.iter().any(|value| value.key == key)
     }

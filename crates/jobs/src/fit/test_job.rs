@@ -22,8 +22,8 @@ const RATE_MB: f64 = STARTING_MB;
 /// Shortest time that tells a rate \[s\].
 const RATE_S: f64 = 0.1;
 
-/// How far whole runs are from a plan that was fitted to one job, at its size or another, where nothing else is known: about as far as those
-/// of the histories in docs/validation.md.
+/// The spread of whole runs around a plan that was fitted to one job, at the size of the job or another, if nothing else is known: about that of
+/// the histories in docs/validation.md.
 pub const ONE_JOB: RunSpread = RunSpread { sigma: 0.25, degrees_of_freedom: 4.0, runs: 1 };
 
 /// A value of the plan that the log or the configuration tells.

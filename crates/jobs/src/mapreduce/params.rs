@@ -35,7 +35,7 @@ pub struct Plan {
     /// Time that the model does not explain, from other jobs. Default none.
     #[serde(skip_serializing_if = "Residual::is_none")]
     pub residual: Residual,
-    /// How whole runs of the job differ. Default none: all runs are equal but for the times of their tasks.
+    /// The spread between whole runs of the job. Default none: runs differ only by the times of their tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunSpread>,
     /// The phase means themselves, instead of `profile`. Default none.

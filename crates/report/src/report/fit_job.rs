@@ -36,7 +36,7 @@ pub struct FitJobRun {
     pub maps: u64,
     /// Reduces.
     pub reduces: u64,
-    /// What it read \[MB\].
+    /// Its input \[MB\].
     pub input_mb: f64,
     /// From the first launch of a task to the last end of one \[s\].
     pub run_s: f64,
@@ -64,7 +64,7 @@ pub struct FitJobReport {
     /// How much of the estimate are the plan's residual constants \[s\].
     #[serde(default)]
     pub residual_s: f64,
-    /// The jobs beside the plan's estimates, where it was fitted to several.
+    /// The jobs with the plan's estimates, if the plan was fitted to several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<FitJobRun>,
     /// Confidence level of the intervals.
@@ -77,7 +77,7 @@ pub struct FitJobReport {
     pub plan: Plan,
 }
 
-/// What a fit to several jobs found, with the estimates of its plan at the size of each.
+/// The report of a fit to several jobs, with the plan's estimate at the size of each.
 pub fn fit_jobs_report(fitted: &FittedJobs, checked: &[CheckedFit]) -> FitJobReport {
     let run = |(job, checked): (&FittedJob, &CheckedFit)| FitJobRun {
         log: job.log.clone(),
@@ -185,7 +185,7 @@ impl FitJobReport {
         vec![text.into()]
     }
 
-    /// The jobs beside the plan's estimates; without rows where there is one job.
+    /// The jobs with the plan's estimates; without rows if there is one job.
     fn job_table(&self) -> Table {
         let seconds = |title: &str, key: &'static str| Column::new(title).unit("s").key(key);
         let columns = [
@@ -197,7 +197,7 @@ impl FitJobReport {
             seconds("estimate", "job_estimate"),
         ];
         let note = "From the first launch of a task to the last end of one; without residual constants.";
-        let mut table = Table::new("The jobs beside the plan's estimates", note, columns);
+        let mut table = Table::new("The jobs and the plan's estimates", note, columns);
         for (i, job) in self.jobs.iter().enumerate() {
             let at = |key: &str| format!("/jobs/{i}/{key}");
             table.rows.push(vec![

@@ -28,7 +28,7 @@ pub struct NextRun {
     pub prediction_level: f64,
     /// The job time of a run to come is between these two with that probability \[s\].
     pub prediction_s: [f64; 2],
-    /// Its quantiles.
+    /// Quantiles of the job time of a run to come.
     pub quantiles: Vec<StageQuantile>,
     /// Standard deviation of the logarithm of the factor between runs.
     pub run_sigma: f64,

@@ -77,7 +77,7 @@ fn check_jobs(fitted: &FittedJobs) -> Result<Vec<CheckedFit>, StudyError> {
     fitted.jobs.iter().map(|job| check_fit(&at(job))).collect()
 }
 
-/// How whole runs differ from the estimates of one plan that was fitted to all of them, drawn towards [`ONE_JOB`] where there are few.
+/// Returns the spread of whole runs around the estimates of one plan that was fitted to all of them, drawn towards [`ONE_JOB`] if there are few.
 ///
 /// # Examples
 ///
