@@ -1,12 +1,7 @@
-//! BiCGSTAB for systems on which sweeps get on too slowly, by the crate faer.
+//! BiCGSTAB \[Vorst1992\] for systems on which sweeps get on too slowly.
 //!
 //! The preconditioner is a symmetric Gauss-Seidel sweep: once forth and once back \[Saad2003\]. It needs no memory, and no
 //! settings. BiCGSTAB subtracts, so that small values have an absolute accuracy only; sweeps follow, and their caller judges what came out.
-
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use faer::matrix_free::bicgstab::{BicgParams, bicgstab, bicgstab_scratch};
-use faer::matrix_free::{IdentityPrecond, InitialGuessStatus, LinOp, Precond};
-use faer::{Mat, MatMut, MatRef, Par};
 
 use crate::compile::Csr;
 use crate::solve::chain::Incoming;
@@ -46,109 +41,75 @@ impl<R: Rows> System<'_, R> {
         self.rows.row(row).filter(|&(column, _)| wanted(column)).map(|(column, entry)| entry * values[column]).sum()
     }
 
-    /// Moves `x` towards the solution of this system with right side `b`, by so many steps at most. Gives whether all
-    /// values are finite; where not, `x` is left as it was.
-    pub(crate) fn improve(&self, b: &[f64], x: &mut [f64], steps: usize) -> bool {
-        let n = x.len();
-        let residual = Mat::from_fn(n, 1, |i, _| b[i] + self.sum(i, x, |_| true) - self.diagonal[i] * x[i]);
-        let mut correction = Mat::<f64>::zeros(n, 1);
-        let (none, sweep) = (IdentityPrecond { dim: n }, Sweep(self));
-        let mut memory = MemBuffer::new(bicgstab_scratch::<f64>(none, &sweep, self, 1, Par::Seq));
-        let params = BicgParams {
-            // its shortcut for a start from zero leaves the residual unset (faer 0.24.4)
-            initial_guess: InitialGuessStatus::MaybeNonZero,
-            rel_tolerance: ENOUGH,
-            max_iters: steps,
-            ..BicgParams::default()
-        };
-        // what it has when its steps are over, or when it breaks down, is judged by the caller
-        let _ = bicgstab(
-            correction.as_mut(),
-            none,
-            &sweep,
-            self,
-            residual.as_ref(),
-            params,
-            |_| {},
-            Par::Seq,
-            MemStack::new(&mut memory),
-        );
-        let finite = (0..n).all(|i| correction[(i, 0)].is_finite());
-        if finite {
-            x.iter_mut().enumerate().for_each(|(i, v)| *v += correction[(i, 0)]);
-        }
-        finite
-    }
-}
-
-fn values(column: MatRef<'_, f64>) -> &[f64] {
-    column.col(0).try_as_col_major().expect("faer's vectors are stored one value after the other").as_slice()
-}
-
-fn values_mut(column: MatMut<'_, f64>) -> &mut [f64] {
-    column
-        .col_mut(0)
-        .try_as_col_major_mut()
-        .expect("faer's vectors are stored one value after the other")
-        .as_slice_mut()
-}
-
-impl<R: Rows> LinOp<f64> for System<'_, R> {
-    fn apply_scratch(&self, _: usize, _: Par) -> StackReq {
-        StackReq::EMPTY
-    }
-
-    fn nrows(&self) -> usize {
-        self.diagonal.len()
-    }
-
-    fn ncols(&self) -> usize {
-        self.diagonal.len()
-    }
-
-    fn apply(&self, out: MatMut<'_, f64>, x: MatRef<'_, f64>, _: Par, _: &mut MemStack) {
-        let (out, x) = (values_mut(out), values(x));
+    /// The matrix times `x`.
+    fn times(&self, x: &[f64], out: &mut [f64]) {
         for (i, value) in out.iter_mut().enumerate() {
             *value = self.diagonal[i] * x[i] - self.sum(i, x, |_| true);
         }
     }
 
-    fn conj_apply(&self, out: MatMut<'_, f64>, x: MatRef<'_, f64>, par: Par, stack: &mut MemStack) {
-        self.apply(out, x, par, stack);
-    }
-}
-
-/// One sweep forth and one back: `(D - L) D^-1 (D - U) x = b` for the triangles `L` and `U` below and above the diagonal.
-#[derive(Debug)]
-struct Sweep<'a, 'b, R>(&'a System<'b, R>);
-
-impl<R: Rows> LinOp<f64> for Sweep<'_, '_, R> {
-    fn apply_scratch(&self, _: usize, _: Par) -> StackReq {
-        StackReq::EMPTY
-    }
-
-    fn nrows(&self) -> usize {
-        self.0.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.0.ncols()
-    }
-
-    fn apply(&self, out: MatMut<'_, f64>, b: MatRef<'_, f64>, _: Par, _: &mut MemStack) {
-        let (x, b) = (values_mut(out), values(b));
-        let System { diagonal, .. } = self.0;
+    /// One sweep forth and one back: solves `(D - L) D^-1 (D - U) x = b` for the triangles `L` and `U` below and above the diagonal.
+    fn swept(&self, b: &[f64], x: &mut [f64]) {
         for i in 0..x.len() {
-            x[i] = (b[i] + self.0.sum(i, x, |column| column < i)) / diagonal[i];
+            x[i] = (b[i] + self.sum(i, x, |column| column < i)) / self.diagonal[i];
         }
         for i in (0..x.len()).rev() {
-            x[i] += self.0.sum(i, x, |column| column > i) / diagonal[i];
+            x[i] += self.sum(i, x, |column| column > i) / self.diagonal[i];
         }
     }
 
-    fn conj_apply(&self, out: MatMut<'_, f64>, b: MatRef<'_, f64>, par: Par, stack: &mut MemStack) {
-        self.apply(out, b, par, stack);
+    /// Moves `x` towards the solution of this system with right side `b`, by so many steps at most. Returns whether all
+    /// values are finite; if not, `x` is left as it was.
+    pub(crate) fn improve(&self, b: &[f64], x: &mut [f64], steps: usize) -> bool {
+        let n = x.len();
+        let mut r = vec![0.0; n];
+        self.times(x, &mut r);
+        r.iter_mut().zip(b).for_each(|(r, b)| *r = b - *r);
+        let shadow = r.clone();
+        let enough = ENOUGH * dot(&r, &r).sqrt();
+        let [mut correction, mut p, mut v, mut t, mut swept] = [(); 5].map(|()| vec![0.0; n]);
+        let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
+        for _ in 0..steps {
+            let next = dot(&shadow, &r);
+            // the search has broken down, or is over
+            if next == 0.0 || omega == 0.0 {
+                break;
+            }
+            let beta = next / rho * (alpha / omega);
+            rho = next;
+            for i in 0..n {
+                p[i] = r[i] + beta * (p[i] - omega * v[i]);
+            }
+            self.swept(&p, &mut swept);
+            self.times(&swept, &mut v);
+            alpha = rho / dot(&shadow, &v);
+            add(&mut correction, alpha, &swept);
+            add(&mut r, -alpha, &v);
+            if dot(&r, &r).sqrt() <= enough {
+                break;
+            }
+            self.swept(&r, &mut swept);
+            self.times(&swept, &mut t);
+            omega = dot(&t, &r) / dot(&t, &t);
+            add(&mut correction, omega, &swept);
+            add(&mut r, -omega, &t);
+            if dot(&r, &r).sqrt() <= enough {
+                break;
+            }
+        }
+        let finite = correction.iter().all(|value| value.is_finite());
+        if finite {
+            add(x, 1.0, &correction);
+        }
+        finite
     }
 }
 
-impl<R: Rows> Precond<f64> for Sweep<'_, '_, R> {}
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Adds `factor` times `b` to `a`.
+fn add(a: &mut [f64], factor: f64, b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += factor * b);
+}

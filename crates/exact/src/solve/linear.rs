@@ -1,4 +1,4 @@
-//! Which method solves a part of a chain, with what outcome: elimination, sweeps, BiCGSTAB or sparse LU.
+//! Which method solves a part of a chain, with what outcome: elimination, sweeps or BiCGSTAB.
 //!
 //! Owns the settings that all stationary questions share. The solution itself is checked: the residual is computed from
 //! it and the chain, not taken from the method.
@@ -8,7 +8,6 @@ use crate::solve::chain::Incoming;
 use crate::solve::elimination::{Budget, Elimination};
 use crate::solve::iterate::{Iterated, accelerated};
 use crate::solve::krylov::{Rows, System};
-use crate::solve::lu::SparseLu;
 use crate::solve::recurrence::Components;
 use crate::solve::sweep::{self, Stop, Sweeps, repeat};
 
@@ -27,8 +26,6 @@ pub enum LinearMethod {
     /// Gauss-Seidel sweeps and steps of BiCGSTAB \[Vorst1992\] in turn: where sweeps alone get on too slowly. The error is an
     /// estimate too, and absolute: values below it may have no right digit.
     BiCgStab,
-    /// Sparse LU of the crate faer: a witness for the others.
-    SparseLu,
 }
 
 impl LinearMethod {
@@ -40,7 +37,6 @@ impl LinearMethod {
             Self::Elimination => "elimination (GTH)",
             Self::GaussSeidel => "Gauss-Seidel",
             Self::BiCgStab => "Gauss-Seidel and BiCGSTAB",
-            Self::SparseLu => "sparse LU",
         }
     }
 }
@@ -145,15 +141,9 @@ pub(crate) struct Part {
     incoming: Incoming,
     /// Rate of leaving each state, to inside and outside.
     pub(crate) exit: Vec<f64>,
-    factors: Factors,
+    /// The factors of an elimination, if that is the method.
+    factors: Option<Elimination>,
     settings: LinearSettings,
-}
-
-#[derive(Clone, Debug)]
-enum Factors {
-    Elimination(Elimination),
-    Lu(SparseLu),
-    None,
 }
 
 impl Part {
@@ -164,14 +154,11 @@ impl Part {
             (0..states).map(|i| slack[i] + rates.row(i).iter().map(|&(_, q)| q).sum::<f64>()).collect();
         let too_large = LinearError::TooLarge { method: settings.method, states };
         let factors = match settings.method {
-            LinearMethod::Auto => {
-                Elimination::of(&rates, slack, Budget::SOME).map_or(Factors::None, Factors::Elimination)
-            }
+            LinearMethod::Auto => Elimination::of(&rates, slack, Budget::SOME),
             LinearMethod::Elimination | LinearMethod::Substitution => {
-                Factors::Elimination(Elimination::of(&rates, slack, Budget::MUCH).ok_or(too_large)?)
+                Some(Elimination::of(&rates, slack, Budget::MUCH).ok_or(too_large)?)
             }
-            LinearMethod::GaussSeidel | LinearMethod::BiCgStab => Factors::None,
-            LinearMethod::SparseLu => Factors::Lu(SparseLu::of(&rates, &exit, slack).ok_or(too_large)?),
+            LinearMethod::GaussSeidel | LinearMethod::BiCgStab => None,
         };
         Ok(Self { incoming: Incoming::of(&rates), rates, exit, factors, settings })
     }
@@ -180,9 +167,8 @@ impl Part {
     pub(crate) fn steady(&self) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let states = self.rates.rows();
         let (x, iterated) = match &self.factors {
-            Factors::Elimination(factors) => (factors.steady(), None),
-            Factors::Lu(lu) => (lu.steady(), None),
-            Factors::None => {
+            Some(factors) => (factors.steady(), None),
+            None => {
                 self.check_coupling()?;
                 let mut x = vec![1.0 / states as f64; states];
                 let sweep = |x: &mut [f64], step: f64| sweep::steady(&self.incoming, &self.exit, x, step);
@@ -232,15 +218,11 @@ impl Part {
     pub(crate) fn right(&self, b: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let mut x = b.to_vec();
         let iterated = match &self.factors {
-            Factors::Elimination(factors) => {
+            Some(factors) => {
                 factors.solve_right(&mut x);
                 None
             }
-            Factors::Lu(lu) => {
-                lu.solve_right(&mut x);
-                None
-            }
-            Factors::None => {
+            None => {
                 x.fill(0.0);
                 let sweep = |x: &mut [f64], _: f64| sweep::right(&self.rates, &self.exit, b, x);
                 Some(self.iterate(&self.rates, b, &mut x, sweep))
@@ -259,15 +241,11 @@ impl Part {
     pub(crate) fn left(&self, c: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let mut y = c.to_vec();
         let iterated = match &self.factors {
-            Factors::Elimination(factors) => {
+            Some(factors) => {
                 factors.solve_left(&mut y);
                 None
             }
-            Factors::Lu(lu) => {
-                lu.solve_left(&mut y);
-                None
-            }
-            Factors::None => {
+            None => {
                 y.fill(0.0);
                 let sweep = |y: &mut [f64], _: f64| sweep::left(&self.incoming, &self.exit, c, y);
                 Some(self.iterate(&self.incoming, c, &mut y, sweep))
@@ -286,10 +264,9 @@ impl Part {
         }
         let rounding = f64::EPSILON * states as f64;
         let method = match &self.factors {
-            Factors::Elimination(_) => LinearMethod::Elimination,
-            Factors::Lu(_) => LinearMethod::SparseLu,
-            Factors::None if iterated.is_some_and(|iterated| iterated.accelerated) => LinearMethod::BiCgStab,
-            Factors::None => LinearMethod::GaussSeidel,
+            Some(_) => LinearMethod::Elimination,
+            None if iterated.is_some_and(|iterated| iterated.accelerated) => LinearMethod::BiCgStab,
+            None => LinearMethod::GaussSeidel,
         };
         let Some(Iterated { sweeps, .. }) = iterated else {
             return Ok(LinearOutcome { method, sweeps: 0, residual, error: rounding });

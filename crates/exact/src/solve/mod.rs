@@ -29,7 +29,6 @@ mod iterate;
 mod krylov;
 mod law_tree;
 mod linear;
-mod lu;
 mod passage;
 mod paths;
 mod phase_grid;

@@ -187,7 +187,7 @@ mod tests {
     fn a_full_queue_has_its_closed_form() {
         let (birth, death, last) = (1.0, 2.0, 30);
         let rho: f64 = birth / death;
-        for method in [LinearMethod::Elimination, LinearMethod::GaussSeidel, LinearMethod::SparseLu] {
+        for method in [LinearMethod::Elimination, LinearMethod::GaussSeidel] {
             let steady = by(&birth_death(last, birth, death), method);
             for n in 0..=last as i32 {
                 let exact = rho.powi(n) * (1.0 - rho) / (1.0 - rho.powi(last as i32 + 1));
@@ -207,7 +207,7 @@ mod tests {
             let exact = by(&chain, LinearMethod::Elimination);
             assert!(exact.residual < 1e-14, "{states}: {}", exact.residual);
             assert!((exact.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-13);
-            for method in [LinearMethod::GaussSeidel, LinearMethod::SparseLu] {
+            for method in [LinearMethod::GaussSeidel, LinearMethod::BiCgStab] {
                 let other = by(&chain, method);
                 for (a, b) in exact.probabilities.iter().zip(&other.probabilities) {
                     assert!((a - b).abs() < 1e-10 * a, "{states} {method:?}: {a} {b}");
