@@ -424,7 +424,7 @@ proptest! {
         let net = net.build(1.0, "");
         let found = measure(&svg(&net));
         prop_assert!(found.crossing.is_empty() && found.nodes_on_nodes.is_empty(), "{found:?}");
-        // weights of several arcs between the same two nodes are the hardest
-        prop_assert!(found.covered.len() as f64 <= 2.0 + 0.1 * found.texts as f64, "{found:?}");
+        // long weights of several arcs between the same two nodes are the hardest
+        prop_assert!(found.covered.len() as f64 <= 2.0 + 0.25 * found.texts as f64, "{found:?}");
     }
 }

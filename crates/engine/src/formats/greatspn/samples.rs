@@ -261,7 +261,7 @@ fn a_net_file_and_its_definitions_are_read() {
     assert!(read.warnings[0].message.contains("busy 1.0 2.0 : P{#P2 > 0};"));
     let error = read_net(NET.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
     assert!(
-        error.contains("line 19, column 5: the rate of transition `T2`: function 2 of the `.def` file is not there"),
+        error.contains("line 20, column 5: the rate of transition `T2`: function 2 of the `.def` file is not there"),
         "{error}"
     );
 }
@@ -282,7 +282,7 @@ fn net_files_are_refused_where_they_do_not_fit() {
         (
             "5.900000 1 2 0",
             "5.900000 0 1.8 5.0 alma,lala",
-            "line 9, column 45: place `P3` has the colour domain `alma,lala`",
+            "line 9, column 46: place `P3` has the colour domain `alma,lala`",
         ),
         ("6.983333 0\n   5", "6.983333 0 1.8 2.2 [x = y]\n   5", "transition `T3` has a guard"),
     ];

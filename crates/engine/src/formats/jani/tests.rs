@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::read;
+use crate::formats::jani::{Model, read};
 use crate::formats::pipe::{ReadError, ReadOptions};
 use crate::net::expr::Expr;
 use crate::net::{ArcKind, Delay, Net, Timing};
 
-fn tried(model: &Value, constants: &[(&str, f64)]) -> Result<super::Model, ReadError> {
+fn tried(model: &Value, constants: &[(&str, f64)]) -> Result<Model, ReadError> {
     let constants = constants.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     read(format!("{model:#}").as_bytes(), &ReadOptions { constants, ..ReadOptions::default() })
 }
@@ -162,7 +162,7 @@ fn what_is_not_read_is_refused_with_its_place() {
         ("/variables/0/type", json!("clock"), "`clock`"),
         ("/variables/0/initial-value", json!(7), "outside"),
         ("/variables/0/type/upper-bound", json!(1e300), "whole number"),
-        ("/variables/0/type/upper-bound", json!("x"), "constant"),
+        ("/variables/0/type/upper-bound", json!("x"), "nothing is called `x`"),
         ("/automata/0/initial-locations", json!(["l", "l"]), "one initial location"),
         ("/automata/0/edges/0/rate/exp", json!(-1), "not negative"),
         ("/automata/0/edges/0/rate/exp", json!({"op": "der", "var": "x"}), "`der`"),

@@ -17,7 +17,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
 }
 
 /// Like [`decode`], and whether the bytes were not in the declared encoding.
-pub(in crate::formats) fn decode_noting(bytes: &[u8]) -> Result<(Cow<'_, str>, bool), ReadError> {
+pub(crate) fn decode_noting(bytes: &[u8]) -> Result<(Cow<'_, str>, bool), ReadError> {
     match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => Ok(utf8(rest)),
         [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),

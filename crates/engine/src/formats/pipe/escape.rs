@@ -3,22 +3,22 @@
 use std::fmt::Write as _;
 
 /// A text between tags.
-pub(in crate::formats) fn content(text: &str) -> String {
+pub(crate) fn content(text: &str) -> String {
     escaped(text, false)
 }
 
 /// A text inside double quotes.
-pub(in crate::formats) fn attribute(text: &str) -> String {
+pub(crate) fn attribute(text: &str) -> String {
     escaped(text, true)
 }
 
 /// Whether XML 1.0 can hold all characters of a text.
-pub(in crate::formats) fn is_writable(text: &str) -> bool {
+pub(crate) fn is_writable(text: &str) -> bool {
     text.chars().all(writable)
 }
 
 /// Whether XML 1.0 allows a character.
-pub(in crate::formats) fn writable(c: char) -> bool {
+pub(crate) fn writable(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 

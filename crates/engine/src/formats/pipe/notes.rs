@@ -10,7 +10,7 @@ const MAX_PROBLEMS: usize = 100;
 
 /// Faults and oddities of one file, so far.
 #[derive(Debug)]
-pub(in crate::formats) struct Notes<'t> {
+pub(crate) struct Notes<'t> {
     lines: Lines<'t>,
     faults: Vec<(Range<usize>, Fault)>,
     odd: BTreeMap<Oddity, Odd>,
@@ -24,17 +24,17 @@ struct Odd {
 }
 
 impl<'t> Notes<'t> {
-    pub(in crate::formats) fn new(text: &'t str) -> Self {
+    pub(crate) fn new(text: &'t str) -> Self {
         Self { lines: Lines::new(text), faults: Vec::new(), odd: BTreeMap::new() }
     }
 
     /// Something that refuses the file.
-    pub(in crate::formats) fn fault(&mut self, span: Range<usize>, fault: Fault) {
+    pub(crate) fn fault(&mut self, span: Range<usize>, fault: Fault) {
         self.faults.push((span, fault));
     }
 
     /// Something odd; of each kind the first is told and the others are counted.
-    pub(in crate::formats) fn odd(&mut self, span: Range<usize>, oddity: Oddity, message: impl FnOnce() -> String) {
+    pub(crate) fn odd(&mut self, span: Range<usize>, oddity: Oddity, message: impl FnOnce() -> String) {
         match self.odd.get_mut(&oddity) {
             Some(odd) => odd.others += 1,
             None => {
@@ -44,17 +44,17 @@ impl<'t> Notes<'t> {
     }
 
     /// The line that a byte is on.
-    pub(in crate::formats) fn line(&self, offset: usize) -> usize {
+    pub(crate) fn line(&self, offset: usize) -> usize {
         self.lines.line(offset)
     }
 
     /// Whether the file must be refused.
-    pub(in crate::formats) fn refused(&self) -> bool {
+    pub(crate) fn refused(&self) -> bool {
         !self.faults.is_empty()
     }
 
     /// All faults as one error.
-    pub(in crate::formats) fn into_error(mut self) -> ReadError {
+    pub(crate) fn into_error(mut self) -> ReadError {
         self.faults.sort_by_key(|(span, _)| span.start);
         let more = self.faults.len().saturating_sub(MAX_PROBLEMS);
         self.faults.truncate(MAX_PROBLEMS);
@@ -65,7 +65,7 @@ impl<'t> Notes<'t> {
     }
 
     /// All oddities, in the order of the file.
-    pub(in crate::formats) fn into_warnings(self) -> Vec<Warning> {
+    pub(crate) fn into_warnings(self) -> Vec<Warning> {
         let lines = &self.lines;
         let mut warnings: Vec<_> = self
             .odd

@@ -256,20 +256,20 @@ impl fmt::Display for Warning {
 
 /// The line and column of some bytes of a text.
 #[cfg(feature = "jani")]
-pub(in crate::formats) fn spot(text: &str, span: Range<usize>) -> Spot {
+pub(crate) fn spot(text: &str, span: Range<usize>) -> Spot {
     Lines::new(text).spot(span)
 }
 
 /// Turns byte offsets of one text into lines and columns.
 #[derive(Debug)]
-pub(in crate::formats) struct Lines<'t> {
+pub(crate) struct Lines<'t> {
     text: &'t str,
     /// First byte of each line; only counted when a line is asked for.
     starts: OnceCell<Vec<usize>>,
 }
 
 impl<'t> Lines<'t> {
-    pub(in crate::formats) fn new(text: &'t str) -> Self {
+    pub(crate) fn new(text: &'t str) -> Self {
         Self { text, starts: OnceCell::new() }
     }
 
@@ -280,11 +280,11 @@ impl<'t> Lines<'t> {
         })
     }
 
-    pub(in crate::formats) fn line(&self, offset: usize) -> usize {
+    pub(crate) fn line(&self, offset: usize) -> usize {
         self.starts().partition_point(|&start| start <= offset)
     }
 
-    pub(in crate::formats) fn spot(&self, span: Range<usize>) -> Spot {
+    pub(crate) fn spot(&self, span: Range<usize>) -> Spot {
         let mut at = span.start.min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;

@@ -16,18 +16,18 @@ use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::Fault;
 
 /// Name of the nodes that stand for `<?tailspn …?>` instructions.
-pub(in crate::formats) const INSTRUCTION: &str = "?tailspn";
+pub(crate) const INSTRUCTION: &str = "?tailspn";
 
 /// A text and the bytes it was written in.
 #[derive(Clone, Debug)]
-pub(in crate::formats) struct Text<'t> {
-    pub(in crate::formats) value: Cow<'t, str>,
-    pub(in crate::formats) span: Range<usize>,
+pub(crate) struct Text<'t> {
+    pub(crate) value: Cow<'t, str>,
+    pub(crate) span: Range<usize>,
 }
 
 impl Text<'_> {
     /// The same text without surrounding blanks.
-    pub(in crate::formats) fn trimmed(self) -> Self {
+    pub(crate) fn trimmed(self) -> Self {
         let lead = self.value.len() - self.value.trim_start().len();
         let tail = self.value.len() - self.value.trim_end().len();
         let whole = self.span.len() == self.value.len() && lead < self.value.len();
@@ -68,7 +68,7 @@ struct Tree<'t> {
 
 /// An element or an instruction.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Element<'a, 't> {
+pub(crate) struct Element<'a, 't> {
     tree: &'a Tree<'t>,
     index: u32,
 }
@@ -79,17 +79,17 @@ impl<'a, 't> Element<'a, 't> {
     }
 
     /// Its name without a namespace prefix.
-    pub(in crate::formats) fn name(self) -> &'a str {
+    pub(crate) fn name(self) -> &'a str {
         &self.node().name
     }
 
     /// The bytes of its start tag.
-    pub(in crate::formats) fn span(self) -> Range<usize> {
+    pub(crate) fn span(self) -> Range<usize> {
         self.node().tag.clone()
     }
 
     /// The elements and instructions in it, in order.
-    pub(in crate::formats) fn children(self) -> impl Iterator<Item = Element<'a, 't>> {
+    pub(crate) fn children(self) -> impl Iterator<Item = Element<'a, 't>> {
         let mut next = self.node().first_child;
         std::iter::from_fn(move || {
             let child = Element { tree: self.tree, index: next };
@@ -101,27 +101,27 @@ impl<'a, 't> Element<'a, 't> {
     }
 
     /// The first element of this name in it.
-    pub(in crate::formats) fn child(self, name: &str) -> Option<Element<'a, 't>> {
+    pub(crate) fn child(self, name: &str) -> Option<Element<'a, 't>> {
         self.children().find(|c| c.name() == name)
     }
 
     /// An attribute, as written.
-    pub(in crate::formats) fn attribute(self, name: &str) -> Option<Text<'t>> {
+    pub(crate) fn attribute(self, name: &str) -> Option<Text<'t>> {
         self.attributes().find(|(n, _)| *n == name).map(|(_, value)| value.clone())
     }
 
     /// All attributes, in order.
-    pub(in crate::formats) fn attributes(self) -> impl Iterator<Item = (&'a str, &'a Text<'t>)> {
+    pub(crate) fn attributes(self) -> impl Iterator<Item = (&'a str, &'a Text<'t>)> {
         self.tree.attributes[self.node().attributes.clone()].iter().map(|a| (&*a.name, &a.value))
     }
 
     /// The text directly in it.
-    pub(in crate::formats) fn text(self) -> Option<Text<'t>> {
+    pub(crate) fn text(self) -> Option<Text<'t>> {
         self.node().text.clone()
     }
 
     /// The trimmed text of `<value>` or `<text>` in it; an empty one where that element is empty.
-    pub(in crate::formats) fn value(self) -> Option<Text<'t>> {
+    pub(crate) fn value(self) -> Option<Text<'t>> {
         let value = self.child("value").or_else(|| self.child("text"))?;
         let empty = || Text { value: Cow::Borrowed(""), span: value.span() };
         // Jarp puts a <value> into a <text>
@@ -130,26 +130,26 @@ impl<'a, 't> Element<'a, 't> {
     }
 
     /// The value of the child `name`, where there is one.
-    pub(in crate::formats) fn child_value(self, name: &str) -> Option<Text<'t>> {
+    pub(crate) fn child_value(self, name: &str) -> Option<Text<'t>> {
         self.child(name)?.value()
     }
 }
 
 /// Which elements of a kind of file are opened and closed rather than handed over whole.
 #[derive(Debug)]
-pub(in crate::formats) struct Outline {
+pub(crate) struct Outline {
     /// The root element.
-    pub(in crate::formats) root: &'static str,
+    pub(crate) root: &'static str,
     /// The elements in it, and in each other.
-    pub(in crate::formats) containers: &'static [&'static str],
+    pub(crate) containers: &'static [&'static str],
 }
 
 /// PNML, and PIPE's XML.
-pub(in crate::formats) const PNML: Outline = Outline { root: "pnml", containers: &["net", "page", "module"] };
+pub(crate) const PNML: Outline = Outline { root: "pnml", containers: &["net", "page", "module"] };
 
 /// What a file holds, in its order.
 #[derive(Debug)]
-pub(in crate::formats) enum Item<'a, 't> {
+pub(crate) enum Item<'a, 't> {
     /// The root or another container begins.
     Open(Element<'a, 't>),
     /// The last of them ends.
@@ -166,7 +166,7 @@ type Stop = (Range<usize>, Fault);
 /// # Errors
 ///
 /// The first thing that is not well-formed or beyond a limit.
-pub(in crate::formats) fn stream<'t>(
+pub(crate) fn stream<'t>(
     text: &'t str,
     outline: &Outline,
     options: &ReadOptions,
