@@ -1,4 +1,4 @@
-//! From text to a formula. Operators of CTL are read here, marking expressions between them by [`expr`](crate::net::expr).
+//! From text to a formula. Operators of CTL are read here, marking expressions between them by [`expr`].
 
 use std::ops::Range;
 
