@@ -9,7 +9,7 @@ use tailspn::formats::read_bytes;
 use tailspn::net::differences;
 
 fuzz_target!(|bytes: &[u8]| {
-    // after a byte 0, the text is that of the `.def`
+    // the text after a byte 0 is the `.def` file
     let mut parts = bytes.splitn(2, |byte| *byte == 0);
     let file = parts.next().unwrap_or_default();
     let definitions = parts.next().map(|text| String::from_utf8_lossy(text).into_owned());

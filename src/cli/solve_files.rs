@@ -106,7 +106,7 @@ pub(super) fn write_coverability(
     Ok(())
 }
 
-/// What to do about a chain with too many markings to draw.
+/// Advice for a chain with too many markings to draw.
 const NO_LIMIT: &str = "--export-mtx and --export-prism have no such limit";
 
 /// Writes a graph of at most so many markings as DOT and as a picture, where these are asked for.

@@ -16,7 +16,7 @@ use crate::cli::watch::Progress;
 /// Most markings of a coverability graph.
 pub(super) const MOST_COVERED: usize = 20_000;
 
-/// What to do about a limit of the state space.
+/// Advice for a limit of the state space.
 pub(super) const LIMITS: &str =
     "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
 

@@ -76,7 +76,7 @@ fn help(net: &Net, error: &FormulaError) -> Option<String> {
             let names: Vec<&str> = net.transitions().iter().map(|transition| transition.id.as_str()).collect();
             Some(names_in_a_sentence(&names))
         }
-        // a name alone can be that of a place
+        // a name alone can name a place
         FormulaError::Expression { error: ExprError::UnknownParameter { .. }, .. } => {
             let names: Vec<&str> = net.places().iter().map(|place| place.id.as_str()).collect();
             Some(names_in_a_sentence(&names))

@@ -1,4 +1,4 @@
-//! Nets of GreatSPN on the command line, held to the values that other tools found for them.
+//! Nets of GreatSPN on the command line, compared with the values of other tools.
 
 use serde_json::Value;
 

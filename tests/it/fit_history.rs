@@ -176,7 +176,7 @@ fn median(times: &[f64]) -> f64 {
     quantile_of_sorted(&sorted, 0.5).unwrap()
 }
 
-/// Estimates at sizes that the plans were not fitted to, beside what the jobs took.
+/// Estimates at sizes that the plans were not fitted to, compared with the times of the jobs.
 #[derive(Default)]
 struct HeldOut {
     errors: Vec<f64>,
@@ -231,7 +231,7 @@ impl HeldOut {
     }
 }
 
-/// The jobs of all histories with their sizes, and their own plans beside them.
+/// The jobs of a history with their sizes and the checks of their own plans.
 struct Series {
     log: String,
     trace: JobTrace,
@@ -258,7 +258,7 @@ impl Series {
         self.members.iter().filter(|m| m.program == program && m.size == size).collect()
     }
 
-    /// What is known of jobs without those of a size of a program, for the residual constants, less those that a plan is fitted to.
+    /// Checks of all jobs but those of one size of a program and those that a plan is fitted to, for the residual constants.
     fn others(&self, program: &str, size: Size, fitted: &[&Member]) -> Vec<CheckedFit> {
         let known = |m: &Member| !(m.program == program && m.size == size);
         let other = |m: &Member| fitted.iter().all(|f| f.observed.id != m.observed.id);
@@ -277,7 +277,7 @@ fn ids<'m>(members: &[&'m Member]) -> BTreeSet<&'m str> {
 
 const HEAD: &str = "actual [s] | estimate [s] | error | repeats differ by | within 90% interval |";
 
-/// A plan fitted to one job of a program, at another size, in each pair of sizes: median estimate beside the median time.
+/// A plan fitted to one job of a program, at another size, in each pair of sizes: the median estimate against the median time.
 #[test]
 fn jobs_of_one_size_predict_another() {
     let mut found = HeldOut::default();

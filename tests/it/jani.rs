@@ -50,7 +50,7 @@ fn reference(value: &Value) -> (f64, f64) {
 /// Compares every parameter set of a benchmark that is small enough; returns how many models and values were compared.
 fn compare(folder: &Path) -> (usize, usize) {
     let text = fs::read_to_string(folder.join("index.json")).unwrap();
-    // numerators and denominators of exact values are too large for a number; `approx` stands beside them
+    // numerators and denominators of exact values are too large for a number; `approx` has the value
     let fraction = |line: &&str| ["\"num\"", "\"den\""].iter().any(|key| line.trim_start().starts_with(key));
     let short = |line: &str| {
         format!("{}0{}", line.split_inclusive(':').next().unwrap(), if line.ends_with(',') { "," } else { "" })
@@ -68,7 +68,7 @@ fn compare(folder: &Path) -> (usize, usize) {
             let Model { net, properties } = read(&bytes, &options).unwrap();
             let program = compile(&net).unwrap();
             let space = states(&net);
-            // Storm counts what Markov automata would reach if time passed beside edges without a rate, too
+            // Storm also counts the states that Markov automata reach if time passes before edges without a rate
             if space.vanishing().0 == 0 {
                 assert_eq!(space.states() as u64, expected, "{} {:?}", folder.display(), options.constants);
             }

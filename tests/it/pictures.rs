@@ -24,7 +24,7 @@ const WIDTHS: [u16; 95] = [
     615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636,
     337, 636, 838,
 ];
-/// How deep an arc may cut into a node, in pixels: lines are 1.6 wide.
+/// The depth in pixels to which an arc may cut into a node: lines are 1.6 wide.
 const CUT: f64 = 2.0;
 /// Share of the smaller box that two boxes may have in common.
 const COMMON: f64 = 0.1;
@@ -77,7 +77,7 @@ impl Node {
     }
 }
 
-/// What an SVG document shows.
+/// The parts of an SVG document.
 #[derive(Debug, Default)]
 struct Picture {
     /// By their names in paths: `p0`, `t0`.
@@ -213,7 +213,7 @@ fn points(d: &str) -> Vec<Point> {
     points
 }
 
-/// What is wrong with a picture, and how much there is of it.
+/// The faults of a picture, and the number of its parts.
 #[derive(Debug, Default)]
 struct Measures {
     arcs: usize,

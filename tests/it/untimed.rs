@@ -443,7 +443,7 @@ fn random_nets_agree_with_a_plain_token_game_and_fixpoints() {
     assert!(formulas == 2_400 && deadlocks > 100 && verdicts.iter().all(|&n| n > 500), "{deadlocks} {verdicts:?}");
 }
 
-/// What is known of a part of the markings is what is true of all of them.
+/// A verdict from a part of the markings is true of all of them.
 #[test]
 fn verdicts_on_a_part_of_the_markings_stay_true() {
     let mut dice = Dice(7);
