@@ -86,7 +86,6 @@ converts![
     crate::formats::ExportError,
     crate::formats::ReadFileError,
     crate::formats::WriteFileError,
-    crate::formats::greatspn::CannotWrite,
     crate::formats::pipe::Fault,
     crate::formats::pipe::ReadError,
     crate::net::BuildProblem,

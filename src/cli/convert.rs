@@ -104,8 +104,8 @@ fn limited(net: Net, limit: Option<u64>) -> Result<Net, Failure> {
     })
 }
 
-/// The text of a model, or everything that it cannot say.
-fn model(written: Result<String, Vec<ExportError>>) -> Result<String, Failure> {
+/// What is written, or everything that the format cannot say.
+fn exported<T>(written: Result<T, Vec<ExportError>>) -> Result<T, Failure> {
     written.map_err(|problems| Failure {
         exit: Exit::Refused,
         notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
@@ -124,8 +124,8 @@ pub(crate) fn export(
     terminal: &Terminal,
 ) -> Result<String, Failure> {
     let target = match format {
-        OutFormat::Jani => return model(jani::write(net, &place_bounds(net)?)),
-        OutFormat::Prism => return model(prism::prism(net, &place_bounds(net)?)),
+        OutFormat::Jani => return exported(jani::write(net, &place_bounds(net)?)),
+        OutFormat::Prism => return exported(prism::prism(net, &place_bounds(net)?)),
         OutFormat::Dot => return Ok(dot(net)),
         OutFormat::Svg => return Ok(svg(net)),
         OutFormat::Pnml => {
@@ -153,10 +153,7 @@ fn tell_losses(written: &Written, terminal: &Terminal) {
 
 /// The net as a project of GreatSPN.
 fn greatspn_project(net: &Net, terminal: &Terminal) -> Result<String, Failure> {
-    let written = greatspn::write(net).map_err(|lacking| {
-        let notes = lacking.reasons.into_iter().map(Note::problem).collect();
-        Failure { exit: Exit::Refused, notes }
-    })?;
+    let written = exported(greatspn::write(net))?;
     tell_losses(&written, terminal);
     Ok(written.xml)
 }

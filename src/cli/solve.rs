@@ -262,7 +262,8 @@ impl Numbers<'_> {
 
     fn goal(&self, report: &mut SolveReport, goal: &Code) -> Result<(), Failure> {
         let limits = limits(self.args);
-        let space = find_states(self.program, Some(goal), &limits, self.terminal).map_err(|error| failure(&error))?;
+        let program = self.program.clone().observing(goal);
+        let space = find_states(&program, Some(goal), &limits, self.terminal).map_err(|error| failure(&error))?;
         let chain = space.complete().map_err(|error| refused(&error))?;
         self.passage(report, &space, chain, space.goals(), self.args.until().unwrap_or_default())
     }
@@ -283,7 +284,8 @@ impl Numbers<'_> {
         let steady = steady_state(self.chain, &LinearSettings::default()).map_err(|error| refused(&error))?;
         for (code, option) in [(Some(from), "--from"), (self.asked.goal.as_ref(), "--until")] {
             let Some(code) = code else { continue };
-            let passing = self.space.holds_in_zero_time(self.program, code, &steady.probabilities);
+            let program = self.program.clone().observing(code);
+            let passing = self.space.holds_in_zero_time(&program, code, &steady.probabilities);
             if passing.map_err(|error| failure(&error))? {
                 return Err(in_zero_time(option));
             }

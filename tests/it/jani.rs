@@ -16,8 +16,8 @@ use tailspn::watch::Unwatched;
 
 use crate::shared::shared;
 
-/// Largest model that the test solves; docs/validation.md has the larger ones, which take minutes.
-const MOST_STATES: u64 = 3_000;
+/// Largest model that the test solves; docs/jani.md has larger ones, which take minutes.
+const MOST_STATES: u64 = 40_000;
 
 fn states(net: &Net) -> StateSpace {
     explore(&compile(net).unwrap(), None, &Limits::default(), &Unwatched).unwrap()

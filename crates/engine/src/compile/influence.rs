@@ -9,8 +9,9 @@ use crate::compile::csr::Csr;
 use crate::compile::program::{Firing, Program, Value};
 use crate::net::ArcKind;
 
-/// Fills in what follows from the arcs and timings of a program.
-pub(super) fn fill(program: &mut Program) {
+/// Fills in what follows from the arcs and timings of a program. Immediate transitions that write any of the counters `seen`
+/// are in one group.
+pub(super) fn fill(program: &mut Program, seen: &[u32]) {
     let reads: Vec<BTreeSet<u32>> = (0..program.transitions()).map(|t| reads(program, t)).collect();
     let writes = program.writes();
     let mut readers = vec![Vec::new(); program.counters()];
@@ -19,7 +20,7 @@ pub(super) fn fill(program: &mut Program) {
             readers[counter as usize].push(t);
         }
     }
-    fill_groups(program, &readers, &writes);
+    fill_groups(program, &readers, &writes, seen);
     fill_affected(program, &readers, &writes);
     program.choice_weight = choice_weights(program);
 }
@@ -54,7 +55,7 @@ fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
 
 /// Two immediate transitions are in one group where one reads what the other reads or writes. Groups then share no
 /// counter that any of them reads, so that their choices are independent and their order is indifferent.
-fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>) {
+fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>, seen: &[u32]) {
     let count = program.transitions();
     let immediate: Vec<bool> = program.firing.iter().map(|f| matches!(f, Firing::Immediate { .. })).collect();
     let mut sets = UnionFind::<usize>::new(count);
@@ -66,7 +67,11 @@ fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>) {
             sets.union(first_reader[counter].expect("there was a first one"), t);
         }
     }
+    let mut first_writer = None;
     for t in (0..count).filter(|&t| immediate[t]) {
+        if writes.row(t).iter().any(|counter| seen.contains(counter)) {
+            sets.union(*first_writer.get_or_insert(t), t);
+        }
         for &counter in writes.row(t) {
             if let Some(reader) = first_reader[counter as usize] {
                 sets.union(reader, t);

@@ -8,6 +8,7 @@ mod code;
 mod csr;
 mod influence;
 mod linear;
+mod observe;
 
 mod program;
 mod schedule;
@@ -109,7 +110,7 @@ pub fn compile(net: &Net) -> Result<Program, CompileError> {
         affects: Csr::from_rows(Vec::<Vec<u32>>::new()),
         affects_groups: Csr::from_rows(Vec::<Vec<u32>>::new()),
     };
-    influence::fill(&mut program);
+    influence::fill(&mut program, &[]);
     Ok(program)
 }
 

@@ -131,7 +131,8 @@ pub struct Program {
     /// Timed transitions, in the order of the net.
     pub timed: Vec<u32>,
     /// Groups of immediate transitions that can influence each other; within a group by falling priority, then in the
-    /// order of the net. Transitions of different groups share nothing, so the order of groups does not matter.
+    /// order of the net. Transitions of different groups share nothing, so the order of groups does not matter,
+    /// unless a goal could tell it: see [`Program::observing`].
     pub groups: Csr<u32>,
     /// Per transition: its group, or `u32::MAX` where it is timed.
     pub group_of: Vec<u32>,

@@ -7,12 +7,12 @@ use std::collections::HashSet;
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{Arc, ArcKind, Delay, Net, PlaceId, Servers, Timing, Transition};
 
-/// Why a net cannot be written for model checkers.
+/// Why a net cannot be written in the format of another tool.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the words of the message")]
 pub enum ExportError {
-    /// Model checkers count one kind of tokens.
+    /// The format has one kind of tokens.
     #[error("the net has {classes} token classes; models of {format} have one kind of tokens")]
     Classes { classes: usize, format: &'static str },
     /// A delay that is not exponential.
@@ -29,6 +29,9 @@ pub enum ExportError {
     /// A function of an expression that the format lacks.
     #[error("{what} uses `{function}`, which {format} does not have")]
     Function { what: String, function: &'static str, format: &'static str },
+    /// Anything else that the format has no counterpart for.
+    #[error("{reason}")]
+    Lacking { reason: String },
 }
 
 /// A place as a variable.

@@ -14,6 +14,8 @@ pub mod prism;
 pub mod svg;
 
 mod commands;
+#[cfg(test)]
+mod damage;
 mod icon;
 mod labels;
 mod layered;
@@ -165,14 +167,6 @@ pub enum WriteFileError {
         /// The format.
         format: Format,
     },
-    /// The format cannot say what the net has.
-    #[error("cannot write `{}`: {reasons}", path.display())]
-    Lacking {
-        /// The file.
-        path: PathBuf,
-        /// What it cannot say.
-        reasons: greatspn::CannotWrite,
-    },
 }
 
 /// The options for the file at `path`: with the text of the `.def` that lies beside a `.net`.
@@ -273,8 +267,7 @@ pub fn write_file(
             (written.xml, written.warnings)
         }
         Format::GreatSpn => {
-            let written = greatspn::write(net);
-            let written = written.map_err(|reasons| WriteFileError::Lacking { path: path.to_owned(), reasons })?;
+            let written = greatspn::write(net).map_err(refused)?;
             (written.xml, written.warnings)
         }
         Format::Dot => (dot::dot(net), Vec::new()),

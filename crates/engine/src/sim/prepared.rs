@@ -34,9 +34,10 @@ impl Prepared {
                     return Ok(Self { program, question: question.clone(), folding: None });
                 }
             }
-            return Ok(Self { program: compile(folding.net())?, question: folded, folding: Some(Box::new(folding)) });
+            let program = compiled(folding.net(), &folded)?;
+            return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
         }
-        Ok(Self { program: compile(net)?, question: question.clone(), folding: None })
+        Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None })
     }
 
     /// The net that runs.
@@ -64,6 +65,15 @@ impl Prepared {
         run.provenance.folded = self.folded_parts();
         run
     }
+}
+
+/// The net as the goal sees it.
+fn compiled(net: &Net, question: &Question) -> Result<Program, CompileError> {
+    let program = compile(net)?;
+    Ok(match &question.goal {
+        Goal::Marking(goal) => program.observing(goal),
+        _ => program,
+    })
 }
 
 impl FoldedParts {

@@ -218,7 +218,7 @@ impl TransientPart {
         for &state in members {
             inside[state as usize] = OUTSIDE;
         }
-        Ok(Some(Part::new(Csr::from_rows(rows), &slack, settings)?))
+        Ok(Some(Part::new(Csr::from_rows(rows), slack, settings)?))
     }
 
     /// Rate of leaving a state of the part.

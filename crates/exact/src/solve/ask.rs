@@ -81,7 +81,7 @@ impl Asking<'_> {
             Query::Until { stay, goal, from, to } if *from > 0.0 => self.later(stay, goal, *from, *to),
             Query::Until { stay, goal, to, .. } => {
                 let stop = not(stay.clone());
-                let space = self.until(&Expr::Binary(BinaryOp::Or, Box::new(goal.clone()), Box::new(stop)))?;
+                let (_, space) = self.until(&Expr::Binary(BinaryOp::Or, Box::new(goal.clone()), Box::new(stop)))?;
                 let reached = space.values(&self.code(goal), "the goal")?;
                 let ends: Vec<u32> = space.goals().iter().copied().filter(|&s| reached[s as usize] != 0.0).collect();
                 arrival(space.complete()?, &space.marked(&ends), *to)
@@ -93,19 +93,19 @@ impl Asking<'_> {
             }
             Query::Gathered { reward, time } => {
                 let found = transient(self.space.complete()?, &[*time], &TransientSettings::default())?;
-                self.gathered(self.space, &found.stays[0], reward)
+                self.gathered(self.program, self.space, &found.stays[0], reward)
             }
             Query::GatheredUntil { reward, goal } => {
-                let space = self.until(goal)?;
+                let (program, space) = self.until(goal)?;
                 let found = absorption(space.complete()?, &space.marked(space.goals()), &LinearSettings::default())?;
                 if found.probability < 1.0 {
                     return Ok(f64::INFINITY);
                 }
-                self.gathered(&space, &found.times, reward)
+                self.gathered(&program, &space, &found.times, reward)
             }
             Query::LongRun { reward } => {
                 let found = steady_state(self.space.complete()?, &LinearSettings::default())?;
-                self.gathered(self.space, &found.probabilities, reward)
+                self.gathered(self.program, self.space, &found.probabilities, reward)
             }
         }
     }
@@ -114,22 +114,31 @@ impl Asking<'_> {
         lower(self.net, expression)
     }
 
-    /// The states before an expression is not 0.
-    fn until(&self, goal: &Expr) -> Result<StateSpace, AskError> {
-        Ok(explore(self.program, Some(&self.code(goal)), self.limits, self.watch)?)
+    /// The states before an expression is not 0, and the program that sees when it is.
+    fn until(&self, goal: &Expr) -> Result<(Program, StateSpace), AskError> {
+        let goal = self.code(goal);
+        let program = self.program.clone().observing(&goal);
+        let space = explore(&program, Some(&goal), self.limits, self.watch)?;
+        Ok((program, space))
     }
 
     /// The reward where `weights` are the times spent in the states, or their probabilities.
-    fn gathered(&self, space: &StateSpace, weights: &[f64], reward: &Reward) -> Result<f64, AskError> {
+    fn gathered(
+        &self,
+        program: &Program,
+        space: &StateSpace,
+        weights: &[f64],
+        reward: &Reward,
+    ) -> Result<f64, AskError> {
         let mut sum = expected(weights, &space.values(&self.code(&reward.rate), "the reward")?);
         if reward.impulses.is_empty() {
             return Ok(sum);
         }
-        let mut codes: Vec<Vec<Code>> = vec![Vec::new(); self.program.transitions()];
+        let mut codes: Vec<Vec<Code>> = vec![Vec::new(); program.transitions()];
         for (transition, value) in &reward.impulses {
             codes[transition.index()].push(self.code(value));
         }
-        space.for_each_firing(self.program, weights, &mut |firing| {
+        space.for_each_firing(program, weights, &mut |firing| {
             let values = codes[firing.transition as usize].iter().map(|code| code.eval(firing.marking));
             sum += firing.flow * values.sum::<f64>();
         })?;

@@ -29,6 +29,8 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
+    /// A fraction of a second and some 60 MB.
+    pub(crate) const LITTLE: Self = Self { work: 10_000_000, kept: 4_000_000, dense: 700 };
     /// A few seconds and some 300 MB.
     pub(crate) const SOME: Self = Self { work: 100_000_000, kept: 20_000_000, dense: 1_500 };
     /// As much as a person who asks for it will wait for.

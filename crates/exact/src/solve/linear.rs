@@ -3,6 +3,8 @@
 //! Owns the settings that all stationary questions share. The solution itself is checked: the residual is computed from
 //! it and the chain, not taken from the method.
 
+use std::sync::OnceLock;
+
 use crate::compile::Csr;
 use crate::solve::chain::Incoming;
 use crate::solve::elimination::{Budget, Elimination};
@@ -14,7 +16,8 @@ use crate::solve::sweep::{self, Stop, Sweeps, repeat};
 /// How systems of linear equations are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinearMethod {
-    /// Elimination where it takes seconds at most, else Gauss-Seidel, with BiCGSTAB where that is too slow.
+    /// Elimination where it takes a fraction of a second, else Gauss-Seidel, with BiCGSTAB where that is too slow; where these do
+    /// not converge, elimination that takes seconds.
     #[default]
     Auto,
     /// One state after the other, each from those that were solved before: no method is needed.
@@ -134,6 +137,9 @@ pub enum LinearError {
     },
 }
 
+/// A solution, and how it was found.
+type Solved = (Vec<f64>, LinearOutcome);
+
 /// A part of a chain, ready to be solved as often as needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
@@ -141,32 +147,52 @@ pub(crate) struct Part {
     incoming: Incoming,
     /// Rate of leaving each state, to inside and outside.
     pub(crate) exit: Vec<f64>,
+    /// Rate of leaving the part, per state.
+    slack: Vec<f64>,
     /// The factors of an elimination, if that is the method.
     factors: Option<Elimination>,
+    /// The factors of one that takes longer, made where nothing else converges; none if it takes too long.
+    last_resort: OnceLock<Option<Elimination>>,
     settings: LinearSettings,
 }
 
 impl Part {
     /// The part with these rates among its states, and `slack` out of it; without slack it must be irreducible.
-    pub(crate) fn new(rates: Csr<(u32, f64)>, slack: &[f64], settings: LinearSettings) -> Result<Self, LinearError> {
+    pub(crate) fn new(rates: Csr<(u32, f64)>, slack: Vec<f64>, settings: LinearSettings) -> Result<Self, LinearError> {
         let states = rates.rows();
         let exit: Vec<f64> =
             (0..states).map(|i| slack[i] + rates.row(i).iter().map(|&(_, q)| q).sum::<f64>()).collect();
         let too_large = LinearError::TooLarge { method: settings.method, states };
         let factors = match settings.method {
-            LinearMethod::Auto => Elimination::of(&rates, slack, Budget::SOME),
+            LinearMethod::Auto => Elimination::of(&rates, &slack, Budget::LITTLE),
             LinearMethod::Elimination | LinearMethod::Substitution => {
-                Some(Elimination::of(&rates, slack, Budget::MUCH).ok_or(too_large)?)
+                Some(Elimination::of(&rates, &slack, Budget::MUCH).ok_or(too_large)?)
             }
             LinearMethod::GaussSeidel | LinearMethod::BiCgStab => None,
         };
-        Ok(Self { incoming: Incoming::of(&rates), rates, exit, factors, settings })
+        Ok(Self { incoming: Incoming::of(&rates), rates, exit, slack, factors, last_resort: OnceLock::new(), settings })
+    }
+
+    /// Solves by the method that was chosen; where that is sweeps, was not asked for and does not converge, by elimination.
+    fn solve(&self, by: impl Fn(Option<&Elimination>) -> Result<Solved, LinearError>) -> Result<Solved, LinearError> {
+        let found = by(self.factors.as_ref());
+        if self.settings.method == LinearMethod::Auto
+            && let Err(LinearError::NotConverged { .. } | LinearError::WeaklyCoupled { .. }) = found
+        {
+            let factors = self.last_resort.get_or_init(|| Elimination::of(&self.rates, &self.slack, Budget::SOME));
+            return factors.as_ref().map_or(found, |factors| by(Some(factors)));
+        }
+        found
     }
 
     /// The steady state of an irreducible part.
-    pub(crate) fn steady(&self) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
+    pub(crate) fn steady(&self) -> Result<Solved, LinearError> {
+        self.solve(|factors| self.steady_by(factors))
+    }
+
+    fn steady_by(&self, factors: Option<&Elimination>) -> Result<Solved, LinearError> {
         let states = self.rates.rows();
-        let (x, iterated) = match &self.factors {
+        let (x, iterated) = match factors {
             Some(factors) => (factors.steady(), None),
             None => {
                 self.check_coupling()?;
@@ -215,9 +241,13 @@ impl Part {
     }
 
     /// Solves `(D − R) x = b`, b not negative.
-    pub(crate) fn right(&self, b: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
+    pub(crate) fn right(&self, b: &[f64]) -> Result<Solved, LinearError> {
+        self.solve(|factors| self.right_by(factors, b))
+    }
+
+    fn right_by(&self, factors: Option<&Elimination>, b: &[f64]) -> Result<Solved, LinearError> {
         let mut x = b.to_vec();
-        let iterated = match &self.factors {
+        let iterated = match factors {
             Some(factors) => {
                 factors.solve_right(&mut x);
                 None
@@ -238,9 +268,13 @@ impl Part {
     }
 
     /// Solves `y (D − R) = c`, c not negative.
-    pub(crate) fn left(&self, c: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
+    pub(crate) fn left(&self, c: &[f64]) -> Result<Solved, LinearError> {
+        self.solve(|factors| self.left_by(factors, c))
+    }
+
+    fn left_by(&self, factors: Option<&Elimination>, c: &[f64]) -> Result<Solved, LinearError> {
         let mut y = c.to_vec();
-        let iterated = match &self.factors {
+        let iterated = match factors {
             Some(factors) => {
                 factors.solve_left(&mut y);
                 None
@@ -263,14 +297,10 @@ impl Part {
             return Err(LinearError::NotFinite { states });
         }
         let rounding = f64::EPSILON * states as f64;
-        let method = match &self.factors {
-            Some(_) => LinearMethod::Elimination,
-            None if iterated.is_some_and(|iterated| iterated.accelerated) => LinearMethod::BiCgStab,
-            None => LinearMethod::GaussSeidel,
+        let Some(Iterated { sweeps, accelerated }) = iterated else {
+            return Ok(LinearOutcome { method: LinearMethod::Elimination, sweeps: 0, residual, error: rounding });
         };
-        let Some(Iterated { sweeps, .. }) = iterated else {
-            return Ok(LinearOutcome { method, sweeps: 0, residual, error: rounding });
-        };
+        let method = if accelerated { LinearMethod::BiCgStab } else { LinearMethod::GaussSeidel };
         let Sweeps { count: sweeps, error, converged, .. } = sweeps;
         if converged {
             Ok(LinearOutcome { method, sweeps, residual, error })

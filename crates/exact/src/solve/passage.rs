@@ -122,6 +122,8 @@ struct Walk {
     under_way: Vec<f64>,
     /// Per number of jumps: probability of arriving with the next one.
     arrives: Vec<f64>,
+    /// Rate at which the target is reached now.
+    leaving: f64,
     /// Nobody is under way any more.
     over: bool,
 }
@@ -187,6 +189,7 @@ pub(crate) fn passage_of<'a>(
         under_way: vec![start.iter().sum()],
         arrived: vec![at_once],
         arrives: Vec::new(),
+        leaving: start.iter().zip(&into).map(|(p, rate)| p * rate).sum(),
         over: states.is_empty(),
         now: start.clone(),
     };
@@ -471,14 +474,14 @@ impl Walk {
     /// Jumps until there have been `last`, or nobody is under way any more.
     fn go_to(&mut self, last: u64, into: &[f64], settings: &TransientSettings) {
         while !self.over && (self.arrived.len() as u64) <= last {
-            let arrives = self.now.iter().zip(into).map(|(p, rate)| p * rate).sum::<f64>() / self.jumps.rate;
+            let arrives = self.leaving / self.jumps.rate;
             self.arrives.push(arrives);
             self.arrived.push(self.arrived[self.arrived.len() - 1] + arrives);
-            self.jumps.jump(&self.now, &mut self.next);
+            let jumped = self.jumps.jump(&self.now, &mut self.next, into);
             std::mem::swap(&mut self.now, &mut self.next);
-            let under_way: f64 = self.now.iter().sum();
-            self.under_way.push(under_way);
-            self.over = under_way < 1e-4 * settings.error;
+            self.leaving = jumped.weighted;
+            self.under_way.push(jumped.total);
+            self.over = jumped.total < 1e-4 * settings.error;
             if self.over {
                 self.arrives.push(0.0);
             }

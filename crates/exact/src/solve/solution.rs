@@ -238,6 +238,10 @@ impl<'a> Solution<'a> {
     fn explore(&self, net: Net, goal: Option<&Expr>) -> Result<Found, SolutionError> {
         let program = compile(&net)?;
         let goal: Option<Code> = goal.map(|goal| lower(&net, goal));
+        let program = match &goal {
+            Some(goal) => program.observing(goal),
+            None => program,
+        };
         let space = explore(&program, goal.as_ref(), &self.limits, self.watch)?;
         Ok(Found { net, program, space })
     }

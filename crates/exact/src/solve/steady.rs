@@ -115,7 +115,7 @@ fn class_steady(
     for &state in states {
         number[state as usize] = OUTSIDE;
     }
-    Part::new(rates, &slack, *settings)?.steady()
+    Part::new(rates, slack, *settings)?.steady()
 }
 
 /// The chance of ending in each of the classes.

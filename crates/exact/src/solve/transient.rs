@@ -7,6 +7,8 @@
 //! with `q` the largest rate of leaving a state \[Jensen1953\] \[Stewart1994\]. All terms are non-negative: nothing
 //! cancels. One pass over `n` serves all times.
 
+use rayon::prelude::*;
+
 use crate::compile::Csr;
 use crate::estimate::PoissonWindow;
 use crate::solve::chain::{Chain, ChainProblem, Incoming};
@@ -110,15 +112,56 @@ impl Uniformised {
         needed > allowed && (needed > MOST_JUMPS || allowed * self.incoming.count() as f64 > WORK_TO_SETTLE)
     }
 
-    /// One jump: the probabilities after it. Returns the sum of absolute changes.
-    pub(crate) fn jump(&self, before: &[f64], after: &mut [f64]) -> f64 {
-        let mut change = 0.0;
-        let per_tick = 1.0 / self.rate;
-        for (state, new) in after.iter_mut().enumerate() {
-            *new = before[state] * self.stay[state] + self.incoming.flow_into(state, before) * per_tick;
-            change += (*new - before[state]).abs();
+    /// One jump: the probabilities after it. `weights` has a number per state, or none at all.
+    pub(crate) fn jump(&self, before: &[f64], after: &mut [f64], weights: &[f64]) -> Jumped {
+        let block = |(block, after): (usize, &mut [f64])| self.jump_block(block * BLOCK, before, after, weights);
+        if self.incoming.count() < ALONE {
+            return after.chunks_mut(BLOCK).enumerate().map(block).fold(Jumped::default(), Jumped::and);
         }
-        change
+        // summed in one order, whatever the number of threads
+        let blocks: Vec<Jumped> = after.par_chunks_mut(BLOCK).enumerate().map(block).collect();
+        blocks.into_iter().fold(Jumped::default(), Jumped::and)
+    }
+
+    fn jump_block(&self, first: usize, before: &[f64], after: &mut [f64], weights: &[f64]) -> Jumped {
+        let per_tick = 1.0 / self.rate;
+        let mut sums = Jumped::default();
+        for (i, new) in after.iter_mut().enumerate() {
+            let state = first + i;
+            *new = before[state] * self.stay[state] + self.incoming.flow_into(state, before) * per_tick;
+            sums.change += (*new - before[state]).abs();
+            sums.total += *new;
+        }
+        if let Some(weights) = weights.get(first..first + after.len()) {
+            sums.weighted = after.iter().zip(weights).map(|(p, weight)| p * weight).sum();
+        }
+        sums
+    }
+}
+
+/// States that one thread does at a time.
+const BLOCK: usize = 4_096;
+/// Rates below which one thread does a jump alone.
+const ALONE: usize = 50_000;
+
+/// Sums over all states after a jump.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Jumped {
+    /// Of the absolute changes.
+    pub(crate) change: f64,
+    /// Of the probabilities.
+    pub(crate) total: f64,
+    /// Of the probabilities times their weights.
+    pub(crate) weighted: f64,
+}
+
+impl Jumped {
+    fn and(self, other: Self) -> Self {
+        Self {
+            change: self.change + other.change,
+            total: self.total + other.total,
+            weighted: self.weighted + other.weighted,
+        }
     }
 }
 
@@ -155,7 +198,7 @@ pub(crate) fn walk(
     let (mut now, mut next) = (start.to_vec(), vec![0.0; start.len()]);
     let mut n = 0;
     loop {
-        let change = if n < last { chain.jump(&now, &mut next) } else { 0.0 };
+        let change = if n < last { chain.jump(&now, &mut next, &[]).change } else { 0.0 };
         let left = (last - n) as f64;
         let settled = n < last && change * left <= 0.5 * settings.error;
         visit(n, &now, settled || n == last);
@@ -270,7 +313,12 @@ pub(crate) fn too_many(rate: f64, times: &[f64], settings: &TransientSettings) -
 
 fn add(sum: &mut [f64], share: f64, v: &[f64]) {
     if share > 0.0 {
-        sum.iter_mut().zip(v).for_each(|(s, v)| *s += share * v);
+        let block = |(sum, v): (&mut [f64], &[f64])| sum.iter_mut().zip(v).for_each(|(s, v)| *s += share * v);
+        if v.len() < ALONE {
+            block((sum, v));
+        } else {
+            sum.par_chunks_mut(BLOCK).zip(v.par_chunks(BLOCK)).for_each(block);
+        }
     }
 }
 

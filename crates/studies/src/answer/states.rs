@@ -39,6 +39,10 @@ impl Solved {
             Goal::Marking(goal) if kind == Kind::Passage => Some(goal),
             _ => None,
         };
+        let program = match goal {
+            Some(goal) => program.observing(goal),
+            None => program,
+        };
         let space = explore(&program, goal, &Limits::default(), watch)?;
         space.complete()?;
         Ok(Self { program, space })

@@ -1,7 +1,6 @@
 //! From the parts of a GreatSPN file to a net.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use crate::formats::greatspn::constants::{Constants, evaluated};
 use crate::formats::greatspn::expression::{call, parse};
@@ -12,11 +11,12 @@ use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::ReadOptions;
 use crate::formats::pipe::problem::{Fault, Oddity, ReadError};
 use crate::formats::pipe::read::ReadNet;
+use crate::formats::pipe::spans::Spans;
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{self, Expr, ExprError, Leaf, NamedLeaf};
 use crate::net::{
-    Arc, ArcKind, ClassId, ClassWeight, Delay, Law, Memory, NetBuilder, Parameter, PartRef, PathPoint, Place, PlaceId,
-    Point, Servers, Timing, Transition, TransitionId,
+    Arc, ArcKind, ClassId, ClassWeight, Delay, Law, Memory, NetBuilder, Parameter, PathPoint, Place, PlaceId, Point,
+    Servers, Timing, Transition, TransitionId,
 };
 
 /// Most tokens, servers and so on.
@@ -56,28 +56,6 @@ pub(super) fn assemble(
             }
             Err(notes.into_error())
         }
-    }
-}
-
-/// Where the parts of the builder are in the file.
-#[derive(Debug, Default)]
-struct Spans {
-    parameters: Vec<Range<usize>>,
-    places: Vec<Range<usize>>,
-    transitions: Vec<Range<usize>>,
-    arcs: Vec<Range<usize>>,
-}
-
-impl Spans {
-    fn of(&self, part: PartRef) -> Range<usize> {
-        let found = match part {
-            PartRef::Class(_) => None,
-            PartRef::Parameter(id) => self.parameters.get(id.index()),
-            PartRef::Place(id) => self.places.get(id.index()),
-            PartRef::Transition(id) => self.transitions.get(id.index()),
-            PartRef::Arc(i) => self.arcs.get(i),
-        };
-        found.cloned().unwrap_or(0..0)
     }
 }
 

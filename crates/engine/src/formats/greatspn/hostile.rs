@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
-use proptest::sample::Index;
 
+use crate::formats::damage::damaged;
 use crate::formats::greatspn::samples::{DEF, NET, SAMPLE};
 use crate::formats::greatspn::{read_net, read_project, write};
 use crate::formats::pipe::{Fault, ReadOptions};
@@ -133,15 +133,8 @@ const PIECES: [&str; 22] = [
 proptest! {
     #[test]
     fn what_is_still_read_of_damaged_samples_is_written_and_read_back(
-        wounds in prop::collection::vec((any::<Index>(), 0..12_usize, prop::sample::select(&PIECES[..])), 1..4)
+        text in damaged(SAMPLE, &PIECES)
     ) {
-        let mut text: Vec<char> = SAMPLE.chars().collect();
-        for (at, length, piece) in wounds {
-            let at = at.index(text.len());
-            let end = (at + length).min(text.len());
-            text.splice(at..end, piece.chars());
-        }
-        let text: String = text.into_iter().collect();
         if let Ok(first) = read_project(text.as_bytes(), &ReadOptions::default())
             && let Ok(written) = write(&first.net)
         {

@@ -42,4 +42,4 @@ mod samples;
 
 pub use netdef::read as read_net;
 pub use pnpro::read as read_project;
-pub use write::{CannotWrite, write};
+pub use write::write;

@@ -35,12 +35,7 @@ const PARAMETER_WEIGHT: i64 = 20_000;
 ///
 /// The first word that does not fit, or everything that is wrong with the parts, each with line and column.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
-    if bytes.len() > options.max_bytes {
-        let mut notes = Notes::new("");
-        notes.fault(0..0, Fault::TooLarge { bytes: bytes.len(), limit: options.max_bytes });
-        return Err(notes.into_error());
-    }
-    let (text, _) = decode_noting(bytes)?;
+    let (text, _) = decode_noting(bytes, options.max_bytes)?;
     if let Some((at, odd)) = text.char_indices().find(|(_, c)| !writable(*c)) {
         let mut notes = Notes::new(&text);
         let found = format!("U+{:04X}", u32::from(odd));

@@ -37,12 +37,7 @@ const PROJECT: Outline = Outline { root: "project", containers: &["gspn", "nodes
 ///
 /// Everything that is wrong with the chosen net, each with line and column; XML that is not well-formed ends the search.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
-    if bytes.len() > options.max_bytes {
-        let mut notes = Notes::new("");
-        notes.fault(0..0, Fault::TooLarge { bytes: bytes.len(), limit: options.max_bytes });
-        return Err(notes.into_error());
-    }
-    let (text, _) = decode_noting(bytes)?;
+    let (text, _) = decode_noting(bytes, options.max_bytes)?;
     let mut collector =
         Collector { notes: Notes::new(&text), options, pages: Vec::new(), open: 0, measures: Vec::new() };
     let streamed = stream(&text, &PROJECT, options, &mut |item| collector.visit(item));

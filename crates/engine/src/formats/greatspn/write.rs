@@ -4,8 +4,9 @@
 //! is not written.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
+use crate::formats::ExportError;
 use crate::formats::greatspn::pnpro::{NO_BORDER, UNIT};
 use crate::formats::greatspn::words::{Words, number};
 use crate::formats::layout::Layout;
@@ -15,21 +16,6 @@ use crate::net::expr::{BinaryOp, Expr, Function, Leaf};
 use crate::net::{
     ArcKind, Delay, Law, Memory, Net, PartRef, PathPoint, PlaceId, Point, Servers, Timing, Transition, TransitionId,
 };
-
-/// Why a net is not written: everything that has no counterpart.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CannotWrite {
-    /// What has none, one line each.
-    pub reasons: Vec<String>,
-}
-
-impl fmt::Display for CannotWrite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reasons.join("\n"))
-    }
-}
-
-impl std::error::Error for CannotWrite {}
 
 /// Writes a net as a project with one net.
 ///
@@ -49,12 +35,12 @@ impl std::error::Error for CannotWrite {}
 /// # Errors
 ///
 /// Everything in the net that GreatSPN has no counterpart for: several token classes, delay laws and functions that it lacks.
-pub fn write(net: &Net) -> Result<Written, CannotWrite> {
+pub fn write(net: &Net) -> Result<Written, Vec<ExportError>> {
     let (words, layout) = (Words::of(net), Layout::of(net));
-    let mut writer = Writer { net, words, layout, xml: String::new(), warnings: Vec::new(), reasons: Vec::new() };
+    let mut writer = Writer { net, words, layout, xml: String::new(), warnings: Vec::new(), problems: Vec::new() };
     writer.all();
-    let Writer { xml, warnings, reasons, .. } = writer;
-    if reasons.is_empty() { Ok(Written { xml, warnings }) } else { Err(CannotWrite { reasons }) }
+    let Writer { xml, warnings, problems, .. } = writer;
+    if problems.is_empty() { Ok(Written { xml, warnings }) } else { Err(problems) }
 }
 
 /// What GreatSPN has at most one arc of: place, transition and way.
@@ -74,14 +60,14 @@ struct Writer<'n> {
     layout: Layout,
     xml: String,
     warnings: Vec<WriteWarning>,
-    reasons: Vec<String>,
+    problems: Vec<ExportError>,
 }
 
 impl Writer<'_> {
     fn all(&mut self) {
         let net = self.net;
         if net.classes().len() > 1 {
-            self.reasons.push("an uncoloured net of GreatSPN has one kind of token; this one has several".to_owned());
+            self.problems.push(ExportError::Classes { classes: net.classes().len(), format: "GreatSPN" });
         }
         let name = attribute(if net.name().is_empty() { "net" } else { net.name() });
         let _ = write!(
@@ -108,6 +94,10 @@ impl Writer<'_> {
         }
     }
 
+    fn lacks(&mut self, reason: String) {
+        self.problems.push(ExportError::Lacking { reason });
+    }
+
     fn warn(&mut self, loss: Loss, part: PartRef, message: String) {
         self.warnings.push(WriteWarning { loss, part: Some(part), message });
     }
@@ -126,7 +116,7 @@ impl Writer<'_> {
         match self.words.text(expr, whole) {
             Ok(text) => attribute(&text),
             Err(lacking) => {
-                self.reasons.push(format!("{what} has no counterpart in GreatSPN: {lacking}"));
+                self.lacks(format!("{what} has no counterpart in GreatSPN: {lacking}"));
                 String::new()
             }
         }
@@ -197,7 +187,7 @@ impl Writer<'_> {
                 let density = density(law).filter(|_| single);
                 if density.is_none() {
                     let several = if single { "" } else { " with several servers" };
-                    self.reasons.push(format!("transition `{name}` has a delay{several} that GreatSPN lacks: {law:?}"));
+                    self.lacks(format!("transition `{name}` has a delay{several} that GreatSPN lacks: {law:?}"));
                 }
                 format!(" type=\"GEN\" delay=\"{}\"", density.unwrap_or_default())
             }
@@ -225,7 +215,7 @@ impl Writer<'_> {
             let parallel = places.contains(&arc.place);
             places.push(arc.place);
             let Some(weight) = weight.filter(|weight| *weight > 0.0 && !parallel) else {
-                self.reasons.push(format!(
+                self.lacks(format!(
                     "transition `{name}` has several servers, and an expression cannot say how many are busy"
                 ));
                 continue;
@@ -324,13 +314,13 @@ impl Writer<'_> {
             let weight = |way| slots.get(&(place, transition, way)).map_or(Some(0.0), |(weight, _)| weight.as_number());
             let (Some(takes), Some(puts)) = (weight(Way::Input), weight(way)) else {
                 let id = &self.net.place(place).id;
-                self.reasons.push(format!("the capacity of place `{id}` bounds an arc whose weight is an expression"));
+                self.lacks(format!("the capacity of place `{id}` bounds an arc whose weight is an expression"));
                 continue;
             };
             let full = f64::from(capacity) - (puts - takes) + 1.0;
             if puts > takes && full < 1.0 {
                 let id = &self.net.transition(transition).id;
-                self.reasons.push(format!("transition `{id}` puts more tokens than the capacity of a place allows"));
+                self.lacks(format!("transition `{id}` puts more tokens than the capacity of a place allows"));
             } else if puts > takes {
                 arcs.push(((place, transition, Way::Inhibitor), Expr::Number(full)));
             }

@@ -41,7 +41,8 @@ use crate::formats::jani::locate::locate;
 use crate::formats::jani::property::properties;
 use crate::formats::jani::scope::Scope;
 use crate::formats::jani::transitions::Maker;
-use crate::formats::pipe::{Fault, ReadError, ReadOptions, ReadProblem, decode, spot};
+use crate::formats::pipe::encoding::decode_noting;
+use crate::formats::pipe::{Fault, ReadError, ReadOptions, ReadProblem, spot};
 use crate::net::{Net, NetBuilder};
 
 /// A model that was read.
@@ -59,11 +60,7 @@ pub struct Model {
 ///
 /// The first part that is not read, and where it is.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Model, ReadError> {
-    if bytes.len() > options.max_bytes {
-        let fault = Fault::TooLarge { bytes: bytes.len(), limit: options.max_bytes };
-        return Err(one(spot("", 0..0), fault));
-    }
-    let text = decode(bytes)?;
+    let (text, _) = decode_noting(bytes, options.max_bytes)?;
     let root: Value = serde_json::from_str(&text).map_err(|error| {
         let line_start = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
         let at = (line_start + error.column().saturating_sub(1)).min(text.len());

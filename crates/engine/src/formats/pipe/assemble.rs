@@ -10,12 +10,13 @@ use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
 use crate::formats::pipe::raw::{RawNet, RawNode, RawParameter, RawPlace, RawTransition};
+use crate::formats::pipe::spans::Spans;
 use crate::formats::pipe::values::{Entry, What, class_list, count, inside};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, Leaf, Names};
 use crate::net::{
-    BuildProblem, ClassId, Delay, Law, Memory, Net, NetBuilder, Parameter, PartRef, Place, PlaceId, Servers, Timing,
-    TokenClass, Transition, TransitionId,
+    BuildProblem, ClassId, Delay, Law, Memory, Net, NetBuilder, Parameter, Place, PlaceId, Servers, Timing, TokenClass,
+    Transition, TransitionId,
 };
 
 /// What an id stands for; a sloppy file may use one id for both.
@@ -48,15 +49,6 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) spans: Spans,
     pub(super) untimed: bool,
     pub(super) tapaal: bool,
-}
-
-/// Where the parts of the builder are in the file.
-#[derive(Debug, Default)]
-pub(super) struct Spans {
-    pub(super) places: Vec<Range<usize>>,
-    pub(super) transitions: Vec<Range<usize>>,
-    pub(super) parameters: Vec<Range<usize>>,
-    pub(super) arcs: Vec<Range<usize>>,
 }
 
 impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
@@ -427,18 +419,5 @@ fn of_one_class<'t>(text: &Text<'t>) -> Text<'t> {
             Text { value: text.value[value.clone()].to_owned().into(), span: inside(text, value.clone()) }
         }
         _ => text.clone(),
-    }
-}
-
-impl Spans {
-    fn of(&self, part: PartRef) -> Range<usize> {
-        let found = match part {
-            PartRef::Class(_) => None,
-            PartRef::Parameter(id) => self.parameters.get(id.index()),
-            PartRef::Place(id) => self.places.get(id.index()),
-            PartRef::Transition(id) => self.transitions.get(id.index()),
-            PartRef::Arc(i) => self.arcs.get(i),
-        };
-        found.cloned().unwrap_or(0..0)
     }
 }

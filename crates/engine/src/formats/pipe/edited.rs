@@ -4,9 +4,9 @@
 //! read here. To see an edit of the element, the net is written again and both files are read as PIPE reads them: an
 //! element that differs was edited.
 
-use crate::formats::pipe::assemble::Spans;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::problem::Oddity;
+use crate::formats::pipe::spans::Spans;
 use crate::formats::pipe::write::{Target, WriteOptions, write};
 use crate::net::{Delay, Memory, Net, Timing};
 

@@ -13,11 +13,14 @@ use crate::formats::pipe::problem::{Fault, ReadError, ReadProblem, Spot};
 ///
 /// An encoding that is not known, or bytes that are no text in it.
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
-    decode_noting(bytes).map(|(text, _)| text)
+    decode_noting(bytes, usize::MAX).map(|(text, _)| text)
 }
 
-/// Like [`decode`], and whether the bytes were not in the declared encoding.
-pub(crate) fn decode_noting(bytes: &[u8]) -> Result<(Cow<'_, str>, bool), ReadError> {
+/// Like [`decode`] for at most `limit` bytes, and whether the bytes were not in the declared encoding.
+pub(crate) fn decode_noting(bytes: &[u8], limit: usize) -> Result<(Cow<'_, str>, bool), ReadError> {
+    if bytes.len() > limit {
+        return Err(refuse(Fault::TooLarge { bytes: bytes.len(), limit }));
+    }
     match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => Ok(utf8(rest)),
         [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
@@ -118,7 +121,7 @@ mod tests {
 
     #[test]
     fn wrong_utf8_is_read_as_windows_1252() {
-        let (text, wrong) = decode_noting(b"<?xml version='1.0' encoding='UTF-8'?>P\xE4").unwrap();
+        let (text, wrong) = decode_noting(b"<?xml version='1.0' encoding='UTF-8'?>P\xE4", usize::MAX).unwrap();
         assert!(wrong && text.ends_with("Pä"));
     }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use proptest::prelude::*;
-use proptest::sample::Index;
 
+use crate::formats::damage::damaged;
 use crate::formats::pipe::{Fault, ReadError, ReadOptions, Target, WriteOptions, read, write};
 
 const SAMPLE: &str = include_str!("everything.xml");
@@ -78,15 +78,8 @@ const PIECES: [&str; 24] = [
 proptest! {
     #[test]
     fn what_is_still_read_of_damaged_samples_is_written_and_read_back(
-        wounds in prop::collection::vec((any::<Index>(), 0..12_usize, prop::sample::select(&PIECES[..])), 1..4)
+        text in damaged(SAMPLE, &PIECES)
     ) {
-        let mut text: Vec<char> = SAMPLE.chars().collect();
-        for (at, length, piece) in wounds {
-            let at = at.index(text.len());
-            let end = (at + length).min(text.len());
-            text.splice(at..end, piece.chars());
-        }
-        let text: String = text.into_iter().collect();
         if let Ok(first) = read(text.as_bytes(), &ReadOptions::default()) {
             for target in [Target::Pipe4, Target::Pipe5] {
                 let written = write(&first.net, &WriteOptions { target, ..WriteOptions::default() });

@@ -69,6 +69,7 @@ pub(crate) mod problem;
 mod raw;
 pub(crate) mod read;
 mod resolve;
+pub(crate) mod spans;
 mod tapaal;
 mod values;
 mod write;

@@ -1,6 +1,6 @@
 //! Reading PIPE XML, its relatives, and PNML 2009 place/transition nets.
 
-use crate::formats::pipe::assemble::{Assembler, Spans};
+use crate::formats::pipe::assemble::Assembler;
 use crate::formats::pipe::collect::Collector;
 use crate::formats::pipe::dialect::Dialect;
 use crate::formats::pipe::edited::note_contradictions;
@@ -9,6 +9,7 @@ use crate::formats::pipe::join::Joiner;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity, ReadError, Warning};
+use crate::formats::pipe::spans::Spans;
 use crate::formats::pipe::xml::{PNML, stream};
 use crate::net::Net;
 
@@ -45,12 +46,7 @@ pub struct ReadNet {
 ///
 /// Everything that is wrong with the file, each with line and column; XML that is not well-formed ends the search.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
-    if bytes.len() > options.max_bytes {
-        let mut notes = Notes::new("");
-        notes.fault(0..0, Fault::TooLarge { bytes: bytes.len(), limit: options.max_bytes });
-        return Err(notes.into_error());
-    }
-    let (text, wrong_encoding) = decode_noting(bytes)?;
+    let (text, wrong_encoding) = decode_noting(bytes, options.max_bytes)?;
     let mut notes = Notes::new(&text);
     if wrong_encoding {
         let at = text.char_indices().find(|(_, c)| !c.is_ascii()).map_or(0, |(i, _)| i);
