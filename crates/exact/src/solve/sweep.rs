@@ -39,6 +39,11 @@ const ROUNDING: f64 = 1e-13;
 const DAMPED: f64 = 0.9;
 /// Sweeps between two looks ahead.
 const LOOK: u32 = 300;
+/// Change above which the values are still on their way: in a full queue they travel from its empty end, a state or so with each sweep,
+/// and converge quickly once they are there.
+const MOVING: f64 = 1e-4;
+/// Sweeps that such a journey may take.
+const JOURNEY: u32 = 6_000;
 /// Sweeps after which steps are damped if changes have not become smaller.
 const PATIENCE: u32 = 50;
 
@@ -58,8 +63,11 @@ impl Progress {
 
     /// Whether the sweeps that are left are too few for this error, at the present rate. Damped steps are given all of them:
     /// their rate says little.
-    fn is_hopeless(&self, error: f64) -> bool {
+    fn is_hopeless(&self, change: f64, error: f64) -> bool {
         if !self.stop.foresees || !self.count.is_multiple_of(LOOK) || self.step < 1.0 {
+            return false;
+        }
+        if change > MOVING && self.count < JOURNEY {
             return false;
         }
         let needed = (error / self.stop.tolerance).ln() / -self.ratio.ln();
@@ -84,7 +92,8 @@ impl Progress {
             let error = if self.ratio < 1.0 { change * self.ratio / (1.0 - self.ratio) } else { f64::INFINITY };
             let error = error.max(f64::EPSILON);
             let converged = error <= self.stop.tolerance;
-            let over = self.count >= self.stop.sweeps || change < f64::EPSILON / 16.0 || self.is_hopeless(error);
+            let over =
+                self.count >= self.stop.sweeps || change < f64::EPSILON / 16.0 || self.is_hopeless(change, error);
             if converged || over {
                 return Some(Sweeps { count: self.count, error, converged, step: self.step });
             }
@@ -178,6 +187,16 @@ mod tests {
         let sweeps = steadily(&chain, &mut x, STOP);
         assert!(sweeps.converged, "{sweeps:?}");
         assert!(x.iter().all(|v| (v - 1.0 / 7.0).abs() < 1e-12), "{x:?}");
+    }
+
+    /// Values travel down through all states before they converge; a look at their rate of change on the way says nothing.
+    #[test]
+    fn a_journey_is_not_given_up() {
+        let chain = birth_death(1_500, 1.0, 4.0);
+        let mut x: Vec<f64> = (0..1_501).map(|i| f64::from(u8::from(i > 1_400))).collect();
+        let sweeps = steadily(&chain, &mut x, Stop { foresees: true, ..STOP });
+        assert!(sweeps.converged && sweeps.count > 2 * LOOK, "{sweeps:?}");
+        assert!((x[0] - 0.75).abs() < 1e-9);
     }
 
     #[test]

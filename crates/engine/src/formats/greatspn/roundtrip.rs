@@ -124,3 +124,17 @@ fn capacities_become_inhibitor_arcs() {
     let inhibitor = read.arcs().iter().find(|arc| arc.kind == crate::net::ArcKind::Inhibitor).unwrap();
     assert_eq!(inhibitor.weights[0].weight.as_number(), Some(4.0));
 }
+
+#[test]
+fn parallel_arcs_become_one_and_are_told() {
+    let mut b = NetBuilder::new("");
+    let place = b.place("p", 0);
+    let t = b.transition("t", Timing::exponential(1.0));
+    b.output(t, place, 1.0);
+    let other = b.output(t, place, 2.0);
+    b.arc_mut(other).id = "second".to_owned();
+    let net = b.build().unwrap();
+    let losses: Vec<Loss> = write(&net).unwrap().warnings.iter().map(|warning| warning.loss).collect();
+    assert_eq!(losses, [Loss::ParallelArcs]);
+    assert_eq!(back(&net).arcs()[0].weights[0].weight.as_number(), Some(3.0));
+}

@@ -263,13 +263,16 @@ impl Writer<'_> {
     fn arcs(&mut self) {
         let mut slots: BTreeMap<Slot, (Expr, Vec<PathPoint>)> = BTreeMap::new();
         let mut order: Vec<Slot> = Vec::new();
+        // whether there was such an arc before
         let mut add = |slot: Slot, weight: Expr, path: &[PathPoint]| match slots.remove(&slot) {
             None => {
                 order.push(slot);
                 slots.insert(slot, (weight, path.to_vec()));
+                false
             }
             Some((sum, path)) => {
                 slots.insert(slot, (combined(slot.2, sum, weight), path));
+                true
             }
         };
         for (i, arc) in self.net.arcs().iter().enumerate() {
@@ -285,7 +288,11 @@ impl Writer<'_> {
                 self.warnings.push(WriteWarning { loss: Loss::TestArc, part: Some(PartRef::Arc(i)), message });
             }
             for way in ways {
-                add((arc.place, arc.transition, *way), weight.clone(), if ways.len() > 1 { &[] } else { &arc.path });
+                let path: &[_] = if ways.len() > 1 { &[] } else { &arc.path };
+                if add((arc.place, arc.transition, *way), weight.clone(), path) {
+                    let message = format!("arc `{}` becomes one with the arc that it is parallel to", arc.id);
+                    self.warnings.push(WriteWarning { loss: Loss::ParallelArcs, part: Some(PartRef::Arc(i)), message });
+                }
             }
         }
         for (slot, weight) in self.capacities(&order, &slots) {
