@@ -15,6 +15,7 @@ mod cli_exact;
 mod cli_fit;
 #[cfg(feature = "cli")]
 mod cli_greatspn;
+mod cli_jani;
 #[cfg(feature = "cli")]
 mod cli_optimize;
 #[cfg(feature = "cli")]
