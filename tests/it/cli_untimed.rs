@@ -1,6 +1,11 @@
 //! `tailspn solve --untimed` as a person sees it.
 
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
+use tailspn::formats::pipe::{WriteOptions, write};
+use tailspn::net::{NetBuilder, Timing};
 
 use crate::cli::{data, shown, text_of, tool, unwrapped};
 
@@ -109,4 +114,36 @@ fn what_cannot_be_explored_ends_with_a_message() {
     assert_eq!(json(&args)["formulas"][1]["holds"], Value::Null);
     let text = shown(&["solve", net, "--untimed", "--ctl", "EF 1 / queue"]);
     assert!(text.starts_with("exit 3\n") && text.contains("`1 / queue`"), "{text}");
+}
+
+/// 2^28 markings take longer than the second after which the run is interrupted.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_exploration_tells_what_it_found() {
+    let mut b = NetBuilder::new("switches");
+    for i in 0..28 {
+        let [off, on] = [("off", 1), ("on", 0)].map(|(id, tokens)| b.place(format!("{id}{i}"), tokens));
+        for (from, to) in [(off, on), (on, off)] {
+            let id = format!("{}{i}", if from == off { "up" } else { "down" });
+            let t = b.transition(id, Timing::immediate(1.0, 1));
+            b.input(from, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("switches.xml");
+    std::fs::write(&path, write(&b.build().unwrap(), &WriteOptions::default()).xml).unwrap();
+    let child = tool(&["solve", &path.to_string_lossy(), "--untimed", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let asked = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["partial"], true);
 }

@@ -114,7 +114,7 @@ impl<'j> Scope<'j> {
         if number.fract() == 0.0 && number.abs() < f64::from(1_u32 << 31) {
             Ok(number as i64)
         } else {
-            fail(value, format!("{number} is not a whole number below 2^31"))
+            fail(value, format!("{number:?} is not a whole number below 2^31"))
         }
     }
 
