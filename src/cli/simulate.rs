@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     terminal.brief_warnings(&loaded.warnings);
     let asked = ask(&loaded.net, &args.question)?;
     // a schedule keeps its tasks apart
-    let fold = !args.no_fold && !args.steady && args.engine.0 != EngineChoice::Schedule;
+    let fold = !args.no_fold && args.engine.0 != EngineChoice::Schedule;
     let mut prepared = prepare(&loaded.net, &asked.question, fold)?;
     if args.rel_error.is_some() && asked.question.goal == Goal::Horizon {
         return Err(no_time());
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
                 "leave out `--backend gpu`",
             ));
         }
-        return steady::run(args, &prepared.program, loaded.net.name(), &asked.question, method, terminal);
+        return steady::run(args, &loaded.net, &prepared, &asked.question, method, terminal);
     }
     if let Some(path) = &args.samples {
         may_write(path, args.force)?;

@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use tailspn::compile::Program;
-use tailspn::report::{AnswerMethod, SteadyReport, SteadySettings, Subject, steady_report};
-use tailspn::sim::{LONG_RUNS, Question, SteadyError, long_runs};
+use tailspn::net::{Net, Timing, Transition};
+use tailspn::report::{AnswerMethod, SteadyReport, SteadySettings, steady_report};
+use tailspn::sim::{LONG_RUNS, Prepared, Question, SteadyError, long_runs};
 
 use crate::cli::args::SimulateArgs;
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
+use crate::cli::load::Names;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -16,8 +17,8 @@ use crate::cli::watch::{Progress, catch_interrupt};
 /// Runs the net for long and reports the means.
 pub(super) fn run(
     args: &SimulateArgs,
-    program: &Program,
-    name: &str,
+    net: &Net,
+    prepared: &Prepared,
     question: &Question,
     method: AnswerMethod,
     terminal: &Terminal,
@@ -26,21 +27,27 @@ pub(super) fn run(
     let seed = args.run.seed.unwrap_or(0);
     catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "parts");
-    let averages = long_runs(program, &question.rewards, args.steady_firings, seed, args.run.threads, &progress)
+    let rewards = &prepared.question.rewards;
+    let averages = long_runs(&prepared.program, rewards, args.steady_firings, seed, args.run.threads, &progress)
         .map_err(|error| failure(&error))?;
+    let averages = prepared.unfold_averages(averages);
     drop(progress);
     let nothing_asked = !question.tokens && !question.throughput && question.rewards.is_empty();
     let rewards: Vec<String> = question.rewards.iter().map(|reward| reward.name.clone()).collect();
+    let is_timed = |(_, transition): &(u32, &Transition)| matches!(transition.timing, Timing::Timed { .. });
+    let timed: Vec<u32> = (0..).zip(net.transitions()).filter(is_timed).map(|(t, _)| t).collect();
     let settings = SteadySettings {
         tokens: question.tokens || nothing_asked,
         throughputs: question.throughput || nothing_asked,
         rewards: &rewards,
-        timed: &program.timed,
+        timed: &timed,
         level: args.run.level,
         seed,
         wall: started.elapsed(),
+        folded: prepared.folded_parts(),
     };
-    let subject = Subject::of(name, program);
+    let names = Names::of(net);
+    let subject = names.subject(net.name());
     let advice = exact_answer::advice(&method);
     let report = SteadyReport { method, ..steady_report(&averages, &subject, &settings) };
     terminal.report(&report, &args.print)?;

@@ -3,6 +3,7 @@
 use tailspn::compile::compile;
 use tailspn::job_time::job_times;
 use tailspn::mapreduce::{Plan, job_net, phase_times};
+use tailspn::net::{NetBuilder, Timing};
 use tailspn::sim::{EngineChoice, Ensemble, Question, Samples, Unwatched, run};
 
 /// Several of 160 maps are assigned to the one slot of a slow worker: they run one after the other, since no fast slot serves them.
@@ -52,5 +53,46 @@ fn folded_jobs_with_slots_take_their_exact_time() {
         for (found, (exact, error)) in found.iter().zip([mean, sd].into_iter().zip(errors)) {
             assert!(error < 0.01 * exact && (found - exact).abs() < 5.0 * error + 0.005, "{found} is not {exact}");
         }
+    }
+}
+
+/// Eight machines fail and wait for one repairer: in the long run each is up as often as the birth-and-death chain of their number
+/// says, folded or not.
+#[test]
+fn long_runs_of_equal_parts_have_their_closed_form() {
+    let (machines, fails, repairs) = (8_u32, 0.1, 0.5);
+    let mut b = NetBuilder::new("machines");
+    let free = b.place("free", 1);
+    for i in 0..machines {
+        let [up, down, mending] =
+            [("up", 1), ("down", 0), ("mending", 0)].map(|(id, tokens)| b.place(format!("{id}{i}"), tokens));
+        let fail = b.transition(format!("fail{i}"), Timing::exponential(fails));
+        b.input(up, fail, 1.0);
+        b.output(fail, down, 1.0);
+        let start = b.transition(format!("start{i}"), Timing::immediate(1.0, 1));
+        b.input(down, start, 1.0);
+        b.input(free, start, 1.0);
+        b.output(start, mending, 1.0);
+        let repair = b.transition(format!("repair{i}"), Timing::exponential(repairs));
+        b.input(mending, repair, 1.0);
+        b.output(repair, up, 1.0);
+        b.output(repair, free, 1.0);
+    }
+    let net = b.build().unwrap();
+    // weight of k machines up, by detailed balance
+    let mut weights = vec![1.0_f64];
+    for k in 0..machines {
+        weights.push(weights[k as usize] * repairs / (f64::from(k + 1) * fails));
+    }
+    let total: f64 = weights.iter().sum();
+    let up = weights.iter().enumerate().map(|(k, w)| k as f64 * w).sum::<f64>() / total / f64::from(machines);
+    for fold in [true, false] {
+        let steady = net.steady_state().firings(2_000_000).seed(3).fold(fold).run().unwrap();
+        let [first, last] = ["up0", "up7"].map(|place| steady.tokens(place).unwrap());
+        let half = 5.0 / 1.96 * first.half_width().unwrap();
+        assert!((first.value - up).abs() < half && half < 0.01 * up, "{fold}: {first:?}, exactly {up}");
+        assert_eq!(first.value == last.value, fold);
+        let rate = steady.throughput("repair5").unwrap();
+        assert!((rate.value / (up * fails) - 1.0).abs() < 0.01, "{fold}: {rate:?}");
     }
 }

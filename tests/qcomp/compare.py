@@ -12,6 +12,7 @@ one, else of the standard runs, whose linear equations end at a relative change 
 """
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
@@ -105,7 +106,7 @@ def rows(args, folder, model, entry):
                     "trouble": found.get("note")}
             if space["vanishing"]:
                 untimed, _, _ = solve(args.binary, file, values, ["--untimed", "--ignore-priorities"], args.seconds)
-                row["markings"] = untimed and untimed["state_space"]["tangible"]
+                row["markings"] = untimed and untimed["state_space"]["markings"]
         yield row
 
 
@@ -135,7 +136,8 @@ def table(args):
         sets.setdefault(row["model"], {})[row["property"]] = row
     print("| model | states | reference | values | from exact and sound | from standard runs | ours [s] | Storm [s] |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
-    for model, known in sorted(sets.items(), key=lambda one: (one[0].split()[0], one[1] and len(one[0]), one[0])):
+    by_size = sorted(sets.items(), key=lambda one: next(iter(one[1].values()))["reference_states"])
+    for model, known in sorted(by_size, key=lambda one: re.split(r"[ .]", one[0])[0]):
         rows = list(known.values())
         answered = [row for row in rows if row.get("value") is not None and row["reference"] is not None]
         first = next((row for row in rows if "states" in row), rows[0])
@@ -144,11 +146,11 @@ def table(args):
         if first.get("vanishing"):
             shown += f" ({first['states']:,} tangible)"
         reference = ", ".join(f"{count:,}" for count in first["reference_states"])
-        ours = sum(row["taken_s"] for row in answered)
-        storm = sum(row["storm_s"] or 0 for row in answered)
+        ours, storm = ("", "") if not answered else (
+            f"{sum(row['taken_s'] for row in answered):.1f}", f"{sum(row['storm_s'] or 0 for row in answered):.1f}")
         late = "".join(f"; {row['property']}: {row['trouble']}" for row in rows if row.get("value") is None)
         print(f"| {model} | {shown} | {reference} | {len(answered)}{late} | {largest(answered, ['index', 'sound'])} "
-              f"| {largest(answered, ['standard'])} | {ours:.1f} | {storm:.1f} |")
+              f"| {largest(answered, ['standard'])} | {ours} | {storm} |")
 
 
 def main():

@@ -2,11 +2,12 @@
 
 use std::num::NonZeroUsize;
 
-use crate::compile::{CompileError, Program, compile};
+use crate::compile::{CompileError, Program};
 use crate::estimate::{BatchError, Doubt, FloatMoments, Measured, steady_state_of_runs};
 use crate::net::expr::ExprError;
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
-use crate::sim::question::Reward;
+use crate::sim::prepared::Prepared;
+use crate::sim::question::{Question, Reward};
 use crate::sim::simulation::{QuestionError, index, reward};
 use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
 use crate::watch::{Unwatched, Watch};
@@ -82,6 +83,7 @@ pub struct SteadySimulation<'a> {
     seed: u64,
     threads: Option<NonZeroUsize>,
     level: f64,
+    fold: bool,
     watch: &'a dyn Watch,
 }
 
@@ -107,6 +109,7 @@ impl Net {
             seed: 0,
             threads: None,
             level: 0.95,
+            fold: true,
             watch: &Unwatched,
         }
     }
@@ -165,6 +168,12 @@ impl<'a> SteadySimulation<'a> {
         self
     }
 
+    /// Whether replicas that no reward tells apart are counted. Default true. Results are in terms of the net either way.
+    pub fn fold(mut self, fold: bool) -> Self {
+        self.fold = fold;
+        self
+    }
+
     /// Reports progress to `watch`, which may also stop the runs.
     pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
         self.watch = watch;
@@ -177,8 +186,12 @@ impl<'a> SteadySimulation<'a> {
     ///
     /// All variants of [`SteadyRunError`].
     pub fn run(self) -> Result<SteadyResult, SteadyRunError> {
-        let program = compile(self.net)?;
-        let runs = long_runs(&program, &self.rewards, self.firings, self.seed, self.threads, self.watch)?;
+        let question =
+            Question { rewards: self.rewards.clone(), tokens: true, throughput: true, ..Question::default() };
+        let prepared = Prepared::new(self.net, &question, self.fold)?;
+        let rewards = &prepared.question.rewards;
+        let runs = long_runs(&prepared.program, rewards, self.firings, self.seed, self.threads, self.watch)?;
+        let runs = prepared.unfold_averages(runs);
         let rewards = self.rewards.into_iter().map(|reward| reward.name).collect();
         Ok(SteadyResult { net: self.net.clone(), runs, rewards, level: self.level })
     }

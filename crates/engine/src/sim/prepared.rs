@@ -8,6 +8,7 @@ use crate::fold::{Folding, Keep, fold};
 use crate::net::{ArcKind, Net, TransitionId};
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
 use crate::sim::run::{FoldedParts, Run};
+use crate::sim::steady::BatchAverages;
 
 /// A compiled net and its question.
 #[derive(Clone, Debug)]
@@ -64,6 +65,24 @@ impl Prepared {
         samples.throughput = folding.per_transition(&samples.throughput, times);
         run.provenance.folded = self.folded_parts();
         run
+    }
+
+    /// The averages of long runs of this program, in terms of the original net: those of a replica are its class's over their
+    /// number.
+    pub fn unfold_averages(&self, runs: Vec<BatchAverages>) -> Vec<BatchAverages> {
+        let Some(folding) = &self.folding else { return runs };
+        runs.into_iter().map(|run| unfolded(folding, run)).collect()
+    }
+}
+
+/// The averages of a long run of a folded net, in terms of the original one.
+fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
+    let series = |series: &Vec<f64>, share: f64| series.iter().map(|value| value * share).collect();
+    BatchAverages {
+        tokens: folding.per_place(&run.tokens, series),
+        throughput: folding.per_transition(&run.throughput, series),
+        fired: folding.per_transition(&run.fired, |&fired, share| (fired as f64 * share).round() as u64),
+        ..run
     }
 }
 

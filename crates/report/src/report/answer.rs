@@ -101,6 +101,7 @@ pub fn exact_steady_report(
         version: env!("CARGO_PKG_VERSION").into(),
         seed: None,
         wall_s: None,
+        folded: None,
     }
 }
 

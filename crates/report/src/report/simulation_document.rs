@@ -1,7 +1,7 @@
 //! The documents of a simulated net: the time to a goal, and the long run.
 
 use crate::document::parts::{
-    TimeFound, add_times, ends, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
+    TimeFound, add_times, ends, folded_words, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Table};
 use crate::report::method::AnswerMethod;
@@ -213,6 +213,8 @@ impl Report for SteadyReport {
         }
         document.provenance.extend(self.seed.map(|seed| ["seed".to_owned(), seed.to_string()]));
         document.provenance.extend(self.wall_s.map(|seconds| ["time of the runs".to_owned(), wall(seconds)]));
+        let folded = self.folded.as_ref().map(|folded| ["folded".to_owned(), folded_words(folded)]);
+        document.provenance.extend(folded);
         document.remarks.extend(rare(self));
         for (title, at, key, rows) in [
             ("Mean tokens", "/tokens", "tokens", &self.tokens),

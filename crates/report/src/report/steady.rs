@@ -8,7 +8,7 @@ use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, stead
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
 use crate::report::summary::{NetSummary, Subject, counter_names};
-use crate::sim::BatchAverages;
+use crate::sim::{BatchAverages, FoldedParts};
 
 /// A mean in the long run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +62,9 @@ pub struct SteadyReport {
     pub seed: Option<u64>,
     /// Wall time of the runs \[s\].
     pub wall_s: Option<f64>,
+    /// What folding made of the net; none if it ran as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<FoldedParts>,
 }
 
 /// Firings below which a transition counts as rare.
@@ -84,6 +87,8 @@ pub struct SteadySettings<'a> {
     pub seed: u64,
     /// Wall time of the runs.
     pub wall: Duration,
+    /// What folding made of the net.
+    pub folded: Option<FoldedParts>,
 }
 
 /// Means in the long run from independent runs, each given by the averages of equal parts, none of which was left out.
@@ -111,6 +116,7 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
         version: env!("CARGO_PKG_VERSION").into(),
         seed: Some(settings.seed),
         wall_s: Some(settings.wall.as_secs_f64()),
+        folded: settings.folded,
     }
 }
 
