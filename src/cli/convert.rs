@@ -104,7 +104,7 @@ fn limited(net: Net, limit: Option<u64>) -> Result<Net, Failure> {
     })
 }
 
-/// What is written, or everything that the format cannot say.
+/// The written net, or an error with everything that the format cannot say.
 fn exported<T>(written: Result<T, Vec<ExportError>>) -> Result<T, Failure> {
     written.map_err(|problems| Failure {
         exit: Exit::Refused,

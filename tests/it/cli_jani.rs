@@ -6,7 +6,7 @@ use crate::cli::{data, shown};
 
 const QUEUE: &str = "models/textbook/mm1k.xml";
 
-/// The textbook's queue as JANI with properties of which the closed forms are known: λ = 2 /s, μ = 3 /s, K = 5.
+/// The textbook's queue as JANI, with properties that have closed forms: λ = 2 /s, μ = 3 /s, K = 5.
 fn queue_with_properties(path: &str) {
     data(&["convert", QUEUE, path, "--to", "jani"]);
     let mut model: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -104,7 +104,7 @@ fn a_layout_is_chosen_or_kept() {
     assert!(!circles(&auto).is_empty());
     assert_eq!(circles(&auto), circles(&layered));
     assert_ne!(circles(&auto), circles(&file));
-    // XML keeps positions unless it is told otherwise
+    // in XML, positions stay unless the layout is layered
     let xml =
         |layout: &str| elements(&data(&["convert", kanban, "-", "--to", "pipe4", "--layout", layout]), "position ");
     assert_eq!(xml("auto"), xml("file"));

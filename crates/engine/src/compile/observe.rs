@@ -12,7 +12,7 @@ use crate::compile::influence;
 use crate::compile::program::Program;
 use crate::net::expr::{BinaryOp, UnaryOp};
 
-/// Which way a value goes as a counter rises.
+/// The direction in which a value goes as a counter rises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slope {
     Up,
@@ -31,7 +31,7 @@ impl Slope {
     }
 }
 
-/// What is known of a value: its slope in each counter that it reads, and what it is as a truth value.
+/// The slope of a value in each counter that it reads, and its use as a truth value.
 #[derive(Clone, Debug, Default)]
 struct Known {
     slopes: BTreeMap<u32, Slope>,
@@ -63,7 +63,7 @@ impl Known {
         Self { constant: None, counts: false, ..self.each(|_| Slope::Any) }
     }
 
-    /// Whether it is not 0.
+    /// The truth value: 1 where this is not 0.
     fn truth(self) -> Self {
         if self.counts { Self { constant: None, ..self } } else { Self { counts: true, ..self.unclear() } }
     }
@@ -107,7 +107,7 @@ impl Known {
         if factor < 0.0 { value.turned() } else { value }
     }
 
-    /// What is known of a code.
+    /// The slopes of a code, from the slopes of its parts.
     fn of(code: &Code) -> Self {
         let mut stack: Vec<Self> = Vec::new();
         for op in code.ops() {

@@ -168,7 +168,8 @@ impl<'a> SteadySimulation<'a> {
         self
     }
 
-    /// Whether replicas that no reward tells apart are counted. Default true. Results are in terms of the net either way.
+    /// Counts replicas that no reward tells apart, or with `false` keeps them apart. Default true. Results are in terms of the net
+    /// either way.
     pub fn fold(mut self, fold: bool) -> Self {
         self.fold = fold;
         self

@@ -62,7 +62,7 @@ pub struct SteadyReport {
     pub seed: Option<u64>,
     /// Wall time of the runs \[s\].
     pub wall_s: Option<f64>,
-    /// What folding made of the net; none if it ran as it is.
+    /// Sizes of the net before and after folding; none if it ran as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
 }
@@ -87,7 +87,7 @@ pub struct SteadySettings<'a> {
     pub seed: u64,
     /// Wall time of the runs.
     pub wall: Duration,
-    /// What folding made of the net.
+    /// Sizes of the net before and after folding.
     pub folded: Option<FoldedParts>,
 }
 
