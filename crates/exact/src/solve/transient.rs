@@ -369,6 +369,23 @@ mod tests {
         }
     }
 
+    /// Enough rates for several threads; the last block of states is a short one.
+    #[test]
+    fn numbers_are_the_same_on_any_number_of_threads() {
+        let chain = birth_death(30_000, 1.0, 1.1);
+        assert!(chain.rates.items().len() > ALONE && chain.states() % BLOCK != 0);
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| at(&chain, &[1.0, 40.0]))
+        };
+        let one = on(1);
+        assert_eq!(one, on(3));
+        let little = at(&birth_death(300, 1.0, 1.1), &[1.0, 40.0]);
+        for state in 0..300 {
+            assert!((one.probabilities[1][state] - little.probabilities[1][state]).abs() < 2e-12, "{state}");
+        }
+    }
+
     #[test]
     fn long_times_end_in_the_steady_state() {
         for seed in 0..5 {
