@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn numbers_are_the_same_on_any_number_of_threads() {
         let chain = birth_death(30_000, 1.0, 1.1);
-        assert!(chain.rates.items().len() > ALONE && chain.states() % BLOCK != 0);
+        assert!(chain.rates.items().len() > ALONE && !chain.states().is_multiple_of(BLOCK));
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| at(&chain, &[1.0, 40.0]))
