@@ -12,10 +12,12 @@
 //! | question | file |
 //! |---|---|
 //! | what a log says of one run of the job | [`observe()`] |
+//! | what the input of a run is made of; its executors, their hosts and when they came | `sources`, `workers` |
 //! | a line through positive times, unmoved by a few wild ones | `line` |
 //! | cold tasks, warm tasks and the way between | `task_time` |
 //! | numbers of tasks and amounts of data at other inputs | `scaling` |
-//! | which law the times follow around their means | `law` |
+//! | how executors that share a host slow each other down | `sharing` |
+//! | which law the times follow around their means; slow tasks that come again and again | `law`, `tail` |
 //! | runs against each other, and all together | [`stages`] |
 //! | what a log says of a MapReduce job | [`observed_job`] |
 //! | slots of its cluster, how long they wait for tasks, the start of a task | [`waits`] |
@@ -37,11 +39,15 @@ pub mod replay;
 mod replay_policies;
 mod replay_times;
 mod scaling;
+mod sharing;
+mod sources;
 pub mod stages;
+mod tail;
 mod task_time;
 pub mod test_job;
 mod test_times;
 pub mod waits;
+mod workers;
 
 pub use hadoop_conf::{ConfError, HadoopConf};
 pub use job_text::short;
@@ -51,6 +57,7 @@ pub use observed_job::{ObservedJob, is_mapreduce, observe_job};
 pub use pooled::{FittedJobs, fit_jobs};
 pub use replay::{Replay, ReplayNode, ReplayStage, replay};
 pub use replay_policies::usual_policies;
-pub use stages::{FittedRun, FittedStage, FittedStages, fit_stages};
+pub use sources::Source;
+pub use stages::{FittedRun, FittedStage, FittedStages, fit_stages, fit_stages_beside};
 pub use test_job::{FittedJob, FittedValue, ONE_JOB, fit_job};
 pub use waits::{ObservedCluster, observe_cluster};

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::trace::analysis::slots_of;
-use crate::trace::{Application, ApplicationId, Attempt, Format, Job, JobTrace, Metric, Moment, Stage, StageId};
+use crate::fit::sources::{Reading, Source, sources};
+use crate::fit::workers::{free_at, workers_of};
+use crate::trace::{Attempt, Format, Job, JobTrace, Metric, Moment, Stage, StageId};
 
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
@@ -117,7 +118,8 @@ pub struct ObservedStage {
     pub name: String,
     /// Stages that it waited for, by position.
     pub after: Vec<usize>,
-    /// From the last end of a task of these to its own first launch \[s\].
+    /// From the last end of a task of these to its own first launch \[s\], without what it waited for a free slot or for
+    /// executors to come.
     pub setup_s: f64,
     /// Whether its tasks read the job's input rather than a shuffle.
     pub reads_input: bool,
@@ -134,10 +136,16 @@ pub struct ObservedRun {
     pub name: String,
     /// The job's input \[MB\].
     pub input_mb: f64,
-    /// Executors that ran tasks.
+    /// What the input is made of.
+    pub sources: Vec<Source>,
+    /// The most executors that ran tasks at once.
     pub executors: u32,
     /// Tasks that one of them runs at a time.
     pub cores: u32,
+    /// Machines that they shared.
+    pub hosts: u32,
+    /// From the submission of the first stage to the launch of its first task, where executors came later than that \[s\]; else 0.
+    pub start_s: f64,
     /// Partitions of a shuffle, where the log states them.
     pub partitions: Option<u32>,
     /// From the first submission of a job to the last completion of one \[s\].
@@ -181,38 +189,48 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         return Err(incomplete("a job has failed or not ended"));
     }
     let mut notes = Vec::new();
-    let cores = cores_of(trace, id, application);
+    let workers = workers_of(trace, id, application);
     let mut found = executed(trace, &mut notes, &log)?;
     found.sort_by_key(|(_, stage, span)| (stage.submitted.unwrap_or(span.first_launch), stage.number));
     if found.is_empty() {
         return Err(incomplete("no stage has run"));
     }
     let (mut stages, mut afters) = (Vec::new(), Vec::new());
+    let mut start_s = 0.0;
     for i in 0..found.len() {
         let (id, stage, span) = &found[i];
         let after = waits_for(&found[..i], stage, span, trace, &afters);
         afters.push(after.clone());
         let before = after.iter().map(|&k: &usize| found[k].2.last_end).max().unwrap_or(start);
-        let (tasks, reads_input) = tasks_of(trace, *id, cores, &mut notes);
+        let (tasks, reads_input) = tasks_of(trace, *id, workers.cores, &mut notes);
+        let (setup_s, late_s) = setup_of(trace, *id, (before, stage.submitted), workers.cores);
+        if i == 0 {
+            start_s = late_s;
+        }
         stages.push(ObservedStage {
             number: stage.number,
             name: stage.name.lines().next().unwrap_or("").to_owned(),
             after,
-            setup_s: span.first_launch.seconds_since(before).max(0.0),
+            setup_s,
             reads_input,
             tasks,
         });
     }
-    let told = stages.iter().find(|stage| stage.reads_input).map(|s| s.tasks.iter().map(|task| task.mb).sum());
-    let input_mb = input_mb.or(told).filter(|mb| *mb > 0.0).ok_or_else(|| FitError::NoInput { log: log.clone() })?;
+    let sources = sources_of(trace, &found, &mut stages, &mut notes);
+    let told: f64 = sources.iter().map(|source| source.mb).sum();
+    let input_mb =
+        input_mb.or(Some(told)).filter(|mb| *mb > 0.0).ok_or_else(|| FitError::NoInput { log: log.clone() })?;
     let last = found.iter().map(|(_, _, span)| span.last_end).max().unwrap_or(end);
     let partitions =
         application.number("spark.sql.shuffle.partitions").or(application.number("spark.default.parallelism"));
     Ok(ObservedRun {
         name: application.name.clone(),
         input_mb,
-        executors: executors_of(trace).max(1),
-        cores,
+        sources,
+        executors: workers.executors,
+        cores: workers.cores,
+        hosts: workers.hosts,
+        start_s,
         partitions: partitions.map(|p| p as u32).filter(|p| *p > 0),
         job_s: end.seconds_since(start),
         end_s: end.seconds_since(last).max(0.0),
@@ -222,17 +240,50 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     })
 }
 
-/// Tasks that an executor runs at a time; where the log does not state cores, from the most attempts at once.
-fn cores_of(trace: &JobTrace, id: ApplicationId, application: &Application) -> u32 {
-    let stated = trace.executors.iter().filter_map(|executor| executor.cores).max();
-    let seen = || u32::try_from(slots_of(trace, id).count).unwrap_or(u32::MAX).div_ceil(executors_of(trace).max(1));
-    stated.map_or_else(seen, |cores| cores / application.cores_of_a_task()).max(1)
+/// From the end of what a stage waited for to its first launch \[s\], and how long of that executors were still to come; without the
+/// wait for a free slot. `times`: that end, and when the stage was submitted.
+fn setup_of(trace: &JobTrace, id: StageId, times: (Moment, Option<Moment>), cores: u32) -> (f64, f64) {
+    let (before, submitted) = times;
+    let first = trace.attempts_of(id).iter().filter(|attempt| attempt.launch().is_some()).min_by_key(|a| a.launch());
+    let Some((first, launch)) = first.and_then(|first| Some((first, first.launch()?))) else { return (0.0, 0.0) };
+    let submitted = submitted.unwrap_or(before).max(before).min(launch);
+    let driver_s = submitted.seconds_since(before);
+    match free_at(first, submitted, cores, trace) {
+        Some(free) => (driver_s + launch.seconds_since(free).max(0.0), 0.0),
+        None => (driver_s, launch.seconds_since(submitted)),
+    }
 }
 
-/// Executors that ran an attempt.
-fn executors_of(trace: &JobTrace) -> u32 {
-    let used: std::collections::BTreeSet<_> = trace.attempts().iter().filter_map(|a| a.executor).collect();
-    u32::try_from(used.len()).unwrap_or(u32::MAX)
+/// The sources of the job's input. A stage that reads none of them does not read the input.
+fn sources_of(
+    trace: &JobTrace,
+    found: &[(StageId, &Stage, Span)],
+    stages: &mut [ObservedStage],
+    notes: &mut Vec<String>,
+) -> Vec<Source> {
+    let read_mb = |id: StageId| {
+        let of_task = |a: &Attempt| trace.value(a, Metric::InputBytes).unwrap_or(0.0);
+        let done = trace.tasks_of(id).filter_map(|all| all.iter().find(|a| a.succeeded()));
+        done.map(of_task).sum::<f64>() / MB
+    };
+    let read: Vec<_> = found
+        .iter()
+        .enumerate()
+        .map(|(i, (id, stage, span))| (i, read_mb(*id), *stage, &span.jobs[..]))
+        .filter(|read| read.1 > 0.0)
+        .collect();
+    let readings: Vec<Reading<'_>> = read
+        .iter()
+        .map(|(stage, mb, of, jobs)| Reading { stage: *stage, mb: *mb, sources: &of.sources, stored: &of.stored, jobs })
+        .collect();
+    let (sources, odd) = sources(&readings);
+    notes.extend(odd);
+    // a look at the form of the data does not grow with them
+    let most = read.iter().map(|read| read.1).fold(0.0, f64::max);
+    for (stage, mb, ..) in &read {
+        stages[*stage].reads_input = *mb >= 0.01 * most;
+    }
+    sources
 }
 
 /// The stages that ran, with their times; of a stage that ran again the first attempt.

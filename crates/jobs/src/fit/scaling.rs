@@ -33,9 +33,15 @@ struct Seen {
     small_mb: f64,
 }
 
-fn seen(run: &ObservedRun, stage: &ObservedStage) -> Seen {
+/// Which tasks of a stage have hardly any data beside the others.
+pub(super) fn small_tasks(stage: &ObservedStage) -> impl Fn(&ObservedTask) -> bool + use<> {
     let most = stage.tasks.iter().map(|task| task.mb).fold(0.0, f64::max);
-    let is_small = |task: &&ObservedTask| most >= LARGE_ENOUGH && task.mb < SMALL * most;
+    move |task| most >= LARGE_ENOUGH && task.mb < SMALL * most
+}
+
+fn seen(run: &ObservedRun, stage: &ObservedStage) -> Seen {
+    let is_small = small_tasks(stage);
+    let is_small = |task: &&ObservedTask| is_small(task);
     let (small, full): (Vec<&ObservedTask>, Vec<&ObservedTask>) = stage.tasks.iter().partition(is_small);
     let sum = |tasks: &[&ObservedTask]| tasks.iter().map(|task| task.mb).sum::<f64>();
     Seen {

@@ -11,15 +11,15 @@ use crate::estimate::student_quantile;
 use crate::fit::law::{LawScore, best_law};
 use crate::fit::line::{Line, has_slope, median, weight};
 use crate::fit::observe::{FitError, ObservedRun, ObservedStage, ObservedTask};
-use crate::fit::scaling::{Scaling, scaling};
+use crate::fit::scaling::{Scaling, scaling, small_tasks};
+use crate::fit::sharing::{Slower, Told, at_usual_load, load, told, usual_load};
+use crate::fit::tail::{MOST_RATIO, Tail};
 use crate::fit::task_time::{Row, Times, errors, fit_times};
 use crate::mapreduce::PhaseLaw;
-use crate::stages::{JobSize, RunSpread, StagePlan, StageSpec, TaskTime};
+use crate::stages::{JobSize, RunSpread, Seen, Sharing, StagePlan, StageSpec, TaskTime};
 
 /// Rounds of fitting stages and runs in turn.
 const ROUNDS: usize = 8;
-/// A task that takes longer than so many times the model's time counts in a run's factor as if it took that.
-const MOST_RATIO: f64 = 3.0;
 /// Smallest spread of the logarithm of wall over processor time between runs beyond which a run counts as disturbed.
 const LEAST_LOAD_SPREAD: f64 = 0.1;
 /// Shortest time between stages that logarithms are taken of \[s\]: below the log's milliseconds.
@@ -88,30 +88,35 @@ impl FittedStages {
 ///
 /// [`FitError::NoLog`], and [`FitError::OtherJob`] where the runs have different stages.
 pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
+    fit_stages_beside(runs, &[])
+}
+
+/// Fits the model to runs of one program. `others`, runs of other programs on the same cluster, tell how executors slow each other
+/// down, and nothing else; those with the same stages are taken as one program.
+///
+/// # Errors
+///
+/// [`FitError::NoLog`], and [`FitError::OtherJob`] where the runs have different stages.
+pub fn fit_stages_beside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result<FittedStages, FitError> {
     let first = runs.first().ok_or(FitError::NoLog)?;
-    same_job(runs)?;
+    let runs = &alike(runs)?;
+    let told = programs(others).iter().fold(told_by(runs), |told, program| told.and(told_by(program)));
+    let sharing = sharing_of(runs, &told);
     let scalings: Vec<Scaling> = (0..first.stages.len()).map(|i| scaling(runs, i)).collect();
-    let weights = calm_weights(runs);
-    let mut factors = vec![1.0; runs.len()];
-    let mut rows = rows_of(runs, &factors);
-    let mut times: Vec<Times> = rows.iter().map(|rows| fit_times(rows)).collect();
-    for _ in 0..ROUNDS {
-        factors = factors_of(runs, &times, &weights);
-        rows = rows_of(runs, &factors);
-        times = rows.iter().map(|rows| fit_times(rows)).collect();
-    }
-    let stages: Vec<FittedStage> =
-        (0..first.stages.len()).map(|i| fitted(runs, i, &factors, &rows[i], &times[i], &scalings[i])).collect();
-    let unseen: Vec<usize> = (0..stages.len()).filter(|&i| data_unseen(&rows[i], &scalings[i])).collect();
-    let notes = notes(runs, &scalings, &stages, &times, &unseen);
+    let fit = Fit::new(runs, &sharing);
+    let stages: Vec<FittedStage> = (0..first.stages.len()).map(|i| fitted(&fit, i, &scalings[i])).collect();
+    let unseen: Vec<usize> = (0..stages.len()).filter(|&i| data_unseen(&fit.rows[i], &scalings[i])).collect();
+    let notes = notes(runs, &scalings, &stages, &fit.times, &unseen);
     let plan = StagePlan {
         notes,
-        job: size_of(runs, &factors),
-        run: spread(&factors),
+        job: size_of(runs, &fit.factors),
+        run: spread(&fit.factors),
+        sharing: Some(Sharing { start_s: fit.start_s(), ..sharing }),
+        seen: Some(seen_of(runs)),
         stage: stages.iter().map(|stage| stage.spec.clone()).collect(),
         ..StagePlan::default()
     };
-    let runs = runs.iter().zip(factors.iter().zip(&weights)).map(|(run, (factor, weight))| FittedRun {
+    let runs = runs.iter().zip(fit.factors.iter().zip(&fit.weights)).map(|(run, (factor, weight))| FittedRun {
         log: run.log.clone(),
         input_mb: run.input_mb,
         slots: run.executors * run.cores,
@@ -123,24 +128,167 @@ pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
     Ok(FittedStages { plan, stages, runs: runs.collect() })
 }
 
-/// Whether all runs have the same stages.
-fn same_job(runs: &[ObservedRun]) -> Result<(), FitError> {
-    let first = &runs[0];
-    for run in &runs[1..] {
-        let other = |what: String, expected: String| FitError::OtherJob {
-            log: run.log.clone(),
-            what,
-            first: first.log.clone(),
-            expected,
-        };
-        if run.stages.len() != first.stages.len() {
-            return Err(other(format!("{} stages", run.stages.len()), first.stages.len().to_string()));
+/// The times of all stages, and the factors of all runs, fitted in turn.
+struct Fit<'a> {
+    runs: &'a [ObservedRun],
+    sharing: &'a Sharing,
+    weights: Vec<f64>,
+    factors: Vec<f64>,
+    /// Of each stage the tasks of all runs, their times divided by their run's factor and as at the usual load.
+    rows: Vec<Vec<Row>>,
+    times: Vec<Times>,
+    tail: Option<Tail>,
+}
+
+impl<'a> Fit<'a> {
+    fn new(runs: &'a [ObservedRun], sharing: &'a Sharing) -> Self {
+        let weights = calm_weights(runs);
+        let factors = vec![1.0; runs.len()];
+        let rows = rows_of(runs, &factors);
+        let times = rows.iter().map(|rows| fit_times(rows)).collect();
+        let mut fit = Self { runs, sharing, weights, factors, rows, times, tail: None };
+        for _ in 0..ROUNDS {
+            fit.factors = factors_of(runs, &fit.times, &fit.weights, sharing);
+            fit.rows = fit.usual_rows();
+            fit.times = fit.rows.iter().map(|rows| fit_times(rows)).collect();
         }
-        for (i, (a, b)) in run.stages.iter().zip(&first.stages).enumerate() {
-            if a.name != b.name || a.after != b.after {
-                let text = |s: &ObservedStage| format!("`{}` after {:?}", s.name, s.after);
-                return Err(other(format!("as stage {i} {}", text(a)), text(b)));
+        fit.tail = Tail::of(&fit.rows, &fit.times);
+        fit
+    }
+
+    fn usual_rows(&self) -> Vec<Vec<Row>> {
+        let mut rows = rows_of(self.runs, &self.factors);
+        for (i, rows) in rows.iter_mut().enumerate() {
+            let of_run = |run: &'a ObservedRun| {
+                let slower = Slower::of(run, self.sharing);
+                std::iter::repeat_n(slower, run.stages[i].tasks.len())
+            };
+            for (row, slower) in rows.iter_mut().zip(self.runs.iter().flat_map(of_run)) {
+                *row = at_usual_load(*row, &self.times[i], slower);
             }
+        }
+        rows
+    }
+
+    /// How long executors take to come at the usual load \[s\]; 0 unless they come late in most runs.
+    fn start_s(&self) -> f64 {
+        let late = self.runs.iter().zip(&self.factors).filter(|(run, _)| run.start_s > 0.0);
+        let start = |(run, factor): (&ObservedRun, &f64)| {
+            let ratio = load(run).0 / self.sharing.executors_per_host;
+            (run.start_s / (factor * ratio.powf(self.sharing.start.power))).ln()
+        };
+        let logs: Vec<f64> = late.map(start).collect();
+        let is_usual = 2 * logs.len() > self.runs.len();
+        if is_usual { (logs.iter().sum::<f64>() / logs.len() as f64).exp() } else { 0.0 }
+    }
+}
+
+/// What the runs of a program tell of the load of hosts.
+fn told_by(runs: &[ObservedRun]) -> Told {
+    let times: Vec<Times> = rows_of(runs, &vec![1.0; runs.len()]).iter().map(|rows| fit_times(rows)).collect();
+    told(runs, &times)
+}
+
+fn sharing_of(runs: &[ObservedRun], told: &Told) -> Sharing {
+    let (executors_per_host, slots_per_host) = usual_load(runs);
+    Sharing {
+        executors_per_host,
+        slots_per_host,
+        start_s: 0.0,
+        start: told.start.power(),
+        warm_up: told.warm_up.power(),
+        steady: told.steady.power(),
+    }
+}
+
+/// Runs of other programs, those of one program together; a program is told by its stages.
+fn programs(others: &[ObservedRun]) -> Vec<Vec<ObservedRun>> {
+    let mut programs: Vec<Vec<ObservedRun>> = Vec::new();
+    for run in others {
+        let with = programs.iter_mut().find_map(|program| {
+            let mut all = program.clone();
+            all.push(run.clone());
+            alike(&all).ok().map(|all| (program, all))
+        });
+        match with {
+            Some((program, all)) => *program = all,
+            None => programs.push(vec![run.clone()]),
+        }
+    }
+    programs
+}
+
+fn seen_of(runs: &[ObservedRun]) -> Seen {
+    let inputs = || runs.iter().map(|run| run.input_mb);
+    let slots = || runs.iter().map(|run| run.executors * run.cores);
+    Seen {
+        least_input_mb: inputs().fold(f64::INFINITY, f64::min),
+        most_input_mb: inputs().fold(0.0, f64::max),
+        least_slots: slots().min().unwrap_or(1),
+        most_slots: slots().max().unwrap_or(1),
+    }
+}
+
+/// The runs with their stages in the order of the first run's.
+///
+/// Stages that do not wait for each other may be submitted in any order: they are told by name, and those of one name by their data.
+fn alike(runs: &[ObservedRun]) -> Result<Vec<ObservedRun>, FitError> {
+    let first = &runs[0];
+    let mut all = vec![first.clone()];
+    for run in &runs[1..] {
+        let run = ordered(run, first).unwrap_or_else(|| run.clone());
+        same_job(&run, first)?;
+        all.push(run);
+    }
+    Ok(all)
+}
+
+/// A run with its stages in the order of the first run's; none where they are not the same.
+fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
+    if run.stages.len() != first.stages.len() {
+        return None;
+    }
+    let share = |of: &ObservedRun, i: usize| {
+        (of.stages[i].tasks.iter().map(|task| task.mb).sum::<f64>() / of.input_mb).max(1e-9).ln()
+    };
+    let mut order: Vec<usize> = Vec::new();
+    for (i, wanted) in first.stages.iter().enumerate() {
+        let mut after: Vec<usize> = wanted.after.iter().map(|&before| order[before]).collect();
+        after.sort_unstable();
+        let fits = |k: &usize| {
+            let stage = &run.stages[*k];
+            !order.contains(k) && action(&stage.name) == action(&wanted.name) && stage.after == after
+        };
+        let off = |k: usize| (share(run, k) - share(first, i)).abs();
+        order.push((0..run.stages.len()).filter(fits).min_by(|&a, &b| off(a).total_cmp(&off(b)))?);
+    }
+    let stages = order
+        .iter()
+        .zip(&first.stages)
+        .map(|(&k, wanted)| ObservedStage { after: wanted.after.clone(), ..run.stages[k].clone() });
+    Some(ObservedRun { stages: stages.collect(), ..run.clone() })
+}
+
+/// What a stage does, without the line of the program that asked for it, which changes as the program is edited.
+fn action(name: &str) -> &str {
+    name.split_once(" at ").map_or(name, |(action, _)| action)
+}
+
+/// Whether a run has the stages of the first.
+fn same_job(run: &ObservedRun, first: &ObservedRun) -> Result<(), FitError> {
+    let other = |what: String, expected: String| FitError::OtherJob {
+        log: run.log.clone(),
+        what,
+        first: first.log.clone(),
+        expected,
+    };
+    if run.stages.len() != first.stages.len() {
+        return Err(other(format!("{} stages", run.stages.len()), first.stages.len().to_string()));
+    }
+    for (i, (a, b)) in run.stages.iter().zip(&first.stages).enumerate() {
+        if action(&a.name) != action(&b.name) || a.after != b.after {
+            let text = |s: &ObservedStage| format!("`{}` after {:?}", s.name, s.after);
+            return Err(other(format!("as stage {i} {}", text(a)), text(b)));
         }
     }
     Ok(())
@@ -150,7 +298,9 @@ fn same_job(runs: &[ObservedRun]) -> Result<(), FitError> {
 fn rows_of(runs: &[ObservedRun], factors: &[f64]) -> Vec<Vec<Row>> {
     let of_stage = |i: usize| {
         let of_run = |(run, &factor): (&ObservedRun, &f64)| {
+            let is_small = small_tasks(&run.stages[i]);
             let row = move |task: &ObservedTask| Row {
+                small: is_small(task),
                 wall: task.wall_s / factor,
                 cpu: task.cpu_s.map(|cpu| cpu / factor),
                 mb: task.mb,
@@ -164,12 +314,13 @@ fn rows_of(runs: &[ObservedRun], factors: &[f64]) -> Vec<Vec<Row>> {
 }
 
 /// Each run's factor: time of its tasks over the model's. A usual run, to come as likely longer as shorter, has 1.
-fn factors_of(runs: &[ObservedRun], times: &[Times], weights: &[f64]) -> Vec<f64> {
+fn factors_of(runs: &[ObservedRun], times: &[Times], weights: &[f64], sharing: &Sharing) -> Vec<f64> {
     let log_factor = |run: &ObservedRun| {
+        let slower = Slower::of(run, sharing);
         let (mut seen, mut model) = (0.0, 0.0);
         for (stage, times) in run.stages.iter().zip(times) {
             for task in &stage.tasks {
-                let mean = times.of(task.mb, task.rank);
+                let mean = slower.time(times, task.mb, task.rank);
                 seen += task.wall_s.min(MOST_RATIO * mean);
                 model += mean;
             }
@@ -236,23 +387,29 @@ fn size_of(runs: &[ObservedRun], factors: &[f64]) -> JobSize {
         input_mb: last.input_mb,
         executors: last.executors,
         cores: last.cores,
+        hosts: hosts_of(runs),
         partitions: last.partitions,
         teardown_s: usual_gap(runs, factors, |run| run.end_s),
         deadline_s: None,
     }
 }
 
-fn fitted(
-    runs: &[ObservedRun],
-    i: usize,
-    factors: &[f64],
-    rows: &[Row],
-    times: &Times,
-    scaling: &Scaling,
-) -> FittedStage {
+/// The machines of a plan: as many as all runs had, where executors differ or all share one; none where their number goes with that of
+/// the executors.
+fn hosts_of(runs: &[ObservedRun]) -> Option<u32> {
+    let hosts = runs[0].hosts;
+    let is_same = runs.iter().all(|run| run.hosts == hosts);
+    let differ = runs.iter().any(|run| run.executors != runs[0].executors);
+    let shared = hosts == 1 && runs.iter().any(|run| run.executors > 1);
+    (is_same && (differ || shared)).then_some(hosts)
+}
+
+fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
+    let (rows, times) = (&fit.rows[i], &fit.times[i]);
     let ratio = |row: &Row| row.wall / times.of(row.mb, row.rank);
     let ratios: Vec<f64> = rows.iter().map(ratio).filter(|ratio| *ratio <= MOST_RATIO).collect();
     let (law, laws) = best_law(&ratios);
+    let (law, with_tail) = fit.tail.as_ref().map_or((law.clone(), 1.0), |tail| tail.on(&law));
     let (cold_error, warm_error) = if rows.len() <= MOST_LEFT_OUT {
         errors(rows, times, scaling.task_mb)
     } else {
@@ -261,21 +418,23 @@ fn fitted(
     };
     // the fitted lines are middles; a law's mean lies above
     let mean_ratio = if ratios.is_empty() { 1.0 } else { ratios.iter().sum::<f64>() / ratios.len() as f64 };
+    let mean_ratio = mean_ratio * with_tail;
     let time = |line: Line, error: f64| TaskTime {
         fixed_s: line.fixed * mean_ratio,
         per_mb_s: line.slope * mean_ratio,
         error,
     };
     let (cold, warm) = lines(rows, times, scaling);
-    let stage = &runs[0].stages[i];
+    let stage = &fit.runs[0].stages[i];
     let spec = StageSpec {
         name: stage.name.clone(),
         after: stage.after.clone(),
-        setup_s: usual_gap(runs, factors, |run| run.stages[i].setup_s),
+        setup_s: usual_gap(fit.runs, &fit.factors, |run| run.stages[i].setup_s),
         uses_partitions: scaling.partitions,
         small_tasks: scaling.small_tasks,
         small_mb: scaling.small_mb,
         warming: times.warming,
+        busy: times.busy,
         distribution: law,
         tasks: scaling.tasks,
         data_mb: scaling.data_mb,
@@ -294,7 +453,8 @@ fn fitted(
 /// Whether a stage's tasks will have other amounts of data at other inputs, but had about the same in all logs.
 fn data_unseen(rows: &[Row], scaling: &Scaling) -> bool {
     let grows = scaling.tasks.per_mb == 0.0 && scaling.data_mb.per_mb > 0.0 && scaling.task_mb >= DATA_MATTERS_MB;
-    grows && !has_slope(&rows.iter().map(|row| (row.mb, row.wall)).collect::<Vec<_>>())
+    let full = rows.iter().filter(|row| !row.small);
+    grows && !has_slope(&full.map(|row| (row.mb, row.wall)).collect::<Vec<_>>())
 }
 
 /// The fitted lines; where the logs cannot tell how times depend on data, warm times are taken in proportion to it, and what
@@ -393,8 +553,11 @@ mod tests {
             log: format!("{input_mb} MB"),
             name: "made".into(),
             input_mb,
+            sources: Vec::new(),
             executors: 2,
             cores: 1,
+            hosts: 1,
+            start_s: 0.0,
             partitions: Some(8),
             job_s: 0.0,
             end_s: 0.05 * factor,

@@ -7,7 +7,7 @@
 //! than its processor, but processor time falls too while a task warms up.) Where the log has no
 //! processor times, the prior mean is 0.
 
-use crate::fit::line::{Line, line, loss, scale};
+use crate::fit::line::{Line, line, loss, median, scale};
 use crate::stages::planned::slowness;
 
 /// Standard deviation of ln(1 + κ) around its prior mean.
@@ -20,7 +20,9 @@ const MOST_WARMING: f64 = 4.0;
 const STEPS: u32 = 60;
 /// A warm task that takes so many times a cold one was held up by something else.
 const HELD_UP: f64 = 2.0;
-/// A cold task's share that a warm one is taken to need where no slot ran a second task and the log has no processor times.
+/// Below this share of processor time a task waits for something else, or computes in another process, such as Python's.
+const LEAST_BUSY: f64 = 0.15;
+/// A cold task's share that a warm one is taken to need where no slot ran a second task and processor times do not tell.
 const WARM_SHARE: f64 = 0.5;
 
 /// One task, its time divided by its run's factor.
@@ -30,6 +32,8 @@ pub(super) struct Row {
     pub(super) cpu: Option<f64>,
     pub(super) mb: f64,
     pub(super) rank: u32,
+    /// Whether it has hardly any data beside the others of its stage.
+    pub(super) small: bool,
 }
 
 /// The fitted times of a stage.
@@ -42,8 +46,10 @@ pub(super) struct Times {
     pub(super) warming_error: f64,
     /// Warm tasks that were left out as held up.
     pub(super) held_up: usize,
-    /// Whether any slot ran a second task.
+    /// Whether any slot ran a second task with its share of the data.
     pub(super) saw_warm: bool,
+    /// Processor time of the later tasks over their time, 0 to 1; where no slot ran one, of all.
+    pub(super) busy: f64,
 }
 
 impl Times {
@@ -59,12 +65,12 @@ pub(super) fn fit_times(rows: &[Row]) -> Times {
     let cold = line(&points(&mut rows.iter().filter(|row| row.rank < 2)));
     let later: Vec<Row> = rows.iter().filter(|row| row.rank >= 2).copied().collect();
     let calm: Vec<Row> = later.iter().filter(|row| row.wall <= HELD_UP * cold.at(row.mb)).copied().collect();
-    if calm.is_empty() {
-        let share = (1.0 / slow_by_cpu(rows)).min(WARM_SHARE);
-        let warm = Line { fixed: cold.fixed * share, slope: cold.slope * share };
-        return Times { cold, warm, warming: 0.0, warming_error: 0.5, held_up: later.len(), saw_warm: false };
+    let held_up = later.len() - calm.len();
+    if calm.iter().all(|row| row.small) {
+        return from_cold(rows, cold, held_up);
     }
-    let prior = slow_by_cpu(&calm).ln();
+    let busy = busy(&calm);
+    let prior = if busy < LEAST_BUSY { 0.0 } else { slow_by_cpu(&calm).ln() };
     let all: f64 = calm.iter().map(|row| row.wall).sum();
     // a task counts by its time, so that tasks of splits of a few bytes do not decide for the others
     let share = |row: &Row| row.wall * calm.len() as f64 / all;
@@ -79,12 +85,33 @@ pub(super) fn fit_times(rows: &[Row]) -> Times {
     });
     let tried: Vec<_> = tried.collect();
     let Some(&(least, log, warm)) = tried.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else {
-        return Times { cold, warm: cold, warming: 0.0, warming_error: 0.5, held_up: later.len(), saw_warm: false };
+        return from_cold(rows, cold, held_up);
     };
     let weights: f64 = tried.iter().map(|t| (least - t.0).exp()).sum();
     let square = tried.iter().map(|t| (least - t.0).exp() * (t.1 - log) * (t.1 - log)).sum::<f64>() / weights;
-    let held_up = later.len() - calm.len();
-    Times { cold, warm, warming: log.exp_m1(), warming_error: square.sqrt(), held_up, saw_warm: true }
+    Times { cold, warm, warming: log.exp_m1(), warming_error: square.sqrt(), held_up, saw_warm: true, busy }
+}
+
+/// The times of a stage of which no slot ran a second task: later ones are taken to need the processor time that was seen. Tasks
+/// with hardly any data tell the part that does not grow with them, no more.
+fn from_cold(rows: &[Row], cold: Line, held_up: usize) -> Times {
+    let first: Vec<Row> = rows.iter().filter(|row| row.rank < 2).copied().collect();
+    let told = 1.0 / slow_by_cpu(&first);
+    let is_told = first.iter().any(|row| row.cpu.is_some()) && told >= LEAST_BUSY;
+    let share = if is_told { told } else { WARM_SHARE };
+    let mut warm = Line { fixed: cold.fixed * share, slope: cold.slope * share };
+    let small: Vec<&Row> = rows.iter().filter(|row| row.small && row.rank >= 2).collect();
+    let full_mb = median(first.iter().filter(|row| !row.small).map(|row| row.mb));
+    if !small.is_empty() && full_mb > 0.0 {
+        let fixed = median(small.iter().map(|row| row.wall)).min(warm.at(full_mb));
+        warm = Line { fixed, slope: (warm.at(full_mb) - fixed) / full_mb };
+    }
+    Times { cold, warm, warming: 0.0, warming_error: 0.5, held_up, saw_warm: false, busy: busy(&first) }
+}
+
+/// The share of processor time; 1 where it is not known.
+fn busy(rows: &[Row]) -> f64 {
+    1.0 / slow_by_cpu(rows)
 }
 
 /// The steady times that fit best for a given κ.
@@ -138,7 +165,8 @@ mod tests {
     #[test]
     fn the_jackknife_of_a_mean_is_its_standard_error() {
         let log = |i: usize| if i.is_multiple_of(2) { 0.05 } else { -0.05_f64 };
-        let rows: Vec<Row> = (0..10).map(|i| Row { wall: log(i).exp(), cpu: None, mb: 1.0, rank: 1 }).collect();
+        let rows: Vec<Row> =
+            (0..10).map(|i| Row { wall: log(i).exp(), cpu: None, mb: 1.0, rank: 1, small: false }).collect();
         let fitted = fit_times(&rows);
         assert!((fitted.cold.fixed - 1.0).abs() < 1e-9 && !fitted.saw_warm, "{fitted:?}");
         let (cold, _) = errors(&rows, &fitted, 1.0);

@@ -48,6 +48,9 @@ impl StagePlan {
         to.count("executors", self.job.executors.into(), "executors", 1, most);
         let slots = u64::from(self.job.executors) * u64::from(self.job.cores);
         to.count("cores", slots, "cores of all executors", 1, most);
+        if let Some(hosts) = self.job.hosts {
+            to.count("hosts", hosts.into(), "hosts", 1, most);
+        }
         if let Some(partitions) = self.job.partitions {
             to.count("partitions", partitions.into(), "partitions", 1, most);
         }
@@ -56,6 +59,7 @@ impl StagePlan {
             positive(&mut to, "deadline_s", deadline);
         }
         to.run_spread(&self.run);
+        self.check_seen(&mut to);
         to.section = String::new();
         to.count("stage", self.stage.len() as u64, "stages", 1, MAX_STAGES as u64);
         for (i, stage) in self.stage.iter().enumerate() {
@@ -64,6 +68,26 @@ impl StagePlan {
         }
         check_policies(&self.policy, &[], &mut to);
         to.problems
+    }
+
+    fn check_seen(&self, to: &mut Checker) {
+        if let Some(sharing) = &self.sharing {
+            to.section = "sharing".into();
+            positive(to, "executors_per_host", sharing.executors_per_host);
+            positive(to, "slots_per_host", sharing.slots_per_host);
+            not_negative(to, "start_s", sharing.start_s);
+            for (key, of) in [("start", sharing.start), ("warm_up", sharing.warm_up), ("steady", sharing.steady)] {
+                to.range(&format!("{key}.power"), of.power, (-2.0..=4.0).contains(&of.power), "a number of -2 to 4");
+                to.range(&format!("{key}.error"), of.error, (0.0..=5.0).contains(&of.error), "a number of 0 to 5");
+            }
+        }
+        if let Some(seen) = &self.seen {
+            to.section = "seen".into();
+            positive(to, "least_input_mb", seen.least_input_mb);
+            positive(to, "most_input_mb", seen.most_input_mb);
+            to.count("least_slots", seen.least_slots.into(), "slots", 1, MAX_TASKS.into());
+            to.count("most_slots", seen.most_slots.into(), "slots", 1, MAX_TASKS.into());
+        }
     }
 }
 
@@ -82,6 +106,7 @@ fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) 
     not_negative(to, "setup_s", stage.setup_s);
     not_negative(to, "small_mb", stage.small_mb);
     not_negative(to, "warming", stage.warming);
+    to.range("busy", stage.busy, (0.0..=1.0).contains(&stage.busy), "a number of 0 to 1");
     if let Some(problem) = stage.distribution.problem() {
         to.add("distribution", problem);
     }

@@ -70,11 +70,11 @@ mod tests {
             after,
             setup_s: 0.5,
             task_mb: 0.0,
-            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, error: 0.0 }).collect(),
+            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: law.clone(),
         };
         let stages = vec![stage(vec![], &[(4, 2.0), (8, 1.0)]), stage(vec![0], &[(4, 1.0)])];
-        PlannedJob { name: "j".into(), slots: 4, stages, end_s: 0.25 }
+        PlannedJob { name: "j".into(), slots: 4, stages, end_s: 0.25, shared_errors: Vec::new() }
     }
 
     fn outcomes(job: &PlannedJob, reps: u64) -> Vec<Vec<crate::cluster::Outcome>> {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn without_copies_the_mean_is_that_of_the_formula() {
         let mut job = job(PhaseLaw::Exponential);
-        job.stages[0].waves = vec![Wave { tasks: 4, mean_s: 2.0, error: 0.0 }];
+        job.stages[0].waves = vec![Wave { tasks: 4, mean_s: 2.0, ..Wave::default() }];
         let runs = &outcomes(&job, 20_000)[0];
         let n = runs.len() as f64;
         let mean = runs.iter().map(|run| run.job_s).sum::<f64>() / n;

@@ -40,5 +40,5 @@ pub use crate::runs::{JobTimes, RunFactor, RunSpread};
 pub use check::{MAX_STAGES, MAX_TASKS};
 pub use copies::{known_job, spark_policies};
 pub use net::{StageNet, stage_net};
-pub use plan::{Amount, JobSize, StagePlan, StageSpec, TaskTime};
-pub use planned::{PlannedJob, PlannedStage, Wave};
+pub use plan::{Amount, JobSize, Power, Seen, Sharing, StagePlan, StageSpec, TaskTime};
+pub use planned::{FAR, PlannedJob, PlannedStage, Wave};

@@ -191,7 +191,7 @@ mod tests {
             after,
             setup_s: 0.5,
             task_mb: 1.0,
-            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, error: 0.0 }).collect(),
+            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: PhaseLaw::Deterministic,
         }
     }
@@ -200,7 +200,7 @@ mod tests {
     fn the_net_has_the_parts_that_the_module_says() {
         let stages =
             vec![stage(vec![], &[(3, 2.0), (4, 1.0)]), stage(vec![0], &[(2, 1.0)]), stage(vec![0], &[(1, 1.0)])];
-        let job = PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.0 };
+        let job = PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.0, shared_errors: Vec::new() };
         let made = stage_net(&job).unwrap();
         let net = &made.net;
         assert_eq!(net.place(net.find_place("slots").unwrap()).initial, [3]);

@@ -20,6 +20,12 @@ pub struct StagePlan {
     /// How whole runs differ.
     #[serde(default)]
     pub run: RunSpread,
+    /// How executors that share a host slow each other down. Default: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+    /// What the plan was fitted to. Default: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Seen>,
     /// The stages; one may wait for earlier ones only.
     pub stage: Vec<StageSpec>,
     /// Policies against stragglers that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
@@ -40,6 +46,9 @@ pub struct JobSize {
     pub executors: u32,
     /// Tasks that one of them runs at a time, >= 1.
     pub cores: u32,
+    /// Machines that the executors share, >= 1; none: as many as keep `sharing.executors_per_host`, or as were seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<u32>,
     /// Partitions of a shuffle, for the stages with `partitions = true`; none: as many tasks as these stages state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<u32>,
@@ -49,6 +58,56 @@ pub struct JobSize {
     /// The time by which the job must be finished \[s\], > 0. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
+}
+
+/// How executors that share a host slow each other down. A time at another load is the time of the plan times the ratio of the
+/// loads to the power that is stated here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sharing {
+    /// Executors of a host at which the times of the plan hold, > 0.
+    pub executors_per_host: f64,
+    /// Tasks that run on a host at a time at which they hold, > 0.
+    pub slots_per_host: f64,
+    /// From the submission of the first stage until executors take its tasks \[s\], >= 0; 0 where they are there before. Grows with
+    /// executors per host.
+    #[serde(default)]
+    pub start_s: f64,
+    /// The power for `start_s`.
+    #[serde(default)]
+    pub start: Power,
+    /// The power, with tasks of a host at a time, for what tasks take longer than in the end: the first one of a slot, and
+    /// the way to the steady time.
+    #[serde(default)]
+    pub warm_up: Power,
+    /// The power, with tasks of a host at a time, for the processor time of steady tasks (`stage.busy`).
+    #[serde(default)]
+    pub steady: Power,
+}
+
+/// A power with its doubt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// The power, -2 to 4.
+    pub power: f64,
+    /// Its standard error, >= 0.
+    #[serde(default)]
+    pub error: f64,
+}
+
+/// The sizes of the runs that a plan was fitted to. Beyond four times what was seen, intervals widen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// Least input \[MB\].
+    pub least_input_mb: f64,
+    /// Most input \[MB\].
+    pub most_input_mb: f64,
+    /// Fewest slots.
+    pub least_slots: u32,
+    /// Most slots.
+    pub most_slots: u32,
 }
 
 /// An amount that grows with the input: `fixed + per_mb · input`.
@@ -117,6 +176,9 @@ pub struct StageSpec {
     /// By how much longer the second task of a slot takes than the steady ones, >= 0: 1 is twice as long.
     #[serde(default)]
     pub warming: f64,
+    /// Processor time of a steady task over its time, 0 to 1.
+    #[serde(default)]
+    pub busy: f64,
     /// How times vary around their means.
     #[serde(default)]
     pub distribution: PhaseLaw,

@@ -1,13 +1,13 @@
 //! A plan at one size: the tasks of each stage, and how long they take on average.
 
 use crate::mapreduce::PhaseLaw;
-use crate::stages::plan::{StagePlan, StageSpec};
+use crate::stages::plan::{Seen, StagePlan, StageSpec};
 
 /// Tasks of a slot with a time of their own; later ones share one, their mean.
 const RANKS: u32 = 12;
 
 /// Tasks with one law.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wave {
     /// How many, >= 1.
     pub tasks: u32,
@@ -15,6 +15,10 @@ pub struct Wave {
     pub mean_s: f64,
     /// The relative standard error of that time.
     pub error: f64,
+    /// Processor time of it \[s\] that grows with the tasks of a host.
+    pub busy_s: f64,
+    /// What it takes longer than a steady task \[s\].
+    pub excess_s: f64,
 }
 
 /// A stage at one size.
@@ -57,57 +61,169 @@ pub struct PlannedJob {
     pub stages: Vec<PlannedStage>,
     /// From the end of the last stage to the end of the job \[s\].
     pub end_s: f64,
+    /// Relative standard errors of the job time that stages share: of the powers by which executors slow each other down, and of
+    /// what lies far from the runs that were seen.
+    pub shared_errors: Vec<f64>,
 }
 
 impl PlannedJob {
     /// The plan's job at the plan's size. The plan must be sound ([`StagePlan::problems`]).
     pub fn of(plan: &StagePlan) -> Self {
         let slots = plan.job.executors.saturating_mul(plan.job.cores).max(1);
-        Self {
-            name: plan.job.name.clone(),
-            slots,
-            stages: plan.stage.iter().map(|stage| planned(stage, plan, slots)).collect(),
-            end_s: plan.job.teardown_s,
-        }
+        let load = Load::of(plan);
+        let stages: Vec<PlannedStage> = plan.stage.iter().map(|stage| planned(stage, plan, slots, &load)).collect();
+        let mut job =
+            Self { name: plan.job.name.clone(), slots, stages, end_s: plan.job.teardown_s, shared_errors: Vec::new() };
+        job.shared_errors = load.errors(&job, plan);
+        job
+    }
+
+    /// Slot time of the job: of all tasks, and of all slots while the driver works \[s\].
+    fn slot_time_s(&self) -> f64 {
+        let driver: f64 = self.stages.iter().map(|stage| stage.setup_s).sum::<f64>() + self.end_s;
+        self.stages.iter().map(PlannedStage::work_s).sum::<f64>() + driver * f64::from(self.slots)
     }
 
     /// Relative standard error of the job time by the errors of the fitted task times: each stage's times are off together,
-    /// weighted by their share of all slot time. Approximate: stages that run side by side count in full.
+    /// weighted by their share of all slot time, and what stages share. Approximate: stages that run side by side count in full.
     pub fn error(&self) -> f64 {
-        let driver: f64 = self.stages.iter().map(|stage| stage.setup_s).sum::<f64>() + self.end_s;
-        let work: f64 = self.stages.iter().map(PlannedStage::work_s).sum();
-        let all = work + driver * f64::from(self.slots);
+        let all = self.slot_time_s();
         let part = |wave: &Wave| f64::from(wave.tasks) * wave.mean_s * wave.error / all;
         let of_stage = |stage: &PlannedStage| {
             let cold = stage.waves.first().map_or(0.0, part);
             let warm: f64 = stage.waves.iter().skip(1).map(part).sum();
             cold * cold + warm * warm
         };
-        if all > 0.0 { self.stages.iter().map(of_stage).sum::<f64>().sqrt() } else { 0.0 }
+        let own = if all > 0.0 { self.stages.iter().map(of_stage).sum::<f64>() } else { 0.0 };
+        (own + self.shared_errors.iter().map(|error| error * error).sum::<f64>()).sqrt()
     }
 }
 
-fn planned(stage: &StageSpec, plan: &StagePlan, slots: u32) -> PlannedStage {
+fn planned(stage: &StageSpec, plan: &StagePlan, slots: u32, load: &Load) -> PlannedStage {
     let input = plan.job.input_mb;
     let given = plan.job.partitions.filter(|_| stage.uses_partitions);
     // `as` is fine: a sound plan has at most a million tasks
     let full = given.unwrap_or_else(|| stage.tasks.at(input).round().max(1.0) as u32);
     let task_mb = stage.data_mb.at(input).max(0.0) / f64::from(full);
+    let times = Times { stage, load };
     let cold = full.min(slots);
-    let mut waves = vec![Wave { tasks: cold, mean_s: stage.cold.at(task_mb), error: stage.cold.error }];
-    waves.extend(warm_waves(stage, full - cold, slots, task_mb));
+    let mut waves = vec![times.wave(cold, task_mb, 1, stage.cold.error)];
+    waves.extend(warm_waves(&times, full - cold, slots, task_mb));
     if stage.small_tasks > 0 {
-        let (time, rank) = if full < slots { (stage.cold, 1) } else { (stage.warm, full / slots + 1) };
-        let mean_s = time.at(stage.small_mb) * slowness(stage.warming, rank);
-        waves.push(Wave { tasks: stage.small_tasks, mean_s, error: time.error });
+        let (error, rank) = if full < slots { (stage.cold.error, 1) } else { (stage.warm.error, full / slots + 1) };
+        waves.push(times.wave(stage.small_tasks, stage.small_mb, rank, error));
     }
+    let start_s = if stage.after.is_empty() { load.start_s } else { 0.0 };
     PlannedStage {
         name: stage.name.clone(),
         after: stage.after.clone(),
-        setup_s: stage.setup_s,
+        setup_s: stage.setup_s + start_s,
         task_mb,
         waves,
         law: stage.distribution.clone(),
+    }
+}
+
+/// The times of a stage's tasks at a load.
+struct Times<'a> {
+    stage: &'a StageSpec,
+    load: &'a Load,
+}
+
+impl Times<'_> {
+    /// Mean time of the `rank`-th task of a slot \[s\].
+    fn at(&self, mb: f64, rank: u32) -> f64 {
+        let [steady, busy, excess] = parts(self.stage, mb, rank);
+        steady + busy * self.load.steady + excess * self.load.warm_up
+    }
+
+    fn wave(&self, tasks: u32, mb: f64, rank: u32, error: f64) -> Wave {
+        let [_, busy, excess] = parts(self.stage, mb, rank);
+        let (busy_s, excess_s) = (busy * self.load.steady, excess * self.load.warm_up);
+        Wave { tasks, mean_s: self.at(mb, rank), error, busy_s, excess_s }
+    }
+}
+
+/// What the time of the `rank`-th task of a slot is made of at the load of the plan \[s\]: waiting, processor time, and what it
+/// takes longer than in the end.
+fn parts(stage: &StageSpec, mb: f64, rank: u32) -> [f64; 3] {
+    let warm = stage.warm.at(mb);
+    let (end, excess) = if rank < 2 {
+        let cold = stage.cold.at(mb);
+        (warm.min(cold), (cold - warm).max(0.0))
+    } else {
+        (warm, warm * (slowness(stage.warming, rank) - 1.0))
+    };
+    [end * (1.0 - stage.busy), end * stage.busy, excess]
+}
+
+/// By what factors times differ from those of the plan because a host runs more or fewer tasks at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Load {
+    start_s: f64,
+    steady: f64,
+    warm_up: f64,
+    /// Logarithms of the ratios of executors, and of slots, per host.
+    executors: f64,
+    slots: f64,
+}
+
+impl Load {
+    fn of(plan: &StagePlan) -> Self {
+        let Some(sharing) = &plan.sharing else {
+            return Self { start_s: 0.0, steady: 1.0, warm_up: 1.0, executors: 0.0, slots: 0.0 };
+        };
+        let executors = f64::from(plan.job.executors.max(1));
+        let hosts = plan.job.hosts.map_or(executors / sharing.executors_per_host, f64::from).clamp(1.0, executors);
+        let per_host = (executors / hosts).max(1.0);
+        let slots = per_host * f64::from(plan.job.cores.max(1));
+        let (executors, slots) = ((per_host / sharing.executors_per_host).ln(), (slots / sharing.slots_per_host).ln());
+        Self {
+            start_s: sharing.start_s * (sharing.start.power * executors).exp(),
+            steady: (sharing.steady.power * slots).exp(),
+            warm_up: (sharing.warm_up.power * slots).exp(),
+            executors,
+            slots,
+        }
+    }
+
+    /// Relative standard errors of the job time by those of the powers, and by the distance from what was seen.
+    fn errors(&self, job: &PlannedJob, plan: &StagePlan) -> Vec<f64> {
+        let all = job.slot_time_s();
+        let mut errors = Vec::new();
+        if let Some(sharing) = plan.sharing.filter(|_| all > 0.0) {
+            let sum = |part: fn(&Wave) -> f64| {
+                let waves = job.stages.iter().flat_map(|stage| &stage.waves);
+                waves.map(|wave| f64::from(wave.tasks) * part(wave)).sum::<f64>()
+            };
+            let start = self.start_s * f64::from(job.slots);
+            errors.push(start / all * sharing.start.error * self.executors);
+            errors.push(sum(|wave| wave.excess_s) / all * sharing.warm_up.error * self.slots);
+            errors.push(sum(|wave| wave.busy_s) / all * sharing.steady.error * self.slots);
+        }
+        if let Some(seen) = &plan.seen {
+            errors.extend(seen.beyond(plan).into_iter().map(|(_, ratio)| FAR_ERROR * (ratio / FAR).ln()));
+        }
+        errors.retain(|error| *error != 0.0);
+        errors
+    }
+}
+
+/// Times of the plan hold up to so many times what was seen.
+pub const FAR: f64 = 4.0;
+/// Relative standard error for each factor e beyond that: assumed.
+const FAR_ERROR: f64 = 0.15;
+
+impl Seen {
+    /// What of a plan's size lies more than four times away from what was seen, and how many times.
+    pub fn beyond(&self, plan: &StagePlan) -> Vec<(&'static str, f64)> {
+        let slots = f64::from(plan.job.executors) * f64::from(plan.job.cores);
+        let away = |value: f64, least: f64, most: f64| (value / most).max(least / value);
+        let ratios = [
+            ("input", away(plan.job.input_mb, self.least_input_mb, self.most_input_mb)),
+            ("slots", away(slots, self.least_slots.into(), self.most_slots.into())),
+        ];
+        ratios.into_iter().filter(|(_, ratio)| *ratio > FAR).collect()
     }
 }
 
@@ -117,21 +233,25 @@ pub(crate) fn slowness(warming: f64, rank: u32) -> f64 {
 }
 
 /// The full tasks after the cold ones, by their rank on a slot.
-fn warm_waves(stage: &StageSpec, mut left: u32, slots: u32, task_mb: f64) -> Vec<Wave> {
-    let steady = stage.warm.at(task_mb);
-    let error = stage.warm.error;
+fn warm_waves(times: &Times<'_>, mut left: u32, slots: u32, task_mb: f64) -> Vec<Wave> {
+    let error = times.stage.warm.error;
     let mut waves = Vec::new();
     let mut rank = 2;
     while left > 0 && rank <= RANKS {
         let tasks = left.min(slots);
-        waves.push(Wave { tasks, mean_s: steady * slowness(stage.warming, rank), error });
+        waves.push(times.wave(tasks, task_mb, rank, error));
         left -= tasks;
         rank += 1;
     }
     if left > 0 {
         let last = rank + (left - 1) / slots;
-        let mean = (rank..=last).map(|rank| slowness(stage.warming, rank)).sum::<f64>() / f64::from(last - rank + 1);
-        waves.push(Wave { tasks: left, mean_s: steady * mean, error });
+        let count = f64::from(last - rank + 1);
+        let mean = |part: fn(&Wave) -> f64| {
+            (rank..=last).map(|rank| part(&times.wave(1, task_mb, rank, error))).sum::<f64>() / count
+        };
+        let [mean_s, busy_s, excess_s] =
+            [mean(|wave| wave.mean_s), mean(|wave| wave.busy_s), mean(|wave| wave.excess_s)];
+        waves.push(Wave { tasks: left, mean_s, error, busy_s, excess_s });
     }
     waves
 }

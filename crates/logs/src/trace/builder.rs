@@ -156,6 +156,8 @@ impl Builder {
                 name: String::new(),
                 kind: StageKind::Unknown,
                 parents: None,
+                sources: Vec::new(),
+                stored: Vec::new(),
                 tasks: None,
                 submitted: None,
                 completed: None,

@@ -120,6 +120,10 @@ pub struct Stage {
     pub kind: StageKind,
     /// Numbers of the stages that must be done before; none where the log does not say.
     pub parents: Option<Vec<u32>>,
+    /// Spark's numbers of the datasets that it begins with: those without parents. Empty where the log does not say.
+    pub sources: Vec<u32>,
+    /// Spark's numbers of its datasets that are kept in memory or on disk, so that a later stage reads the copy.
+    pub stored: Vec<u32>,
     /// Its tasks, as planned; none where the log does not say.
     pub tasks: Option<u32>,
     /// When it was submitted.

@@ -18,6 +18,6 @@ mod times;
 
 pub use bounds::{Bound, Bounds, bounds_of};
 pub use copies::{Copies, CopyFate, copies};
-pub use slots::{Slots, most_at_once, slots_of};
+pub use slots::{Slots, most_at_once, most_attempts_at_once, slots_of};
 pub use stragglers::{MEDIAN_FACTOR, Observed, StageStragglers, USUAL_FACTOR, Usual, observed, stragglers};
 pub use times::{Times, times_of};

@@ -52,10 +52,15 @@ pub fn slots_of(trace: &JobTrace, application: ApplicationId) -> Slots {
             return Slots { count, stated: true };
         }
     }
+    Slots { count: most_attempts_at_once(attempts), stated: false }
+}
+
+/// The most attempts that ran at once, without overlaps of up to 20 ms.
+pub fn most_attempts_at_once(attempts: &[Attempt]) -> u64 {
     let runs = attempts.iter().filter_map(|attempt| {
         Some((attempt.launch()?.microseconds(), attempt.finish()?.microseconds().saturating_sub(OVERLAP)))
     });
-    Slots { count: u64::try_from(most_at_once(runs, |_| 1)).unwrap_or(0), stated: false }
+    u64::try_from(most_at_once(runs, |_| 1)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -154,6 +154,27 @@ pub(super) struct StageInfo<'a> {
     pub(super) completed: Number,
     #[serde(rename = "Failure Reason", borrow, default)]
     pub(super) failure: Text<'a>,
+    #[serde(rename = "RDD Info", default, deserialize_with = "or_default")]
+    pub(super) datasets: Vec<RddInfo>,
+}
+
+/// A dataset (RDD) of a stage.
+#[derive(Deserialize)]
+pub(super) struct RddInfo {
+    #[serde(rename = "RDD ID", default)]
+    pub(super) id: Number,
+    #[serde(rename = "Parent IDs", default)]
+    pub(super) parents: Option<Vec<Number>>,
+    #[serde(rename = "Storage Level", default, deserialize_with = "or_default")]
+    pub(super) storage: StorageLevel,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct StorageLevel {
+    #[serde(rename = "Use Memory", default, deserialize_with = "or_default")]
+    pub(super) memory: bool,
+    #[serde(rename = "Use Disk", default, deserialize_with = "or_default")]
+    pub(super) disk: bool,
 }
 
 #[derive(Deserialize)]

@@ -263,5 +263,14 @@ fn note_stage(info: &StageInfo<'_>, state: &mut State, builder: &mut Builder) ->
     if stage.name.is_empty() {
         stage.name = info.name.as_str().to_owned();
     }
+    for dataset in &info.datasets {
+        let Some(number) = small(dataset.id) else { continue };
+        if dataset.parents.as_ref().is_some_and(Vec::is_empty) && !stage.sources.contains(&number) {
+            stage.sources.push(number);
+        }
+        if (dataset.storage.memory || dataset.storage.disk) && !stage.stored.contains(&number) {
+            stage.stored.push(number);
+        }
+    }
     Some(id)
 }

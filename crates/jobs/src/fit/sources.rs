@@ -1,0 +1,138 @@
+//! How much input a job has: what its stages read from outside, each source once.
+//!
+//! A stage's input bytes count what it reads anew, what an earlier stage has read already, and what is kept in memory. Only the
+//! first is input of the job. A stage that begins with a dataset of an earlier one reads the same source again; so does a stage of
+//! another job that reads as much, or a small multiple of it. A stage that reads hardly anything looks at the form of the data.
+
+/// Amounts that differ by less than this share are the same.
+const SAME: f64 = 0.02;
+/// Readings of one dataset that differ by more than this share are told.
+const DISAGREE: f64 = 0.1;
+/// A stage may read a source this often in one go, for instance to zip it with itself.
+const MOST_TIMES: f64 = 4.0;
+/// A source with less than this share of the largest one is a look at the form of the data.
+const METADATA: f64 = 0.01;
+
+/// What a stage reads that is not a shuffle.
+pub(super) struct Reading<'a> {
+    /// The stage, by position.
+    pub(super) stage: usize,
+    /// Input bytes \[MB\].
+    pub(super) mb: f64,
+    /// Numbers of the datasets without parents.
+    pub(super) sources: &'a [u32],
+    /// Numbers of its datasets that are kept.
+    pub(super) stored: &'a [u32],
+    /// Jobs that it is part of.
+    pub(super) jobs: &'a [usize],
+}
+
+/// A source of the job's input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// The stages that read it, by position.
+    pub stages: Vec<usize>,
+    /// Its size \[MB\].
+    pub mb: f64,
+}
+
+struct Found<'a> {
+    source: Source,
+    first: &'a Reading<'a>,
+}
+
+/// The sources of a job, in the order of their first reading, and what is odd about them.
+pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
+    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut notes = Vec::new();
+    for (i, reading) in readings.iter().enumerate() {
+        let is_kept = readings[..i].iter().any(|before| shared(before.stored, reading.stored));
+        if reading.mb <= 0.0 || is_kept {
+            continue;
+        }
+        if let Some(known) = found.iter_mut().find(|known| shared(known.first.sources, reading.sources)) {
+            if multiple(reading.mb, known.source.mb, DISAGREE).is_none() {
+                let (a, b) = (known.first.stage, reading.stage);
+                let (x, y) = (known.source.mb, reading.mb);
+                notes.push(format!(
+                    "stages {a} and {b} read the same data, but {x:.4} and {y:.4} MB of it; the larger amount counts"
+                ));
+                known.source.mb = x.max(y);
+            }
+            known.source.stages.push(reading.stage);
+            continue;
+        }
+        let again = |known: &&mut Found<'_>| {
+            multiple(reading.mb, known.source.mb, SAME).is_some()
+                && !known.first.jobs.iter().any(|job| reading.jobs.contains(job))
+        };
+        match found.iter_mut().find(again) {
+            Some(known) => known.source.stages.push(reading.stage),
+            None => {
+                let source = Source { stages: vec![reading.stage], mb: reading.mb };
+                found.push(Found { source, first: reading });
+            }
+        }
+    }
+    let largest = found.iter().map(|found| found.source.mb).fold(0.0, f64::max);
+    found.retain(|found| found.source.mb >= METADATA * largest);
+    (found.into_iter().map(|found| found.source).collect(), notes)
+}
+
+fn shared(a: &[u32], b: &[u32]) -> bool {
+    a.iter().any(|number| b.contains(number))
+}
+
+/// How often `mb` is in `read`, up to a few times, if it is so often within this share.
+fn multiple(read: f64, mb: f64, share: f64) -> Option<f64> {
+    let times = (read / mb).round().clamp(1.0, MOST_TIMES);
+    ((read / (times * mb) - 1.0).abs() <= share).then_some(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading<'a>(stage: usize, mb: f64, sources: &'a [u32], stored: &'a [u32], jobs: &'a [usize]) -> Reading<'a> {
+        Reading { stage, mb, sources, stored, jobs }
+    }
+
+    /// The amounts of K-means: each job lists the file anew, the second reads it twice and keeps the result, the next ones read
+    /// what is kept, the last reads the file again.
+    #[test]
+    fn a_source_counts_once_however_often_it_is_read() {
+        let all = [
+            reading(0, 64.0, &[6], &[], &[0]),
+            reading(2, 128.0, &[15], &[24], &[1]),
+            reading(3, 145.7, &[15], &[24], &[2]),
+            reading(4, 168.4, &[15], &[24], &[3]),
+            reading(14, 64.0, &[80], &[], &[9]),
+        ];
+        let (found, notes) = sources(&all);
+        assert_eq!(found, [Source { stages: vec![0, 2, 14], mb: 64.0 }]);
+        assert!(notes.is_empty());
+    }
+
+    #[test]
+    fn two_tables_of_one_join_are_two_sources_even_if_they_are_equal() {
+        let (found, _) = sources(&[reading(0, 6.0, &[0], &[], &[0]), reading(1, 6.0, &[6], &[], &[0])]);
+        assert_eq!(found.iter().map(|source| source.mb).sum::<f64>(), 12.0);
+        // in another job the same amount is the same data
+        let (found, _) = sources(&[reading(0, 6.0, &[0], &[], &[0]), reading(1, 6.0, &[6], &[], &[1])]);
+        assert_eq!(found.len(), 1);
+    }
+
+    #[test]
+    fn a_look_at_the_form_of_the_data_is_not_input() {
+        let (found, notes) = sources(&[reading(0, 0.001, &[0], &[], &[0]), reading(3, 500.0, &[9], &[], &[1])]);
+        assert_eq!(found, [Source { stages: vec![3], mb: 500.0 }]);
+        assert!(notes.is_empty());
+    }
+
+    #[test]
+    fn stages_that_disagree_are_told() {
+        let (found, notes) = sources(&[reading(0, 10.0, &[7], &[], &[0]), reading(2, 260.0, &[7], &[], &[1])]);
+        assert_eq!(found, [Source { stages: vec![0, 2], mb: 260.0 }]);
+        assert!(notes[0].contains("stages 0 and 2") && notes[0].contains("260"), "{notes:?}");
+    }
+}

@@ -1,0 +1,87 @@
+//! The executors of a run: how many at once, on how many hosts, when they came, and when a slot was free for a stage.
+
+use std::collections::BTreeSet;
+
+use crate::trace::analysis::{most_at_once, most_attempts_at_once};
+use crate::trace::{Application, ApplicationId, Attempt, ExecutorId, JobTrace, Moment};
+
+/// A task may be launched so long before the log notes the end of the one whose slot it takes \[µs\].
+const OVERLAP: i64 = 20_000;
+/// An executor that runs this many times the tasks that its stated cores allow has more slots than that.
+const MORE: f64 = 1.2;
+
+/// The executors that ran tasks of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Workers {
+    /// The most at once.
+    pub(super) executors: u32,
+    /// Tasks that one of them runs at a time.
+    pub(super) cores: u32,
+    /// Machines that they ran on.
+    pub(super) hosts: u32,
+}
+
+pub(super) fn workers_of(trace: &JobTrace, id: ApplicationId, application: &Application) -> Workers {
+    let used: BTreeSet<ExecutorId> = trace.attempts().iter().filter_map(|attempt| attempt.executor).collect();
+    let known: Vec<_> = used.iter().filter_map(|id| trace.executors.get(id.index())).collect();
+    let spans = known.iter().map(|executor| {
+        let from = executor.added.map_or(i64::MIN / 2, Moment::microseconds);
+        (from, executor.removed.map_or(i64::MAX / 2, Moment::microseconds))
+    });
+    let whole = |count: i64| u32::try_from(count).unwrap_or(u32::MAX).max(1);
+    let executors = whole(most_at_once(spans, |_| 1));
+    let hosts = known.iter().filter_map(|executor| executor.node).collect::<BTreeSet<_>>().len();
+    let stated =
+        known.iter().filter_map(|executor| executor.cores).max().map(|cores| cores / application.cores_of_a_task());
+    let seen = || {
+        let most = most_attempts_at_once(trace.attempts_of_application(id));
+        u32::try_from(most).unwrap_or(u32::MAX).div_ceil(executors)
+    };
+    let cores = match stated.map(|cores| cores.max(1)) {
+        // what ran at once had slots, whatever the log states
+        Some(cores) if f64::from(cores) * MORE > at_once(trace, &used) => cores,
+        stated => stated.unwrap_or(1).max(seen()),
+    };
+    Workers { executors, cores, hosts: whole(hosts as i64).min(executors) }
+}
+
+/// The most tasks that an executor ran at a time, on average over the time when it ran any.
+fn at_once(trace: &JobTrace, used: &BTreeSet<ExecutorId>) -> f64 {
+    let of_executor = |id: &ExecutorId| {
+        let attempts = trace.attempts().iter().filter(|attempt| attempt.executor == Some(*id));
+        let mut spans: Vec<(i64, i64)> =
+            attempts.filter_map(|a| Some((a.launch()?.microseconds(), a.finish()?.microseconds()))).collect();
+        spans.sort_unstable();
+        let (mut sum, mut covered, mut end) = (0, 0, i64::MIN);
+        for (from, to) in spans {
+            sum += to - from;
+            covered += (to - from.max(end)).max(0);
+            end = end.max(to);
+        }
+        if covered > 0 { sum as f64 / covered as f64 } else { 0.0 }
+    };
+    used.iter().map(of_executor).fold(0.0, f64::max)
+}
+
+/// When a slot was free for the first task of a stage that was submitted at `submitted`; none where its executor came later still
+/// and this was the executor's first task.
+///
+/// An executor that was full until one of its tasks ended had no slot before.
+pub(super) fn free_at(first: &Attempt, submitted: Moment, cores: u32, trace: &JobTrace) -> Option<Moment> {
+    let launch = first.launch()?.microseconds();
+    let spans = trace.attempts().iter().filter(|attempt| attempt.executor == first.executor);
+    let spans = spans.filter_map(|a| Some((a.launch()?.microseconds(), a.finish()?)));
+    let before: Vec<(i64, Moment)> =
+        spans.filter(|(from, to)| *from < launch && to.microseconds() <= launch + OVERLAP).collect();
+    let Some(freed) = before.iter().map(|(_, to)| *to).max() else {
+        let added = trace.executor_of(first).and_then(|executor| executor.added);
+        return if added.is_some_and(|added| added > submitted) { None } else { Some(submitted) };
+    };
+    let at = freed.microseconds();
+    let running = trace.attempts().iter().filter(|attempt| {
+        attempt.executor == first.executor
+            && attempt.launch().is_some_and(|from| from.microseconds() < at)
+            && attempt.finish().is_some_and(|to| to.microseconds() >= at)
+    });
+    Some(if running.count() >= cores as usize { submitted.max(freed) } else { submitted })
+}
