@@ -30,7 +30,7 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
         may_write(path, args.force)?;
     }
     may_draw(&args.plots, args.force)?;
-    plan.notes.iter().for_each(|note| terminal.tell(&format!("note: {note}")));
+    plan.remarks().iter().chain(&plan.notes).for_each(|note| terminal.tell(&format!("note: {note}")));
     let (ensemble, progress) = replications(args, args.run.seed.unwrap_or(0), terminal);
     let copies = match args.speculation {
         Some(SparkSpeculation::On { multiplier, quantile }) => Some(SpeculativeCopies { multiplier, quantile }),

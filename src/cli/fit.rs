@@ -6,11 +6,13 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::fit::{
-    FitError, HadoopConf, ObservedJob, fit_job, fit_jobs, fit_stages, is_mapreduce, observe, observe_job,
+    FitError, HadoopConf, ObservedJob, ObservedRun, fit_job, fit_jobs, fit_stages_beside, is_mapreduce, observe,
+    observe_job,
 };
-use tailspn::job_time::{CheckedFit, add_residuals, check_fit};
+use tailspn::job_time::{CheckedFit, add_residuals, check_fit, check_stages};
 use tailspn::report::{fit_jobs_report, fit_report};
 use tailspn::trace::JobTrace;
+use tailspn::watch::Unwatched;
 
 use crate::cli::args::FitArgs;
 use crate::cli::exit::Exit;
@@ -55,6 +57,9 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
     let fitted = match &traces[..] {
         [] => return Err(usage("a configuration without a log; give the job's history too".to_owned())),
+        _ if !args.beside.is_empty() && !jobs.is_empty() => {
+            return Err(usage("`--beside` is for logs of Spark".to_owned()));
+        }
         all if jobs.len() == all.len() => job(&jobs, &confs, args, terminal)?,
         _ if !jobs.is_empty() => {
             return Err(usage("logs of MapReduce and of Spark: a fit takes one kind".to_owned()));
@@ -104,7 +109,7 @@ fn read_logs(logs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<V
 
 /// What is kept of a log.
 enum Seen {
-    Run(Box<tailspn::fit::ObservedRun>),
+    Run(Box<ObservedRun>),
     Job(Box<JobTrace>),
 }
 
@@ -141,7 +146,7 @@ fn input_mb(args: &FitArgs, log: usize) -> Option<f64> {
 }
 
 /// What a log of Spark says of its run.
-fn observed(trace: &JobTrace, args: &FitArgs, log: usize) -> Result<tailspn::fit::ObservedRun, Failure> {
+fn observed(trace: &JobTrace, args: &FitArgs, log: usize) -> Result<ObservedRun, Failure> {
     observe(trace, input_mb(args, log)).map_err(|error| refused(&error))
 }
 
@@ -154,10 +159,27 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted
             Seen::Job(_) => None,
         })
         .collect();
-    let fitted = fit_stages(&runs).map_err(|error| refused(&error))?;
+    let others = others_of(args, terminal)?;
+    let mut fitted = fit_stages_beside(&runs, &others).map_err(|error| refused(&error))?;
+    check_stages(&mut fitted, &Unwatched).map_err(|error| estimate_failure(&error))?;
     let report = terminal.printed(&fit_report(&fitted, args.level), &args.print)?;
     let plan = fitted.plan.to_toml().map_err(Failure::internal)?;
     Ok(Fitted { report, plan })
+}
+
+/// The runs of other programs on the same cluster.
+fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Failure> {
+    let mut others = Vec::new();
+    for path in &args.beside {
+        let trace = read_log(path, args, terminal)?;
+        // the size of the input does not matter here
+        let known = observe(&trace, None).or_else(|error| match error {
+            FitError::NoInput { .. } => observe(&trace, Some(1.0)),
+            error => Err(error),
+        });
+        others.push(known.map_err(|error| refused(&error))?);
+    }
+    Ok(others)
 }
 
 /// The plan of a MapReduce job, from one job or several.

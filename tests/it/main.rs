@@ -43,6 +43,7 @@ mod cli_tutorial;
 mod cli_untimed;
 #[cfg(feature = "cli")]
 mod cli_watch;
+mod clusters;
 mod degenerate;
 #[cfg(feature = "cli")]
 mod documents;

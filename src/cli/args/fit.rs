@@ -19,6 +19,7 @@ The models and their assumptions: docs/fit.md; how they fare against real runs: 
 Examples:
     tailspn fit run.gz -o plan.toml
     tailspn fit small1.gz small2.gz large.gz -o plan.toml
+    tailspn fit sort-2x.gz sort-4x.gz --beside join-2x.gz --beside join-8x.gz -o plan.toml
     tailspn estimate plan.toml --input-size 10GB --executors 8
     tailspn fit job_1.jhist job_1_conf.xml -o job.toml
     tailspn fit history.json --job nightly-report -o job.toml
@@ -27,6 +28,10 @@ pub(crate) struct FitArgs {
     /// Event logs of Spark, one per run, or folders of rolled ones; or a log of MapReduce with its *_conf.xml
     #[arg(required = true)]
     pub(crate) logs: Vec<PathBuf>,
+    /// Event log of another Spark program on the same cluster, with more or fewer executors than other logs: it tells how executors of a
+    /// host slow each other down, and nothing else; repeat it for more
+    #[arg(long, value_name = "LOG", help_heading = "Question")]
+    pub(crate) beside: Vec<PathBuf>,
     /// Plan to write; `-` is standard output, with the table on standard error
     #[arg(short, long, value_name = "PLAN.toml")]
     pub(crate) output: Option<PathBuf>,

@@ -43,6 +43,9 @@ pub(crate) struct PlanArgs {
     /// Tasks that an executor runs at a time (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) cores: Option<u64>,
+    /// Machines that the executors share (plans of stages); default as in the logs that the plan was fitted to
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    pub(crate) hosts: Option<u64>,
     /// Partitions of shuffles (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) partitions: Option<u64>,
@@ -65,6 +68,7 @@ impl PlanArgs {
             slots,
             self.executors.map(PlanOption::Executors),
             self.cores.map(PlanOption::Cores),
+            self.hosts.map(PlanOption::Hosts),
             self.partitions.map(PlanOption::Partitions),
         ];
         let workers = self.workers.iter().map(|(kind, count)| PlanOption::Workers(kind.clone(), *count));

@@ -18,7 +18,7 @@
 //! | numbers of tasks and amounts of data at other inputs | `scaling` |
 //! | how executors that share a host slow each other down | `sharing` |
 //! | which law the times follow around their means; slow tasks that come again and again | `law`, `tail` |
-//! | runs against each other, and all together | [`stages`] |
+//! | runs against each other, and all together; what they leave open | [`stages`], `notes` |
 //! | what a log says of a MapReduce job | [`observed_job`] |
 //! | slots of its cluster, how long they wait for tasks, the start of a task | [`waits`] |
 //! | the settings of a MapReduce job | [`hadoop_conf`] |
@@ -32,6 +32,7 @@ pub mod hadoop_conf;
 mod job_text;
 mod law;
 mod line;
+mod notes;
 pub mod observe;
 pub mod observed_job;
 pub mod pooled;

@@ -196,13 +196,14 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         return Err(incomplete("no stage has run"));
     }
     let (mut stages, mut afters) = (Vec::new(), Vec::new());
-    let mut start_s = 0.0;
+    let (mut start_s, mut idle) = (0.0, 0);
     for i in 0..found.len() {
         let (id, stage, span) = &found[i];
         let after = waits_for(&found[..i], stage, span, trace, &afters);
         afters.push(after.clone());
         let before = after.iter().map(|&k: &usize| found[k].2.last_end).max().unwrap_or(start);
-        let (tasks, reads_input) = tasks_of(trace, *id, workers.cores, &mut notes);
+        let (tasks, reads_input) = tasks_of(trace, *id, workers.cores);
+        idle += trace.attempts_of(*id).len() - tasks.len();
         let (setup_s, late_s) = setup_of(trace, *id, (before, stage.submitted), workers.cores);
         if i == 0 {
             start_s = late_s;
@@ -215,6 +216,9 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
             reads_input,
             tasks,
         });
+    }
+    if idle > 0 {
+        notes.push(format!("{idle} attempts that did no task are left out"));
     }
     let sources = sources_of(trace, &found, &mut stages, &mut notes);
     let told: f64 = sources.iter().map(|source| source.mb).sum();
@@ -293,9 +297,10 @@ pub(super) fn executed<'t>(
     log: &str,
 ) -> Result<Vec<(StageId, &'t Stage, Span)>, FitError> {
     let mut found: Vec<(StageId, &Stage, Span)> = Vec::new();
+    let mut again = Vec::new();
     for (id, stage) in trace.stages_with_ids() {
         if stage.attempt > 0 {
-            notes.push(format!("stage {} ran again; only its first attempt is used", stage.number));
+            again.push(stage.number.to_string());
             continue;
         }
         let attempts = trace.attempts_of(id);
@@ -310,6 +315,9 @@ pub(super) fn executed<'t>(
         let in_job = |job: &Job| job.stages.contains(&stage.number);
         let jobs = trace.jobs.iter().enumerate().filter(|(_, job)| in_job(job)).map(|(i, _)| i).collect();
         found.push((id, stage, Span { first_launch, last_end, jobs }));
+    }
+    if !again.is_empty() {
+        notes.push(format!("stages that ran again: {}; only their first attempts are used", again.join(", ")));
     }
     Ok(found)
 }
@@ -347,12 +355,8 @@ pub(super) fn waits_for(
 }
 
 /// The tasks of a stage in the order of their launch, and whether they read the job's input.
-fn tasks_of(trace: &JobTrace, id: StageId, cores: u32, notes: &mut Vec<String>) -> (Vec<ObservedTask>, bool) {
+fn tasks_of(trace: &JobTrace, id: StageId, cores: u32) -> (Vec<ObservedTask>, bool) {
     let mut done: Vec<&Attempt> = trace.tasks_of(id).filter_map(|all| all.iter().find(|a| a.succeeded())).collect();
-    let extra = trace.attempts_of(id).len() - done.len();
-    if extra > 0 {
-        notes.push(format!("stage {}: {extra} attempts that did no task are left out", id.index()));
-    }
     done.sort_by_key(|attempt| attempt.launch());
     let mut count: BTreeMap<_, u32> = BTreeMap::new();
     let mut reads = 0.0;

@@ -20,8 +20,8 @@ pub(super) struct Scaling {
     pub(super) partitions: bool,
     /// Mean data of a full task \[MB\].
     pub(super) task_mb: f64,
-    /// What was assumed.
-    pub(super) note: Option<String>,
+    /// How its tasks are assumed to grow, where all logs have one size of input.
+    pub(super) assumed: Option<&'static str>,
 }
 
 /// What one run shows of a stage.
@@ -66,7 +66,7 @@ pub(super) fn scaling(runs: &[ObservedRun], i: usize) -> Scaling {
     });
     let inputs = || seen.iter().map(|s| s.input_mb);
     let (least, most) = (inputs().fold(f64::INFINITY, f64::min), inputs().fold(0.0, f64::max));
-    let (tasks, data_mb, note) = if most > least * (1.0 + SAME) {
+    let (tasks, data_mb, assumed) = if most > least * (1.0 + SAME) {
         let tasks = seen.iter().map(|s| (s.input_mb, s.full)).collect::<Vec<_>>();
         let data = seen.iter().map(|s| (s.input_mb, s.full_mb)).collect::<Vec<_>>();
         (growth(&tasks), growth(&data), None)
@@ -80,7 +80,7 @@ pub(super) fn scaling(runs: &[ObservedRun], i: usize) -> Scaling {
         small_mb: if all_small > 0.0 { seen.iter().map(|s| s.small_mb).sum::<f64>() / all_small } else { 0.0 },
         partitions,
         task_mb: seen.iter().map(|s| s.full_mb).sum::<f64>() / seen.iter().map(|s| s.full).sum::<f64>().max(1.0),
-        note,
+        assumed,
     }
 }
 
@@ -92,7 +92,7 @@ fn of_one_size(
     full: f64,
     full_mb: f64,
     input: f64,
-) -> (Amount, Amount, Option<String>) {
+) -> (Amount, Amount, Option<&'static str>) {
     let stage = &runs[0].stages[i];
     let with_input = |amount: f64| Amount { fixed: 0.0, per_mb: amount / input };
     let fixed = |amount: f64| Amount { fixed: amount, per_mb: 0.0 };
@@ -106,11 +106,7 @@ fn of_one_size(
     } else {
         (fixed(full), "not with the input")
     };
-    let note = format!(
-        "stage {i} (`{}`): all logs have one size of input; its tasks are taken to grow {how}, its data in proportion to it",
-        stage.name
-    );
-    (tasks, with_input(full_mb), Some(note))
+    (tasks, with_input(full_mb), Some(how))
 }
 
 /// The least-squares line through (input, amount), neither falling nor, at the inputs seen, negative.

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::student_quantile;
 use crate::fit::law::{LawScore, best_law};
 use crate::fit::line::{Line, has_slope, median, weight};
+use crate::fit::notes::Fitting;
 use crate::fit::observe::{FitError, ObservedRun, ObservedStage, ObservedTask};
 use crate::fit::scaling::{Scaling, scaling, small_tasks};
 use crate::fit::sharing::{Slower, Told, at_usual_load, load, told, usual_load};
-use crate::fit::tail::{MOST_RATIO, Tail};
+use crate::fit::tail::{MOST_RATIO, Tails};
 use crate::fit::task_time::{Row, Times, errors, fit_times};
 use crate::mapreduce::PhaseLaw;
 use crate::stages::{JobSize, RunSpread, Seen, Sharing, StagePlan, StageSpec, TaskTime};
@@ -53,6 +54,15 @@ pub struct FittedRun {
     pub input_mb: f64,
     /// Executors times cores.
     pub slots: u32,
+    /// Executors.
+    #[serde(default)]
+    pub executors: u32,
+    /// Machines that they shared.
+    #[serde(default)]
+    pub hosts: u32,
+    /// What the input is made of \[MB\].
+    #[serde(default)]
+    pub sources_mb: Vec<f64>,
     /// Tasks.
     pub tasks: usize,
     /// First submission to last completion \[s\].
@@ -61,6 +71,9 @@ pub struct FittedRun {
     pub factor: f64,
     /// Weight in the centre of the factors, 0 to 1.
     pub weight: f64,
+    /// What the model says of the run's size, times the run's factor \[s\]; none before it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_s: Option<f64>,
 }
 
 /// A fitted model with what it was fitted to.
@@ -106,7 +119,16 @@ pub fn fit_stages_beside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result
     let fit = Fit::new(runs, &sharing);
     let stages: Vec<FittedStage> = (0..first.stages.len()).map(|i| fitted(&fit, i, &scalings[i])).collect();
     let unseen: Vec<usize> = (0..stages.len()).filter(|&i| data_unseen(&fit.rows[i], &scalings[i])).collect();
-    let notes = notes(runs, &scalings, &stages, &fit.times, &unseen);
+    let told = Fitting {
+        runs,
+        scalings: &scalings,
+        stages: &stages,
+        times: &fit.times,
+        unseen: &unseen,
+        tails: &fit.tails,
+        sharing: &sharing,
+    };
+    let notes = told.notes();
     let plan = StagePlan {
         notes,
         job: size_of(runs, &fit.factors),
@@ -116,14 +138,19 @@ pub fn fit_stages_beside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result
         stage: stages.iter().map(|stage| stage.spec.clone()).collect(),
         ..StagePlan::default()
     };
+    let plan = rounded(plan);
     let runs = runs.iter().zip(fit.factors.iter().zip(&fit.weights)).map(|(run, (factor, weight))| FittedRun {
         log: run.log.clone(),
         input_mb: run.input_mb,
         slots: run.executors * run.cores,
+        executors: run.executors,
+        hosts: run.hosts,
+        sources_mb: run.sources.iter().map(|source| source.mb).collect(),
         tasks: run.stages.iter().map(|stage| stage.tasks.len()).sum(),
         job_s: run.job_s,
         factor: *factor,
         weight: *weight,
+        model_s: None,
     });
     Ok(FittedStages { plan, stages, runs: runs.collect() })
 }
@@ -137,7 +164,7 @@ struct Fit<'a> {
     /// Of each stage the tasks of all runs, their times divided by their run's factor and as at the usual load.
     rows: Vec<Vec<Row>>,
     times: Vec<Times>,
-    tail: Option<Tail>,
+    tails: Tails,
 }
 
 impl<'a> Fit<'a> {
@@ -146,13 +173,13 @@ impl<'a> Fit<'a> {
         let factors = vec![1.0; runs.len()];
         let rows = rows_of(runs, &factors);
         let times = rows.iter().map(|rows| fit_times(rows)).collect();
-        let mut fit = Self { runs, sharing, weights, factors, rows, times, tail: None };
+        let mut fit = Self { runs, sharing, weights, factors, rows, times, tails: Tails::default() };
         for _ in 0..ROUNDS {
             fit.factors = factors_of(runs, &fit.times, &fit.weights, sharing);
             fit.rows = fit.usual_rows();
             fit.times = fit.rows.iter().map(|rows| fit_times(rows)).collect();
         }
-        fit.tail = Tail::of(&fit.rows, &fit.times);
+        fit.tails = Tails::of(&fit.rows, &fit.times);
         fit
     }
 
@@ -181,6 +208,39 @@ impl<'a> Fit<'a> {
         let is_usual = 2 * logs.len() > self.runs.len();
         if is_usual { (logs.iter().sum::<f64>() / logs.len() as f64).exp() } else { 0.0 }
     }
+}
+
+/// A plan with four significant digits, which is more than logs tell.
+fn rounded(mut plan: StagePlan) -> StagePlan {
+    let mut numbers =
+        vec![&mut plan.job.input_mb, &mut plan.job.teardown_s, &mut plan.run.sigma, &mut plan.run.degrees_of_freedom];
+    if let Some(sharing) = &mut plan.sharing {
+        numbers.extend([&mut sharing.executors_per_host, &mut sharing.slots_per_host, &mut sharing.start_s]);
+        for power in [&mut sharing.start, &mut sharing.warm_up, &mut sharing.steady] {
+            numbers.extend([&mut power.power, &mut power.error]);
+        }
+    }
+    if let Some(seen) = &mut plan.seen {
+        numbers.extend([&mut seen.least_input_mb, &mut seen.most_input_mb]);
+    }
+    for stage in &mut plan.stage {
+        numbers.extend([&mut stage.setup_s, &mut stage.small_mb, &mut stage.warming, &mut stage.busy]);
+        for amount in [&mut stage.tasks, &mut stage.data_mb] {
+            numbers.extend([&mut amount.fixed, &mut amount.per_mb]);
+        }
+        for time in [&mut stage.cold, &mut stage.warm] {
+            numbers.extend([&mut time.fixed_s, &mut time.per_mb_s, &mut time.error]);
+        }
+        match &mut stage.distribution {
+            PhaseLaw::Lognormal { cv } => numbers.push(cv),
+            PhaseLaw::Weibull { shape } => numbers.push(shape),
+            _ => {}
+        }
+    }
+    for number in numbers {
+        *number = format!("{number:.3e}").parse().unwrap_or(*number);
+    }
+    plan
 }
 
 /// What the runs of a program tell of the load of hosts.
@@ -409,16 +469,21 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
     let ratio = |row: &Row| row.wall / times.of(row.mb, row.rank);
     let ratios: Vec<f64> = rows.iter().map(ratio).filter(|ratio| *ratio <= MOST_RATIO).collect();
     let (law, laws) = best_law(&ratios);
-    let (law, with_tail) = fit.tail.as_ref().map_or((law.clone(), 1.0), |tail| tail.on(&law));
+    // the fitted lines are middles; a law's mean lies above
+    let mean_ratio = if ratios.is_empty() { 1.0 } else { ratios.iter().sum::<f64>() / ratios.len() as f64 };
+    let (law, mean_ratio) = match fit.tails.of_stage(i) {
+        Some(tail) => {
+            let (law, mean) = tail.on(&law, mean_ratio);
+            (law, mean * mean_ratio)
+        }
+        None => (law, mean_ratio),
+    };
     let (cold_error, warm_error) = if rows.len() <= MOST_LEFT_OUT {
         errors(rows, times, scaling.task_mb)
     } else {
         let error = coefficient(&law) / (rows.len() as f64).sqrt();
         (error, error.hypot(times.warming_error))
     };
-    // the fitted lines are middles; a law's mean lies above
-    let mean_ratio = if ratios.is_empty() { 1.0 } else { ratios.iter().sum::<f64>() / ratios.len() as f64 };
-    let mean_ratio = mean_ratio * with_tail;
     let time = |line: Line, error: f64| TaskTime {
         fixed_s: line.fixed * mean_ratio,
         per_mb_s: line.slope * mean_ratio,
@@ -481,47 +546,6 @@ fn coefficient(law: &PhaseLaw) -> f64 {
         }
         _ => 1.0,
     }
-}
-
-/// What the logs could not tell.
-fn notes(
-    runs: &[ObservedRun],
-    scalings: &[Scaling],
-    stages: &[FittedStage],
-    times: &[Times],
-    unseen: &[usize],
-) -> Vec<String> {
-    let mut notes: Vec<String> =
-        runs.iter().flat_map(|run| run.notes.iter().map(|n| format!("{}: {n}", run.log))).collect();
-    if runs.len() == 1 {
-        let sigma = RunSpread::default().sigma;
-        notes.push(format!(
-            "one log: how much whole runs differ is assumed (standard deviation {:.0} %)",
-            100.0 * sigma
-        ));
-    }
-    notes.extend(scalings.iter().filter_map(|scaling| scaling.note.clone()));
-    let listed = |wanted: &dyn Fn(usize) -> bool| {
-        let found: Vec<String> = (0..stages.len()).filter(|&i| wanted(i)).map(|i| i.to_string()).collect();
-        (!found.is_empty()).then(|| found.join(", "))
-    };
-    if let Some(found) = listed(&|i| !times[i].saw_warm && scalings[i].tasks.per_mb > 0.0) {
-        notes.push(format!("stages {found}: no slot ran a second task; later tasks are assumed from processor time"));
-    }
-    let ranks = |i: usize| runs.iter().flat_map(|run| &run.stages[i].tasks).map(|task| task.rank).max().unwrap_or(0);
-    if let Some(found) = listed(&|i| times[i].saw_warm && ranks(i) < 4 && scalings[i].tasks.per_mb > 0.0) {
-        notes.push(format!(
-            "stages {found}: no slot ran four tasks; the steady time follows largely from processor time"
-        ));
-    }
-    if let Some(found) = listed(&|i| stages[i].held_up > 0) {
-        let all: usize = stages.iter().map(|stage| stage.held_up).sum();
-        notes.push(format!("stages {found}: {all} tasks that something held up are left out"));
-    }
-    if let Some(found) = listed(&|i| unseen.contains(&i)) {
-        notes.push(format!("stages {found}: all tasks had about the same data; times are assumed in proportion to it"));
-    }
-    notes
 }
 
 #[cfg(test)]
@@ -588,7 +612,9 @@ mod tests {
         assert!(near(a.setup_s, 0.25 * usual, 0.02) && near(fitted.plan.job.teardown_s, 0.05 * usual, 0.02));
         let factors: Vec<f64> = fitted.runs.iter().map(|run| run.factor).collect();
         assert!(near(factors[0] / factors[1], 1.44, 0.02), "{factors:?}");
-        assert!(fitted.plan.problems().is_empty() && fitted.plan.notes.is_empty(), "{:?}", fitted.plan.notes);
+        assert!(fitted.plan.problems().is_empty(), "{:?}", fitted.plan.problems());
+        // both runs had two executors on one host
+        assert!(fitted.plan.notes.len() == 1 && fitted.plan.notes[0].starts_with("hosts"), "{:?}", fitted.plan.notes);
     }
 
     /// Quantiles of an exponential delay above a floor of 2.

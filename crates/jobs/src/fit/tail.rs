@@ -1,19 +1,22 @@
 //! Tasks that take several times the usual time, again and again: part of the law, not a mishap.
 //!
-//! One task that garbage collection held up says nothing of the next run. Where it happens to several tasks, it will happen again:
-//! the share of such tasks among all of the job, and by how much they were slower, go into the law of every stage.
+//! One task that garbage collection held up says nothing of the next run. Where it happens to several tasks of a stage, it will happen
+//! again: their share of its tasks, and by how much they were slower, go into the stage's law. Where it happens to several tasks of
+//! a job, but hardly ever to more than two of one stage, their share of all tasks goes into the laws of all stages.
 
 use crate::fit::task_time::{Row, Times};
 use crate::mapreduce::PhaseLaw;
 
 /// A task that takes so many times the model's time is one of the tail.
 pub(super) const MOST_RATIO: f64 = 3.0;
+/// A task that takes so many times the model's time has a cause of its own stage, and tells nothing of other stages.
+const OWN_RATIO: f64 = 10.0;
 /// Fewest tasks that are a tail.
 const FEWEST: usize = 3;
 /// Values of a law with a tail.
 const VALUES: usize = 64;
 
-/// The slow tasks of a job.
+/// Slow tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tail {
     /// Their share of all tasks.
@@ -22,35 +25,50 @@ pub(super) struct Tail {
     ratios: Vec<f64>,
 }
 
-impl Tail {
-    /// The tail of all stages together; none where there are too few such tasks to expect more.
-    pub(super) fn of(rows: &[Vec<Row>], times: &[Times]) -> Option<Self> {
-        let all: usize = rows.iter().map(Vec::len).sum();
+/// The slow tasks of each stage, and of the job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Tails {
+    stages: Vec<Option<Tail>>,
+    job: Option<Tail>,
+}
+
+impl Tails {
+    pub(super) fn of(rows: &[Vec<Row>], times: &[Times]) -> Self {
         let of_stage = |(rows, times): (&Vec<Row>, &Times)| {
             let ratio = |row: &Row| row.wall / times.of(row.mb, row.rank);
             rows.iter().map(ratio).filter(|ratio| *ratio > MOST_RATIO).collect::<Vec<_>>()
         };
-        let mut ratios: Vec<f64> = rows.iter().zip(times).flat_map(of_stage).collect();
+        let slow: Vec<Vec<f64>> = rows.iter().zip(times).map(of_stage).collect();
+        let all = rows.iter().map(Vec::len).sum();
+        let common = slow.iter().flatten().copied().filter(|ratio| *ratio <= OWN_RATIO).collect();
+        let stages = slow.into_iter().zip(rows).map(|(slow, rows)| Tail::new(slow, rows.len())).collect();
+        Self { stages, job: Tail::new(common, all) }
+    }
+
+    /// The tail of a stage, its own or the job's.
+    pub(super) fn of_stage(&self, stage: usize) -> Option<&Tail> {
+        self.stages.get(stage)?.as_ref().or(self.job.as_ref())
+    }
+}
+
+impl Tail {
+    /// None where there are too few slow tasks to expect more.
+    fn new(mut ratios: Vec<f64>, tasks: usize) -> Option<Self> {
         ratios.sort_by(f64::total_cmp);
-        let share = ratios.len() as f64 / all as f64;
+        let share = ratios.len() as f64 / tasks.max(1) as f64;
         (ratios.len() >= FEWEST && share * VALUES as f64 >= 0.5).then_some(Self { share, ratios })
     }
 
-    /// A law with this tail, and its mean in units of the law's.
-    pub(super) fn on(&self, law: &PhaseLaw) -> (PhaseLaw, f64) {
+    /// A law with this tail, and its mean in units of the law's, which is `mean` times the model's time.
+    pub(super) fn on(&self, law: &PhaseLaw, mean: f64) -> (PhaseLaw, f64) {
         // `as` is fine: a share of the values
         let slow = ((self.share * VALUES as f64).round() as usize).clamp(1, VALUES / 2);
-        let at = |i: usize| self.ratios[((i as f64 + 0.5) / slow as f64 * self.ratios.len() as f64) as usize];
+        let at = |i: usize| self.ratios[((i as f64 + 0.5) / slow as f64 * self.ratios.len() as f64) as usize] / mean;
         let mut values = law.equally_likely(VALUES - slow);
         values.extend((0..slow).map(at));
         let mean = values.iter().sum::<f64>() / VALUES as f64;
         let samples = values.into_iter().map(|value| (value / mean * 1e4).round() / 1e4).collect();
         (PhaseLaw::Empirical { samples }, mean)
-    }
-
-    /// Their share of all tasks.
-    pub(super) fn share(&self) -> f64 {
-        self.share
     }
 }
 
@@ -73,9 +91,10 @@ mod tests {
     fn a_tail_is_part_of_the_law_with_its_share() {
         let rows = vec![rows(4)];
         let times = vec![fit_times(&rows[0])];
-        let tail = Tail::of(&rows, &times).unwrap();
-        assert!((tail.share() - 4.0 / 65.0).abs() < 1e-12);
-        let (law, mean) = tail.on(&PhaseLaw::Deterministic);
+        let tails = Tails::of(&rows, &times);
+        let tail = tails.of_stage(0).unwrap();
+        assert!((tail.share - 4.0 / 65.0).abs() < 1e-12);
+        let (law, mean) = tail.on(&PhaseLaw::Deterministic, 1.0);
         // 4 of 64 values are 5 times the others
         assert!((mean - (60.0 + 4.0 * tail.ratios[0]) / 64.0).abs() < 1e-9 && (tail.ratios[0] - 5.0).abs() < 0.3);
         let PhaseLaw::Empirical { samples } = law else { panic!("{law:?}") };
@@ -86,6 +105,20 @@ mod tests {
     #[test]
     fn two_slow_tasks_are_no_tail() {
         let rows = vec![rows(2)];
-        assert_eq!(Tail::of(&rows, &[fit_times(&rows[0])]), None);
+        assert_eq!(Tails::of(&rows, &[fit_times(&rows[0])]).of_stage(0), None);
+    }
+
+    /// Two slow tasks in each of two stages: too few for a stage, enough for the job. Those of forty times the usual time tell nothing of
+    /// other stages.
+    #[test]
+    fn slow_tasks_of_several_stages_are_a_tail_of_the_job() {
+        let two = [rows(2), rows(2)];
+        let times = [fit_times(&two[0]), fit_times(&two[1])];
+        let tails = Tails::of(&two, &times);
+        assert_eq!(tails.of_stage(0), tails.of_stage(1));
+        assert!((tails.of_stage(0).unwrap().share - 4.0 / 130.0).abs() < 1e-12);
+        let mut wild = two.clone();
+        wild.iter_mut().flatten().filter(|row| row.wall > 2.0).for_each(|row| row.wall *= 8.0);
+        assert_eq!(Tails::of(&wild, &times).of_stage(0), None);
     }
 }

@@ -181,7 +181,7 @@ impl JobPlan {
     pub fn known_job(&self) -> Result<Option<KnownJob>, PhaseTimesError> {
         match self {
             Self::MapReduce(plan) => mapreduce::known_job(plan).map(Some),
-            Self::Stages(plan) => Ok(Some(stages::known_job(&PlannedJob::of(plan), plan.job.executors))),
+            Self::Stages(plan) => Ok(Some(stages::known_job(&PlannedJob::of(plan), plan.hosts()))),
             Self::Tasks(_) => Ok(None),
         }
     }

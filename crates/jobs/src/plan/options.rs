@@ -34,6 +34,8 @@ pub enum PlanOption {
     Executors(u64),
     /// Tasks that an executor runs at a time.
     Cores(u64),
+    /// Machines that the executors share.
+    Hosts(u64),
     /// Partitions of shuffles.
     Partitions(u64),
     /// Time by which the job must be done \[s\].
@@ -54,6 +56,7 @@ impl PlanOption {
             Self::Slots(_) => "--slots",
             Self::Executors(_) => "--executors",
             Self::Cores(_) => "--cores",
+            Self::Hosts(_) => "--hosts",
             Self::Partitions(_) => "--partitions",
             Self::Deadline(_) => "--deadline",
         }
@@ -120,6 +123,7 @@ impl PlanOption {
             Self::Deadline(seconds) => plan.job.deadline_s = Some(seconds),
             Self::Executors(_) => return Err(without("use `--workers`")),
             Self::Cores(_) => return Err(without("use `--map-slots` and `--reduce-slots`")),
+            Self::Hosts(_) => return Err(without("its workers are its hosts: `--workers`")),
             Self::Partitions(_) => return Err(without("use `--reduces`")),
         }
         Ok(())
@@ -165,6 +169,7 @@ impl PlanOption {
             Self::InputSize(size) => job.input_mb = size.mb(),
             Self::Executors(count) => job.executors = whole(count),
             Self::Cores(count) => job.cores = whole(count),
+            Self::Hosts(count) => job.hosts = Some(whole(count)),
             Self::Partitions(_) if plan.stage.iter().all(|stage| !stage.uses_partitions) => {
                 return Err(self.problem("has no meaning for this plan", "no stage has `uses_partitions = true`"));
             }
@@ -288,6 +293,12 @@ pub trait Planning: Sized {
     #[must_use]
     fn cores(self, count: u64) -> Planned {
         self.with(&PlanOption::Cores(count))
+    }
+
+    /// Sets the machines that the executors share.
+    #[must_use]
+    fn hosts(self, count: u64) -> Planned {
+        self.with(&PlanOption::Hosts(count))
     }
 
     /// Sets the partitions of shuffles of a job of stages.

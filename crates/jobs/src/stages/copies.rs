@@ -10,20 +10,23 @@ use crate::stages::planned::{PlannedJob, PlannedStage};
 /// Equally likely values that stand for a stage's law.
 const VALUES: usize = 1_000;
 
-/// A planned job as one whose tasks are known, on so many executors; an executor counts as a node of its own, so that a copy
-/// runs on another one. Exact but for the values that stand for the laws.
-pub fn known_job(job: &PlannedJob, executors: u32) -> KnownJob {
-    let executors = executors.max(1);
-    let slots = (job.slots / executors).max(1);
-    let node = KnownNode { slots, cores: f64::from(slots), from_s: 0.0 };
+/// A planned job as one whose tasks are known, on so many hosts with equal shares of the slots. A copy runs on another host than the task,
+/// as Spark has it: on one host there are none. Exact but for the values that stand for the laws.
+pub fn known_job(job: &PlannedJob, hosts: u32) -> KnownJob {
+    let hosts = hosts.clamp(1, job.slots.max(1));
+    let until = |host: u32| u64::from(job.slots) * u64::from(host) / u64::from(hosts);
+    let node = |host| {
+        let slots = u32::try_from(until(host + 1) - until(host)).unwrap_or(u32::MAX);
+        KnownNode { slots, cores: f64::from(slots), from_s: 0.0 }
+    };
     KnownJob {
-        nodes: vec![node; executors as usize],
-        stages: job.stages.iter().map(|stage| known_stage(stage, executors as usize)).collect(),
+        nodes: (0..hosts).map(node).collect(),
+        stages: job.stages.iter().map(|stage| known_stage(stage, hosts as usize)).collect(),
         end_s: job.end_s,
     }
 }
 
-fn known_stage(stage: &PlannedStage, executors: usize) -> KnownStage {
+fn known_stage(stage: &PlannedStage, hosts: usize) -> KnownStage {
     let tasks = stage.waves.iter().flat_map(|wave| {
         let task = KnownTask { first: None, usual_s: wave.mean_s.max(1e-6), size: 1.0 };
         std::iter::repeat_n(task, wave.tasks as usize)
@@ -33,7 +36,7 @@ fn known_stage(stage: &PlannedStage, executors: usize) -> KnownStage {
         setup_s: stage.setup_s,
         setup_varies: true,
         tasks: tasks.collect(),
-        slowness: vec![1.0; executors],
+        slowness: vec![1.0; hosts],
         ratios: stage.law.equally_likely(VALUES),
         slots: None,
         stragglers: None,

@@ -1,7 +1,7 @@
 //! A plan at one size: the tasks of each stage, and how long they take on average.
 
 use crate::mapreduce::PhaseLaw;
-use crate::stages::plan::{Seen, StagePlan, StageSpec};
+use crate::stages::plan::{Seen, Sharing, StagePlan, StageSpec};
 
 /// Tasks of a slot with a time of their own; later ones share one, their mean.
 const RANKS: u32 = 12;
@@ -173,9 +173,7 @@ impl Load {
         let Some(sharing) = &plan.sharing else {
             return Self { start_s: 0.0, steady: 1.0, warm_up: 1.0, executors: 0.0, slots: 0.0 };
         };
-        let executors = f64::from(plan.job.executors.max(1));
-        let hosts = plan.job.hosts.map_or(executors / sharing.executors_per_host, f64::from).clamp(1.0, executors);
-        let per_host = (executors / hosts).max(1.0);
+        let per_host = f64::from(plan.job.executors.max(1)) / f64::from(plan.hosts());
         let slots = per_host * f64::from(plan.job.cores.max(1));
         let (executors, slots) = ((per_host / sharing.executors_per_host).ln(), (slots / sharing.slots_per_host).ln());
         Self {
@@ -206,6 +204,43 @@ impl Load {
         }
         errors.retain(|error| *error != 0.0);
         errors
+    }
+}
+
+/// A power whose error is this large or larger is one that no runs told.
+const ASSUMED_ERROR: f64 = 0.45;
+
+impl StagePlan {
+    /// The machines that the executors share: those of the plan, else as many as keep the executors of a host that were seen, else one
+    /// for each executor.
+    pub fn hosts(&self) -> u32 {
+        let executors = self.job.executors.max(1);
+        let like_seen = |sharing: Sharing| (f64::from(executors) / sharing.executors_per_host).round() as u32;
+        self.job.hosts.or(self.sharing.map(like_seen)).unwrap_or(executors).clamp(1, executors)
+    }
+
+    /// What is worth knowing of an estimate at the plan's size: a load of hosts other than that of the runs, and sizes far away
+    /// from theirs.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let load = Load::of(self);
+        if let Some(sharing) = self.sharing.filter(|_| load.slots.abs().max(load.executors.abs()) > 0.01) {
+            let assumed = sharing.warm_up.error >= ASSUMED_ERROR;
+            let from = if assumed { "which is assumed: no logs tell it" } else { "by runs with different loads" };
+            remarks.push(format!(
+                "a host runs {:.1} tasks at a time, and times are known for {:.1}: what first tasks take longer is taken {:.2} times, {from}",
+                load.slots.exp() * sharing.slots_per_host,
+                sharing.slots_per_host,
+                load.warm_up
+            ));
+        }
+        for (what, ratio) in self.seen.iter().flat_map(|seen| seen.beyond(self)) {
+            remarks.push(format!(
+                "{what}: {ratio:.1} times beyond what was measured; the interval is widened by {:.0}%, which is assumed",
+                100.0 * (FAR_ERROR * (ratio / FAR).ln()).exp_m1()
+            ));
+        }
+        remarks
     }
 }
 
@@ -259,7 +294,7 @@ fn warm_waves(times: &Times<'_>, mut left: u32, slots: u32, task_mb: f64) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stages::{Amount, JobSize, TaskTime};
+    use crate::stages::{Amount, JobSize, Power, TaskTime};
 
     fn plan(tasks: f64, slots: u32) -> StagePlan {
         let stage = StageSpec {
@@ -308,5 +343,72 @@ mod tests {
         assert!((PlannedJob::of(&plan).error() - 0.3).abs() < 1e-12);
         plan.job.teardown_s = PlannedJob::of(&plan).stages[0].work_s() / 2.0;
         assert!((PlannedJob::of(&plan).error() - 0.15).abs() < 1e-12);
+    }
+
+    /// Two executors of one core on a host; the plan asks for eight there.
+    fn crowded(executors: u32, hosts: Option<u32>) -> StagePlan {
+        let power = |power| Power { power, error: 0.2 };
+        let sharing = Sharing {
+            executors_per_host: 2.0,
+            slots_per_host: 2.0,
+            start_s: 4.0,
+            start: power(1.0),
+            warm_up: power(0.5),
+            steady: power(1.0),
+        };
+        let mut plan = plan(32.0, executors);
+        plan.job.hosts = hosts;
+        plan.stage[0].busy = 0.25;
+        StagePlan { sharing: Some(sharing), ..plan }
+    }
+
+    #[test]
+    fn a_crowded_host_is_slow_to_start_and_to_warm_up() {
+        let alone = PlannedJob::of(&crowded(2, Some(1)));
+        assert_eq!(alone.stages[0].setup_s, 4.0);
+        assert!(alone.shared_errors.is_empty(), "{:?}", alone.shared_errors);
+        // four times as many: start 4 times, warming up twice, a quarter of the steady time 4 times
+        let job = PlannedJob::of(&crowded(8, Some(1)));
+        let stage = &job.stages[0];
+        assert_eq!(stage.setup_s, 16.0);
+        let mb = 200.0 / 32.0;
+        let (steady, cold) = (1.0 + 0.05 * mb, 5.0 + 0.1 * mb);
+        let slow = 0.75 * steady + 0.25 * steady * 4.0;
+        assert!((stage.waves[0].mean_s - (slow + 2.0 * (cold - steady))).abs() < 1e-9);
+        assert!((stage.waves[1].mean_s - (slow + 2.0 * 0.6 * steady)).abs() < 1e-9);
+        // each error is the share of the job's slot time that it moves, times 0.2 ln 4
+        let all = stage.work_s() + 8.0 * 16.0;
+        let expected = 8.0 * 16.0 / all * 0.2 * 4.0_f64.ln();
+        assert!((job.shared_errors[0] - expected).abs() < 1e-9, "{:?}", job.shared_errors);
+        assert!(job.error() > alone.error());
+        assert_eq!(crowded(8, Some(1)).remarks().len(), 1);
+    }
+
+    #[test]
+    fn executors_keep_hosts_of_their_own_unless_the_plan_says_how_many() {
+        assert_eq!([1, 2, 8, 9].map(|executors| crowded(executors, None).hosts()), [1, 1, 4, 5]);
+        assert_eq!((crowded(8, Some(3)).hosts(), plan(1.0, 6).hosts()), (3, 6));
+        let job = PlannedJob::of(&crowded(8, None));
+        assert_eq!((job.stages[0].setup_s, job.shared_errors.len()), (4.0, 0));
+    }
+
+    #[test]
+    fn far_from_what_was_seen_the_error_grows() {
+        let seen = |plan: &mut StagePlan| {
+            plan.seen = Some(Seen { least_input_mb: 50.0, most_input_mb: 100.0, least_slots: 2, most_slots: 4 });
+            PlannedJob::of(plan).error()
+        };
+        let mut near = plan(10.0, 2);
+        near.job.input_mb = 400.0;
+        let error = seen(&mut near);
+        assert!(near.remarks().is_empty());
+        let mut far = plan(10.0, 2);
+        far.job.input_mb = 400.0 * std::f64::consts::E;
+        assert!((seen(&mut far).powi(2) - error.powi(2) - 0.15 * 0.15).abs() < 0.02 * 0.15 * 0.15);
+        assert_eq!(far.remarks().len(), 1);
+        let mut small = plan(10.0, 2);
+        small.job.input_mb = 10.0;
+        seen(&mut small);
+        assert!(small.remarks()[0].contains("input: 5.0 times"), "{:?}", small.remarks());
     }
 }

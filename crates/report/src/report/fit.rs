@@ -120,6 +120,7 @@ impl Report for FitReport {
         document.table(self.stage_table());
         document.figure(self.times());
         document.table(self.run_table());
+        document.table(self.sharing_table());
         document.table(notes_table("What the logs do not say", &self.notes));
         document
     }
@@ -144,6 +145,17 @@ impl FitReport {
             pieces.push(".".into());
         }
         let freedom = plain(self.run_freedom);
+        if let Some((i, run)) = self.runs.iter().enumerate().find(|(_, run)| run.sources_mb.len() > 1) {
+            let number = |key: String, mb: f64| Number::new(key, mb, "MB").rounded(0.05);
+            pieces.push(" The input, ".into());
+            pieces.push(number(format!("/runs/{i}/input_mb"), run.input_mb).into());
+            pieces.push(" in the first log that shows it, is the sum of ".into());
+            for (k, mb) in run.sources_mb.iter().enumerate() {
+                pieces.push(if k == 0 { "" } else { " and " }.to_owned().into());
+                pieces.push(number(format!("/runs/{i}/sources_mb/{k}"), *mb).into());
+            }
+            pieces.push(".".into());
+        }
         pieces.push(" Whole runs differ by ".into());
         pieces.push(Number::new("/run_sigma", self.run_sigma, "").rounded(0.01).percent().into());
         pieces.push(format!(" (standard deviation of the logarithm, {freedom} degrees of freedom).").into());
@@ -211,21 +223,47 @@ impl FitReport {
 
     fn run_table(&self) -> Table {
         let note = "Factor: how many times longer the tasks of the run took than those of a typical run. Weight: below 1 for a \
-                    disturbed run.";
-        let columns = ["log", "input [MB]", "slots", "tasks", "job [s]", "factor", "weight"];
+                    disturbed run. Model: what the model says of the run's size, times the factor.";
+        let columns = ["log", "input [MB]", "executors", "hosts", "tasks", "job [s]", "model [s]", "factor", "weight"];
         let mut table = Table::new("Runs and the model", note, columns);
         for (i, run) in self.runs.iter().enumerate() {
             let number = |key: &str, value: f64, half| Number::new(format!("/runs/{i}/{key}"), value, "").rounded(half);
+            let count = |key: &str, value: u64| Number::count(format!("/runs/{i}/{key}"), value);
             table.rows.push(vec![
                 run.log.clone().into(),
                 number("input_mb", run.input_mb, 0.1).into(),
-                Number::count(format!("/runs/{i}/slots"), run.slots.into()).into(),
-                Number::count(format!("/runs/{i}/tasks"), run.tasks as u64).into(),
+                count("executors", run.executors.into()).into(),
+                count("hosts", run.hosts.into()).into(),
+                count("tasks", run.tasks as u64).into(),
                 number("job_s", run.job_s, 0.01).into(),
+                run.model_s.map_or("".into(), |model_s| number("model_s", model_s, 0.01).into()),
                 number("factor", run.factor, 0.01).into(),
                 number("weight", run.weight, 0.1).into(),
             ]);
         }
         cut(table)
+    }
+
+    /// How times grow with the load of a host.
+    fn sharing_table(&self) -> Table {
+        let note = "Times grow with executors (the start), or tasks, of a host to this power: 0 is not at all, 1 in proportion. \
+                    0.5 ± 0.5 is assumed where no runs tell.";
+        let mut table = Table::new("Executors of one host", note, ["time", "power", "standard error"]);
+        if let Some(sharing) = &self.plan.sharing {
+            let rows = [
+                ("start of executors", "start", sharing.start),
+                ("first tasks and warming up", "warm_up", sharing.warm_up),
+                ("processor time of steady tasks", "steady", sharing.steady),
+            ];
+            for (name, key, power) in rows {
+                let at = |part: &str| format!("/plan/sharing/{key}/{part}");
+                table.rows.push(vec![
+                    name.into(),
+                    Number::new(at("power"), power.power, "").rounded(0.01).into(),
+                    Number::new(at("error"), power.error, "").rounded(0.01).into(),
+                ]);
+            }
+        }
+        table
     }
 }

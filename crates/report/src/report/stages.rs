@@ -118,7 +118,7 @@ pub struct StagesReport {
     pub deadline: Option<DeadlineSection>,
     /// The stages of a usual run without copies.
     pub stages: Vec<StageTimes>,
-    /// What the logs could not tell.
+    /// What is far from the runs that were measured, and what the logs could not tell.
     pub notes: Vec<String>,
     /// The job time of a run to come, as a line of points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -154,6 +154,10 @@ pub fn stages_report(
         Ok::<_, ()>(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
     };
     let variance = times.factor().scale * times.factor().scale;
+    let one_host = speculation.is_some() && plan.hosts() == 1;
+    let one_host = one_host.then(|| {
+        "all executors share one host: Spark starts no copy on a host that runs the task, so speculation changes nothing".to_owned()
+    });
     StagesReport {
         name: plan.job.name.clone(),
         input_mb: plan.job.input_mb,
@@ -178,7 +182,7 @@ pub fn stages_report(
             simulated: Some(times.done_by(deadline_s, samples.replications, level)),
         }),
         stages: stages.collect(),
-        notes: plan.notes.clone(),
+        notes: one_host.into_iter().chain(plan.remarks()).chain(plan.notes.iter().cloned()).collect(),
         curve: line([0.001, 0.99].map(|p| times.quantile(p)), point).unwrap_or_default(),
         provenance: provenance_summary(&run.provenance, samples.clock.tick()),
         plan: toml::to_string(plan).unwrap_or_default(),

@@ -19,5 +19,5 @@ pub use job::{
 };
 pub use question::collected;
 pub use residual::{CHECK_REPLICATIONS, CheckedFit, add_residuals, check_fit, mean_of, residual_of, run_spread};
-pub use stages::{SpeculativeCopies, StagesEstimate, estimate_stages};
+pub use stages::{SpeculativeCopies, StagesEstimate, check_stages, estimate_stages};
 pub use states_time::StatesTime;

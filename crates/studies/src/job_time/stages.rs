@@ -3,6 +3,7 @@
 use crate::cluster::{Comparison, Experiment, MAX_TASKS, PolicyRuns, Replications, compare};
 use crate::compile::compile;
 use crate::error::StudyError;
+use crate::fit::FittedStages;
 use crate::job_time::question::group;
 use crate::sim::{Ensemble, Question, Run, run};
 use crate::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, known_job, spark_policies, stage_net};
@@ -66,6 +67,38 @@ pub fn estimate_stages(
     Ok(StagesEstimate { job, net, run, times, comparison })
 }
 
+/// A run whose time differs from the model's by more than this share has something that the model has not.
+const MISFIT: f64 = 0.3;
+/// Replications that say what the model makes of a run.
+const CHECK_REPLICATIONS: u64 = 200;
+
+/// Asks the model of a fit for the time of each run that it was fitted to, at the run's size and with its factor, and adds a note to the
+/// plan for each run that is far from it.
+///
+/// # Errors
+///
+/// As [`estimate_stages`].
+pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), StudyError> {
+    let ensemble = Ensemble { replications: CHECK_REPLICATIONS, seed: 1, ..Ensemble::default() };
+    for run in &mut fitted.runs {
+        let mut plan = fitted.plan.clone();
+        plan.job.input_mb = run.input_mb;
+        plan.job.executors = run.executors;
+        plan.job.cores = run.slots / run.executors.max(1);
+        plan.job.hosts = Some(run.hosts);
+        let model_s = estimate_stages(&plan, &ensemble, None, 0.95, watch)?.times.usual_mean() * run.factor;
+        run.model_s = Some(model_s);
+        let ratio = model_s / run.job_s;
+        if ratio.ln().abs() > MISFIT.ln_1p() {
+            fitted.plan.notes.push(format!(
+                "{}: took {:.4} s, and the model says {model_s:.4} s; look at `tailspn trace` before planning with it",
+                run.log, run.job_s
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Runs without copies and with them.
 fn with_copies(
     plan: &StagePlan,
@@ -81,7 +114,7 @@ fn with_copies(
     }
     let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads };
     let policies = spark_policies(copies.multiplier, copies.quantile);
-    let experiment = Experiment::of_known(&known_job(job, plan.job.executors), &policies, settings);
+    let experiment = Experiment::of_known(&known_job(job, plan.hosts()), &policies, settings);
     let mut go_on = |done| {
         watch.progress(done, count);
         !watch.stopped()

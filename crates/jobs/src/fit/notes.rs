@@ -1,0 +1,111 @@
+//! What the logs could not tell, and what is assumed instead: each remark once, with all stages that it is about.
+
+use std::collections::BTreeMap;
+
+use crate::fit::observe::ObservedRun;
+use crate::fit::scaling::Scaling;
+use crate::fit::stages::FittedStage;
+use crate::fit::tail::Tails;
+use crate::fit::task_time::Times;
+use crate::stages::{RunSpread, Sharing};
+
+/// What a fit rests on.
+pub(super) struct Fitting<'a> {
+    pub(super) runs: &'a [ObservedRun],
+    pub(super) scalings: &'a [Scaling],
+    pub(super) stages: &'a [FittedStage],
+    pub(super) times: &'a [Times],
+    /// Stages whose tasks had about the same data in all logs.
+    pub(super) unseen: &'a [usize],
+    pub(super) tails: &'a Tails,
+    pub(super) sharing: &'a Sharing,
+}
+
+impl Fitting<'_> {
+    pub(super) fn notes(&self) -> Vec<String> {
+        let of_log =
+            |run: &ObservedRun| run.notes.iter().map(|note| format!("{}: {note}", run.log)).collect::<Vec<_>>();
+        let mut notes: Vec<String> = self.runs.iter().flat_map(of_log).collect();
+        notes.extend(self.about_runs());
+        notes.extend(self.about_growth());
+        notes.extend(self.about_times());
+        notes
+    }
+
+    fn about_runs(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.runs.len() == 1 {
+            let percent = 100.0 * RunSpread::default().sigma;
+            notes.push(format!("one log: how much whole runs differ is assumed (standard deviation {percent:.0} %)"));
+        }
+        let load = |run: &ObservedRun| (run.executors, run.hosts);
+        let differ = self.runs.iter().any(|run| load(run) != load(&self.runs[0]));
+        if !differ && self.sharing.warm_up.error > 0.45 {
+            let (executors, hosts) = load(&self.runs[0]);
+            notes.push(format!(
+                "hosts: every log has {hosts}, with {executors} executors; how those of one host slow each other down is assumed"
+            ));
+        }
+        notes
+    }
+
+    /// How tasks and data of stages grow, where all logs have one size of input.
+    fn about_growth(&self) -> Vec<String> {
+        let mut alike: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
+        for (i, scaling) in self.scalings.iter().enumerate() {
+            if let Some(assumed) = scaling.assumed {
+                alike.entry(assumed).or_default().push(i);
+            }
+        }
+        let note = |(how, stages): (&str, Vec<usize>)| {
+            let stages = listed(&stages);
+            format!(
+                "{stages}: all logs have one size of input; tasks are taken to grow {how}, data in proportion to it"
+            )
+        };
+        alike.into_iter().map(note).collect()
+    }
+
+    fn about_times(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut say = |wanted: &dyn Fn(usize) -> bool, what: &str| {
+            let found: Vec<usize> = (0..self.stages.len()).filter(|&i| wanted(i)).collect();
+            if !found.is_empty() {
+                notes.push(format!("{}: {what}", listed(&found)));
+            }
+        };
+        let (times, grows) = (self.times, |i: usize| self.scalings[i].tasks.per_mb > 0.0);
+        let tasks = |i: usize| self.runs.iter().flat_map(move |run| &run.stages[i].tasks);
+        let ranks = |i: usize| tasks(i).map(|task| task.rank).max().unwrap_or(0);
+        say(
+            &|i| !times[i].saw_warm && grows(i),
+            "no slot ran a second task; later tasks are assumed from processor time",
+        );
+        say(
+            &|i| times[i].saw_warm && ranks(i) < 4 && grows(i),
+            "no slot ran four tasks; the steady time follows largely from processor time",
+        );
+        let has_tail = |i: usize| self.tails.of_stage(i).is_some();
+        say(&has_tail, "some tasks take more than three times the usual time; they are part of the distribution");
+        let held_up: usize = (0..self.stages.len()).filter(|&i| !has_tail(i)).map(|i| self.stages[i].held_up).sum();
+        say(
+            &|i| self.stages[i].held_up > 0 && !has_tail(i),
+            &format!("{held_up} tasks that something held up are left out"),
+        );
+        if !self.unseen.is_empty() {
+            let stages = listed(self.unseen);
+            notes.push(format!("{stages}: all tasks had about the same data; times are assumed in proportion to it"));
+        }
+        notes
+    }
+}
+
+/// `stage 3`, `stages 0, 2 and 5`.
+fn listed(stages: &[usize]) -> String {
+    let names: Vec<String> = stages.iter().map(ToString::to_string).collect();
+    match &names[..] {
+        [one] => format!("stage {one}"),
+        [first @ .., last] => format!("stages {} and {last}", first.join(", ")),
+        [] => "no stage".to_owned(),
+    }
+}
