@@ -6,7 +6,7 @@ use crate::cluster::Comparison;
 use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, provenance_rows, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
-use crate::estimate::Measured;
+use crate::estimate::{Measured, student_quantile};
 use crate::job_time::DeadlineSection;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
@@ -62,6 +62,10 @@ pub struct SpeculationSection {
     pub won: Measured,
     /// Slot time of attempts that were killed \[s\].
     pub killed_slot_s: Measured,
+    /// The difference of two single runs, one with copies and one without, is between these with the probability of the prediction
+    /// interval, since whole runs differ \[s\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub single_runs_s: Option<[f64; 2]>,
 }
 
 /// What copies change, by a comparison of none with Spark's; none where it has no such policy.
@@ -78,6 +82,7 @@ pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection
         copies: row.copies.into(),
         won: row.won.into(),
         killed_slot_s: row.wasted_s.into(),
+        single_runs_s: None,
     })
 }
 
@@ -175,7 +180,8 @@ pub fn stages_report(
         quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: times.quantile(p) }).collect(),
         run_sigma: plan.run.sigma,
         fit_error: job.error(),
-        speculation,
+        speculation: speculation
+            .map(|section| SpeculationSection { single_runs_s: Some(single_runs(&section, plan)), ..section }),
         deadline: plan.job.deadline_s.map(|deadline_s| DeadlineSection {
             deadline_s,
             exact: None,
@@ -187,6 +193,13 @@ pub fn stages_report(
         provenance: provenance_summary(&run.provenance, samples.clock.tick()),
         plan: toml::to_string(plan).unwrap_or_default(),
     }
+}
+
+/// How far a single run with copies may be from a single run without: both differ from a typical run.
+fn single_runs(section: &SpeculationSection, plan: &StagePlan) -> [f64; 2] {
+    let reach = student_quantile(0.5 + 0.5 * PREDICTION, plan.run.degrees_of_freedom.max(1.0));
+    let half = reach * std::f64::consts::SQRT_2 * plan.run.sigma * section.without_s.value;
+    [section.change_s.value - half, section.change_s.value + half]
 }
 
 impl Report for StagesReport {
@@ -247,6 +260,11 @@ fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, le
         plain(section.multiplier),
         plain(100.0 * section.quantile)
     );
+    let pair = section.single_runs_s.map_or(String::new(), |[low, high]| {
+        let percent = plain(100.0 * PREDICTION);
+        format!(" Of two single runs, the one with copies takes {low:+.1} s to {high:+.1} s longer with {percent}% probability.")
+    });
+    let note = note + &pair;
     let mut table = Table::new("What speculative copies change in a typical run", note, ["", "value"]).level(level);
     for (title, key, unit, measured, [measure, name]) in [
         ("without copies", "without_s", "s", &section.without_s, ["usual_job_time_without_copies", "mean"]),
