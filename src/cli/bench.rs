@@ -13,7 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::simulate::failure;
-use crate::cli::watch::{Progress, catch_interrupt};
+use crate::cli::watch::{Progress, Shown, catch_interrupt};
 
 /// More replications than any measurement has time for.
 const ENDLESS: u64 = 1 << 50;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure
         memory_gbs: args.memory_gbs,
         nets: Vec::new(),
     };
-    let watch = Progress::new(false, "");
+    let watch = Progress::new(Shown::Nothing, "");
     for case in &cases().map_err(|error| Failure::plain(Exit::Internal, error))? {
         terminal.tell(&format!("measuring {}", case.name));
         let mut row = BenchRow {

@@ -1,10 +1,12 @@
 //! `estimate` for a plan of stages: the job at a size, by simulation of its net, with the spread between whole runs; with
 //! copies of stragglers, task by task.
 
+use tailspn::estimate::StopRule;
 use tailspn::job_time::{SpeculativeCopies, estimate_stages};
 use tailspn::net::Net;
 use tailspn::report::{speculation_section, stages_report};
-use tailspn::stages::{PlannedJob, StagePlan, stage_net};
+use tailspn::sim::Ensemble;
+use tailspn::stages::{PlannedJob, RunFactor, StagePlan, stage_net};
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};
@@ -32,6 +34,10 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
     may_draw(&args.plots, args.force)?;
     plan.remarks().iter().chain(&plan.notes).for_each(|note| terminal.tell(&format!("note: {note}")));
     let (ensemble, progress) = replications(args, args.run.seed.unwrap_or(0), terminal);
+    let ensemble = match args.reps {
+        None if ensemble.stop.is_none() => Ensemble { stop: Some(enough(plan, &ensemble)), ..ensemble },
+        _ => ensemble,
+    };
     let copies = match args.speculation {
         Some(SparkSpeculation::On { multiplier, quantile }) => Some(SpeculativeCopies { multiplier, quantile }),
         _ => None,
@@ -43,10 +49,24 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
     let report = stages_report(plan, &found.job, &found.times, &found.run, section, args.run.level);
     terminal.report(&report, &args.print)?;
     if let (Some(path), Some(format)) = (&args.export, format) {
-        put(path, &export(&found.net.net, format, true, terminal)?, args.force, terminal)?;
+        put(path, &export(&net(plan)?, format, true, terminal)?, args.force, terminal)?;
     }
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(end_of(&found.run))
+}
+
+/// As many replications as the spread between whole runs deserves: the error of the mean is far below it.
+fn enough(plan: &StagePlan, ensemble: &Ensemble) -> StopRule {
+    const SHARE_OF_SPREAD: f64 = 0.02;
+    const FEWEST: u64 = 32;
+    let spread = RunFactor::new(&plan.run, PlannedJob::of(plan).error()).scale;
+    StopRule {
+        rel_error: SHARE_OF_SPREAD * spread,
+        min_reps: FEWEST,
+        max_reps: ensemble.replications,
+        chunk: FEWEST,
+        ..StopRule::default()
+    }
 }
 
 /// The net of a plan of stages.

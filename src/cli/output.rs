@@ -10,6 +10,7 @@ use tailspn::whole_file;
 use crate::cli::args::{ColorChoice, PrintArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
+use crate::cli::watch::Shown;
 
 /// Width of text where the terminal does not say.
 const WIDTH: usize = 80;
@@ -70,9 +71,13 @@ impl Terminal {
         }
     }
 
-    /// Whether a progress bar can be shown.
-    pub(crate) fn shows_progress(&self) -> bool {
-        !self.quiet && io::stderr().is_terminal()
+    /// How the progress of long runs is shown.
+    pub(crate) fn shows_progress(&self) -> Shown {
+        match io::stderr().is_terminal() {
+            _ if self.quiet => Shown::Nothing,
+            true => Shown::Bar,
+            false => Shown::Lines,
+        }
     }
 
     /// Writes data to standard output. A reader that has gone away ends the output, not the command.

@@ -16,7 +16,7 @@ use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::question::{Asked, ask};
 use crate::cli::steady;
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, Shown, catch_interrupt, interrupted};
 
 /// Replications where nothing else is asked for.
 const REPLICATIONS: u64 = 10_000;
@@ -128,7 +128,7 @@ fn no_time() -> Failure {
 
 /// A run for a relative error would go on for long where the goal is never reached: looks for one that does.
 fn seek_goal(prepared: &Prepared, goal: &str, ensemble: &Ensemble) -> Result<(), Failure> {
-    let quiet = Progress::new(false, "");
+    let quiet = Progress::new(Shown::Nothing, "");
     let reached = reaches_goal(&prepared.program, &prepared.question, ensemble, &quiet);
     let reached = reached.map_err(|error| failure(&error))?;
     let Some(rule) = ensemble.stop.as_ref().filter(|_| !reached) else { return Ok(()) };

@@ -83,7 +83,7 @@ pub(crate) struct Teller {
 impl Teller {
     /// Counts points; with `events`, there is no bar.
     pub(crate) fn new(events: bool, terminal: &Terminal) -> Self {
-        let bar = Progress::new(terminal.shows_progress() && !events, "points");
+        let bar = Progress::new(terminal.shows_progress().unless(events), "points");
         Self { terminal: terminal.clone(), events, started: Instant::now(), bar, rounds: OnceLock::new() }
     }
 
@@ -136,7 +136,7 @@ impl SweepWatch for Teller {
     }
 
     fn rounds(&self) {
-        let bar = Progress::new(self.terminal.shows_progress() && !self.events, "replications");
+        let bar = Progress::new(self.terminal.shows_progress().unless(self.events), "replications");
         let _ = self.rounds.set((Instant::now(), bar));
     }
 

@@ -1,7 +1,8 @@
-//! Watching a run: a progress bar where it takes long, and Ctrl-C.
+//! Watching a run: a progress bar where it takes long, or lines where there is no terminal, and Ctrl-C.
 
+use std::io::{self, Write as _};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,6 +13,9 @@ use crate::cli::output::Terminal;
 
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Without a terminal, a line tells how far a run is after each such time \[s\].
+const LINE_EVERY_S: u64 = 10;
 
 /// Set by the first Ctrl-C; the second one ends the process.
 static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -32,20 +36,50 @@ pub(crate) fn interrupted() -> bool {
     STOPPED.load(Ordering::SeqCst)
 }
 
+/// How the progress of a run is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// As a bar, on a terminal.
+    Bar,
+    /// As a line now and then, in a log.
+    Lines,
+    Nothing,
+}
+
+impl Shown {
+    /// Nothing if something else tells the progress.
+    pub(crate) fn unless(self, other: bool) -> Self {
+        if other { Self::Nothing } else { self }
+    }
+}
+
 /// Watches one run.
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
-    wanted: bool,
+    shown: Shown,
+    /// Lines that were written.
+    lines: AtomicU64,
     /// What is counted.
     noun: &'static str,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
-    /// Shows a bar that counts `noun` if it is wanted and the run takes long.
-    pub(crate) fn new(wanted: bool, noun: &'static str) -> Self {
-        Self { started: Instant::now(), wanted, noun, bar: Mutex::new(None) }
+    /// Shows how far a run is, counting `noun`, if it takes long.
+    pub(crate) fn new(shown: Shown, noun: &'static str) -> Self {
+        Self { started: Instant::now(), shown, lines: AtomicU64::new(0), noun, bar: Mutex::new(None) }
+    }
+
+    /// Writes a line if it is time for one.
+    fn line(&self, done: u64, planned: u64) {
+        let seconds = self.started.elapsed().as_secs();
+        let due = seconds / LINE_EVERY_S;
+        if self.lines.fetch_max(due, Ordering::Relaxed) < due {
+            let of = if planned > 0 { format!(" of {planned}") } else { String::new() };
+            // a log that cannot be written to does not end the run
+            let _ = writeln!(io::stderr(), "{done}{of} {} after {seconds} s", self.noun);
+        }
     }
 
     fn bar(&self, planned: u64) -> ProgressBar {
@@ -63,8 +97,10 @@ impl Progress {
 
 impl Watch for Progress {
     fn progress(&self, done: u64, planned: u64) {
-        if !self.wanted || self.started.elapsed() < PATIENCE {
-            return;
+        match self.shown {
+            Shown::Bar if self.started.elapsed() >= PATIENCE => {}
+            Shown::Lines => return self.line(done, planned),
+            _ => return,
         }
         if let Ok(mut bar) = self.bar.lock() {
             let bar = bar.get_or_insert_with(|| self.bar(planned).with_elapsed(self.started.elapsed()));

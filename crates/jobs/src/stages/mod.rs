@@ -35,6 +35,7 @@ mod copies;
 pub mod net;
 pub mod plan;
 pub mod planned;
+pub mod schedule;
 
 pub use crate::runs::{JobTimes, RunFactor, RunSpread};
 pub use check::{MAX_STAGES, MAX_TASKS};
@@ -42,3 +43,4 @@ pub use copies::{known_job, spark_policies};
 pub use net::{StageNet, stage_net};
 pub use plan::{Amount, JobSize, Power, Seen, Sharing, StagePlan, StageSpec, TaskTime};
 pub use planned::{FAR, PlannedJob, PlannedStage, Wave};
+pub use schedule::{StageRun, StageSchedule};

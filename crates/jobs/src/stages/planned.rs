@@ -247,7 +247,7 @@ impl StagePlan {
 /// Times of the plan hold up to so many times what was seen.
 pub const FAR: f64 = 4.0;
 /// Relative standard error for each factor e beyond that: assumed.
-const FAR_ERROR: f64 = 0.15;
+const FAR_ERROR: f64 = 0.1;
 
 impl Seen {
     /// What of a plan's size lies more than four times away from what was seen, and how many times.
@@ -404,7 +404,7 @@ mod tests {
         assert!(near.remarks().is_empty());
         let mut far = plan(10.0, 2);
         far.job.input_mb = 400.0 * std::f64::consts::E;
-        assert!((seen(&mut far).powi(2) - error.powi(2) - 0.15 * 0.15).abs() < 0.02 * 0.15 * 0.15);
+        assert!((seen(&mut far).powi(2) - error.powi(2) - 0.1 * 0.1).abs() < 0.02 * 0.1 * 0.1);
         assert_eq!(far.remarks().len(), 1);
         let mut small = plan(10.0, 2);
         small.job.input_mb = 10.0;

@@ -3,12 +3,13 @@
 //! ```text
 //! Plan ──▶ phase means, net ──┬─▶ formula, parts or states of the net ──▶ ExactJobTime
 //!                             └─▶ replications ──▶ SimulatedJob (job time, phases, attempts, critical path)
-//! StagePlan ──▶ tasks, net ──▶ replications, speculative copies ──▶ StagesEstimate
+//! StagePlan ──▶ tasks ──▶ replications task by task (on a graphics card: of the net), speculative copies ──▶ StagesEstimate
 //! ```
 
 mod deadline;
 mod job;
 mod question;
+mod replicate;
 mod residual;
 mod stages;
 mod states_time;

@@ -1,12 +1,13 @@
-//! The time of a job of stages: by simulation of its net, with the spread between whole runs; with speculative copies, task by task.
+//! The time of a job of stages: by simulation task by task, with the spread between whole runs; with speculative copies, task by task.
 
 use crate::cluster::{Comparison, Experiment, MAX_TASKS, PolicyRuns, Replications, compare};
 use crate::compile::compile;
 use crate::error::StudyError;
 use crate::fit::FittedStages;
 use crate::job_time::question::group;
-use crate::sim::{Ensemble, Question, Run, run};
-use crate::stages::{JobTimes, PlannedJob, RunFactor, StageNet, StagePlan, known_job, spark_policies, stage_net};
+use crate::job_time::replicate::replicate;
+use crate::sim::{Backend, Ensemble, Question, Run, run};
+use crate::stages::{JobTimes, PlannedJob, RunFactor, StagePlan, known_job, spark_policies, stage_net};
 use crate::watch::Watch;
 
 /// Speculative copies of Spark.
@@ -23,8 +24,6 @@ pub struct SpeculativeCopies {
 pub struct StagesEstimate {
     /// The stages at the size of the plan.
     pub job: PlannedJob,
-    /// The net of the job.
-    pub net: StageNet,
     /// The replications, without copies.
     pub run: Run,
     /// The job time of a run to come, with copies if they were requested.
@@ -33,7 +32,8 @@ pub struct StagesEstimate {
     pub comparison: Option<Comparison>,
 }
 
-/// Estimates the time of a job of stages; `ensemble` says how it is simulated, `level` is that of the comparison's intervals. `watch`
+/// Estimates the time of a job of stages; `ensemble` says how it is simulated: task by task, or, where a backend is asked for, by the
+/// job's net, with the same numbers on the processor and on a graphics card; `level` is that of the comparison's intervals. `watch`
 /// counts replications, and then replications with copies.
 ///
 /// # Errors
@@ -47,11 +47,10 @@ pub fn estimate_stages(
     watch: &dyn Watch,
 ) -> Result<StagesEstimate, StudyError> {
     let job = PlannedJob::of(plan);
-    let net = stage_net(&job).map_err(|problems| StudyError::Model(problems.to_string()))?;
-    let program = compile(&net.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
-    let stages = job.stages.iter().zip(&net.stages);
-    let groups = stages.map(|(stage, transitions)| group(&stage.name, transitions)).collect();
-    let run = run(&program, &Question { groups, ..Question::default() }, ensemble, watch)?;
+    let run = match ensemble.backend {
+        Backend::Auto => replicate(&job, ensemble, watch)?,
+        _ => run_net(&job, ensemble, watch)?,
+    };
     let factor = RunFactor::new(&plan.run, job.error());
     let with_copies = copies.map(|copies| with_copies(plan, &job, copies, ensemble, watch)).transpose()?;
     let samples = &run.samples;
@@ -64,7 +63,7 @@ pub fn estimate_stages(
     };
     let times = times.ok_or(StudyError::NoReplication)?;
     let comparison = with_copies.map(|runs| compare(&runs, level)).transpose()?;
-    Ok(StagesEstimate { job, net, run, times, comparison })
+    Ok(StagesEstimate { job, run, times, comparison })
 }
 
 /// A run whose time differs from the model's by more than this share has something that the model has not.
@@ -97,6 +96,15 @@ pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Replications of the job's net.
+pub(super) fn run_net(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
+    let net = stage_net(job).map_err(|problems| StudyError::Model(problems.to_string()))?;
+    let program = compile(&net.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
+    let stages = job.stages.iter().zip(&net.stages);
+    let groups = stages.map(|(stage, transitions)| group(&stage.name, transitions)).collect();
+    Ok(run(&program, &Question { groups, ..Question::default() }, ensemble, watch)?)
 }
 
 /// Runs without copies and with them.

@@ -1,0 +1,245 @@
+//! One run of a planned job without a net: free slots take waiting tasks, those of earlier stages first.
+//!
+//! The same law as that of the job's net ([`crate::stages::net`]), at a small part of its cost: what happens is the end of a task or of
+//! a set-up, and the next task goes to the slot that the last one left.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use crate::mapreduce::LawTable;
+use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
+use crate::stages::planned::{PlannedJob, PlannedStage};
+
+/// Stages of the driver's times, as in the net.
+const DRIVER_STAGES: usize = 4;
+
+/// A planned job, ready to run.
+#[derive(Clone, Debug)]
+pub struct StageSchedule {
+    slots: u32,
+    end_s: f64,
+    stages: Vec<Stage>,
+}
+
+#[derive(Clone, Debug)]
+struct Stage {
+    /// How many stages it waits for.
+    before: usize,
+    followers: Vec<usize>,
+    setup_s: f64,
+    tasks: u32,
+    /// Tasks with their mean times \[s\], in the order in which they start.
+    waves: Vec<(u32, f64)>,
+    law: LawTable,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageRun {
+    /// The time of the job \[s\].
+    pub job_s: f64,
+    /// Of each stage the launch of its first task and the end of its last one \[s\].
+    pub stages: Vec<[f64; 2]>,
+}
+
+impl StageSchedule {
+    /// Prepares a job.
+    pub fn new(job: &PlannedJob) -> Self {
+        let followers = |i: usize| (0..job.stages.len()).filter(|&k| job.stages[k].after.contains(&i)).collect();
+        let stage = |(i, stage): (usize, &PlannedStage)| Stage {
+            before: stage.after.len(),
+            followers: followers(i),
+            setup_s: stage.setup_s,
+            tasks: stage.tasks(),
+            waves: stage.waves.iter().map(|wave| (wave.tasks, wave.mean_s)).collect(),
+            law: LawTable::new(&stage.law),
+        };
+        Self { slots: job.slots, end_s: job.end_s, stages: job.stages.iter().enumerate().map(stage).collect() }
+    }
+
+    /// Runs the job once; the random numbers are those of `key` and the replication.
+    pub fn run(&self, key: [u32; 2], replication: u64) -> StageRun {
+        let mut running = Running::new(self, key, replication);
+        (0..self.stages.len()).filter(|&i| self.stages[i].before == 0).for_each(|i| running.set_up(i, 0.0));
+        running.go_on();
+        let last = running.times.iter().map(|times| times[1]).fold(0.0, f64::max);
+        let job_s = last + self.end_s * running.driver(self.stages.len());
+        StageRun { job_s, stages: running.times }
+    }
+}
+
+/// What will happen: when, as the bits of a time of at least 0, which have the order of the times; and the stage whose set-up ends, or
+/// beyond the number of stages the one of which a task ends.
+type Event = Reverse<(u64, usize)>;
+
+struct Running<'a> {
+    job: &'a StageSchedule,
+    key: [u32; 2],
+    replication: u64,
+    events: BinaryHeap<Event>,
+    free: u32,
+    /// Stages with tasks to launch.
+    waiting: BTreeSet<usize>,
+    progress: Vec<Progress>,
+    times: Vec<[f64; 2]>,
+}
+
+/// How far a stage is.
+#[derive(Clone, Default)]
+struct Progress {
+    before: usize,
+    wave: usize,
+    /// Tasks of the wave that were launched.
+    launched: u32,
+    ended: u32,
+    drawn: u32,
+    words: [u32; 4],
+}
+
+impl<'a> Running<'a> {
+    fn new(job: &'a StageSchedule, key: [u32; 2], replication: u64) -> Self {
+        let progress =
+            job.stages.iter().map(|stage| Progress { before: stage.before, ..Progress::default() }).collect();
+        Self {
+            job,
+            key,
+            replication,
+            events: BinaryHeap::new(),
+            free: job.slots,
+            waiting: BTreeSet::new(),
+            progress,
+            times: vec![[f64::INFINITY, 0.0]; job.stages.len()],
+        }
+    }
+
+    /// A time of the driver over its mean.
+    fn driver(&self, owner: usize) -> f64 {
+        // `as` is fine: a plan has at most 10,000 stages
+        let address = Address { purpose: Purpose::Setup, owner: owner as u32, sample: 0 };
+        let words = address.words(self.key, self.replication);
+        let sum: f64 = words.iter().map(|&word| f64::from(exponential(word))).sum();
+        sum / (f64::from(1_u32 << FRACTION_BITS) * DRIVER_STAGES as f64)
+    }
+
+    fn set_up(&mut self, stage: usize, now: f64) {
+        let end = now + self.job.stages[stage].setup_s * self.driver(stage);
+        self.events.push(Reverse((end.to_bits(), stage)));
+    }
+
+    /// The end of the next task of a stage that is launched now; whether it was the stage's last one to launch is noted.
+    fn launch(&mut self, stage: usize, now: f64) -> Event {
+        let (of, at) = (&self.job.stages[stage], &mut self.progress[stage]);
+        if at.drawn.is_multiple_of(4) {
+            let address = Address { purpose: Purpose::Attempt, owner: stage as u32, sample: at.drawn / 4 };
+            at.words = address.words(self.key, self.replication);
+        }
+        let word = at.words[(at.drawn % 4) as usize];
+        at.drawn += 1;
+        let p = (f64::from(word) + 0.5) * (1.0 / 4_294_967_296.0);
+        let end = now + of.waves[at.wave].1 * of.law.quantile(p);
+        at.launched += 1;
+        if at.launched == of.waves[at.wave].0 {
+            (at.wave, at.launched) = (at.wave + 1, 0);
+            if at.wave == of.waves.len() {
+                self.waiting.remove(&stage);
+            }
+        }
+        self.times[stage][0] = self.times[stage][0].min(now);
+        Reverse((end.to_bits(), self.job.stages.len() + stage))
+    }
+
+    fn go_on(&mut self) {
+        let stages = self.job.stages.len();
+        while let Some(&Reverse((bits, what))) = self.events.peek() {
+            let now = f64::from_bits(bits);
+            if what >= stages {
+                self.end_task(what - stages, now);
+                continue;
+            }
+            self.events.pop();
+            self.waiting.insert(what);
+            while self.free > 0 && self.waiting.contains(&what) {
+                self.free -= 1;
+                let event = self.launch(what, now);
+                self.events.push(event);
+            }
+        }
+    }
+
+    /// Ends a task of a stage, the first of the events: its slot takes the next task that waits.
+    fn end_task(&mut self, stage: usize, now: f64) {
+        if let Some(&next) = self.waiting.first() {
+            let event = self.launch(next, now);
+            if let Some(mut top) = self.events.peek_mut() {
+                *top = event;
+            }
+        } else {
+            self.events.pop();
+            self.free += 1;
+        }
+        self.progress[stage].ended += 1;
+        self.times[stage][1] = now;
+        if self.progress[stage].ended == self.job.stages[stage].tasks {
+            for &follower in &self.job.stages[stage].followers {
+                self.progress[follower].before -= 1;
+                if self.progress[follower].before == 0 {
+                    self.set_up(follower, now);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapreduce::PhaseLaw;
+    use crate::stages::planned::Wave;
+
+    fn job(slots: u32, stages: &[(&[usize], &[(u32, f64)])], law: &PhaseLaw) -> PlannedJob {
+        let stage = |(after, waves): &(&[usize], &[(u32, f64)])| PlannedStage {
+            name: "s".into(),
+            after: after.to_vec(),
+            setup_s: 0.0,
+            task_mb: 0.0,
+            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
+            law: law.clone(),
+        };
+        let stages = stages.iter().map(stage).collect();
+        PlannedJob { name: "j".into(), slots, stages, end_s: 0.0, shared_errors: Vec::new() }
+    }
+
+    fn run(job: &PlannedJob) -> StageRun {
+        StageSchedule::new(job).run([1, 2], 0)
+    }
+
+    /// Three slots: cold tasks until 2, then three until 3, the last two until 4; the next stage until 5.
+    #[test]
+    fn constant_tasks_take_their_waves() {
+        let found = run(&job(3, &[(&[], &[(3, 2.0), (5, 1.0)]), (&[0], &[(2, 1.0)])], &PhaseLaw::Deterministic));
+        assert_eq!((found.job_s, found.stages), (5.0, vec![[0.0, 4.0], [4.0, 5.0]]));
+    }
+
+    /// Side by side on two slots: the earlier stage goes first, the later one takes what is left; the third waits for both.
+    #[test]
+    fn earlier_stages_go_first_and_joins_wait() {
+        let found =
+            run(&job(2, &[(&[], &[(3, 2.0)]), (&[], &[(1, 1.0)]), (&[0, 1], &[(1, 1.0)])], &PhaseLaw::Deterministic));
+        assert_eq!(found.stages, [[0.0, 4.0], [2.0, 3.0], [4.0, 5.0]]);
+    }
+
+    /// The largest of four exponential times has mean 25/12; two slots serve four in (1/2)(3) + 1 with a driver's half second of its own.
+    #[test]
+    fn exponential_tasks_end_as_the_harmonic_sum_says() {
+        for (slots, end_s, exact) in [(4, 0.0, 25.0 / 12.0), (2, 0.5, 3.0)] {
+            let mut job = job(slots, &[(&[], &[(4, 1.0)])], &PhaseLaw::Exponential);
+            job.end_s = end_s;
+            let schedule = StageSchedule::new(&job);
+            let count = 100_000_u32;
+            let times: Vec<f64> = (0..count).map(|i| schedule.run([7, 8], i.into()).job_s).collect();
+            let mean = times.iter().sum::<f64>() / f64::from(count);
+            let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / f64::from(count);
+            assert!((mean - exact).abs() < 5.0 * (variance / f64::from(count)).sqrt(), "{mean} {exact}");
+        }
+    }
+}

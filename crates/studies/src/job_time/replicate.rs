@@ -1,0 +1,153 @@
+//! Replications of a planned job of stages, task by task, in the form of those of a net.
+
+use std::num::NonZeroUsize;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use crate::error::StudyError;
+use crate::rng::split;
+use crate::sim::{Clock, Ensemble, GroupTimes, Placement, Provenance, Question, Run, Samples};
+use crate::stages::{PlannedJob, StageRun, StageSchedule};
+use crate::watch::Watch;
+
+/// Times are told in microseconds, nearly: 2^-20 s.
+const TICK: i32 = -20;
+/// Replications between two looks at the clock, for each thread.
+const ROUND: u64 = 4;
+
+/// Runs replications of a job; `watch` counts them.
+///
+/// # Errors
+///
+/// [`StudyError::Threads`] if there are no threads.
+pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
+    let started = Instant::now();
+    let schedule = StageSchedule::new(job);
+    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
+    let clock = Clock { exponent: TICK, extra_bits: 0, wide: false };
+    let mut samples = Samples::new(clock, &Question::default(), 0, 0);
+    samples.groups = vec![GroupTimes::default(); job.stages.len()];
+    let key = split(ensemble.seed);
+    let over = || watch.stopped() || ensemble.max_wall.is_some_and(|wall| started.elapsed() >= wall);
+    let rule = ensemble.stop.as_ref();
+    let mut until = rule.map_or(ensemble.replications, |rule| rule.next_round(0, f64::INFINITY).unwrap_or(0));
+    let complete = loop {
+        while samples.replications < until && !over() {
+            let first = ensemble.first + samples.replications;
+            let count = (ROUND * threads.get() as u64).min(until - samples.replications);
+            let run = |replication| schedule.run(key, replication);
+            let runs: Vec<StageRun> = pool.install(|| (first..first + count).into_par_iter().map(run).collect());
+            runs.iter().for_each(|run| add(&mut samples, run, clock));
+            watch.progress(samples.replications, until);
+        }
+        if samples.replications < until {
+            break false;
+        }
+        let Some(rule) = rule else { break true };
+        let estimate = samples.passage.mean_estimate(rule.level);
+        let width = estimate.map_or(f64::INFINITY, |estimate| estimate.relative_half_width());
+        match rule.next_round(samples.replications, width) {
+            Some(more) => until = samples.replications + more,
+            None => break true,
+        }
+    };
+    let provenance = Provenance {
+        version: env!("CARGO_PKG_VERSION"),
+        seed: ensemble.seed,
+        first: ensemble.first,
+        engine: "tasks",
+        vector: "none",
+        threads: threads.get(),
+        reasons: Vec::new(),
+        placement: Placement { reason: "a job of stages runs task by task".to_owned(), ..Placement::default() },
+        wall: started.elapsed(),
+        cut_short: !complete,
+        folded: None,
+    };
+    Ok(Run { samples, provenance })
+}
+
+fn add(samples: &mut Samples, run: &StageRun, clock: Clock) {
+    // `as` is fine: rounded, and at most 2^64 ticks, which are 500,000 years
+    let ticks = |seconds: f64| (seconds / clock.tick()).round() as u64;
+    samples.replications += 1;
+    samples.endings[0] += 1;
+    samples.passage.push(ticks(run.job_s));
+    samples.passage_histogram.push(ticks(run.job_s));
+    for (group, [first, last]) in samples.groups.iter_mut().zip(&run.stages) {
+        group.first.push(ticks(*first));
+        group.last.push(ticks(*last));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Moments;
+    use crate::job_time::stages::run_net;
+    use crate::mapreduce::PhaseLaw;
+    use crate::sim::Unwatched;
+    use crate::stages::{PlannedStage, Wave};
+
+    /// Two stages side by side, then one that waits for both, with waves, laws of all kinds, and a driver.
+    fn job(law: PhaseLaw) -> PlannedJob {
+        let stage = |after: &[usize], waves: &[(u32, f64)]| PlannedStage {
+            name: "s".into(),
+            after: after.to_vec(),
+            setup_s: 0.5,
+            task_mb: 0.0,
+            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
+            law: law.clone(),
+        };
+        let stages = vec![stage(&[], &[(3, 2.0), (7, 1.0)]), stage(&[], &[(5, 0.8)]), stage(&[0, 1], &[(4, 1.5)])];
+        PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.25, shared_errors: Vec::new() }
+    }
+
+    #[test]
+    fn task_by_task_is_the_net() {
+        for law in [
+            PhaseLaw::Exponential,
+            PhaseLaw::Lognormal { cv: 0.7 },
+            PhaseLaw::Erlang(6),
+            PhaseLaw::Weibull { shape: 1.5 },
+            PhaseLaw::Hyperexponential { cv: 2.0 },
+            PhaseLaw::Empirical { samples: vec![0.5, 0.7, 1.0, 4.0] },
+        ] {
+            let ensemble = Ensemble { replications: 20_000, seed: 9, ..Ensemble::default() };
+            let job = job(law.clone());
+            let tasks = replicate(&job, &ensemble, &Unwatched).unwrap().samples;
+            let net = run_net(&job, &ensemble, &Unwatched).unwrap().samples;
+            let tick = tasks.clock.tick() / net.clock.tick();
+            let scaled = |moments: &Moments| {
+                let mean = moments.mean_ticks().unwrap() * tick;
+                (mean, moments.mean_estimate(0.95).unwrap().half_width / 1.96 * tick)
+            };
+            let pairs = [(&tasks.passage, &net.passage)].into_iter();
+            let ends = tasks.groups.iter().zip(&net.groups).map(|(a, b)| (&a.last, &b.last));
+            for (i, (a, b)) in pairs.chain(ends).enumerate() {
+                let ((x, ex), y) = (scaled(a), b.mean_ticks().unwrap());
+                let ey = b.mean_estimate(0.95).unwrap().half_width / 1.96;
+                assert!((x - y).abs() <= 5.0 * ex.hypot(ey) + 4.0, "{law:?} {i}: {x} {y} {}", ex.hypot(ey));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_do_not_depend_on_threads_or_shards() {
+        let job = job(PhaseLaw::Lognormal { cv: 0.7 });
+        let on = |threads: usize, first: u64, replications: u64| {
+            let threads = NonZeroUsize::new(threads);
+            let ensemble = Ensemble { replications, first, threads, seed: 3, ..Ensemble::default() };
+            replicate(&job, &ensemble, &Unwatched).unwrap().samples
+        };
+        let whole = on(1, 0, 101);
+        assert_eq!(whole, on(2, 0, 101));
+        let (a, b) = (on(2, 0, 40), on(1, 40, 61));
+        let mut both = a.passage.clone();
+        both.merge(&b.passage);
+        assert_eq!(both, whole.passage);
+    }
+}
