@@ -21,6 +21,7 @@ mod exact;
 mod exact_answer;
 mod exit;
 mod fit;
+mod kinds;
 mod load;
 mod notes;
 mod optimize;
@@ -97,7 +98,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Completions(args) => shell::completions(args, &terminal),
         Command::Man => shell::man(&terminal),
     };
-    match ended {
+    match ended.map_err(|failure| kinds::explained(failure, &cli.command)) {
         Ok(exit) => exit.into(),
         Err(Failure { exit, notes }) => {
             terminal.problems(&notes);

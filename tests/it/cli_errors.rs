@@ -1,6 +1,6 @@
 //! What the command line says when something is wrong: message, place in the text, next step, exit code.
 
-use crate::cli::{assert_shown, show, shown, tool};
+use crate::cli::{assert_shown, show, shown, tool, unwrapped};
 
 /// Runs the tool on a file with this content, in a folder of its own, so that messages have short names.
 fn shown_on(name: &str, content: &[u8], args: &[&str]) -> String {
@@ -228,4 +228,69 @@ fn a_steady_state_of_a_net_that_stops() {
 fn bad_questions_to_solve() {
     assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--until=#(nope) > 1", "--measure=a=1 +"]));
     assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--max-memory=much"]));
+}
+
+/// A sound file of each kind, given to each command that does not take it: the answer names the file's kind and the commands that do.
+#[test]
+fn a_file_of_another_kind_names_the_right_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |name: &str, args: &[&str]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, tool(args).output().unwrap().stdout).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let strace = folder.path().join("n1.strace");
+    std::fs::write(&strace, "812 1700000000.100000 openat(AT_FDCWD, \"/etc/hosts\", O_RDONLY) = 3 <0.000021>\n")
+        .unwrap();
+    let net = folder.path().join("net.xml");
+    assert!(tool(&["spn-gc", "-o", net.to_str().unwrap()]).output().unwrap().status.success());
+    let spark = "tests/data/trace/sort-32mb.spark.gz".to_owned();
+    // the file, the commands that take it, and what the help names
+    let files = [
+        (net.to_str().unwrap().to_owned(), "check convert simulate solve structure sensitivity", "`simulate`"),
+        (made("job.toml", &["estimate", "--print-plan"]), "spn-gc estimate whatif", "`estimate`"),
+        (made("stages.toml", &["fit", &spark, "-o", "-"]), "spn-gc estimate whatif", "`estimate`"),
+        (made("sweep.toml", &["sweep", "--print-plan"]), "sweep sensitivity", "`sweep`"),
+        (made("best.toml", &["optimize", "--print-plan"]), "optimize sweep sensitivity", "`optimize`"),
+        (made("result.json", &["estimate", "--json"]), "", "`report`"),
+        (spark, "whatif fit trace", "`fit`"),
+        ("tests/data/trace/plain-unions.jhist".to_owned(), "whatif fit trace", "`fit`"),
+        ("tests/data/trace/small.rumen.json".to_owned(), "whatif fit trace", "`fit`"),
+        ("tests/data/trace/alibaba-2017.csv".to_owned(), "whatif fit trace", "`trace`"),
+        ("tests/data/trace/count_conf.xml".to_owned(), "fit", "`fit`"),
+        (strace.to_str().unwrap().to_owned(), "", "`syscalls diagnose`"),
+    ];
+    let out = folder.path().join("out");
+    let out = |ending: &str| format!("{}.{ending}", out.to_str().unwrap());
+    for (file, takes, named) in &files {
+        for command in [
+            "check",
+            "convert",
+            "simulate",
+            "solve",
+            "structure",
+            "spn-gc",
+            "estimate",
+            "whatif",
+            "sweep",
+            "sensitivity",
+            "optimize",
+            "fit",
+            "trace",
+        ] {
+            if takes.split(' ').any(|taker| taker == command) {
+                continue;
+            }
+            let xml = out("xml");
+            let args: Vec<&str> = match command {
+                "convert" => vec![command, file, &xml],
+                "spn-gc" => vec![command, "--plan", file, "-o", &xml],
+                _ => vec![command, file],
+            };
+            // lines may be broken after a hyphen
+            let told = unwrapped(&shown(&args)).replace(['│', ' '], "");
+            assert!(told.contains(&format!("which`tailspn{command}`doesnottake")), "{args:?}: {told}");
+            assert!(told.contains("giveitto") && told.contains(&named.replace(' ', "")), "{args:?}: {told}");
+        }
+    }
 }

@@ -54,7 +54,7 @@ pub use ids::Moment;
 pub use ids::{ApplicationId, ExecutorId, NodeId, StageId};
 pub use job_trace::{Application, Clock, Executor, Job, JobTrace, Node, Reading, Stage, StageKind};
 pub use metric::{Metric, MetricUnit};
-pub use read::{is_log, read, read_bytes};
+pub use read::{is_log, log_format, read, read_bytes};
 pub use read_options::ReadOptions;
 pub use warning::tell;
 pub use warning::{Spot, Warning, WarningKind};

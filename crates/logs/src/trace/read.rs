@@ -44,6 +44,14 @@ pub fn is_log(path: &Path) -> bool {
     path.is_file() && format_of(&Part::File(path.to_owned())).is_ok()
 }
 
+/// The format of a log by its beginning, compressed or not; none for a file that is no log. A folder has the format of Spark's.
+pub fn log_format(path: &Path) -> Option<Format> {
+    if path.is_dir() {
+        return is_log(path).then_some(Format::SparkEventLog);
+    }
+    path.is_file().then(|| format_of(&Part::File(path.to_owned())).ok())?
+}
+
 /// Reads a log from bytes; `name` stands for the file in warnings and errors.
 ///
 /// # Errors

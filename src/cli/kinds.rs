@@ -1,0 +1,136 @@
+//! What kind of file an argument is, and which commands take it: a file that was given to the wrong command is told apart from one that is
+//! damaged.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use tailspn::fit::HadoopConf;
+use tailspn::formats::Format as NetFormat;
+use tailspn::trace::{Format as LogFormat, log_format};
+
+use crate::cli::args::Command;
+use crate::cli::exit::Exit;
+use crate::cli::notes::{Failure, Note};
+
+/// How much of a file is looked at.
+const HEAD: u64 = 64 * 1024;
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Net,
+    JobPlan,
+    SweepPlan,
+    OptimizePlan,
+    Log(LogFormat),
+    /// Settings of Hadoop.
+    Settings,
+    /// What tailspn wrote as JSON.
+    Result,
+    SystemCalls,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Option<Self> {
+        if let Some(format) = log_format(path) {
+            return Some(Self::Log(format));
+        }
+        let mut head = Vec::new();
+        File::open(path).ok().filter(|_| path.is_file())?.take(HEAD).read_to_end(&mut head).ok()?;
+        match NetFormat::sniff(&head) {
+            Some(NetFormat::Svg | NetFormat::Dot) => return None,
+            Some(_) => return Some(Self::Net),
+            None => {}
+        }
+        let text = String::from_utf8_lossy(&head);
+        if HadoopConf::is_meant(&head) && text.contains("<configuration") {
+            return Some(Self::Settings);
+        }
+        let has = |section: &str| text.lines().any(|line| line.trim_start().starts_with(section));
+        let json =
+            text.trim_start().starts_with('{') && text.contains("\"format_version\"") && text.contains("\"kind\"");
+        if json {
+            Some(Self::Result)
+        } else if has("[optimize]") {
+            Some(Self::OptimizePlan)
+        } else if has("[sweep]") || has("[[axis]]") {
+            Some(Self::SweepPlan)
+        } else if ["[job]", "[[job]]", "[profile]", "[[stage]]", "[cluster]"].into_iter().any(has) {
+            Some(Self::JobPlan)
+        } else {
+            text.lines().take(20).any(is_call).then_some(Self::SystemCalls)
+        }
+    }
+
+    /// The kind for people, and the commands that take it.
+    fn text(self) -> (String, &'static str) {
+        let known = |text: &str, commands| (text.to_owned(), commands);
+        match self {
+            Self::Net => known("a net", "`check`, `simulate` or `solve`"),
+            Self::JobPlan => known("the plan of a job", "`estimate` or `whatif`"),
+            Self::SweepPlan => known("the plan of a sweep", "`sweep` or `sensitivity`"),
+            Self::OptimizePlan => known("the plan of an optimisation", "`optimize`"),
+            Self::Log(format @ (LogFormat::SparkEventLog | LogFormat::HadoopJson)) => {
+                (format.text().to_owned(), "`fit`, `trace`, `diagnose` or `whatif`")
+            }
+            Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen)) => {
+                (format.text().to_owned(), "`fit`, `trace` or `diagnose`")
+            }
+            Self::Log(format) => (format.text().to_owned(), "`trace` or `diagnose`"),
+            Self::Settings => known("the settings of a Hadoop job", "`fit`, with the job's history"),
+            Self::Result => known("a result of tailspn", "`report`"),
+            Self::SystemCalls => known("a log of strace", "`syscalls diagnose` or `diagnose`"),
+        }
+    }
+}
+
+/// Whether a line is a call that strace logged.
+fn is_call(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit() || " .:[]pid".contains(c));
+    let name = rest.find('(').map(|end| &rest[..end]);
+    name.is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    }) && line.contains(" = ")
+}
+
+/// The name of a command, the kinds that it takes, and the files that it was given.
+fn inputs(command: &Command) -> Option<(&'static str, fn(Kind) -> bool, Vec<PathBuf>)> {
+    let net: fn(Kind) -> bool = |kind| kind == Kind::Net;
+    let job: fn(Kind) -> bool = |kind| kind == Kind::JobPlan;
+    let log: fn(Kind) -> bool = |kind| matches!(kind, Kind::Log(_));
+    let one = |path: &Option<PathBuf>| path.iter().cloned().collect();
+    Some(match command {
+        Command::Check(args) => ("check", net, vec![args.net.net.clone()]),
+        Command::Convert(args) => ("convert", net, vec![args.net.net.clone()]),
+        Command::Simulate(args) => ("simulate", net, vec![args.net.net.clone()]),
+        Command::Solve(args) => ("solve", net, vec![args.net.net.clone()]),
+        Command::Structure(args) => ("structure", net, vec![args.net.net.clone()]),
+        Command::SpnGc(args) => ("spn-gc", job, one(&args.plan)),
+        Command::Estimate(args) => ("estimate", job, one(&args.plan)),
+        Command::Whatif(args) => ("whatif", |kind| matches!(kind, Kind::JobPlan | Kind::Log(_)), one(&args.plan)),
+        Command::Sweep(args) => ("sweep", |kind| matches!(kind, Kind::SweepPlan | Kind::OptimizePlan), one(&args.plan)),
+        Command::Sensitivity(args) => {
+            ("sensitivity", |kind| matches!(kind, Kind::SweepPlan | Kind::OptimizePlan | Kind::Net), one(&args.subject))
+        }
+        Command::Optimize(args) => ("optimize", |kind| kind == Kind::OptimizePlan, one(&args.plan)),
+        Command::Fit(args) => ("fit", |kind| matches!(kind, Kind::Log(_) | Kind::Settings), args.logs.clone()),
+        Command::Trace(args) => ("trace", log, vec![args.log.clone()]),
+        _ => return None,
+    })
+}
+
+/// A failure to read a file that is sound, but of a kind that the command does not take, as one that says so.
+pub(crate) fn explained(failure: Failure, command: &Command) -> Failure {
+    if !matches!(failure.exit, Exit::Model | Exit::Trace | Exit::Usage) {
+        return failure;
+    }
+    let Some((name, takes, paths)) = inputs(command) else { return failure };
+    for path in paths {
+        let Some(kind) = Kind::of(&path).filter(|kind| !takes(*kind)) else { continue };
+        let (what, commands) = kind.text();
+        let note = Note::problem(format!("`{}` is {what}, which `tailspn {name}` does not take", path.display()));
+        return Failure::new(failure.exit, note.with_help(format!("give it to {commands}")));
+    }
+    failure
+}
