@@ -95,7 +95,10 @@ fn is_call(line: &str) -> bool {
 }
 
 /// The name of a command, the kinds that it takes, and the files that it was given.
-fn inputs(command: &Command) -> Option<(&'static str, fn(Kind) -> bool, Vec<PathBuf>)> {
+type Inputs = (&'static str, fn(Kind) -> bool, Vec<PathBuf>);
+
+/// What a command reads; none for one that reads no file of these kinds, or all.
+fn inputs(command: &Command) -> Option<Inputs> {
     let net: fn(Kind) -> bool = |kind| kind == Kind::Net;
     let job: fn(Kind) -> bool = |kind| kind == Kind::JobPlan;
     let log: fn(Kind) -> bool = |kind| matches!(kind, Kind::Log(_));

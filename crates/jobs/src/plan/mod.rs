@@ -45,7 +45,7 @@ pub enum JobPlan {
     /// Nine phases of map and reduce tasks, from the profile of a test job or from given means.
     MapReduce(Box<mapreduce::Plan>),
     /// Stages that were fitted to logs.
-    Stages(StagePlan),
+    Stages(Box<StagePlan>),
     /// Tasks of jobs on a cluster, with their stragglers: for the cluster simulator only.
     Tasks(Box<cluster::Plan>),
 }
@@ -141,7 +141,7 @@ impl JobPlan {
             Work::MapReduce => {
                 mapreduce::Plan::read(document).map(|loaded| loaded.map(|plan| Self::MapReduce(Box::new(plan))))
             }
-            Work::Stages => StagePlan::read(document).map(|loaded| loaded.map(Self::Stages)),
+            Work::Stages => StagePlan::read(document).map(|loaded| loaded.map(|plan| Self::Stages(Box::new(plan)))),
             Work::Tasks => cluster::Plan::read(document).map(|loaded| loaded.map(|plan| Self::Tasks(Box::new(plan)))),
         }
     }

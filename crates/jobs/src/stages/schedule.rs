@@ -196,8 +196,11 @@ mod tests {
     use crate::mapreduce::PhaseLaw;
     use crate::stages::planned::Wave;
 
-    fn job(slots: u32, stages: &[(&[usize], &[(u32, f64)])], law: &PhaseLaw) -> PlannedJob {
-        let stage = |(after, waves): &(&[usize], &[(u32, f64)])| PlannedStage {
+    /// What a stage waits for, and its waves: tasks and their mean time.
+    type Made<'a> = (&'a [usize], &'a [(u32, f64)]);
+
+    fn job(slots: u32, stages: &[Made<'_>], law: &PhaseLaw) -> PlannedJob {
+        let stage = |(after, waves): &Made<'_>| PlannedStage {
             name: "s".into(),
             after: after.to_vec(),
             setup_s: 0.0,

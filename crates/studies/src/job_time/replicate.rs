@@ -146,7 +146,7 @@ mod tests {
         let whole = on(1, 0, 101);
         assert_eq!(whole, on(2, 0, 101));
         let (a, b) = (on(2, 0, 40), on(1, 40, 61));
-        let mut both = a.passage.clone();
+        let mut both = a.passage;
         both.merge(&b.passage);
         assert_eq!(both, whole.passage);
     }
