@@ -61,8 +61,9 @@ pub(super) fn run(
     let Prepared { program, question: folded, .. } = prepared;
     let mut answer = exact(prepared.net(net), program, folded, args.steady, &progress).map_err(answer_failure)?;
     if let Some(folding) = prepared.folding() {
-        answer.tokens = folding.per_place(&answer.tokens, |mean, share| mean * share);
-        answer.throughputs = folding.per_transition(&answer.throughputs, |mean, share| mean * share);
+        let total = |terms: &[(&f64, f64)]| terms.iter().map(|(mean, share)| *mean * share).sum();
+        answer.tokens = folding.per_place(&answer.tokens, total);
+        answer.throughputs = folding.per_transition(&answer.throughputs, total);
     }
     drop(progress);
     let names = Names::of(net);

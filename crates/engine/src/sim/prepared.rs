@@ -4,7 +4,7 @@
 
 use crate::compile::{Code, CompileError, Program, compile, lower, lower_reward, plan_schedule};
 use crate::estimate::FloatMoments;
-use crate::fold::{Folding, Keep, fold};
+use crate::fold::{FoldedTransition, Folding, Keep, fold};
 use crate::net::{ArcKind, Net, TransitionId};
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
 use crate::sim::run::{FoldedParts, Run};
@@ -60,7 +60,11 @@ impl Prepared {
     pub fn unfold(&self, mut run: Run) -> Run {
         let Some(folding) = &self.folding else { return run };
         let samples = &mut run.samples;
-        let times = |moments: &FloatMoments, share: f64| if share < 1.0 { moments.scaled(share) } else { *moments };
+        // one place for each, since no part of several tokens is folded here
+        let times = |terms: &[(&FloatMoments, f64)]| {
+            let (moments, share) = terms[0];
+            if share < 1.0 { moments.scaled(share) } else { *moments }
+        };
         samples.tokens = folding.per_place(&samples.tokens, times);
         samples.throughput = folding.per_transition(&samples.throughput, times);
         run.provenance.folded = self.folded_parts();
@@ -77,11 +81,16 @@ impl Prepared {
 
 /// The averages of a long run of a folded net, in terms of the original one.
 fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
-    let series = |series: &Vec<f64>, share: f64| series.iter().map(|value| value * share).collect();
+    let series = |terms: &[(&Vec<f64>, f64)]| {
+        let batches = terms.first().map_or(0, |(series, _)| series.len());
+        (0..batches).map(|batch| terms.iter().map(|(series, share)| series[batch] * share).sum()).collect()
+    };
+    let firings =
+        |terms: &[(&u64, f64)]| terms.iter().map(|(fired, share)| **fired as f64 * share).sum::<f64>().round();
     BatchAverages {
         tokens: folding.per_place(&run.tokens, series),
         throughput: folding.per_transition(&run.throughput, series),
-        fired: folding.per_transition(&run.fired, |&fired, share| (fired as f64 * share).round() as u64),
+        fired: folding.per_transition(&run.fired, |terms| firings(terms) as u64),
         ..run
     }
 }
@@ -116,23 +125,24 @@ fn folded(net: &Net, question: &Question) -> Option<(Folding, Question)> {
         other => other.clone(),
     };
     let group = |group: &Group| {
-        let mut transitions: Vec<u32> = group.transitions.iter().map(|&t| number(&folding, t)).collect();
+        let all = group.transitions.iter().flat_map(|&t| became(&folding, t));
+        let mut transitions: Vec<u32> = all.map(|to| number(to.transition)).collect();
         transitions.sort_unstable();
         transitions.dedup();
         Group { name: group.name.clone(), transitions }
     };
-    let impulse = |(t, amount): &(u32, Code)| {
-        let id = TransitionId::from_index(*t as usize);
-        let amount = folding.before_firing(id, &amount.expression(net))?;
-        Some((number(&folding, *t), lower(folding.net(), &amount)))
+    let impulse = |to: FoldedTransition, amount: &Code| {
+        let amount = folding.before_firing(to, &amount.expression(net))?;
+        Some((number(to.transition), lower(folding.net(), &amount)))
     };
     let reward = |reward: &Reward| {
-        let first = |(t, _): &&(u32, Code)| folding.transition(TransitionId::from_index(*t as usize)).is_first;
+        let all = reward.impulses.iter().flat_map(|(t, amount)| became(&folding, *t).map(move |to| (to, amount)));
         let rate = match &reward.rate {
             Some(rate) => Some(lower_reward(folding.net(), &folding.expression(&rate.expression(net))?)),
             None => None,
         };
-        let impulses = reward.impulses.iter().filter(first).map(impulse).collect::<Option<_>>()?;
+        let impulses =
+            all.filter(|own| own.0.is_first).map(|(to, amount)| impulse(to, amount)).collect::<Option<_>>()?;
         Some(Reward { name: reward.name.clone(), rate, impulses })
     };
     let snapshot = |snapshot: &Snapshot| Some(Snapshot { time: snapshot.time, value: code(&snapshot.value)? });
@@ -146,9 +156,13 @@ fn folded(net: &Net, question: &Question) -> Option<(Folding, Question)> {
     Some((folding, question))
 }
 
-fn number(folding: &Folding, t: u32) -> u32 {
-    let folded = folding.transition(TransitionId::from_index(t as usize)).transition;
-    u32::try_from(folded.index()).expect("ids fit")
+/// What a transition of the original net became.
+fn became(folding: &Folding, t: u32) -> impl Iterator<Item = FoldedTransition> {
+    folding.transitions(TransitionId::from_index(t as usize)).into_iter()
+}
+
+fn number(t: TransitionId) -> u32 {
+    u32::try_from(t.index()).expect("ids fit")
 }
 
 /// What a question asks, for folding.

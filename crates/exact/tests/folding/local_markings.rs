@@ -1,0 +1,250 @@
+//! Replicas of several tokens: random ones around shared places, with fixed seeds, against the nets that they stand for.
+
+use tailspn_engine::fold::fold_markings;
+use tailspn_engine::net::{Delay, Net, NetBuilder, PlaceId, Servers, Timing};
+
+use super::{Compared, Dice, With, compare_with};
+
+/// An arc to a place of the replica: its number, and the weight.
+type OwnArc = (usize, u32);
+
+#[derive(Clone, Debug)]
+struct CellMove {
+    takes: Vec<OwnArc>,
+    puts: Vec<OwnArc>,
+    needs: Vec<OwnArc>,
+    inhibited: Vec<OwnArc>,
+    /// Takes all tokens of this place.
+    empties: Option<usize>,
+    /// Rate, or weight where it is immediate with this priority.
+    rate: String,
+    immediate: Option<u32>,
+    servers: Servers,
+    with: Vec<With>,
+}
+
+/// A transition that all replicas take part in.
+#[derive(Clone, Copy, Debug)]
+enum Joint {
+    /// Puts a token into each, once or while a shared place holds tokens.
+    Fills(usize),
+    /// Takes so many tokens of each.
+    Takes(usize, u32),
+    Needs(usize, u32),
+    Inhibited(usize, u32),
+}
+
+/// Replicas with several tokens.
+#[derive(Clone, Debug)]
+struct Cells {
+    replicas: usize,
+    /// Tokens and capacity.
+    places: Vec<(u32, Option<u32>)>,
+    shared: Vec<(u32, Option<u32>)>,
+    moves: Vec<CellMove>,
+    joint: Option<Joint>,
+}
+
+fn one_move(dice: &mut Dice, places: usize, shared: usize, from: usize, total: u32) -> CellMove {
+    let immediate = dice.chance(15).then(|| 1 + dice.below(2) as u32);
+    let mut takes = vec![(from, 1)];
+    if dice.chance(25) {
+        takes = vec![(from, 2)];
+    } else if dice.chance(25) {
+        takes.push(((from + 1) % places, 1));
+    } else if dice.chance(8) && immediate.is_none() {
+        takes.clear();
+    }
+    let count: u32 = takes.iter().map(|own| own.1).sum();
+    let mut puts: Vec<OwnArc> = Vec::new();
+    let to = (from + 1 + dice.below(places - 1)) % places;
+    match dice.below(8) {
+        0 => {}
+        1 if count < total && immediate.is_none() => puts.extend([(to, 1), ((to + 1) % places, 1)]),
+        _ => puts.push((to, count.max(1))),
+    }
+    let number = format!("{}.{}", 1 + dice.below(4), dice.below(10));
+    let s = dice.below(shared);
+    let rate = match dice.below(8) {
+        0 => format!("if(#(s{s}) > 0, {number}, 0.5)"),
+        1 => format!("{number} / (1 + ALL{from})"),
+        2 => format!("if(ALL{} < 2, {number}, 0.25)", dice.below(places)),
+        3 => format!("{number} * OWN{from}"),
+        4 => format!("{number} + min(OWN{}, 1)", dice.below(places)),
+        _ => number,
+    };
+    let mut with = Vec::new();
+    for s in 0..shared {
+        match dice.below(8) {
+            0 => with.push(With::Take(s)),
+            1 => with.push(With::Give(s)),
+            2 => with.push(With::Inhibited(s, 1 + dice.below(3) as u32)),
+            3 if immediate.is_none() => with.push(With::Needs(s)),
+            _ => {}
+        }
+    }
+    let some = |dice: &mut Dice| (dice.below(places), 1 + dice.below(2) as u32);
+    CellMove {
+        takes,
+        puts,
+        needs: if dice.chance(10) { vec![some(dice)] } else { Vec::new() },
+        inhibited: if dice.chance(15) { vec![some(dice)] } else { Vec::new() },
+        empties: dice.chance(8).then(|| dice.below(places)),
+        rate,
+        immediate,
+        servers: [Servers::Single, Servers::Infinite, Servers::Limited(2)][dice.below(3)],
+        with,
+    }
+}
+
+fn random(dice: &mut Dice) -> Cells {
+    let (places, shared) = (2 + dice.below(2), 1 + dice.below(2));
+    let tokens: Vec<u32> = (0..places).map(|_| dice.below(3) as u32).collect();
+    let total: u32 = tokens.iter().sum();
+    let count = places + dice.below(3);
+    let moves = (0..count).map(|i| one_move(dice, places, shared, i % places, total)).collect();
+    let capacity = |dice: &mut Dice, n: u32| dice.chance(40).then(|| n.max(1) + dice.below(2) as u32);
+    let place = dice.below(places);
+    let joint = match dice.below(8) {
+        0 => Some(Joint::Fills(place)),
+        1 => Some(Joint::Takes(place, 1 + dice.below(2) as u32)),
+        2 => Some(Joint::Needs(place, 1 + dice.below(2) as u32)),
+        3 => Some(Joint::Inhibited(place, 1 + dice.below(2) as u32)),
+        _ => None,
+    };
+    let fills = matches!(joint, Some(Joint::Fills(_)));
+    Cells {
+        replicas: 2 + dice.below(2),
+        places: tokens.into_iter().map(|n| (if fills { 0 } else { n }, capacity(dice, n))).collect(),
+        shared: (0..shared)
+            .map(|_| (dice.below(3) as u32, dice.chance(50).then(|| 2 + dice.below(2) as u32)))
+            .collect(),
+        moves,
+        joint,
+    }
+}
+
+fn place(b: &mut NetBuilder, id: String, (tokens, capacity): (u32, Option<u32>)) -> PlaceId {
+    let place = b.place(id, tokens);
+    b.place_mut(place).capacity = capacity;
+    place
+}
+
+/// The net; with `odd`, the first transition of the first replica is faster.
+fn build(net: &Cells, odd: bool) -> Net {
+    let mut b = NetBuilder::new("cells");
+    let shared: Vec<PlaceId> =
+        net.shared.iter().enumerate().map(|(s, &own)| place(&mut b, format!("s{s}"), own)).collect();
+    let mut own: Vec<Vec<PlaceId>> = Vec::new();
+    for r in 0..net.replicas {
+        own.push(net.places.iter().enumerate().map(|(p, &own)| place(&mut b, format!("p{p}x{r}"), own)).collect());
+    }
+    for (r, places) in own.iter().enumerate() {
+        for (i, one) in net.moves.iter().enumerate() {
+            let mut text = one.rate.clone();
+            for p in 0..net.places.len() {
+                let all: Vec<String> = (0..net.replicas).map(|r| format!("#(p{p}x{r})")).collect();
+                text = text.replace(&format!("ALL{p}"), &format!("({})", all.join(" + ")));
+                text = text.replace(&format!("OWN{p}"), &format!("#(p{p}x{r})"));
+            }
+            if odd && r == 0 && i == 0 {
+                text = format!("1.5 * ({text})");
+            }
+            let number = b.expression(&text).unwrap();
+            let timing = match one.immediate {
+                Some(priority) => Timing::Immediate { weight: number, priority },
+                None => Timing::Timed {
+                    delay: Delay::Exponential { rate: number },
+                    servers: one.servers,
+                    memory: Default::default(),
+                },
+            };
+            let t = b.transition(format!("t{i}x{r}"), timing);
+            one.takes.iter().for_each(|&(p, n)| _ = b.input(places[p], t, f64::from(n)));
+            one.puts.iter().for_each(|&(p, n)| _ = b.output(t, places[p], f64::from(n)));
+            one.needs.iter().for_each(|&(p, n)| _ = b.test(places[p], t, f64::from(n)));
+            one.inhibited.iter().for_each(|&(p, n)| _ = b.inhibitor(places[p], t, f64::from(n)));
+            if let Some(p) = one.empties.filter(|p| one.takes.iter().all(|own| own.0 != *p)) {
+                let held = b.expression(&format!("#(p{p}x{r})")).unwrap();
+                b.input(places[p], t, held);
+            }
+            for with in &one.with {
+                _ = match *with {
+                    With::Take(s) => b.input(shared[s], t, 1.0),
+                    With::Give(s) => b.output(t, shared[s], 1.0),
+                    With::Inhibited(s, weight) => b.inhibitor(shared[s], t, f64::from(weight)),
+                    With::Needs(s) => b.test(shared[s], t, 1.0),
+                };
+            }
+        }
+    }
+    if let Some(joint) = net.joint {
+        let t = b.transition("joint", Timing::exponential(0.7));
+        let begin = b.place("begin", 1);
+        b.input(begin, t, 1.0);
+        for places in &own {
+            _ = match joint {
+                Joint::Fills(p) => b.output(t, places[p], 1.0),
+                Joint::Takes(p, n) => b.input(places[p], t, f64::from(n)),
+                Joint::Needs(p, n) => b.test(places[p], t, f64::from(n)),
+                Joint::Inhibited(p, n) => b.inhibitor(places[p], t, f64::from(n)),
+            };
+        }
+        b.output(t, shared[0], 1.0);
+    }
+    b.build().unwrap()
+}
+
+/// Whether so many replicas became machines of several tokens, and that takes fewer states.
+fn is_folded(found: &Compared, replicas: usize) -> bool {
+    let Compared { folding, states, folded_states } = found;
+    folding.has_machines() && folding.classes().iter().any(|class| class.replicas == replicas) && folded_states < states
+}
+
+#[test]
+fn replicas_of_several_tokens_fold_exactly() {
+    let mut dice = Dice(2027);
+    let (mut folded, mut joint, mut tried, mut saved) = (0, [0; 4], 0, [0, 0]);
+    while folded < 400 {
+        tried += 1;
+        assert!(tried < 20_000, "only {folded} of {tried} nets were folded");
+        let cells = random(&mut dice);
+        let net = build(&cells, false);
+        let Some(found) = compare_with(&net, fold_markings, &format!("net {tried}: {cells:?}")) else { continue };
+        if is_folded(&found, cells.replicas) {
+            folded += 1;
+            saved = [saved[0] + found.states, saved[1] + found.folded_states];
+            match cells.joint {
+                Some(Joint::Fills(_)) => joint[0] += 1,
+                Some(Joint::Takes(..)) => joint[1] += 1,
+                Some(Joint::Needs(..)) => joint[2] += 1,
+                Some(Joint::Inhibited(..)) => joint[3] += 1,
+                None => {}
+            }
+        }
+    }
+    println!("{folded} of {tried}, joint {joint:?}, states {saved:?}");
+    assert!(joint.iter().all(|&n| n > 5), "{joint:?}");
+}
+
+#[test]
+fn an_odd_replica_of_several_tokens_stays_alone() {
+    let mut dice = Dice(11);
+    let (mut folded, mut tried) = (0, 0);
+    while folded < 100 {
+        tried += 1;
+        assert!(tried < 20_000, "only {folded} of {tried} nets were folded");
+        let cells = Cells { replicas: 3, ..random(&mut dice) };
+        let first = &cells.moves[0];
+        if first.takes.is_empty() && first.puts.is_empty() && first.needs.is_empty() {
+            continue;
+        }
+        let net = build(&cells, true);
+        let Some(found) = compare_with(&net, fold_markings, &format!("net {tried}: {cells:?}")) else { continue };
+        if found.folding.has_machines() && found.folded_states < found.states {
+            assert!(is_folded(&found, 2), "net {tried}: {cells:?}");
+            folded += 1;
+        }
+    }
+    println!("{folded} of {tried}");
+}
