@@ -197,7 +197,7 @@ fn build(net: &Cells, odd: bool) -> Net {
 
 /// Whether so many replicas became machines of several tokens, and that takes fewer states.
 fn is_folded(found: &Compared, replicas: usize) -> bool {
-    let Compared { folding, states, folded_states } = found;
+    let Compared { folding, states, folded_states, .. } = found;
     folding.has_machines() && folding.classes().iter().any(|class| class.replicas == replicas) && folded_states < states
 }
 
