@@ -56,7 +56,10 @@ pub fn fold_markings(net: &Net, keep: &Keep) -> Folding {
         let Candidates { parts, members, machines, .. } = &candidates;
         let Ok(unrolled) = Unroller::new(&graph, parts, members, machines).unroll() else { break };
         let (folding, finder) = search(&unrolled.net, &unrolled.keep(keep));
-        let left = candidates.left_over(&unrolled, &folding, &finder);
+        let mut left = candidates.left_over(&unrolled, &folding, &finder);
+        if left.is_empty() {
+            left = candidates.overfilled(&unrolled, &folding);
+        }
         if left.is_empty() {
             let gains = folding.gain() > plain.gain();
             return if gains {
@@ -228,6 +231,24 @@ impl Candidates {
             }
         }
         apart.into_iter().map(|own| (own, reasons.get(&own).copied())).collect()
+    }
+
+    /// Parts that a shared transition might fill before they are empty.
+    fn overfilled(&self, unrolled: &Unrolled, folding: &Folding) -> Vec<(usize, Option<Hindrance>)> {
+        let mut places: BTreeMap<usize, BTreeSet<PlaceId>> = BTreeMap::new();
+        for (state, part) in unrolled.machine.iter().enumerate() {
+            if let Some(part) = part.filter(|part| self.machines[part].nowhere.is_some()) {
+                let folded = folding.places(PlaceId::from_index(state)).into_iter().map(|own| own.place);
+                places.entry(part).or_default().extend(folded);
+            }
+        }
+        // equal parts have the same folded places
+        let mut safe: BTreeMap<BTreeSet<PlaceId>, bool> = BTreeMap::new();
+        places.retain(|_, own| {
+            let all = || own.iter().copied().collect::<Vec<_>>();
+            !*safe.entry(own.clone()).or_insert_with(|| is_safe(folding.net(), &all()))
+        });
+        places.into_keys().map(|part| (part, Some(Hindrance::MayGrow))).collect()
     }
 
     fn refuse(&mut self, graph: &Graph<'_>, part: usize, hindrance: Option<Hindrance>) {

@@ -2,17 +2,21 @@
 //!
 //! A part that holds several tokens, or none at times, is replaced by this machine before replicas are counted. Exploration
 //! looks at the part alone: conditions on shared places are taken as met, so it finds all markings that the part reaches in the
-//! net, and perhaps some more.
+//! net, and perhaps some more. Bounds that sums of tokens prove leave out others.
 
 use std::collections::HashMap;
 
 use crate::fold::graph::{Graph, Link, constant, tokens_of};
 use crate::fold::parts::{Hindrance, Membership, Part};
+use crate::fold::safe::bound;
 use crate::net::expr::Expr;
 use crate::net::{ArcKind, Delay, Servers, Timing};
 
 /// Most local markings of a part that is replaced by their machine.
 const MOST_MARKINGS: usize = 50;
+
+/// Transitions of a net up to which bounds of its places are looked for.
+const MOST_TRANSITIONS: usize = 2_000;
 
 /// A part as a state machine of its local markings.
 #[derive(Clone, Debug)]
@@ -71,6 +75,23 @@ struct Effect {
 impl Machine {
     /// The local markings of a part.
     pub(super) fn new(own: usize, part: &Part, graph: &Graph<'_>, members: &Membership) -> Result<Self, Hindrance> {
+        match Self::bounded(own, part, graph, members, &[]) {
+            Err(Hindrance::ManyMarkings) if graph.links.len() <= MOST_TRANSITIONS => {
+                let bounds = part.places.iter().map(|&place| bound(graph, place).unwrap_or(u32::MAX));
+                Self::bounded(own, part, graph, members, &bounds.collect::<Vec<_>>())
+            }
+            machine => machine,
+        }
+    }
+
+    /// The local markings of a part in which its places hold no more than so many tokens.
+    fn bounded(
+        own: usize,
+        part: &Part,
+        graph: &Graph<'_>,
+        members: &Membership,
+        bounds: &[u32],
+    ) -> Result<Self, Hindrance> {
         let net = graph.net;
         if part.places.is_empty() {
             return Err(Hindrance::NoToken);
@@ -80,7 +101,7 @@ impl Machine {
         if part.transitions.iter().any(general) {
             return Err(Hindrance::LocalDelay);
         }
-        let view = View { own, part, graph, members };
+        let view = View { own, part, graph, members, bounds };
         let mut shared: Vec<usize> = part.places.iter().flat_map(|&p| graph.touching[p].iter().copied()).collect();
         shared.retain(|&t| members.transition[t] != Some(own));
         shared.sort_unstable();
@@ -105,6 +126,8 @@ struct View<'a> {
     part: &'a Part,
     graph: &'a Graph<'a>,
     members: &'a Membership,
+    /// Most tokens per place of the part; empty if nothing is known.
+    bounds: &'a [u32],
 }
 
 impl<'a> View<'a> {
@@ -161,7 +184,8 @@ impl<'a> View<'a> {
             let (held, takes, puts) = (u64::from(held), takes[slot], puts[slot]);
             let Some(rest) = held.checked_sub(takes) else { return Ok(None) };
             let capacity = self.graph.net.places()[self.part.places[slot]].capacity.map_or(u64::MAX, u64::from);
-            if puts > takes && rest + puts > capacity {
+            let bound = self.bounds.get(slot).map_or(u64::MAX, |&bound| u64::from(bound));
+            if puts > takes && rest + puts > capacity.min(bound) {
                 return Ok(None);
             }
             if let Some(most) = held.checked_div(takes) {
@@ -260,15 +284,16 @@ impl Explorer<'_> {
                 _ => others.push(number),
             }
         }
-        let moves = self.view.links(t).any(|link| matches!(link.kind, ArcKind::Input | ArcKind::Output));
+        let moves = |link: Local<'_>| matches!(link.kind, ArcKind::Input | ArcKind::Output) && link.weight != Some(0);
+        let moves = self.view.links(t).any(moves);
         match &enabling[..] {
-            [(only, effect)] if moves => {
+            [(only, effect)] if moves && Some(*only) != nowhere => {
                 let timing = &self.view.graph.net.transitions()[t].timing;
                 let one = matches!(timing, Timing::Immediate { .. } | Timing::Timed { servers: Servers::Single, .. });
                 let known = one || effect.degree.is_none_or(|degree| degree == 1);
                 if known { contact(Role::Moves(*only, to(effect)?)) } else { Err(Hindrance::Contact) }
             }
-            [(only, _)] => contact(Role::Needs(*only)),
+            [(only, _)] if !moves && Some(*only) != nowhere => contact(Role::Needs(*only)),
             _ if moves || nowhere.is_some_and(|nowhere| others.contains(&nowhere)) => Err(Hindrance::Contact),
             _ => contact(Role::Excludes(others)),
         }

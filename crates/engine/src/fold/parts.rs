@@ -79,7 +79,7 @@ impl Hindrance {
             Self::Interrupted => "a delay that is not exponential can be interrupted",
             Self::Expression => "an expression tells the parts apart",
             Self::Question => "the question tells the parts apart",
-            Self::ManyMarkings => "each has more than 50 markings of its own",
+            Self::ManyMarkings => "each may have more than 50 markings of its own",
             Self::LocalDelay => "each may hold several tokens, and a delay is not exponential",
             Self::Contact => "a transition acts on all parts at once, in several markings of each",
         }

@@ -4,7 +4,7 @@
 
 use crate::compile::{Code, CompileError, Program, compile, lower, lower_reward, plan_schedule};
 use crate::estimate::FloatMoments;
-use crate::fold::{FoldedTransition, Folding, Keep, fold};
+use crate::fold::{self, FoldedTransition, Folding, Keep, fold_markings};
 use crate::net::{ArcKind, Net, TransitionId};
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
 use crate::sim::run::{FoldedParts, Run};
@@ -28,7 +28,7 @@ impl Prepared {
     ///
     /// As [`compile`].
     pub fn new(net: &Net, question: &Question, fold: bool) -> Result<Self, CompileError> {
-        if fold && let Some((folding, folded)) = folded(net, question) {
+        if fold && let Some((folding, folded)) = folded(net, question, fold::fold) {
             if !has_conflict(net) && question.is_passage_only() {
                 let program = compile(net)?;
                 if plan_schedule(&program).is_ok() {
@@ -39,6 +39,21 @@ impl Prepared {
             return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
         }
         Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None })
+    }
+
+    /// Compiles a net for a question that all its states answer: replicas of several tokens are counted too.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`].
+    pub fn for_states(net: &Net, question: &Question) -> Result<Self, CompileError> {
+        match folded(net, question, fold_markings) {
+            Some((folding, question)) => {
+                let program = compiled(folding.net(), &question)?;
+                Ok(Self { program, question, folding: Some(Box::new(folding)) })
+            }
+            None => Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None }),
+        }
     }
 
     /// The net that runs.
@@ -114,7 +129,7 @@ impl FoldedParts {
 }
 
 /// The folded net and the question about it; none if nothing folds.
-fn folded(net: &Net, question: &Question) -> Option<(Folding, Question)> {
+fn folded(net: &Net, question: &Question, fold: fn(&Net, &Keep) -> Folding) -> Option<(Folding, Question)> {
     let folding = fold(net, &keep(net, question));
     if !folding.is_folded() {
         return None;

@@ -26,8 +26,8 @@ struct CellMove {
 /// A transition that all replicas take part in.
 #[derive(Clone, Copy, Debug)]
 enum Joint {
-    /// Puts a token into each, once or while a shared place holds tokens.
-    Fills(usize),
+    /// Puts a token into each, and later on perhaps into another place of each.
+    Fills(usize, Option<usize>),
     /// Takes so many tokens of each.
     Takes(usize, u32),
     Needs(usize, u32),
@@ -106,13 +106,13 @@ fn random(dice: &mut Dice) -> Cells {
     let capacity = |dice: &mut Dice, n: u32| dice.chance(40).then(|| n.max(1) + dice.below(2) as u32);
     let place = dice.below(places);
     let joint = match dice.below(8) {
-        0 => Some(Joint::Fills(place)),
+        0 => Some(Joint::Fills(place, dice.chance(50).then(|| dice.below(places)))),
         1 => Some(Joint::Takes(place, 1 + dice.below(2) as u32)),
         2 => Some(Joint::Needs(place, 1 + dice.below(2) as u32)),
         3 => Some(Joint::Inhibited(place, 1 + dice.below(2) as u32)),
         _ => None,
     };
-    let fills = matches!(joint, Some(Joint::Fills(_)));
+    let fills = matches!(joint, Some(Joint::Fills(..)));
     Cells {
         replicas: 2 + dice.below(2),
         places: tokens.into_iter().map(|n| (if fills { 0 } else { n }, capacity(dice, n))).collect(),
@@ -184,13 +184,22 @@ fn build(net: &Cells, odd: bool) -> Net {
         b.input(begin, t, 1.0);
         for places in &own {
             _ = match joint {
-                Joint::Fills(p) => b.output(t, places[p], 1.0),
+                Joint::Fills(p, _) => b.output(t, places[p], 1.0),
                 Joint::Takes(p, n) => b.input(places[p], t, f64::from(n)),
                 Joint::Needs(p, n) => b.test(places[p], t, f64::from(n)),
                 Joint::Inhibited(p, n) => b.inhibitor(places[p], t, f64::from(n)),
             };
         }
         b.output(t, shared[0], 1.0);
+        if let Joint::Fills(_, Some(p)) = joint {
+            // after the first one, when a shared place that the replicas may fill holds tokens
+            let done = b.place("begun", 0);
+            b.output(t, done, 1.0);
+            let again = b.transition("again", Timing::exponential(0.9));
+            b.input(done, again, 1.0);
+            b.input(shared[0], again, 1.0);
+            own.iter().for_each(|places| _ = b.output(again, places[p], 1.0));
+        }
     }
     b.build().unwrap()
 }
@@ -215,7 +224,7 @@ fn replicas_of_several_tokens_fold_exactly() {
             folded += 1;
             saved = [saved[0] + found.states, saved[1] + found.folded_states];
             match cells.joint {
-                Some(Joint::Fills(_)) => joint[0] += 1,
+                Some(Joint::Fills(..)) => joint[0] += 1,
                 Some(Joint::Takes(..)) => joint[1] += 1,
                 Some(Joint::Needs(..)) => joint[2] += 1,
                 Some(Joint::Inhibited(..)) => joint[3] += 1,
@@ -224,7 +233,7 @@ fn replicas_of_several_tokens_fold_exactly() {
         }
     }
     println!("{folded} of {tried}, joint {joint:?}, states {saved:?}");
-    assert!(joint.iter().all(|&n| n > 5), "{joint:?}");
+    assert!(joint.iter().all(|&n| n > 4), "{joint:?}");
 }
 
 #[test]

@@ -6,8 +6,9 @@ use crate::answer::value::{
     AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, NeedsReplications, grouped, with_phases,
 };
 use crate::compile::{Code, Program, compile};
+use crate::fold::Folding;
 use crate::net::Net;
-use crate::sim::{Goal, Question};
+use crate::sim::{Goal, Prepared, Question};
 use crate::solve::{GridSettings, Limits, completion_time, explore, is_series_parallel};
 use crate::watch::{Unwatched, Watch};
 
@@ -116,4 +117,44 @@ pub fn exact(
         }
     }
     states::answer(net, kind, question, watch)
+}
+
+/// Returns the exact answer about a net that was prepared for replications, in terms of the net. Parts of several tokens, such as
+/// those that phases of delays make, are counted too, if equal parts may be counted.
+///
+/// # Errors
+///
+/// As [`exact`].
+pub fn exact_of_prepared(
+    net: &Net,
+    question: &Question,
+    prepared: &Prepared,
+    steady: bool,
+    watch: &dyn Watch,
+) -> Result<ExactAnswer, AnswerError> {
+    let is_schedule = is_series_parallel(&prepared.program).is_ok();
+    let phases = if is_schedule { None } else { with_phases(net).ok() };
+    if let Some(phases) = phases {
+        let counted = Prepared::for_states(&phases.net, question)?;
+        if let Some(folding) = counted.folding().filter(|folding| folding.has_machines()) {
+            let found = exact(counted.net(&phases.net), &counted.program, &counted.question, steady, watch)?;
+            return Ok(unfolded(found, folding, net));
+        }
+    }
+    let found = exact(prepared.net(net), &prepared.program, &prepared.question, steady, watch)?;
+    Ok(match prepared.folding() {
+        Some(folding) => unfolded(found, folding, net),
+        None => found,
+    })
+}
+
+/// Averages of a folded net, or of one whose phases are folded, in terms of the net.
+fn unfolded(mut found: ExactAnswer, folding: &Folding, net: &Net) -> ExactAnswer {
+    let total = |terms: &[(&f64, f64)]| terms.iter().map(|(mean, share)| *mean * share).sum();
+    found.tokens = folding.per_place(&found.tokens, total);
+    found.throughputs = folding.per_transition(&found.throughputs, total);
+    // places and transitions of phases come last
+    found.tokens.truncate(net.places().len() * net.classes().len());
+    found.throughputs.truncate(net.transitions().len());
+    found
 }

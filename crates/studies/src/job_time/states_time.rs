@@ -1,10 +1,9 @@
 //! The exact time of a job from all states of its net, in which equal tasks are counted.
 
-use crate::answer::{AnswerError, ExactMethod, ExactTime, choose, exact, time_to};
-use crate::compile::Program;
+use crate::answer::{AnswerError, ExactMethod, ExactTime, choose, exact_of_prepared, time_to};
 use crate::estimate::Measured;
 use crate::net::Net;
-use crate::sim::Question;
+use crate::sim::{Prepared, Question};
 use crate::solve::{Passage, PassageError, StateSpace};
 use crate::watch::{Unwatched, Watch};
 
@@ -17,13 +16,13 @@ pub struct StatesTime {
 }
 
 impl StatesTime {
-    /// Solves a net, folded if it can be.
+    /// Solves a net, folded if it can be, given what was prepared for replications.
     ///
     /// # Errors
     ///
     /// Too many states, delays without phases, or a chain that cannot be solved.
-    pub(super) fn new(net: &Net, program: &Program, watch: &dyn Watch) -> Result<Self, AnswerError> {
-        match exact(net, program, &Question::default(), false, watch)?.time {
+    pub(super) fn new(net: &Net, prepared: &Prepared, watch: &dyn Watch) -> Result<Self, AnswerError> {
+        match exact_of_prepared(net, &Question::default(), prepared, false, watch)?.time {
             Some(ExactTime::States { space, targets }) => {
                 let mut passage = time_to(&space, &targets)?;
                 let mean = passage.moments_if_reached()?.mean;
@@ -36,9 +35,9 @@ impl StatesTime {
     }
 
     /// The same if the net has so few states that this costs less than replications.
-    pub(super) fn if_cheap(net: &Net, program: &Program) -> Option<Self> {
-        let choice = choose(net, program, &Question::default(), false);
-        if choice.exact == Some(ExactMethod::States) { Self::new(net, program, &Unwatched).ok() } else { None }
+    pub(super) fn if_cheap(net: &Net, prepared: &Prepared) -> Option<Self> {
+        let choice = choose(prepared.net(net), &prepared.program, &Question::default(), false);
+        if choice.exact == Some(ExactMethod::States) { Self::new(net, prepared, &Unwatched).ok() } else { None }
     }
 
     /// Returns the number of states.
