@@ -1,6 +1,6 @@
 //! What the states of a folded net show, in terms of the net that was folded.
 
-use crate::fold::{Folding, Replay};
+use crate::fold::{FoldedPlace, Folding, Replay};
 use crate::net::{Net, PlaceId, TransitionId};
 use crate::report::solve::{FoldedStates, LivenessRow, MarkingBound, SolveReport, VerdictRow};
 use crate::report::solve_numbers::{AverageSection, DistributionRow, NumberRow};
@@ -54,7 +54,9 @@ impl SolveReport {
             let (path, marked) = view.path(&row.path);
             let is_shared = |name: &str| folding.net().find_place(name).is_none_or(|place| !view.is_counted(place));
             row.marking.retain(|(name, _)| is_shared(name));
-            row.marking.extend(marked.into_iter().map(|(place, tokens)| (net.place(place).id.clone(), tokens)));
+            if row.count > 0.0 {
+                row.marking.extend(marked.into_iter().map(|(place, tokens)| (net.place(place).id.clone(), tokens)));
+            }
             row.path = path;
         }
         if let Some(row) = &mut self.zero_rates {
@@ -146,8 +148,9 @@ impl View<'_> {
         let place = |p: usize| {
             let all = self.folding.places(PlaceId::from_index(p));
             let reached = all.iter().filter(|own| folded[own.place.index()].bound > 0);
-            // the local marking with most tokens
-            let own = reached.max_by_key(|own| own.tokens).unwrap_or(&all[0]);
+            // the local marking with most tokens; of several the first that is reached
+            let steps = |own: &FoldedPlace| std::cmp::Reverse(paths[own.place.index()].len());
+            let own = reached.max_by_key(|own| (own.tokens, steps(own))).unwrap_or(&all[0]);
             let (row, path) = (&folded[own.place.index()], &paths[own.place.index()]);
             let to = own.replica.filter(|_| row.bound > 0).map(|replica| (own.place, replica));
             let path = Replay::new(self.folding).path(path, to).unwrap_or_default();
