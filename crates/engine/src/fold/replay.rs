@@ -5,6 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use crate::fold::folding::Folding;
 use crate::net::{ArcKind, PlaceId, TransitionId};
 
+/// Class, replica, and number of the transition in the replica.
+type Firing = (usize, usize, usize);
+
 /// Where the tokens of all replicas are.
 #[derive(Debug)]
 pub struct Replay<'a> {
@@ -68,7 +71,7 @@ impl<'a> Replay<'a> {
         let Some((place, wanted)) = to else { return Some(fired.into_iter().map(|own| own.0).collect()) };
         let found = self.first_in(place)?;
         let class = self.folding.classes().iter().position(|class| class.places.contains(&place))?;
-        let swapped = |(t, own): (TransitionId, Option<(usize, usize, usize)>)| match own {
+        let swapped = |(t, own): (TransitionId, Option<Firing>)| match own {
             Some((of, replica, slot)) if of == class && (replica == found || replica == wanted) => {
                 self.folding.classes()[class].transitions[found + wanted - replica][slot]
             }
@@ -79,7 +82,7 @@ impl<'a> Replay<'a> {
 
     /// Fires a transition of the folded net; returns that of the original net, with class, replica and number there if it is a
     /// replica's.
-    fn fire(&mut self, t: TransitionId) -> Option<(TransitionId, Option<(usize, usize, usize)>)> {
+    fn fire(&mut self, t: TransitionId) -> Option<(TransitionId, Option<Firing>)> {
         let arcs = self.arcs.get(&t).cloned().unwrap_or_default();
         let Some(&(class, slot)) = self.moves.get(&t) else {
             // all replicas at once
