@@ -94,7 +94,7 @@ fn search(net: &Net, keep: &Keep) -> (Folding, Finder) {
 struct Finder {
     /// Why parts are not folded, and a name of each.
     refused: Vec<(Hindrance, String)>,
-    /// Whether there was a part that may be a state machine of its local markings.
+    /// True if some part may be a state machine of its local markings.
     unrollable: bool,
 }
 
@@ -103,7 +103,7 @@ impl Finder {
         self.refused.push((hindrance, example.to_owned()));
     }
 
-    /// What is not folded; `reason` knows better reasons.
+    /// The parts that are not folded; `reason` may know a better reason for a part of this name.
     fn obstacles(&self, reason: impl Fn(&str) -> Option<Hindrance>) -> Vec<Obstacle> {
         let mut all: BTreeMap<Hindrance, (usize, &str)> = BTreeMap::new();
         for (hindrance, example) in &self.refused {
@@ -189,7 +189,7 @@ struct Candidates {
 }
 
 impl Candidates {
-    /// Parts with a machine; what joins several of the others is told apart, round by round.
+    /// Finds parts with a machine, in rounds that tell apart the places which join several of the others.
     fn new(graph: &Graph<'_>, keep: &Keep) -> Self {
         let mut colours = Colours::new(graph, keep);
         for round in 0.. {

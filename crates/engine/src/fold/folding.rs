@@ -17,7 +17,7 @@ pub struct Folding {
     unrolled: Option<Box<Unrolled>>,
     /// Where the places of the unrolled net went.
     images: Images,
-    /// What the transitions of the unrolled net became.
+    /// Per transition of the unrolled net: its place in the folded one.
     transitions: Vec<FoldedTransition>,
     classes: Vec<FoldedClass>,
     obstacles: Vec<Obstacle>,
@@ -58,7 +58,7 @@ pub struct Obstacle {
 pub struct FoldedPlace {
     /// The folded net's place.
     pub place: PlaceId,
-    /// How many tokens one there stands for.
+    /// Tokens that one there stands for.
     pub tokens: u32,
     /// Replicas whose tokens it holds together; 1 for a place that is not folded.
     pub replicas: usize,
@@ -82,7 +82,7 @@ pub struct FoldedTransition {
 }
 
 impl Folding {
-    /// A net of which nothing is folded.
+    /// A net without folded parts.
     pub(super) fn none(net: &Net, obstacles: Vec<Obstacle>) -> Self {
         let before = [net.places().len(), net.transitions().len()];
         let shared = (0..before[0]).map(|p| Image::Shared(PlaceId::from_index(p))).collect();
@@ -127,7 +127,7 @@ impl Folding {
         shared.map(move |own| (own.transition, original(own.unrolled)))
     }
 
-    /// How much fewer states there may be: the logarithm of the number of markings for each, if a replica has them all.
+    /// The logarithm of the number of markings that a state stands for, if replicas are in all their local markings.
     pub(super) fn gain(&self) -> f64 {
         let ln = |n: usize| (n as f64).ln();
         let of_class = |class: &FoldedClass| {
@@ -177,7 +177,7 @@ impl Folding {
         states.unwrap_or(&[(place, 1)]).iter().map(of).collect()
     }
 
-    /// What a transition of the original net became: one transition, but one for each local marking in a part of several
+    /// The transitions of the folded net that one of the original net became: one, but one for each local marking in a part of several
     /// tokens.
     pub fn transitions(&self, t: TransitionId) -> Vec<FoldedTransition> {
         match &self.unrolled {
@@ -186,7 +186,7 @@ impl Folding {
         }
     }
 
-    /// Whether parts of several tokens were folded, as state machines of their local markings.
+    /// Returns true if parts of several tokens were folded, as state machines of their local markings.
     pub fn has_machines(&self) -> bool {
         self.unrolled.is_some()
     }
@@ -253,7 +253,7 @@ impl FoldedClass {
     }
 }
 
-/// What the search for replicas found.
+/// The result of a search for replicas.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) net: Net,

@@ -15,13 +15,13 @@ use crate::net::{ArcKind, Delay, Servers, Timing};
 /// Most local markings of a part that is replaced by their machine.
 const MOST_MARKINGS: usize = 50;
 
-/// Transitions of a net up to which bounds of its places are looked for.
+/// Largest number of transitions of a net whose places the folder bounds.
 const MOST_TRANSITIONS: usize = 2_000;
 
 /// A part as a state machine of its local markings.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
-    /// Tokens per place of the part; the first local marking is that of the start.
+    /// Tokens per place of the part in each local marking; the part starts in the first one.
     pub(super) markings: Vec<Vec<u32>>,
     /// The empty local marking, where the machine holds no token in it: a shared transition fills the part from there.
     pub(super) nowhere: Option<usize>,
@@ -36,7 +36,7 @@ pub(super) struct Step {
     pub(super) slot: usize,
     pub(super) from: usize,
     pub(super) to: usize,
-    /// How often it could fire at once by the part's tokens; none if it takes none of them.
+    /// Enabling degree by the part's tokens; none if it takes none of them.
     pub(super) degree: Option<u32>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Contact {
     pub(super) role: Role,
 }
 
-/// How a shared transition depends on the local marking, and changes it.
+/// The local markings that a shared transition needs, and the one that it leads to.
 #[derive(Clone, Debug)]
 pub(super) enum Role {
     /// It needs one of these local markings and leads to another one.
@@ -66,7 +66,7 @@ struct Local<'a> {
     expression: &'a Expr,
 }
 
-/// What a firing does to the local marking.
+/// The effect of a firing on the local marking.
 struct Effect {
     next: Vec<u32>,
     degree: Option<u32>,
@@ -143,7 +143,7 @@ impl<'a> View<'a> {
         self.graph.links[t].iter().filter_map(local).collect::<Vec<_>>().into_iter()
     }
 
-    /// Whether a shared transition puts tokens into the part and takes none.
+    /// Returns true if a shared transition puts tokens into the part and takes none.
     fn fills(&self, t: usize) -> bool {
         let has = |kind| self.links(t).any(|link| link.kind == kind && link.weight != Some(0));
         has(ArcKind::Output) && !has(ArcKind::Input)
@@ -164,7 +164,7 @@ impl<'a> View<'a> {
         link.weight.or_else(|| value().and_then(whole)).ok_or(Hindrance::ArcWeight)
     }
 
-    /// What a firing of a transition does to a local marking; nothing if the part disables it there.
+    /// The effect of a transition in a local marking; none if the part disables it there.
     fn effect(&self, t: usize, marking: &[u32]) -> Result<Option<Effect>, Hindrance> {
         let mut takes = vec![0_u64; marking.len()];
         let mut puts = vec![0_u64; marking.len()];
@@ -196,7 +196,7 @@ impl<'a> View<'a> {
         Ok(Some(Effect { next, degree }))
     }
 
-    /// Whether an immediate transition of the part fires, or another one does, whatever shared places hold: the local marking
+    /// Returns true if an immediate transition of the part fires, or another one does, whatever shared places hold: the marking
     /// is left in zero time. The part enables it.
     fn is_sure(&self, t: usize, marking: &[u32]) -> bool {
         let net = self.graph.net;
@@ -266,7 +266,7 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    /// What a shared transition has to do with the part.
+    /// The role of a shared transition.
     fn contact(&self, t: usize, nowhere: Option<usize>) -> Result<Contact, Hindrance> {
         let contact = |role| Ok(Contact { transition: t, role });
         let to = |effect: &Effect| self.numbers.get(&effect.next).copied().ok_or(Hindrance::Contact);

@@ -52,7 +52,7 @@ pub enum Hindrance {
 }
 
 impl Hindrance {
-    /// Whether the part may still be a state machine of its local markings.
+    /// Returns true if the part may still be a state machine of its local markings.
     pub(super) fn may_unroll(self) -> bool {
         matches!(
             self,

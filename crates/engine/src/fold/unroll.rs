@@ -251,7 +251,7 @@ impl<'a> Unroller<'a> {
         Ok(())
     }
 
-    /// How many enablings are served in a local marking; none if it is one.
+    /// The number of enablings served in a local marking; none if it is one.
     fn served(&self, t: usize, step: &Step, servers: Servers) -> Result<Option<Expr>, Hindrance> {
         if servers == Servers::Single || step.degree == Some(1) {
             return Ok(None);

@@ -171,7 +171,7 @@ fn folded(net: &Net, question: &Question, fold: fn(&Net, &Keep) -> Folding) -> O
     Some((folding, question))
 }
 
-/// What a transition of the original net became.
+/// The folded net's transitions that a transition of the original net became.
 fn became(folding: &Folding, t: u32) -> impl Iterator<Item = FoldedTransition> {
     folding.transitions(TransitionId::from_index(t as usize)).into_iter()
 }

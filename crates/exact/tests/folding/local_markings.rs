@@ -204,7 +204,7 @@ fn build(net: &Cells, odd: bool) -> Net {
     b.build().unwrap()
 }
 
-/// Whether so many replicas became machines of several tokens, and that takes fewer states.
+/// Returns true if so many replicas became machines of several tokens, which saved states.
 fn is_folded(found: &Compared, replicas: usize) -> bool {
     let Compared { folding, states, folded_states, .. } = found;
     folding.has_machines() && folding.classes().iter().any(|class| class.replicas == replicas) && folded_states < states
@@ -213,7 +213,7 @@ fn is_folded(found: &Compared, replicas: usize) -> bool {
 #[test]
 fn replicas_of_several_tokens_fold_exactly() {
     let mut dice = Dice(2027);
-    let (mut folded, mut joint, mut tried, mut saved) = (0, [0; 4], 0, [0, 0]);
+    let (mut folded, mut joint, mut sums, mut tried, mut saved) = (0, [0; 4], 0, 0, [0, 0]);
     while folded < 400 {
         tried += 1;
         assert!(tried < 20_000, "only {folded} of {tried} nets were folded");
@@ -222,6 +222,7 @@ fn replicas_of_several_tokens_fold_exactly() {
         let Some(found) = compare_with(&net, fold_markings, &format!("net {tried}: {cells:?}")) else { continue };
         if is_folded(&found, cells.replicas) {
             folded += 1;
+            sums += usize::from(cells.moves.iter().any(|one| one.rate.contains("ALL")));
             saved = [saved[0] + found.states, saved[1] + found.folded_states];
             match cells.joint {
                 Some(Joint::Fills(..)) => joint[0] += 1,
@@ -232,7 +233,8 @@ fn replicas_of_several_tokens_fold_exactly() {
             }
         }
     }
-    println!("{folded} of {tried}, joint {joint:?}, states {saved:?}");
+    println!("{folded} of {tried}, joint {joint:?}, with sums {sums}, states {saved:?}");
+    assert!(sums > 150, "{sums} with sums over all replicas");
     assert!(joint.iter().all(|&n| n > 4), "{joint:?}");
 }
 

@@ -56,7 +56,7 @@ pub struct CheckReport {
     /// What folding makes of the net; none if no parts are equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// What folding makes of it in `solve`, with phases in place of delays; none if that is the same, or if nothing folds.
+    /// The net that `solve` makes of it by folding, with phases in place of delays; none unless that folds more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_by_solve: Option<FoldedParts>,
     /// Parts that look alike and do not fold.

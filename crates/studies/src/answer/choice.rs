@@ -119,8 +119,8 @@ pub fn exact(
     states::answer(net, kind, question, watch)
 }
 
-/// Returns the exact answer about a net that was prepared for replications, in terms of the net. Parts of several tokens, such as
-/// those that phases of delays make, are counted too, if equal parts may be counted.
+/// Returns the exact answer about a net that was prepared for replications, in terms of the net. Equal parts of several tokens are
+/// counted too, such as tasks whose delays have phases.
 ///
 /// # Errors
 ///
@@ -157,4 +157,67 @@ fn unfolded(mut found: ExactAnswer, folding: &Folding, net: &Net) -> ExactAnswer
     found.tokens.truncate(net.places().len() * net.classes().len());
     found.throughputs.truncate(net.transitions().len());
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Law, Memory, NetBuilder, Timing};
+    use crate::sim::{Goal, Reward};
+
+    /// Four machines with stages that outages stop, and a queue before each: averages of each machine are those without folding.
+    #[test]
+    fn averages_of_counted_phases_are_those_of_all_states() {
+        let mut b = NetBuilder::new("machines");
+        let [power, outage] = [("power", 1), ("outage", 0)].map(|(name, tokens)| b.place(name, tokens));
+        for (name, from, to, rate) in [("fails", power, outage, 0.5), ("repaired", outage, power, 2.0)] {
+            let t = b.transition(name, Timing::exponential(rate));
+            b.input(from, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+        for i in 0..3 {
+            let queue = b.place(format!("queue{i}"), 1);
+            b.place_mut(queue).capacity = Some(2);
+            let arrive = b.transition(format!("arrive{i}"), Timing::exponential(0.7));
+            b.output(arrive, queue, 1.0);
+            let mut timing = Timing::general(Law::Erlang { stages: 2, mean: 1.0 });
+            if let Timing::Timed { memory, .. } = &mut timing {
+                *memory = Memory::Age;
+            }
+            let work = b.transition(format!("work{i}"), timing);
+            b.input(queue, work, 1.0);
+            b.inhibitor(outage, work, 1.0);
+        }
+        let net = b.build().unwrap();
+        let all = net.expression("#(queue0) + #(queue1) + #(queue2)").unwrap();
+        let impulses =
+            (0..3).map(|i| (net.find_transition(&format!("work{i}")).unwrap().index() as u32, net.code("2").unwrap()));
+        let question = Question {
+            goal: Goal::Horizon,
+            horizon: Some(4.0),
+            tokens: true,
+            throughput: true,
+            rewards: vec![Reward {
+                name: "work".into(),
+                rate: Some(crate::compile::lower(&net, &all)),
+                impulses: impulses.collect(),
+            }],
+            ..Question::default()
+        };
+        let apart = exact(&net, &compile(&net).unwrap(), &question, false, &Unwatched).unwrap();
+        let prepared = Prepared::new(&net, &question, true).unwrap();
+        let counted = exact_of_prepared(&net, &question, &prepared, false, &Unwatched).unwrap();
+        assert!(counted.states.unwrap() * 3 < apart.states.unwrap(), "{:?} of {:?}", counted.states, apart.states);
+        // places and transitions of phases come last in the one and not at all in the other
+        assert_eq!((counted.tokens.len(), counted.throughputs.len()), (net.places().len(), net.transitions().len()));
+        let pairs = |a: &[f64], b: &[f64]| a.iter().copied().zip(b.iter().copied()).collect::<Vec<_>>();
+        let all = [
+            pairs(&counted.tokens, &apart.tokens),
+            pairs(&counted.throughputs, &apart.throughputs),
+            pairs(&counted.rewards, &apart.rewards),
+        ];
+        for (counted, apart) in all.concat() {
+            assert!((counted - apart).abs() < 1e-9, "{counted} and {apart}");
+        }
+    }
 }
