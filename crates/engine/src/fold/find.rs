@@ -139,7 +139,7 @@ impl Finder {
         None
     }
 
-    /// Parts that are the same in everything; what joins several of them is told apart, round by round.
+    /// Finds parts that are the same in everything, in rounds that tell apart the places which join several of them.
     fn alike(&mut self, graph: &Graph<'_>, keep: &Keep) -> (Vec<Part>, Membership, Vec<Alike>) {
         let mut colours = Colours::new(graph, keep);
         for round in 0.. {

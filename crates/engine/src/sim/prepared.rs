@@ -28,16 +28,35 @@ impl Prepared {
     ///
     /// As [`compile`].
     pub fn new(net: &Net, question: &Question, fold: bool) -> Result<Self, CompileError> {
-        if fold && let Some((folding, folded)) = folded(net, question, fold::fold) {
+        Self::with(net, question, fold.then_some(fold::fold))
+    }
+
+    /// The same for replications of one net: replicas of several tokens are counted too where that leaves far fewer
+    /// transitions, unless the question has averages per place or transition.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`].
+    pub fn for_replications(net: &Net, question: &Question, fold: bool) -> Result<Self, CompileError> {
+        let averages = question.tokens || question.throughput;
+        Self::with(net, question, fold.then_some(if averages { fold::fold } else { fold_if_smaller }))
+    }
+
+    fn with(net: &Net, question: &Question, fold: Option<Fold>) -> Result<Self, CompileError> {
+        if let Some(fold) = fold
+            && let Some((folding, folded)) = folded(net, question, fold)
+        {
             if !has_conflict(net) && question.is_passage_only() {
                 let program = compile(net)?;
                 if plan_schedule(&program).is_ok() {
                     return Ok(Self { program, question: question.clone(), folding: None });
                 }
             }
-            let program = compiled(folding.net(), &folded)?;
-            return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
+            if let Ok(program) = compiled(folding.net(), &folded) {
+                return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
+            }
         }
+        // errors are those of the net as it was read
         Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None })
     }
 
@@ -47,13 +66,12 @@ impl Prepared {
     ///
     /// As [`compile`].
     pub fn for_states(net: &Net, question: &Question) -> Result<Self, CompileError> {
-        match folded(net, question, fold_markings) {
-            Some((folding, question)) => {
-                let program = compiled(folding.net(), &question)?;
-                Ok(Self { program, question, folding: Some(Box::new(folding)) })
-            }
-            None => Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None }),
+        if let Some((folding, folded)) = folded(net, question, fold_markings)
+            && let Ok(program) = compiled(folding.net(), &folded)
+        {
+            return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
         }
+        Self::with(net, question, None)
     }
 
     /// The net that runs.
@@ -75,7 +93,7 @@ impl Prepared {
     pub fn unfold(&self, mut run: Run) -> Run {
         let Some(folding) = &self.folding else { return run };
         let samples = &mut run.samples;
-        // one place for each, since no part of several tokens is folded here
+        // one place for each: parts of several tokens are kept apart if the question has averages
         let times = |terms: &[(&FloatMoments, f64)]| {
             let (moments, share) = terms[0];
             if share < 1.0 { moments.scaled(share) } else { *moments }
@@ -92,6 +110,20 @@ impl Prepared {
         let Some(folding) = &self.folding else { return runs };
         runs.into_iter().map(|run| unfolded(folding, run)).collect()
     }
+}
+
+/// A way to fold.
+type Fold = fn(&Net, &Keep) -> Folding;
+
+/// Counting replicas of several tokens must leave at most the inverse of this share of the transitions: a replica has more of
+/// them for its local markings.
+const SMALLER: usize = 3;
+
+/// Folds parts of several tokens too, if that makes the net much smaller.
+fn fold_if_smaller(net: &Net, keep: &Keep) -> Folding {
+    let all = fold_markings(net, keep);
+    let is_small = all.net().transitions().len() * SMALLER <= net.transitions().len();
+    if is_small || !all.has_machines() { all } else { fold::fold(net, keep) }
 }
 
 /// The averages of a long run of a folded net, in terms of the original one.
@@ -129,7 +161,7 @@ impl FoldedParts {
 }
 
 /// The folded net and the question about it; none if nothing folds.
-fn folded(net: &Net, question: &Question, fold: fn(&Net, &Keep) -> Folding) -> Option<(Folding, Question)> {
+fn folded(net: &Net, question: &Question, fold: Fold) -> Option<(Folding, Question)> {
     let folding = fold(net, &keep(net, question));
     if !folding.is_folded() {
         return None;

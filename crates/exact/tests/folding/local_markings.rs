@@ -3,6 +3,10 @@
 use tailspn_engine::fold::fold_markings;
 use tailspn_engine::net::{Delay, Net, NetBuilder, PlaceId, Servers, Timing};
 
+use tailspn_engine::compile::lower;
+use tailspn_engine::sim::{Ensemble, Goal, Prepared, Question, Snapshot, Unwatched, run};
+use tailspn_exact::solve::Solve;
+
 use super::{Compared, Dice, With, compare_with};
 
 /// An arc to a place of the replica: its number, and the weight.
@@ -258,4 +262,82 @@ fn an_odd_replica_of_several_tokens_stays_alone() {
         }
     }
     println!("{folded} of {tried}");
+}
+
+/// Tokens at 2.5 s of all replicas together, from replications of the machines, against the chain of all markings.
+#[test]
+fn machines_run_as_the_nets_that_they_stand_for() {
+    let mut dice = Dice(2030);
+    let (mut ran, mut tried) = (0, 0);
+    while ran < 30 {
+        tried += 1;
+        let cells = random(&mut dice);
+        let net = build(&cells, false);
+        let Some(found) = compare_with(&net, fold_markings, &format!("net {tried}: {cells:?}")) else { continue };
+        if !is_folded(&found, cells.replicas) || found.states < 30 {
+            continue;
+        }
+        ran += 1;
+        let of = |p: usize| (0..cells.replicas).map(move |r| format!("p{p}x{r}"));
+        let sum = |p: usize| of(p).map(|place| format!("#({place})")).collect::<Vec<_>>().join(" + ");
+        let value = |p: usize| lower(&net, &net.expression(&sum(p)).unwrap());
+        let question = Question {
+            goal: Goal::Horizon,
+            horizon: Some(3.0),
+            snapshots: (0..cells.places.len()).map(|p| Snapshot { time: 2.5, value: value(p) }).collect(),
+            ..Question::default()
+        };
+        let prepared = Prepared::for_states(&net, &question).unwrap();
+        assert!(prepared.folding().unwrap().has_machines());
+        let ensemble = Ensemble { replications: 20_000, seed: tried, ..Ensemble::default() };
+        let samples = run(&prepared.program, &prepared.question, &ensemble, &Unwatched).unwrap().samples;
+        for (p, seen) in samples.snapshots.iter().enumerate() {
+            let exact: f64 = of(p).map(|place| found.tokens[net.find_place(&place).unwrap().index()]).sum();
+            // a rare marking may not be seen at all
+            let error = (seen.variance().unwrap().max(1e-3) / seen.count() as f64).sqrt();
+            let mean = seen.mean().unwrap();
+            assert!(error < 0.03 && (mean - exact).abs() <= 5.0 * error + 1e-9, "net {tried}, p{p}: {mean}, {exact}");
+        }
+    }
+}
+
+/// Twelve tasks of two stages each, which begin with two tokens; two of them compete for a slot.
+#[test]
+fn replications_count_parts_of_several_tokens_where_that_is_faster() {
+    let mut b = NetBuilder::new("tasks");
+    let slots = b.place("slots", 3);
+    for i in 0..12 {
+        let [todo, busy, done] =
+            [("todo", 2), ("busy", 0), ("done", 0)].map(|(name, n)| b.place(format!("{name}{i}"), n));
+        let begin = b.transition(format!("begin{i}"), Timing::immediate(1.0, 1));
+        b.input(todo, begin, 1.0);
+        b.input(slots, begin, 1.0);
+        b.output(begin, busy, 1.0);
+        let end = b.transition(format!("end{i}"), Timing::exponential(1.0));
+        b.input(busy, end, 1.0);
+        b.output(end, done, 1.0);
+        b.output(end, slots, 1.0);
+    }
+    let net = b.build().unwrap();
+    let ensemble = Ensemble { replications: 40_000, seed: 5, ..Ensemble::default() };
+    let passage = |question: &Question, fold: bool| {
+        let prepared = Prepared::for_replications(&net, question, fold).unwrap();
+        let samples = run(&prepared.program, &prepared.question, &ensemble, &Unwatched).unwrap().samples;
+        let tick = samples.clock.tick();
+        let error = (samples.passage.variance().unwrap() / 40_000.0).sqrt() * tick;
+        (
+            prepared.folding().is_some_and(|folding| folding.has_machines()),
+            samples.passage.mean_ticks().unwrap() * tick,
+            error,
+        )
+    };
+    let exact = net.solution().passage().unwrap().mean().unwrap().value;
+    let (machines, mean, error) = passage(&Question::default(), true);
+    assert!(machines && (mean - exact).abs() < 5.0 * error && error < 0.02 * exact, "{mean} and {exact}");
+    // averages per place need each place
+    let averages = Question { tokens: true, ..Question::default() };
+    for (question, fold) in [(&averages, true), (&Question::default(), false)] {
+        let (machines, mean, error) = passage(question, fold);
+        assert!(!machines && (mean - exact).abs() < 5.0 * error, "{mean} and {exact}");
+    }
 }

@@ -190,8 +190,12 @@ mod tests {
         }
         let net = b.build().unwrap();
         let all = net.expression("#(queue0) + #(queue1) + #(queue2)").unwrap();
-        let impulses =
-            (0..3).map(|i| (net.find_transition(&format!("work{i}")).unwrap().index() as u32, net.code("2").unwrap()));
+        // evaluated before the firing, in each marking of the machine
+        let impulse = |i: u32| {
+            let t = net.find_transition(&format!("work{i}")).unwrap().index() as u32;
+            (t, net.code(&format!("1 + #(queue{i})")).unwrap())
+        };
+        let impulses = (0..3).map(impulse);
         let question = Question {
             goal: Goal::Horizon,
             horizon: Some(4.0),
