@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use tailspn::answer::with_phases;
 use tailspn::compile::Program;
-use tailspn::fold::{Keep, Obstacle, fold};
+use tailspn::fold::{Folding, Keep, Obstacle, fold, fold_markings};
 use tailspn::formats::pipe::{ReadOptions, Reading, pipe_report};
 use tailspn::net::{ArcKind, Delay, Net, Timing, differences};
 use tailspn::report::{
@@ -51,7 +52,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     let delays = |wanted: fn(&Timing) -> bool| net.transitions().iter().filter(|t| wanted(&t.timing)).count();
     let arcs = |kind: ArcKind| net.arcs().iter().filter(|arc| arc.kind == kind).count();
     let (trial, fault) = trial(program);
-    let folding = fold(net, &Keep::default());
+    let (folded, folded_by_solve, not_folded) = equal_parts(net);
     CheckReport {
         name: net.name().to_owned(),
         dialect: loaded.dialect.to_string(),
@@ -76,13 +77,27 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
         remarks: remarks(net),
         engine: with_engine(program, EngineChoice::Auto).ok().map(Into::into),
         engines: engine_rows(program),
-        folded: FoldedParts::of(&folding),
-        not_folded: folding.obstacles().iter().filter(|obstacle| obstacle.parts > 1).map(not_folded).collect(),
+        folded,
+        folded_by_solve,
+        not_folded,
         trial,
         fault,
         pipe: None,
         differences: None,
     }
+}
+
+/// Returns what folds, what folds in `solve` if that is more, and what does not fold in either.
+fn equal_parts(net: &Net) -> (Option<FoldedParts>, Option<FoldedParts>, Vec<NotFoldedRow>) {
+    let simulated = fold(net, &Keep::default());
+    let phases = with_phases(net).ok();
+    let solved = fold_markings(phases.as_ref().map_or(net, |phases| &phases.net), &Keep::default());
+    let has_phases = phases.is_some_and(|phases| !phases.hidden_places.is_empty());
+    let more = solved.has_machines() || (has_phases && !simulated.is_folded());
+    let rows = |folding: &Folding| {
+        folding.obstacles().iter().filter(|obstacle| obstacle.parts > 1).map(not_folded).collect::<Vec<_>>()
+    };
+    (FoldedParts::of(&simulated), FoldedParts::of(&solved).filter(|_| more), rows(&solved))
 }
 
 fn not_folded(obstacle: &Obstacle) -> NotFoldedRow {

@@ -1,6 +1,6 @@
 //! `simulate --method`: the choice between replications and an exact answer, and the answer as a report.
 
-use tailspn::answer::{choose, exact};
+use tailspn::answer::{choose, exact, exact_of_prepared};
 use tailspn::compile::Program;
 use tailspn::net::Net;
 use tailspn::report::{AnswerMethod, Report, Subject, counted, exact_report, exact_steady_report};
@@ -58,12 +58,12 @@ pub(super) fn run(
     }
     catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "states");
-    let Prepared { program, question: folded, .. } = prepared;
-    let mut answer = exact(prepared.net(net), program, folded, args.steady, &progress).map_err(answer_failure)?;
-    if let Some(folding) = prepared.folding() {
-        answer.tokens = folding.per_place(&answer.tokens, |mean, share| mean * share);
-        answer.throughputs = folding.per_transition(&answer.throughputs, |mean, share| mean * share);
-    }
+    let answer = if args.no_fold {
+        exact(net, &prepared.program, question, args.steady, &progress)
+    } else {
+        exact_of_prepared(net, question, prepared, args.steady, &progress)
+    };
+    let answer = answer.map_err(answer_failure)?;
     drop(progress);
     let names = Names::of(net);
     let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..names.subject(net.name()) };

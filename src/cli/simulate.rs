@@ -31,7 +31,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let asked = ask(&loaded.net, &args.question)?;
     // a schedule keeps its tasks apart
     let fold = !args.no_fold && args.engine.0 != EngineChoice::Schedule;
-    let mut prepared = prepare(&loaded.net, &asked.question, fold)?;
+    let mut prepared = prepare(&loaded.net, &asked.question, fold, args.steady)?;
     if args.rel_error.is_some() && asked.question.goal == Goal::Horizon {
         return Err(no_time());
     }

@@ -2,7 +2,7 @@
 
 use tailspn::answer::can_stop;
 use tailspn::compile::{Code, Program, lower};
-use tailspn::fold::{Folding, Keep, fold};
+use tailspn::fold::{Folding, Keep, fold_markings};
 use tailspn::net::Net;
 use tailspn::report::{
     AverageSection, FoldedStates, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, passage_section,
@@ -61,14 +61,14 @@ const FEW: f64 = 20_000.0;
 fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let (net, hidden) = phases(net)?;
     let asked = Asked::parse(&net, args)?;
-    let counted = if hidden == Hidden::default() { Counted::new(&net, &asked, args, terminal)? } else { None };
+    let counted = Counted::new(&net, &asked, args, terminal)?;
     if let Some(Counted { folding, program, space, folded }) = counted.as_ref().filter(|all| all.folded.stand_for > FEW)
     {
         let asked = asked.folded(folding, &net);
         let subject = Subject::of(net.name(), program);
         let (mut report, numbers) = solved(space, program, &subject, &asked, args, terminal)?;
         report.method = method;
-        let report = report.unfolded(folding, folded.clone(), &net, space);
+        let report = report.unfolded(folding, folded.clone(), &net, space).without(&hidden);
         return print(report, numbers, space, None, args, terminal);
     }
     let program = compile_net(&net)?;
@@ -102,7 +102,7 @@ impl Counted {
         if args.no_fold || draws.into_iter().any(Option::is_some) {
             return Ok(None);
         }
-        let folding = fold(net, &asked.keep(net));
+        let folding = fold_markings(net, &asked.keep(net));
         if !folding.is_folded() {
             return Ok(None);
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use tailspn::formats::pipe::{WriteOptions, write};
-use tailspn::net::{NetBuilder, Timing};
+use tailspn::net::{Law, NetBuilder, Timing};
 
 /// The tool, in the folder of the package, with a terminal that shows Unicode without colours.
 pub(crate) fn tool(args: &[&str]) -> Command {
@@ -122,17 +122,18 @@ fn checks_a_net_as_json() {
     assert_shown!(shown(&["check", "models/textbook/forkjoin_retry.xml", "--json"]));
 }
 
-/// Four tasks that wait for two slots fold; places with two tokens each look alike and do not; a fork with retries has neither.
+/// Four tasks that wait for two slots fold; places with two tokens each fold in `solve`, and so do tasks with phases that others
+/// can stop; fixed delays do not, and a fork with retries has no equal parts.
 #[test]
 fn check_reports_what_folds_and_what_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("net.xml").to_str().unwrap().to_owned();
-    let checked = |tokens: u32, slots: bool| -> (String, serde_json::Value) {
+    let checked = |tokens: u32, slots: bool, timing: Timing| -> (String, serde_json::Value) {
         let mut b = NetBuilder::new("tasks");
         let slots = slots.then(|| b.place("slots", 2));
         for task in 0..4 {
             let place = b.place(format!("task{task}"), tokens);
-            let done = b.transition(format!("done{task}"), Timing::exponential(1.0));
+            let done = b.transition(format!("done{task}"), timing.clone());
             b.input(place, done, 1.0);
             slots.iter().for_each(|&slots| _ = b.test(slots, done, 1.0));
         }
@@ -140,13 +141,19 @@ fn check_reports_what_folds_and_what_does_not() {
         let report = serde_json::from_str(&data(&["check", &path, "--json"])).unwrap();
         (data(&["check", &path]), report)
     };
-    let (text, report) = checked(1, true);
+    let (text, report) = checked(1, true, Timing::exponential(1.0));
     assert!(text.contains("folded  5 places to 2, 4 transitions to 1"), "{text}");
     assert_eq!(report["folded"]["places_before"], 5);
-    assert!(report.get("not_folded").is_none());
-    let (text, report) = checked(2, false);
-    assert!(text.contains("not folded  4 parts like that of `task0`: each holds several tokens"), "{text}");
-    assert!(report.get("folded").is_none());
+    assert!(report.get("folded_by_solve").is_none() && report.get("not_folded").is_none());
+    let (text, report) = checked(2, false, Timing::exponential(1.0));
+    assert!(text.contains("folded by `solve`  4 places to 3, 4 transitions to 2"), "{text}");
+    assert!(report.get("folded").is_none() && report.get("not_folded").is_none());
+    assert_eq!(report["folded_by_solve"]["places"], 3);
+    let (text, _) = checked(1, true, Timing::general(Law::Erlang { stages: 2, mean: 1.0 }));
+    assert!(text.contains("folded by `solve`"), "{text}");
+    let (text, report) = checked(1, true, Timing::general(Law::Deterministic { delay: 1.0 }));
+    assert!(text.contains("not folded  4 parts like that of `task0`: a delay that is not exponential can"), "{text}");
+    assert!(report.get("folded").is_none() && report.get("folded_by_solve").is_none());
     assert_eq!(report["not_folded"][0]["parts"], 4);
     assert!(!data(&["check", "models/textbook/forkjoin_retry.xml"]).contains("fold"));
 }

@@ -29,6 +29,8 @@ mod cli_sensitivity;
 #[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
+mod cli_solve_folded;
+#[cfg(feature = "cli")]
 mod cli_sweep;
 #[cfg(feature = "cli")]
 mod cli_sweep_engine;

@@ -1,19 +1,10 @@
 //! A folded net, and how its answers translate.
 
-use std::collections::{BTreeMap, HashMap};
-
-use crate::fold::build::{Alike, Builder, Built};
-use crate::fold::colours::Colours;
-use crate::fold::graph::Graph;
-use crate::fold::keep::Keep;
-use crate::fold::parts::{Hindrance, Membership, Part, parts};
+use crate::fold::parts::Hindrance;
 use crate::fold::rewrite::{At, ClassPlaces, Image, Images};
-use crate::fold::safe::is_safe;
+use crate::fold::unroll::Unrolled;
 use crate::net::expr::Expr;
 use crate::net::{Net, PlaceId, TransitionId};
-
-/// Rounds in which what joins replicas is told apart.
-const MOST_HUBS: usize = 12;
 
 /// Numbers of markings below which logarithms give them exactly.
 const EXACT: f64 = 1e12;
@@ -22,7 +13,11 @@ const EXACT: f64 = 1e12;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Folding {
     net: Net,
+    /// The net in which parts of several tokens are machines of their local markings; none if there are no such parts.
+    unrolled: Option<Box<Unrolled>>,
+    /// Where the places of the unrolled net went.
     images: Images,
+    /// Per transition of the unrolled net: its place in the folded one.
     transitions: Vec<FoldedTransition>,
     classes: Vec<FoldedClass>,
     obstacles: Vec<Obstacle>,
@@ -35,12 +30,16 @@ pub struct Folding {
 /// Replicas that were folded into one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoldedClass {
-    /// Their places, replica by replica, in the same order in each.
-    pub replicas: Vec<Vec<PlaceId>>,
-    /// Their transitions, likewise.
-    pub transitions: Vec<Vec<TransitionId>>,
-    /// The folded net's places, in that order.
+    /// Number of replicas.
+    pub replicas: usize,
+    /// The folded net's places: one for each local marking of a replica.
     pub places: Vec<PlaceId>,
+    /// Per replica, the tokens that a token in each of these places stands for.
+    pub(super) markings: Vec<Vec<Vec<(PlaceId, u32)>>>,
+    /// Per replica, its transitions of the original net, in the order of the folded ones.
+    pub(super) transitions: Vec<Vec<TransitionId>>,
+    /// The transitions of the folded net, in that order.
+    pub(super) folded: Vec<TransitionId>,
 }
 
 /// Parts that look alike and are not folded.
@@ -54,14 +53,16 @@ pub struct Obstacle {
     pub example: String,
 }
 
-/// Where a place of the original net went.
+/// A place of the folded net that holds tokens of a place of the original one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoldedPlace {
     /// The folded net's place.
     pub place: PlaceId,
+    /// Tokens that one there stands for.
+    pub tokens: u32,
     /// Replicas whose tokens it holds together; 1 for a place that is not folded.
     pub replicas: usize,
-    /// Number of its replica; none for a place that is not folded.
+    /// Number of the original place's replica; none for a place that is not folded.
     pub replica: Option<usize>,
 }
 
@@ -75,59 +76,68 @@ pub struct FoldedTransition {
     /// Whether it is that of the first replica, or not folded.
     pub is_first: bool,
     /// Its replica, and where the replica's token is before it fires.
-    at: Option<At>,
-}
-
-/// Folds a net as far as `keep` allows.
-///
-/// # Examples
-///
-/// ```
-/// use tailspn_engine::fold::{Keep, fold};
-/// use tailspn_engine::net::{NetBuilder, Timing};
-///
-/// // a hundred tasks, each on its own
-/// let mut b = NetBuilder::new("tasks");
-/// let done = b.place("done", 0);
-/// for i in 0..100 {
-///     let todo = b.place(format!("todo{i}"), 1);
-///     let task = b.transition(format!("task{i}"), Timing::exponential(0.5));
-///     b.input(todo, task, 1.0);
-///     b.output(task, done, 1.0);
-/// }
-/// let folding = fold(&b.build().unwrap(), &Keep::default());
-/// assert_eq!(folding.net().places().len(), 2);
-/// assert_eq!(folding.net().transitions().len(), 1);
-/// ```
-pub fn fold(net: &Net, keep: &Keep) -> Folding {
-    let before = [net.places().len(), net.transitions().len()];
-    let mut found = Finder::default();
-    let built = if net.classes().len() == 1 { found.fold(net, keep) } else { None };
-    let Some((built, classes, transitions)) = built else {
-        if net.classes().len() > 1 {
-            found.refuse(Hindrance::TokenClasses, net.places().first().map_or("", |p| &p.id));
-        }
-        let shared = (0..before[0]).map(|p| Image::Shared(PlaceId::from_index(p))).collect();
-        return Folding {
-            images: Images::new(net, shared, Vec::new()),
-            net: net.clone(),
-            transitions: (0..before[1]).map(|t| FoldedTransition::shared(TransitionId::from_index(t))).collect(),
-            classes: Vec::new(),
-            obstacles: found.obstacles(),
-            before,
-            ln_factorials: Vec::new(),
-        };
-    };
-    let Built { net, images, .. } = built;
-    let most = classes.iter().map(|class| class.replicas.len()).max().unwrap_or(0);
-    let mut ln_factorials = vec![0.0];
-    for n in 1..=most {
-        ln_factorials.push(ln_factorials[n - 1] + (n as f64).ln());
-    }
-    Folding { net, images, transitions, classes, obstacles: found.obstacles(), before, ln_factorials }
+    pub(super) at: Option<At>,
+    /// The transition of the unrolled net.
+    pub(super) unrolled: TransitionId,
 }
 
 impl Folding {
+    /// A net without folded parts.
+    pub(super) fn none(net: &Net, obstacles: Vec<Obstacle>) -> Self {
+        let before = [net.places().len(), net.transitions().len()];
+        let shared = (0..before[0]).map(|p| Image::Shared(PlaceId::from_index(p))).collect();
+        Self {
+            images: Images::new(net, shared, Vec::new()),
+            net: net.clone(),
+            unrolled: None,
+            transitions: (0..before[1]).map(TransitionId::from_index).map(|t| FoldedTransition::shared(t, t)).collect(),
+            classes: Vec::new(),
+            obstacles,
+            before,
+            ln_factorials: Vec::new(),
+        }
+    }
+
+    /// A folded net.
+    pub(super) fn new(found: Found, before: [usize; 2], obstacles: Vec<Obstacle>) -> Self {
+        let Found { net, images, classes, transitions } = found;
+        let most = classes.iter().map(|class| class.replicas).max().unwrap_or(0);
+        let mut ln_factorials = vec![0.0];
+        for n in 1..=most {
+            ln_factorials.push(ln_factorials[n - 1] + (n as f64).ln());
+        }
+        Self { net, unrolled: None, images, transitions, classes, obstacles, before, ln_factorials }
+    }
+
+    /// The same with other obstacles.
+    pub(super) fn with_obstacles(self, obstacles: Vec<Obstacle>) -> Self {
+        Self { obstacles, ..self }
+    }
+
+    /// A folded unrolled net, as a folded form of the net that was unrolled.
+    pub(super) fn of_unrolled(mut self, unrolled: Unrolled, before: [usize; 2], obstacles: Vec<Obstacle>) -> Self {
+        self.classes.iter_mut().for_each(|class| class.originals(&unrolled));
+        Self { unrolled: Some(Box::new(unrolled)), before, obstacles, ..self }
+    }
+
+    /// The number of a transition of the original net that became one of the folded net and is no replica's.
+    pub(super) fn shared(&self) -> impl Iterator<Item = (TransitionId, TransitionId)> {
+        let original = |t: TransitionId| self.unrolled.as_ref().map_or(t, |unrolled| unrolled.origins[t.index()]);
+        let shared = self.transitions.iter().filter(|own| own.at.is_none());
+        shared.map(move |own| (own.transition, original(own.unrolled)))
+    }
+
+    /// The logarithm of the number of markings that a state stands for, if replicas are in all their local markings.
+    pub(super) fn gain(&self) -> f64 {
+        let ln = |n: usize| (n as f64).ln();
+        let of_class = |class: &FoldedClass| {
+            let (n, markings) = (class.replicas, class.places.len().max(2));
+            // n replicas in s local markings: s^n, and (n + s - 1)! / (n! (s - 1)!) if they are counted
+            (1..=n).map(|i| ln(markings) - ln(markings - 1 + i) + ln(i)).sum::<f64>()
+        };
+        self.classes.iter().map(of_class).sum()
+    }
+
     /// The folded net.
     pub fn net(&self) -> &Net {
         &self.net
@@ -153,41 +163,56 @@ impl Folding {
         self.before
     }
 
-    /// Where a place of the original net went.
-    pub fn place(&self, place: PlaceId) -> FoldedPlace {
-        match self.images.of[place.index()] {
-            Image::Shared(place) => FoldedPlace { place, replicas: 1, replica: None },
+    /// Where a place of the original net went: to one place, but to one for each local marking with tokens there in a part of
+    /// several tokens. At least one.
+    pub fn places(&self, place: PlaceId) -> Vec<FoldedPlace> {
+        let states = self.unrolled.as_ref().map(|unrolled| &unrolled.places[place.index()][..]);
+        let of = |&(state, tokens): &(PlaceId, u32)| match self.images.of[state.index()] {
+            Image::Shared(place) => FoldedPlace { place, tokens, replicas: 1, replica: None },
             Image::Own { class, slot, replica } => {
                 let ClassPlaces { replicas, places } = &self.images.classes[class];
-                FoldedPlace { place: places[slot], replicas: *replicas, replica: Some(replica) }
+                FoldedPlace { place: places[slot], tokens, replicas: *replicas, replica: Some(replica) }
             }
+        };
+        states.unwrap_or(&[(place, 1)]).iter().map(of).collect()
+    }
+
+    /// The transitions of the folded net that one of the original net became: one, but one for each local marking in a part of several
+    /// tokens.
+    pub fn transitions(&self, t: TransitionId) -> Vec<FoldedTransition> {
+        match &self.unrolled {
+            Some(unrolled) => unrolled.transitions[t.index()].iter().map(|t| self.transitions[t.index()]).collect(),
+            None => vec![self.transitions[t.index()]],
         }
     }
 
-    /// What a transition of the original net became.
-    pub fn transition(&self, t: TransitionId) -> FoldedTransition {
-        self.transitions[t.index()]
+    /// Returns true if parts of several tokens were folded, as state machines of their local markings.
+    pub fn has_machines(&self) -> bool {
+        self.unrolled.is_some()
     }
 
-    /// A value per place of the original net, from one per place of the folded net and the share of a replica in it; nothing
-    /// from nothing.
-    pub fn per_place<T>(&self, folded: &[T], share: impl Fn(&T, f64) -> T) -> Vec<T> {
+    /// A value per place of the original net, from those of the folded net's places that hold its tokens, each with a factor;
+    /// nothing from nothing.
+    pub fn per_place<T, U>(&self, folded: &[T], sum: impl Fn(&[(&T, f64)]) -> U) -> Vec<U> {
         let places = if folded.is_empty() { 0 } else { self.before[0] };
-        let own = (0..places).map(|p| self.place(PlaceId::from_index(p)));
-        own.map(|own| share(&folded[own.place.index()], 1.0 / own.replicas as f64)).collect()
+        let own = (0..places).map(|p| self.places(PlaceId::from_index(p)));
+        let term = |own: &FoldedPlace| (&folded[own.place.index()], f64::from(own.tokens) / own.replicas as f64);
+        own.map(|own| sum(&own.iter().map(term).collect::<Vec<_>>())).collect()
     }
 
-    /// The same per transition.
-    pub fn per_transition<T>(&self, folded: &[T], share: impl Fn(&T, f64) -> T) -> Vec<T> {
-        let transitions = if folded.is_empty() { &[] } else { &self.transitions[..] };
-        transitions.iter().map(|own| share(&folded[own.transition.index()], 1.0 / own.replicas as f64)).collect()
+    /// The same per transition, from those of the folded net that it became; no term for one that never fires.
+    pub fn per_transition<T, U>(&self, folded: &[T], sum: impl Fn(&[(&T, f64)]) -> U) -> Vec<U> {
+        let transitions = if folded.is_empty() { 0 } else { self.before[1] };
+        let own = (0..transitions).map(|t| self.transitions(TransitionId::from_index(t)));
+        let term = |own: &FoldedTransition| (&folded[own.transition.index()], 1.0 / own.replicas as f64);
+        own.map(|own| sum(&own.iter().map(term).collect::<Vec<_>>())).collect()
     }
 
     /// Number of markings of the original net that a marking of the folded net stands for; exact below 2^40.
     pub fn orbit(&self, marking: &[u32]) -> f64 {
         let ln = |n: u32| self.ln_factorials[n as usize];
         let of_class = |class: &FoldedClass| {
-            let replicas = class.replicas.len() as u32;
+            let replicas = class.replicas as u32;
             let held = class.places.iter().map(|place| marking[place.index()]);
             let elsewhere = replicas - held.clone().sum::<u32>();
             let value = (ln(replicas) - held.map(ln).sum::<f64>() - ln(elsewhere)).exp();
@@ -198,183 +223,41 @@ impl Folding {
 
     /// An expression of the original net over the folded net; none if it tells replicas apart.
     pub fn expression(&self, expression: &Expr) -> Option<Expr> {
-        self.images.rewrite(expression, None).ok()
+        let unrolled = self.unrolled.as_ref().map(|unrolled| unrolled.expression(expression));
+        self.images.rewrite(unrolled.as_ref().unwrap_or(expression), None).ok()
     }
 
-    /// The same for an expression that is evaluated before transition `t` of the original net fires.
-    pub fn before_firing(&self, t: TransitionId, expression: &Expr) -> Option<Expr> {
-        self.images.rewrite(expression, self.transitions[t.index()].at).ok()
+    /// The same for an expression that is evaluated before a transition of the original net fires, as this one of the folded
+    /// net.
+    pub fn before_firing(&self, t: FoldedTransition, expression: &Expr) -> Option<Expr> {
+        let unrolled = self.unrolled.as_ref().map(|unrolled| unrolled.expression_before(expression, t.unrolled));
+        self.images.rewrite(unrolled.as_ref().unwrap_or(expression), t.at).ok()
     }
 }
 
 impl FoldedTransition {
-    fn shared(transition: TransitionId) -> Self {
-        Self { transition, replicas: 1, is_first: true, at: None }
+    /// A transition that is not folded.
+    pub(super) fn shared(transition: TransitionId, unrolled: TransitionId) -> Self {
+        Self { transition, replicas: 1, is_first: true, at: None, unrolled }
     }
 }
 
-/// A folded net, its classes, and what each transition became.
-type Found = (Built, Vec<FoldedClass>, Vec<FoldedTransition>);
-
-/// The search for replicas.
-#[derive(Default)]
-struct Finder {
-    refused: BTreeMap<Hindrance, (usize, String)>,
-}
-
-impl Finder {
-    fn refuse(&mut self, hindrance: Hindrance, example: &str) {
-        self.refused.entry(hindrance).or_insert_with(|| (0, example.to_owned())).0 += 1;
-    }
-
-    fn obstacles(self) -> Vec<Obstacle> {
-        let all = self.refused.into_iter();
-        all.map(|(hindrance, (parts, example))| Obstacle { hindrance, parts, example }).collect()
-    }
-
-    fn fold(&mut self, net: &Net, keep: &Keep) -> Option<Found> {
-        let graph = Graph::new(net);
-        let (parts, members, mut alike) = self.alike(&graph, keep);
-        while !alike.is_empty() {
-            let built = Builder::new(&graph, &parts, &members, &alike).build();
-            let drop = match built {
-                Err(class) => Some((class?, Hindrance::Expression)),
-                Ok(built) => match unfit(&built, &alike, &parts, keep) {
-                    Some(unfit) => Some(unfit),
-                    None => {
-                        let (classes, transitions) =
-                            (classes(&built, &alike, &parts), transitions(&built, &alike, &parts));
-                        return Some((built, classes, transitions));
-                    }
-                },
-            };
-            let (class, hindrance) = drop?;
-            let class = alike.remove(class);
-            for part in class.parts {
-                self.refuse(hindrance, name(net, &parts[part]));
-            }
+impl FoldedClass {
+    /// Puts the original net's places and transitions for those of the unrolled net.
+    fn originals(&mut self, unrolled: &Unrolled) {
+        for held in self.markings.iter_mut().flatten() {
+            let all = held.iter().flat_map(|(state, _)| unrolled.markings[state.index()].iter().copied());
+            *held = all.collect();
         }
-        None
-    }
-
-    /// Parts that are the same in everything; what joins several of them is told apart, round by round.
-    fn alike(&mut self, graph: &Graph<'_>, keep: &Keep) -> (Vec<Part>, Membership, Vec<Alike>) {
-        let mut colours = Colours::new(graph, keep);
-        for round in 0.. {
-            colours.refine();
-            let (parts, members) = parts(graph, &colours);
-            let mut found: Vec<Alike> = Vec::new();
-            let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
-            let mut refused = Vec::new();
-            for (i, part) in parts.iter().enumerate() {
-                match part.signature(i, graph, &members) {
-                    Ok(signature) => {
-                        let known = by_hash.entry(signature.hash()).or_default();
-                        match known.iter().find(|&&class| found[class].signature == signature) {
-                            Some(&class) => found[class].parts.push(i),
-                            None => {
-                                known.push(found.len());
-                                found.push(Alike { parts: vec![i], signature });
-                            }
-                        }
-                    }
-                    Err(hindrance) => refused.push((i, hindrance)),
-                }
-            }
-            let hubs: Vec<usize> = refused.iter().filter_map(|&(i, _)| hub(graph, &parts[i])).collect();
-            if round < MOST_HUBS && !hubs.is_empty() {
-                hubs.into_iter().for_each(|place| colours.single_out(place));
-                continue;
-            }
-            for (i, hindrance) in refused {
-                self.refuse(hindrance, name(graph.net, &parts[i]));
-            }
-            found.retain(|class| class.parts.len() > 1);
-            return (parts, members, found);
-        }
-        unreachable!("the loop returns")
+        self.transitions.iter_mut().flatten().for_each(|t| *t = unrolled.origins[t.index()]);
     }
 }
 
-/// The place of a part that many of its transitions share, such as the slots of one of several equal workers.
-fn hub(graph: &Graph<'_>, part: &Part) -> Option<usize> {
-    let degree = |place: usize| graph.touching[place].len();
-    let most = part.places.iter().copied().max_by_key(|&place| (degree(place), std::cmp::Reverse(place)))?;
-    let total: usize = part.places.iter().map(|&place| degree(place)).sum();
-    (degree(most) > 3 && degree(most) * part.places.len() > 2 * total).then_some(most)
-}
-
-fn name<'a>(net: &'a Net, part: &Part) -> &'a str {
-    match (part.places.iter().min(), part.transitions.first()) {
-        (Some(&place), _) => &net.places()[place].id,
-        (None, Some(&t)) => &net.transitions()[t].id,
-        (None, None) => "",
-    }
-}
-
-/// A class that cannot be folded, and why.
-fn unfit(built: &Built, alike: &[Alike], parts: &[Part], keep: &Keep) -> Option<(usize, Hindrance)> {
-    let unsafe_class = built.images.classes.iter().position(|class| !is_safe(&built.net, &class.places));
-    if let Some(class) = unsafe_class {
-        return Some((class, Hindrance::MayGrow));
-    }
-    let asked = keep.expressions.iter().find_map(|expression| built.images.rewrite(expression, None).err());
-    asked.or_else(|| unequal(built, alike, parts, keep)).map(|class| (class, Hindrance::Question))
-}
-
-/// A class of which a group or a reward observes some replicas in another way than others.
-fn unequal(built: &Built, alike: &[Alike], parts: &[Part], keep: &Keep) -> Option<usize> {
-    let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
-    for (i, group) in keep.groups.iter().enumerate() {
-        group.iter().for_each(|&t| groups.entry(t).or_default().push(i));
-    }
-    let mut impulses: HashMap<usize, Vec<(usize, &Expr)>> = HashMap::new();
-    for (reward, t, amount) in &keep.impulses {
-        impulses.entry(*t).or_default().push((*reward, amount));
-    }
-    (0..alike.len()).find(|&class| {
-        let moves = &alike[class].signature.moves;
-        (0..moves.len()).any(|slot| {
-            let observed = |replica: usize| {
-                let t = parts[alike[class].parts[replica]].transitions[slot];
-                let at = At { class, replica, slot: moves[slot].from };
-                let own = impulses.get(&t).into_iter().flatten();
-                let amounts: Result<Vec<_>, usize> =
-                    own.map(|(reward, amount)| Ok((*reward, built.images.rewrite(amount, Some(at))?))).collect();
-                amounts.ok().map(|amounts| (groups.get(&t), amounts))
-            };
-            let first = observed(0);
-            first.is_none() || (1..alike[class].parts.len()).any(|replica| observed(replica) != first)
-        })
-    })
-}
-
-fn classes(built: &Built, alike: &[Alike], parts: &[Part]) -> Vec<FoldedClass> {
-    let class = |(class, folded): (&Alike, &ClassPlaces)| FoldedClass {
-        replicas: class
-            .parts
-            .iter()
-            .map(|&part| parts[part].places.iter().map(|&p| PlaceId::from_index(p)).collect())
-            .collect(),
-        transitions: class
-            .parts
-            .iter()
-            .map(|&part| parts[part].transitions.iter().map(|&t| TransitionId::from_index(t)).collect())
-            .collect(),
-        places: folded.places.clone(),
-    };
-    alike.iter().zip(&built.images.classes).map(class).collect()
-}
-
-fn transitions(built: &Built, alike: &[Alike], parts: &[Part]) -> Vec<FoldedTransition> {
-    let mut all: Vec<FoldedTransition> = built.transitions.iter().map(|&t| FoldedTransition::shared(t)).collect();
-    for (class, own) in alike.iter().enumerate() {
-        for (replica, &part) in own.parts.iter().enumerate() {
-            for (one, &t) in own.signature.moves.iter().zip(&parts[part].transitions) {
-                let at = Some(At { class, replica, slot: one.from });
-                all[t] = FoldedTransition { replicas: own.parts.len(), is_first: replica == 0, at, ..all[t] };
-            }
-        }
-    }
-    all
+/// The result of a search for replicas.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) net: Net,
+    pub(super) images: Images,
+    pub(super) classes: Vec<FoldedClass>,
+    pub(super) transitions: Vec<FoldedTransition>,
 }

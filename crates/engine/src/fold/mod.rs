@@ -6,20 +6,26 @@
 //!
 //! ```text
 //! Net ──▶ colours (refinement) ──▶ parts (candidates, compared exactly) ──▶ build (the folded net) ──▶ safe (one token each)
+//!  ▲                                │
+//!  └── unroll ◀── machine (local markings of parts of several tokens)
 //! ```
 
 mod build;
 mod colours;
+mod find;
 mod folding;
 mod graph;
 mod hash;
 mod keep;
+mod machine;
 mod parts;
 mod replay;
 mod rewrite;
 mod safe;
+mod unroll;
 
-pub use folding::{FoldedClass, FoldedPlace, FoldedTransition, Folding, Obstacle, fold};
+pub use find::{fold, fold_markings};
+pub use folding::{FoldedClass, FoldedPlace, FoldedTransition, Folding, Obstacle};
 pub use keep::Keep;
 pub use parts::Hindrance;
 pub use replay::Replay;

@@ -43,9 +43,28 @@ pub enum Hindrance {
     Expression,
     /// A question about some of the parts.
     Question,
+    /// A part of several tokens has too many markings of its own.
+    ManyMarkings,
+    /// A delay that is not exponential, in a part of several tokens.
+    LocalDelay,
+    /// A transition acts on parts of several tokens together.
+    Contact,
 }
 
 impl Hindrance {
+    /// Returns true if the part may still be a state machine of its local markings.
+    pub(super) fn may_unroll(self) -> bool {
+        matches!(
+            self,
+            Self::SeveralTokens
+                | Self::NoToken
+                | Self::SeveralMoved
+                | Self::ArcWeight
+                | Self::Inhibitor
+                | Self::Capacity
+        )
+    }
+
     /// The reason in words.
     pub fn words(self) -> &'static str {
         match self {
@@ -60,6 +79,9 @@ impl Hindrance {
             Self::Interrupted => "a delay that is not exponential can be interrupted",
             Self::Expression => "an expression tells the parts apart",
             Self::Question => "the question tells the parts apart",
+            Self::ManyMarkings => "each may have more than 50 markings of its own",
+            Self::LocalDelay => "each may hold several tokens, and a delay is not exponential",
+            Self::Contact => "a transition acts on all parts at once, in several markings of each",
         }
     }
 }

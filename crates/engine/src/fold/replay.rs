@@ -5,6 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use crate::fold::folding::Folding;
 use crate::net::{ArcKind, PlaceId, TransitionId};
 
+/// Class, replica, and number of the transition in the replica.
+type Firing = (usize, usize, usize);
+
 /// Where the tokens of all replicas are.
 #[derive(Debug)]
 pub struct Replay<'a> {
@@ -17,7 +20,7 @@ pub struct Replay<'a> {
     moves: HashMap<TransitionId, (usize, usize)>,
     /// Per folded transition: places of classes that it takes from and puts into.
     arcs: HashMap<TransitionId, Vec<(ArcKind, usize, PlaceId)>>,
-    /// Per original transition that is not folded, by its folded number.
+    /// Per transition of the folded net that is no replica's: the original one.
     shared: HashMap<TransitionId, TransitionId>,
 }
 
@@ -34,7 +37,7 @@ impl<'a> Replay<'a> {
         };
         let mut class_of = HashMap::new();
         for (c, class) in folding.classes().iter().enumerate() {
-            let all: BTreeSet<usize> = (0..class.replicas.len()).collect();
+            let all: BTreeSet<usize> = (0..class.replicas).collect();
             let mut empty = all.clone();
             for &place in &class.places {
                 class_of.insert(place, c);
@@ -42,8 +45,8 @@ impl<'a> Replay<'a> {
                 replay.held.insert(place, if here { std::mem::take(&mut empty) } else { BTreeSet::new() });
             }
             replay.empty.push(empty);
-            for (slot, &t) in class.transitions[0].iter().enumerate() {
-                replay.moves.insert(folding.transition(t).transition, (c, slot));
+            for (slot, &t) in class.folded.iter().enumerate() {
+                replay.moves.insert(t, (c, slot));
             }
         }
         for arc in folding.net().arcs().iter().filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Output)) {
@@ -51,12 +54,7 @@ impl<'a> Replay<'a> {
                 replay.arcs.entry(arc.transition).or_default().push((arc.kind, class, arc.place));
             }
         }
-        for t in (0..folding.before()[1]).map(TransitionId::from_index) {
-            let folded = folding.transition(t);
-            if !replay.moves.contains_key(&folded.transition) {
-                replay.shared.insert(folded.transition, t);
-            }
-        }
+        replay.shared.extend(folding.shared());
         replay
     }
 
@@ -70,23 +68,21 @@ impl<'a> Replay<'a> {
             }
             fired.push(self.fire(t)?);
         }
-        let Some((place, wanted)) = to else { return Some(fired) };
+        let Some((place, wanted)) = to else { return Some(fired.into_iter().map(|own| own.0).collect()) };
         let found = self.first_in(place)?;
-        let class = self.folding.classes().iter().find(|class| class.places.contains(&place))?;
-        let swap = |t: &mut TransitionId| {
-            for (from, to) in [(found, wanted), (wanted, found)] {
-                if let Some(slot) = class.transitions[from].iter().position(|own| own == t) {
-                    *t = class.transitions[to][slot];
-                    return;
-                }
+        let class = self.folding.classes().iter().position(|class| class.places.contains(&place))?;
+        let swapped = |(t, own): (TransitionId, Option<Firing>)| match own {
+            Some((of, replica, slot)) if of == class && (replica == found || replica == wanted) => {
+                self.folding.classes()[class].transitions[found + wanted - replica][slot]
             }
+            _ => t,
         };
-        fired.iter_mut().for_each(swap);
-        Some(fired)
+        Some(fired.into_iter().map(swapped).collect())
     }
 
-    /// Fires a transition of the folded net; returns that of the original net.
-    fn fire(&mut self, t: TransitionId) -> Option<TransitionId> {
+    /// Fires a transition of the folded net; returns that of the original net, with class, replica and number there if it is a
+    /// replica's.
+    fn fire(&mut self, t: TransitionId) -> Option<(TransitionId, Option<Firing>)> {
         let arcs = self.arcs.get(&t).cloned().unwrap_or_default();
         let Some(&(class, slot)) = self.moves.get(&t) else {
             // all replicas at once
@@ -97,7 +93,7 @@ impl<'a> Replay<'a> {
                     self.replicas(class, to)?.extend(all);
                 }
             }
-            return self.shared.get(&t).copied();
+            return Some((*self.shared.get(&t)?, None));
         };
         let at = |kind| arcs.iter().find(|arc| arc.0 == kind).map(|arc| arc.2);
         let (from, to) = (at(ArcKind::Input), at(ArcKind::Output));
@@ -114,7 +110,7 @@ impl<'a> Replay<'a> {
                 test.filter_map(|arc| self.held.get(&arc.place)).find_map(|held| held.first().copied())?
             }
         };
-        Some(self.folding.classes()[class].transitions[replica][slot])
+        Some((self.folding.classes()[class].transitions[replica][slot], Some((class, replica, slot))))
     }
 
     fn replicas(&mut self, class: usize, place: Option<PlaceId>) -> Option<&mut BTreeSet<usize>> {
@@ -129,12 +125,13 @@ impl<'a> Replay<'a> {
         self.held.get(&place)?.first().copied()
     }
 
-    /// The places of replicas that hold a token, in the order of the original net.
-    pub fn marked(&self) -> Vec<PlaceId> {
+    /// The places of replicas that hold tokens, and how many, in the order of the original net.
+    pub fn marked(&self) -> Vec<(PlaceId, u32)> {
         let mut found = Vec::new();
         for class in self.folding.classes() {
             for (slot, place) in class.places.iter().enumerate() {
-                found.extend(self.held[place].iter().map(|&replica| class.replicas[replica][slot]));
+                found
+                    .extend(self.held[place].iter().flat_map(|&replica| class.markings[replica][slot].iter().copied()));
             }
         }
         found.sort_unstable();

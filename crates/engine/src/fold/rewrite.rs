@@ -221,7 +221,7 @@ fn replaced<L, M>(expression: &Expr<L>, leaf: &mut impl FnMut(&L) -> Expr<M>) ->
     }
 }
 
-fn sum(a: Expr, b: Expr) -> Expr {
+pub(super) fn sum(a: Expr, b: Expr) -> Expr {
     Expr::Binary(BinaryOp::Add, Box::new(a), Box::new(b))
 }
 

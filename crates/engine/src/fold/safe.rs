@@ -1,4 +1,4 @@
-//! A proof that no replica ever holds two tokens.
+//! Proofs that places never hold more than so many tokens, and no replica ever two.
 //!
 //! Weights `y` of the places of the folded net, at least 1 on those of the class, whose sum over the tokens no firing raises.
 //! A transition that puts new tokens into the replicas needs all of them to be empty: if one held a token, the sum would be at
@@ -24,7 +24,7 @@ pub(super) fn is_safe(net: &Net, places: &[PlaceId]) -> bool {
     if sources.is_empty() {
         return true;
     }
-    let Some(weights) = weights(&graph, &own) else { return false };
+    let Ok(weights) = weights(&graph, &own, &vec![false; own.len()]) else { return false };
     let start: f64 = net.places().iter().zip(&weights).map(|(p, y)| p.initial_total() as f64 * y).sum();
     sources.iter().all(|&t| {
         let needed: f64 = graph.links[t]
@@ -36,18 +36,44 @@ pub(super) fn is_safe(net: &Net, places: &[PlaceId]) -> bool {
     })
 }
 
-/// Weights of the places whose weighted sum of tokens no firing raises, 1 where `own`; none if they are not found.
-fn weights(graph: &Graph<'_>, own: &[bool]) -> Option<Vec<f64>> {
+/// The most tokens that a place can hold, if such a sum bounds them.
+pub(super) fn bound(graph: &Graph<'_>, place: usize) -> Option<u32> {
+    let mut own = vec![false; graph.touching.len()];
+    own[place] = true;
+    let mut useless = vec![false; own.len()];
+    loop {
+        match weights(graph, &own, &useless) {
+            Ok(weights) => {
+                let start: f64 =
+                    graph.net.places().iter().zip(weights).map(|(p, y)| p.initial_total() as f64 * y).sum();
+                return (start < f64::from(u32::MAX)).then_some((start + TINY) as u32);
+            }
+            Err(None) => return None,
+            Err(Some(t)) => {
+                // what no place pays for cannot pay for others
+                let puts = graph.links[t].iter().filter(|link| link.kind == ArcKind::Output && !own[link.place]);
+                let new = puts.filter(|link| !std::mem::replace(&mut useless[link.place], true)).count();
+                if new == 0 {
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+/// Weights of the places whose weighted sum of tokens no firing raises, 1 where `own`, 0 where `useless`; else a transition
+/// that raises any such sum, if that is why.
+fn weights(graph: &Graph<'_>, own: &[bool], useless: &[bool]) -> Result<Vec<f64>, Option<usize>> {
     let mut weights: Vec<f64> = own.iter().map(|&own| f64::from(u8::from(own))).collect();
     for _ in 0..=4 * graph.links.len() {
         let mut settled = true;
-        for links in &graph.links {
+        for (t, links) in graph.links.iter().enumerate() {
             let mut gain = 0.0;
             for link in links {
                 match (link.kind, link.weight) {
                     (ArcKind::Output, Some(n)) => gain += f64::from(n) * weights[link.place],
                     // of a weight that is not known, at least 0 are taken, and any number is put
-                    (ArcKind::Output, None) if weights[link.place] > 0.0 => return None,
+                    (ArcKind::Output, None) if weights[link.place] > 0.0 => return Err(Some(t)),
                     (ArcKind::Input, Some(n)) => gain -= f64::from(n) * weights[link.place],
                     _ => {}
                 }
@@ -56,14 +82,15 @@ fn weights(graph: &Graph<'_>, own: &[bool]) -> Option<Vec<f64>> {
                 continue;
             }
             settled = false;
-            let payers =
-                links.iter().filter(|link| link.kind == ArcKind::Input && link.weight > Some(0) && !own[link.place]);
-            let payer = payers.min_by_key(|link| graph.net.places()[link.place].initial_total())?;
-            weights[payer.place] += gain / f64::from(payer.weight?);
+            let payers = links.iter().filter(|link| {
+                link.kind == ArcKind::Input && link.weight > Some(0) && !own[link.place] && !useless[link.place]
+            });
+            let payer = payers.min_by_key(|link| graph.net.places()[link.place].initial_total()).ok_or(Some(t))?;
+            weights[payer.place] += gain / f64::from(payer.weight.ok_or(None)?);
         }
         if settled {
-            return Some(weights);
+            return Ok(weights);
         }
     }
-    None
+    Err(None)
 }

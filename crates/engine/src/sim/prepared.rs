@@ -4,7 +4,7 @@
 
 use crate::compile::{Code, CompileError, Program, compile, lower, lower_reward, plan_schedule};
 use crate::estimate::FloatMoments;
-use crate::fold::{Folding, Keep, fold};
+use crate::fold::{self, FoldedTransition, Folding, Keep, fold_markings};
 use crate::net::{ArcKind, Net, TransitionId};
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
 use crate::sim::run::{FoldedParts, Run};
@@ -28,17 +28,50 @@ impl Prepared {
     ///
     /// As [`compile`].
     pub fn new(net: &Net, question: &Question, fold: bool) -> Result<Self, CompileError> {
-        if fold && let Some((folding, folded)) = folded(net, question) {
+        Self::with(net, question, fold.then_some(fold::fold))
+    }
+
+    /// The same for replications of one net: replicas of several tokens are counted too where that leaves far fewer
+    /// transitions, unless the question has averages per place or transition.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`].
+    pub fn for_replications(net: &Net, question: &Question, fold: bool) -> Result<Self, CompileError> {
+        let averages = question.tokens || question.throughput;
+        Self::with(net, question, fold.then_some(if averages { fold::fold } else { fold_if_smaller }))
+    }
+
+    fn with(net: &Net, question: &Question, fold: Option<Fold>) -> Result<Self, CompileError> {
+        if let Some(fold) = fold
+            && let Some((folding, folded)) = folded(net, question, fold)
+        {
             if !has_conflict(net) && question.is_passage_only() {
                 let program = compile(net)?;
                 if plan_schedule(&program).is_ok() {
                     return Ok(Self { program, question: question.clone(), folding: None });
                 }
             }
-            let program = compiled(folding.net(), &folded)?;
+            if let Ok(program) = compiled(folding.net(), &folded) {
+                return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
+            }
+        }
+        // errors are those of the net as it was read
+        Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None })
+    }
+
+    /// Compiles a net for a question that all its states answer: replicas of several tokens are counted too.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`].
+    pub fn for_states(net: &Net, question: &Question) -> Result<Self, CompileError> {
+        if let Some((folding, folded)) = folded(net, question, fold_markings)
+            && let Ok(program) = compiled(folding.net(), &folded)
+        {
             return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
         }
-        Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None })
+        Self::with(net, question, None)
     }
 
     /// The net that runs.
@@ -60,7 +93,11 @@ impl Prepared {
     pub fn unfold(&self, mut run: Run) -> Run {
         let Some(folding) = &self.folding else { return run };
         let samples = &mut run.samples;
-        let times = |moments: &FloatMoments, share: f64| if share < 1.0 { moments.scaled(share) } else { *moments };
+        // one place for each: parts of several tokens are kept apart if the question has averages
+        let times = |terms: &[(&FloatMoments, f64)]| {
+            let (moments, share) = terms[0];
+            if share < 1.0 { moments.scaled(share) } else { *moments }
+        };
         samples.tokens = folding.per_place(&samples.tokens, times);
         samples.throughput = folding.per_transition(&samples.throughput, times);
         run.provenance.folded = self.folded_parts();
@@ -75,13 +112,32 @@ impl Prepared {
     }
 }
 
+/// A way to fold.
+type Fold = fn(&Net, &Keep) -> Folding;
+
+/// Counting replicas of several tokens must leave at most the inverse of this share of the transitions: a replica has more of
+/// them for its local markings.
+const SMALLER: usize = 3;
+
+/// Folds parts of several tokens too, if that makes the net much smaller.
+fn fold_if_smaller(net: &Net, keep: &Keep) -> Folding {
+    let all = fold_markings(net, keep);
+    let is_small = all.net().transitions().len() * SMALLER <= net.transitions().len();
+    if is_small || !all.has_machines() { all } else { fold::fold(net, keep) }
+}
+
 /// The averages of a long run of a folded net, in terms of the original one.
 fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
-    let series = |series: &Vec<f64>, share: f64| series.iter().map(|value| value * share).collect();
+    let series = |terms: &[(&Vec<f64>, f64)]| {
+        let batches = terms.first().map_or(0, |(series, _)| series.len());
+        (0..batches).map(|batch| terms.iter().map(|(series, share)| series[batch] * share).sum()).collect()
+    };
+    let firings =
+        |terms: &[(&u64, f64)]| terms.iter().map(|(fired, share)| **fired as f64 * share).sum::<f64>().round();
     BatchAverages {
         tokens: folding.per_place(&run.tokens, series),
         throughput: folding.per_transition(&run.throughput, series),
-        fired: folding.per_transition(&run.fired, |&fired, share| (fired as f64 * share).round() as u64),
+        fired: folding.per_transition(&run.fired, |terms| firings(terms) as u64),
         ..run
     }
 }
@@ -105,7 +161,7 @@ impl FoldedParts {
 }
 
 /// The folded net and the question about it; none if nothing folds.
-fn folded(net: &Net, question: &Question) -> Option<(Folding, Question)> {
+fn folded(net: &Net, question: &Question, fold: Fold) -> Option<(Folding, Question)> {
     let folding = fold(net, &keep(net, question));
     if !folding.is_folded() {
         return None;
@@ -116,23 +172,24 @@ fn folded(net: &Net, question: &Question) -> Option<(Folding, Question)> {
         other => other.clone(),
     };
     let group = |group: &Group| {
-        let mut transitions: Vec<u32> = group.transitions.iter().map(|&t| number(&folding, t)).collect();
+        let all = group.transitions.iter().flat_map(|&t| became(&folding, t));
+        let mut transitions: Vec<u32> = all.map(|to| number(to.transition)).collect();
         transitions.sort_unstable();
         transitions.dedup();
         Group { name: group.name.clone(), transitions }
     };
-    let impulse = |(t, amount): &(u32, Code)| {
-        let id = TransitionId::from_index(*t as usize);
-        let amount = folding.before_firing(id, &amount.expression(net))?;
-        Some((number(&folding, *t), lower(folding.net(), &amount)))
+    let impulse = |to: FoldedTransition, amount: &Code| {
+        let amount = folding.before_firing(to, &amount.expression(net))?;
+        Some((number(to.transition), lower(folding.net(), &amount)))
     };
     let reward = |reward: &Reward| {
-        let first = |(t, _): &&(u32, Code)| folding.transition(TransitionId::from_index(*t as usize)).is_first;
+        let all = reward.impulses.iter().flat_map(|(t, amount)| became(&folding, *t).map(move |to| (to, amount)));
         let rate = match &reward.rate {
             Some(rate) => Some(lower_reward(folding.net(), &folding.expression(&rate.expression(net))?)),
             None => None,
         };
-        let impulses = reward.impulses.iter().filter(first).map(impulse).collect::<Option<_>>()?;
+        let impulses =
+            all.filter(|own| own.0.is_first).map(|(to, amount)| impulse(to, amount)).collect::<Option<_>>()?;
         Some(Reward { name: reward.name.clone(), rate, impulses })
     };
     let snapshot = |snapshot: &Snapshot| Some(Snapshot { time: snapshot.time, value: code(&snapshot.value)? });
@@ -146,9 +203,13 @@ fn folded(net: &Net, question: &Question) -> Option<(Folding, Question)> {
     Some((folding, question))
 }
 
-fn number(folding: &Folding, t: u32) -> u32 {
-    let folded = folding.transition(TransitionId::from_index(t as usize)).transition;
-    u32::try_from(folded.index()).expect("ids fit")
+/// The folded net's transitions that a transition of the original net became.
+fn became(folding: &Folding, t: u32) -> impl Iterator<Item = FoldedTransition> {
+    folding.transitions(TransitionId::from_index(t as usize)).into_iter()
+}
+
+fn number(t: TransitionId) -> u32 {
+    u32::try_from(t.index()).expect("ids fit")
 }
 
 /// What a question asks, for folding.

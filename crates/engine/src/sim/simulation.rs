@@ -304,7 +304,8 @@ impl<'a> Simulation<'a> {
     /// All variants of [`SimulationError`].
     pub fn run(self) -> Result<SimulationResult, SimulationError> {
         let Self { net, mut question, goal, ensemble, level, fold, watch } = self;
-        let mut prepared = Prepared::new(net, &question, fold && ensemble.engine != EngineChoice::Schedule)?;
+        let mut prepared =
+            Prepared::for_replications(net, &question, fold && ensemble.engine != EngineChoice::Schedule)?;
         if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE)? {
             return Err(SimulationError::Endless { firings: PATIENCE, goal });
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::compile::{Code, CompileError, Program, compile, lower};
 use crate::estimate::Measured;
-use crate::fold::{Keep, fold};
+use crate::fold::{Keep, fold_markings};
 use crate::net::expr::{Expr, ExprError};
 use crate::net::{Delay, LookupError, Net, PlaceKey, Timing, TransitionKey};
 use crate::semantics::Fault;
@@ -251,7 +251,10 @@ impl<'a> Solution<'a> {
         let goal = self.goal.map(|text| self.net.expression(text)).transpose()?;
         let net = self.phases()?;
         let keep = Keep { expressions: goal.iter().cloned().collect(), ..Keep::default() };
-        let folding = if self.fold { fold(&net, &keep) } else { return self.explore(net.into_owned(), goal.as_ref()) };
+        if !self.fold {
+            return self.explore(net.into_owned(), goal.as_ref());
+        }
+        let folding = fold_markings(&net, &keep);
         let goal = goal.map(|goal| folding.expression(&goal).unwrap_or(goal));
         self.explore(folding.net().clone(), goal.as_ref())
     }

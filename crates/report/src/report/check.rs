@@ -56,6 +56,9 @@ pub struct CheckReport {
     /// What folding makes of the net; none if no parts are equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
+    /// The net that `solve` makes of it by folding, with phases in place of delays; none unless that folds more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded_by_solve: Option<FoldedParts>,
     /// Parts that look alike and do not fold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFoldedRow>,
@@ -212,7 +215,9 @@ fn engines(report: &CheckReport) -> Table {
 
 /// Returns which parts are counted instead of kept apart, and why others are not; empty if no parts look alike.
 fn equal_parts(report: &CheckReport) -> Table {
-    let folded = report.folded.iter().map(|parts| vec!["folded".into(), folded_words(parts).into()]);
+    let both = [("folded", &report.folded), ("folded by `solve`", &report.folded_by_solve)];
+    let folded =
+        both.into_iter().filter_map(|(name, parts)| Some(vec![name.into(), folded_words(parts.as_ref()?).into()]));
     let row = |row: &NotFoldedRow| {
         let parts = format!("{} parts like that of `{}`: {}", count(row.parts as u128), row.example, row.reason);
         vec!["not folded".into(), parts.into()]

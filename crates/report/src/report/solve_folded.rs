@@ -1,6 +1,6 @@
 //! What the states of a folded net show, in terms of the net that was folded.
 
-use crate::fold::{Folding, Replay};
+use crate::fold::{FoldedPlace, Folding, Replay};
 use crate::net::{Net, PlaceId, TransitionId};
 use crate::report::solve::{FoldedStates, LivenessRow, MarkingBound, SolveReport, VerdictRow};
 use crate::report::solve_numbers::{AverageSection, DistributionRow, NumberRow};
@@ -54,12 +54,14 @@ impl SolveReport {
             let (path, marked) = view.path(&row.path);
             let is_shared = |name: &str| folding.net().find_place(name).is_none_or(|place| !view.is_counted(place));
             row.marking.retain(|(name, _)| is_shared(name));
-            row.marking.extend(marked.into_iter().map(|place| (net.place(place).id.clone(), 1)));
+            if row.count > 0.0 {
+                row.marking.extend(marked.into_iter().map(|(place, tokens)| (net.place(place).id.clone(), tokens)));
+            }
             row.path = path;
         }
         if let Some(row) = &mut self.zero_rates {
             names(&mut row.held);
-            names(&mut row.never);
+            row.never = view.never(&row.never, &self.liveness);
             let dead = self.deadlocks.as_ref().map_or(f64::INFINITY, |dead| dead.count);
             row.dead_markings = row.dead_markings.min(dead as usize);
         }
@@ -67,6 +69,9 @@ impl SolveReport {
         self.verdicts = self.verdicts.take().and_then(|row| verdicts(row, space, &folded, dead));
         let known = self.verdicts.is_some();
         self.liveness = view.liveness(&self.liveness, known);
+        if let Some(row) = &mut self.verdicts {
+            row.live = self.liveness.iter().all(|row| row.level == Liveness::Live.level());
+        }
         let steady = self.steady.iter_mut().map(|section| {
             section.states.clear();
             &mut section.averages
@@ -109,11 +114,25 @@ impl View<'_> {
     fn all(&self, folded: &str) -> Vec<String> {
         let Some(id) = self.folding.net().find_transition(folded) else { return Vec::new() };
         let all = (0..self.net.transitions().len()).map(TransitionId::from_index);
-        all.filter(|&t| self.folding.transition(t).transition == id).map(|t| self.name(t)).collect()
+        all.filter(|&t| self.folding.transitions(t).iter().any(|own| own.transition == id))
+            .map(|t| self.name(t))
+            .collect()
+    }
+
+    /// The original transitions that never fire for a rate of 0: those which it keeps from firing in one local marking, if they
+    /// fire in no other one.
+    fn never(&self, folded: &[String], liveness: &[LivenessRow]) -> Vec<String> {
+        let held = self.ids(folded);
+        let fires = |t: TransitionId| liveness.get(t.index()).is_some_and(|row| row.level > Liveness::Dead.level());
+        let never = |&t: &TransitionId| {
+            let own = self.folding.transitions(t);
+            own.iter().any(|own| held.contains(&own.transition)) && !own.iter().any(|own| fires(own.transition))
+        };
+        (0..self.net.transitions().len()).map(TransitionId::from_index).filter(never).map(|t| self.name(t)).collect()
     }
 
     /// A firing sequence of the original net, and the places of replicas that are marked after it.
-    fn path(&self, folded: &[String]) -> (Vec<String>, Vec<PlaceId>) {
+    fn path(&self, folded: &[String]) -> (Vec<String>, Vec<(PlaceId, u32)>) {
         let mut replay = Replay::new(self.folding);
         let path = replay.path(&self.ids(folded), None).unwrap_or_default();
         (path.into_iter().map(|t| self.name(t)).collect(), replay.marked())
@@ -127,45 +146,77 @@ impl View<'_> {
     fn bounds(&self, folded: &[MarkingBound]) -> Vec<MarkingBound> {
         let paths: Vec<Vec<TransitionId>> = folded.iter().map(|row| self.ids(&row.path)).collect();
         let place = |p: usize| {
-            let own = self.folding.place(PlaceId::from_index(p));
+            let all = self.folding.places(PlaceId::from_index(p));
+            let reached = all.iter().filter(|own| folded[own.place.index()].bound > 0);
+            // the local marking with most tokens; of several the first that is reached
+            let steps = |own: &FoldedPlace| std::cmp::Reverse(paths[own.place.index()].len());
+            let own = reached.max_by_key(|own| (own.tokens, steps(own))).unwrap_or(&all[0]);
             let (row, path) = (&folded[own.place.index()], &paths[own.place.index()]);
             let to = own.replica.filter(|_| row.bound > 0).map(|replica| (own.place, replica));
             let path = Replay::new(self.folding).path(path, to).unwrap_or_default();
-            let bound = if to.is_some() { 1 } else { row.bound };
+            let bound = if to.is_some() { u64::from(own.tokens) } else { row.bound };
             let name = self.net.places()[p].id.clone();
             MarkingBound { name, bound, path: path.into_iter().map(|t| self.name(t)).collect() }
         };
         (0..self.net.places().len()).map(place).collect()
     }
 
-    /// How live the original transitions are. A counted transition may be live while that of a single replica is not.
+    /// How live the original transitions are. A counted transition may be live while that of a single replica is not, and so may
+    /// one of several local markings that fires in no single one always again.
     fn liveness(&self, folded: &[LivenessRow], all_known: bool) -> Vec<LivenessRow> {
-        let lost: Vec<Option<Vec<String>>> =
-            folded.iter().map(|row| row.lost_after.as_ref().map(|path| self.path(path).0)).collect();
+        if folded.is_empty() {
+            return Vec::new();
+        }
         let row = |t: usize| {
-            let own = self.folding.transition(TransitionId::from_index(t));
-            let (i, row) = (own.transition.index(), folded.get(own.transition.index())?);
-            let sure = all_known || own.replicas == 1 || row.level < Liveness::Live.level();
+            let all = self.folding.transitions(TransitionId::from_index(t));
             let name = self.net.transitions()[t].id.clone();
-            sure.then(|| LivenessRow { name, level: row.level, lost_after: lost[i].clone() })
+            let Some(own) = all.iter().max_by_key(|own| folded[own.transition.index()].level) else {
+                return Some(LivenessRow { name, level: Liveness::Dead.level(), lost_after: None });
+            };
+            let found = &folded[own.transition.index()];
+            let level = if all.len() == 1 { Liveness::Live } else { Liveness::Repeated }.level();
+            let sure = all_known || (own.replicas == 1 && all.len() == 1) || found.level < level;
+            let lost = found.lost_after.as_ref().filter(|_| all.len() == 1);
+            sure.then(|| LivenessRow { name, level: found.level, lost_after: lost.map(|path| self.path(path).0) })
         };
         (0..self.net.transitions().len()).filter_map(row).collect()
     }
 
+    /// The distribution of the tokens in a place: in a replica, the number of replicas in each local marking over that of all.
+    fn distribution(&self, p: usize, folded: &[DistributionRow]) -> DistributionRow {
+        let name = self.net.places()[p].id.clone();
+        let mut probabilities = vec![0.0];
+        for own in self.folding.places(PlaceId::from_index(p)) {
+            let counts = &folded[own.place.index()].probabilities;
+            if own.replica.is_none() {
+                return DistributionRow { name, probabilities: counts.clone() };
+            }
+            let mean = (0..).zip(counts).map(|(n, p)| f64::from(n) * p).sum::<f64>() / own.replicas as f64;
+            let tokens = own.tokens as usize;
+            if tokens > 0 && counts.len() > 1 {
+                probabilities.resize(probabilities.len().max(tokens + 1), 0.0);
+                probabilities[tokens] += mean;
+            }
+        }
+        probabilities[0] = 1.0 - probabilities.iter().sum::<f64>();
+        DistributionRow { name, probabilities }
+    }
+
     fn averages(&self, section: &mut AverageSection) {
-        let share = |row: &NumberRow, share: f64| NumberRow { value: row.value * share, ..row.clone() };
-        section.tokens = self.folding.per_place(&section.tokens, share);
-        section.throughputs = self.folding.per_transition(&section.throughputs, share);
-        let one = |row: &DistributionRow, share: f64| {
-            let tokens = (0..).zip(&row.probabilities).map(|(n, p)| f64::from(n) * p).sum::<f64>() * share;
-            let probabilities = if share < 1.0 { vec![1.0 - tokens, tokens] } else { row.probabilities.clone() };
-            DistributionRow { probabilities, ..row.clone() }
-        };
-        section.distributions = self.folding.per_place(&section.distributions, one);
-        let places = self.net.places().iter().map(|place| &place.id);
-        section.tokens.iter_mut().zip(places.clone()).for_each(|(row, name)| row.name.clone_from(name));
-        section.distributions.iter_mut().zip(places).for_each(|(row, name)| row.name.clone_from(name));
-        let transitions = self.net.transitions().iter().map(|t| &t.id);
-        section.throughputs.iter_mut().zip(transitions).for_each(|(row, name)| row.name.clone_from(name));
+        let sum = |terms: &[(&NumberRow, f64)]| terms.iter().map(|(row, share)| row.value * share).sum::<f64>();
+        let named =
+            |name: &String, value: f64, like: &NumberRow| NumberRow { name: name.clone(), value, ..like.clone() };
+        if let Some(like) = section.tokens.first().cloned() {
+            let all = self.folding.per_place(&section.tokens, sum).into_iter().zip(self.net.places());
+            section.tokens = all.map(|(mean, place)| named(&place.id, mean, &like)).collect();
+        }
+        if let Some(like) = section.throughputs.first().cloned() {
+            let all = self.folding.per_transition(&section.throughputs, sum).into_iter().zip(self.net.transitions());
+            section.throughputs = all.map(|(rate, t)| named(&t.id, rate, &like)).collect();
+        }
+        if !section.distributions.is_empty() {
+            let all = 0..self.net.places().len();
+            section.distributions = all.map(|p| self.distribution(p, &section.distributions)).collect();
+        }
     }
 }

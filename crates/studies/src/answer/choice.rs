@@ -6,8 +6,9 @@ use crate::answer::value::{
     AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, NeedsReplications, grouped, with_phases,
 };
 use crate::compile::{Code, Program, compile};
+use crate::fold::Folding;
 use crate::net::Net;
-use crate::sim::{Goal, Question};
+use crate::sim::{Goal, Prepared, Question};
 use crate::solve::{GridSettings, Limits, completion_time, explore, is_series_parallel};
 use crate::watch::{Unwatched, Watch};
 
@@ -116,4 +117,111 @@ pub fn exact(
         }
     }
     states::answer(net, kind, question, watch)
+}
+
+/// Returns the exact answer about a net that was prepared for replications, in terms of the net. Equal parts of several tokens are
+/// counted too, such as tasks whose delays have phases.
+///
+/// # Errors
+///
+/// As [`exact`].
+pub fn exact_of_prepared(
+    net: &Net,
+    question: &Question,
+    prepared: &Prepared,
+    steady: bool,
+    watch: &dyn Watch,
+) -> Result<ExactAnswer, AnswerError> {
+    let is_schedule = is_series_parallel(&prepared.program).is_ok();
+    let phases = if is_schedule { None } else { with_phases(net).ok() };
+    if let Some(phases) = phases {
+        let counted = Prepared::for_states(&phases.net, question)?;
+        if let Some(folding) = counted.folding().filter(|folding| folding.has_machines()) {
+            let found = exact(counted.net(&phases.net), &counted.program, &counted.question, steady, watch)?;
+            return Ok(unfolded(found, folding, net));
+        }
+    }
+    let found = exact(prepared.net(net), &prepared.program, &prepared.question, steady, watch)?;
+    Ok(match prepared.folding() {
+        Some(folding) => unfolded(found, folding, net),
+        None => found,
+    })
+}
+
+/// Averages of a folded net, or of one whose phases are folded, in terms of the net.
+fn unfolded(mut found: ExactAnswer, folding: &Folding, net: &Net) -> ExactAnswer {
+    let total = |terms: &[(&f64, f64)]| terms.iter().map(|(mean, share)| *mean * share).sum();
+    found.tokens = folding.per_place(&found.tokens, total);
+    found.throughputs = folding.per_transition(&found.throughputs, total);
+    // places and transitions of phases come last
+    found.tokens.truncate(net.places().len() * net.classes().len());
+    found.throughputs.truncate(net.transitions().len());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Law, Memory, NetBuilder, Timing};
+    use crate::sim::{Goal, Reward};
+
+    /// Four machines with stages that outages stop, and a queue before each: averages of each machine are those without folding.
+    #[test]
+    fn averages_of_counted_phases_are_those_of_all_states() {
+        let mut b = NetBuilder::new("machines");
+        let [power, outage] = [("power", 1), ("outage", 0)].map(|(name, tokens)| b.place(name, tokens));
+        for (name, from, to, rate) in [("fails", power, outage, 0.5), ("repaired", outage, power, 2.0)] {
+            let t = b.transition(name, Timing::exponential(rate));
+            b.input(from, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+        for i in 0..3 {
+            let queue = b.place(format!("queue{i}"), 1);
+            b.place_mut(queue).capacity = Some(2);
+            let arrive = b.transition(format!("arrive{i}"), Timing::exponential(0.7));
+            b.output(arrive, queue, 1.0);
+            let mut timing = Timing::general(Law::Erlang { stages: 2, mean: 1.0 });
+            if let Timing::Timed { memory, .. } = &mut timing {
+                *memory = Memory::Age;
+            }
+            let work = b.transition(format!("work{i}"), timing);
+            b.input(queue, work, 1.0);
+            b.inhibitor(outage, work, 1.0);
+        }
+        let net = b.build().unwrap();
+        let all = net.expression("#(queue0) + #(queue1) + #(queue2)").unwrap();
+        // evaluated before the firing, in each marking of the machine
+        let impulse = |i: u32| {
+            let t = net.find_transition(&format!("work{i}")).unwrap().index() as u32;
+            (t, net.code(&format!("1 + #(queue{i})")).unwrap())
+        };
+        let impulses = (0..3).map(impulse);
+        let question = Question {
+            goal: Goal::Horizon,
+            horizon: Some(4.0),
+            tokens: true,
+            throughput: true,
+            rewards: vec![Reward {
+                name: "work".into(),
+                rate: Some(crate::compile::lower(&net, &all)),
+                impulses: impulses.collect(),
+            }],
+            ..Question::default()
+        };
+        let apart = exact(&net, &compile(&net).unwrap(), &question, false, &Unwatched).unwrap();
+        let prepared = Prepared::new(&net, &question, true).unwrap();
+        let counted = exact_of_prepared(&net, &question, &prepared, false, &Unwatched).unwrap();
+        assert!(counted.states.unwrap() * 3 < apart.states.unwrap(), "{:?} of {:?}", counted.states, apart.states);
+        // places and transitions of phases come last in the one and not at all in the other
+        assert_eq!((counted.tokens.len(), counted.throughputs.len()), (net.places().len(), net.transitions().len()));
+        let pairs = |a: &[f64], b: &[f64]| a.iter().copied().zip(b.iter().copied()).collect::<Vec<_>>();
+        let all = [
+            pairs(&counted.tokens, &apart.tokens),
+            pairs(&counted.throughputs, &apart.throughputs),
+            pairs(&counted.rewards, &apart.rewards),
+        ];
+        for (counted, apart) in all.concat() {
+            assert!((counted - apart).abs() < 1e-9, "{counted} and {apart}");
+        }
+    }
 }

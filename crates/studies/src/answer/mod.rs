@@ -18,6 +18,6 @@ pub mod route;
 mod states;
 pub mod value;
 
-pub use choice::{Choice, choose, exact};
+pub use choice::{Choice, choose, exact, exact_of_prepared};
 pub use route::{Route, RouteMethod, SolveRoute};
 pub use value::{AnswerError, ExactAnswer, ExactMethod, ExactTime, NeedsReplications, can_stop, time_to, with_phases};

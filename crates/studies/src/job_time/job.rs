@@ -274,7 +274,7 @@ pub fn estimate_job(
     let (simulated, prepared) = simulate(&plan, &estimate.net, ensemble, watch)?;
     if method == EstimateMethod::Auto && estimate.exact.is_none() {
         estimate.has_parts = prepared.folding().is_none() && is_series_parallel(&prepared.program).is_ok();
-        let time = StatesTime::if_cheap(prepared.net(&estimate.net.net), &prepared.program);
+        let time = StatesTime::if_cheap(&estimate.net.net, &prepared);
         estimate.exact = time.map(ExactJobTime::States);
         if estimate.exact.is_some() {
             estimate.no_formula = None;
@@ -293,7 +293,7 @@ fn without_formula(net: &Net, formula: String, watch: &dyn Watch) -> Result<Exac
         Err(error) => error.to_string(),
     };
     let prepared = Prepared::new(net, &Question::default(), true).map_err(failed)?;
-    let time = StatesTime::new(prepared.net(net), &prepared.program, watch);
+    let time = StatesTime::new(net, &prepared, watch);
     let no_time = |error: AnswerError| {
         // one of many alike delays is enough
         let states = if let AnswerError::Phases(all) = &error { all[0].to_string() } else { error.to_string() };

@@ -1,10 +1,9 @@
 //! The exact time of a job from all states of its net, in which equal tasks are counted.
 
-use crate::answer::{AnswerError, ExactMethod, ExactTime, choose, exact, time_to};
-use crate::compile::Program;
+use crate::answer::{AnswerError, ExactMethod, ExactTime, choose, exact_of_prepared, time_to};
 use crate::estimate::Measured;
 use crate::net::Net;
-use crate::sim::Question;
+use crate::sim::{Prepared, Question};
 use crate::solve::{Passage, PassageError, StateSpace};
 use crate::watch::{Unwatched, Watch};
 
@@ -17,13 +16,17 @@ pub struct StatesTime {
 }
 
 impl StatesTime {
-    /// Solves a net, folded if it can be.
+    /// Solves a net, folded if it can be, given what was prepared for replications.
     ///
     /// # Errors
     ///
     /// Too many states, delays without phases, or a chain that cannot be solved.
-    pub(super) fn new(net: &Net, program: &Program, watch: &dyn Watch) -> Result<Self, AnswerError> {
-        match exact(net, program, &Question::default(), false, watch)?.time {
+    pub(super) fn new(net: &Net, prepared: &Prepared, watch: &dyn Watch) -> Result<Self, AnswerError> {
+        // the replications may have been asked for more
+        let question = Question::default();
+        let mut prepared = prepared.clone();
+        prepared.question = question.clone();
+        match exact_of_prepared(net, &question, &prepared, false, watch)?.time {
             Some(ExactTime::States { space, targets }) => {
                 let mut passage = time_to(&space, &targets)?;
                 let mean = passage.moments_if_reached()?.mean;
@@ -36,9 +39,9 @@ impl StatesTime {
     }
 
     /// The same if the net has so few states that this costs less than replications.
-    pub(super) fn if_cheap(net: &Net, program: &Program) -> Option<Self> {
-        let choice = choose(net, program, &Question::default(), false);
-        if choice.exact == Some(ExactMethod::States) { Self::new(net, program, &Unwatched).ok() } else { None }
+    pub(super) fn if_cheap(net: &Net, prepared: &Prepared) -> Option<Self> {
+        let choice = choose(prepared.net(net), &prepared.program, &Question::default(), false);
+        if choice.exact == Some(ExactMethod::States) { Self::new(net, prepared, &Unwatched).ok() } else { None }
     }
 
     /// Returns the number of states.
@@ -101,5 +104,23 @@ mod tests {
             });
             assert!(done.iter().all(|off| off.abs() < 5.0 * (0.25_f64 / 40_000.0).sqrt()), "{done:?}");
         }
+    }
+
+    /// Hyperexponential delays of tasks that wait for slots have phases too, if each task has its own.
+    #[test]
+    fn hyperexponential_tasks_that_wait_for_slots_have_an_exact_time() {
+        let text = "[phases]\nmeans_s = [0, 0, 0, 3, 0, 0, 0, 0, 2]\nmaps = 5\nreduces = 3\n\
+                    [model.distribution]\ngpu = { hyperexponential = { cv = 2.0 } }\nreduce = { hyperexponential = { cv = 1.5 } }\n\
+                    [cluster]\nreplicas = 1\n[[cluster.node]]\nmap_slots = 2\nreduce_slots = 2\n";
+        let plan = Plan::from_toml(text).unwrap();
+        let ensemble = Ensemble { replications: 40_000, ..Ensemble::default() };
+        let exact = estimate_job(&plan, EstimateMethod::Exact, &ensemble, &Unwatched).unwrap();
+        let Some(ExactJobTime::States(time)) = &exact.exact else { panic!("{:?}", exact.no_formula) };
+        assert!(time.states() < 100, "{}", time.states());
+        let variance = time.passage().unwrap().moments().unwrap().variance;
+        let simulated = estimate_job(&plan, EstimateMethod::Simulate, &ensemble, &Unwatched).unwrap();
+        let mean = simulated.simulated.unwrap().mean().unwrap();
+        let error = (variance / 40_000.0).sqrt();
+        assert!(error < 0.005 * mean && (mean - time.mean()).abs() < 5.0 * error, "{mean} and {}", time.mean());
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::compile::{Compiled, Template};
-use crate::fold::Folding;
+use crate::fold::{FoldedTransition, Folding};
 use crate::mapreduce::{JobShape, PhaseMap, Plan, job_net, job_shape, seeded_phase_times, timings};
 use crate::net::expr::{BinaryOp, Expr};
 use crate::net::{Delay, Timing, TransitionId};
@@ -79,9 +79,9 @@ impl Known {
     fn timings(&self, timings: Vec<(TransitionId, Timing)>) -> Option<Vec<(TransitionId, Timing)>> {
         let Some(folding) = &self.folding else { return Some(timings) };
         // replicas have equal timings: that is part of the shape
-        let first = timings.into_iter().filter(|(id, _)| folding.transition(*id).is_first);
-        let of_class = |(id, own): (TransitionId, Timing)| {
-            let to = folding.transition(id);
+        let became = |(id, own)| folding.transitions(id).into_iter().map(move |to| (to, Timing::clone(&own)));
+        let first = timings.into_iter().flat_map(became).filter(|(to, _)| to.is_first);
+        let of_class = |(to, own): (FoldedTransition, Timing)| {
             let own =
                 if to.replicas == 1 { own } else { counted(&folding.net().transition(to.transition).timing, own)? };
             Some((to.transition, own))
