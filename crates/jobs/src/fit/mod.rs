@@ -28,6 +28,8 @@
 //!
 //! Everything is deterministic; nothing is simulated. What a log cannot tell is assumed and said in the plan's notes.
 
+mod alike;
+pub mod fitted;
 pub mod hadoop_conf;
 mod job_text;
 mod law;
@@ -50,6 +52,7 @@ mod test_times;
 pub mod waits;
 mod workers;
 
+pub use fitted::{FittedRun, FittedStage, FittedStages};
 pub use hadoop_conf::{ConfError, HadoopConf};
 pub use job_text::short;
 pub use law::LawScore;
@@ -59,6 +62,6 @@ pub use pooled::{FittedJobs, fit_jobs};
 pub use replay::{Replay, ReplayNode, ReplayStage, replay};
 pub use replay_policies::usual_policies;
 pub use sources::Source;
-pub use stages::{FittedRun, FittedStage, FittedStages, fit_stages, fit_stages_beside};
+pub use stages::{fit_stages, fit_stages_beside};
 pub use test_job::{FittedJob, FittedValue, ONE_JOB, fit_job};
 pub use waits::{ObservedCluster, observe_cluster};

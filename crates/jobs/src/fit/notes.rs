@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::fit::fitted::FittedStage;
 use crate::fit::observe::ObservedRun;
 use crate::fit::scaling::Scaling;
-use crate::fit::stages::FittedStage;
 use crate::fit::tail::Tails;
 use crate::fit::task_time::Times;
 use crate::stages::{RunSpread, Sharing};

@@ -195,30 +195,11 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     if found.is_empty() {
         return Err(incomplete("no stage has run"));
     }
-    let (mut stages, mut afters) = (Vec::new(), Vec::new());
-    let (mut start_s, mut idle) = (0.0, 0);
-    for i in 0..found.len() {
-        let (id, stage, span) = &found[i];
-        let after = waits_for(&found[..i], stage, span, trace, &afters);
-        afters.push(after.clone());
-        let before = after.iter().map(|&k: &usize| found[k].2.last_end).max().unwrap_or(start);
-        let (tasks, reads_input) = tasks_of(trace, *id, workers.cores);
-        idle += trace.attempts_of(*id).len() - tasks.len();
-        let (setup_s, late_s) = setup_of(trace, *id, (before, stage.submitted), workers.cores);
-        if i == 0 {
-            start_s = late_s;
-        }
-        stages.push(ObservedStage {
-            number: stage.number,
-            name: stage.name.lines().next().unwrap_or("").to_owned(),
-            after,
-            setup_s,
-            reads_input,
-            tasks,
-        });
-    }
-    if idle > 0 {
-        notes.push(format!("{idle} attempts that did no task are left out"));
+    let (mut stages, start_s) = stages_of(trace, &found, start, workers.cores);
+    let attempts: usize = found.iter().map(|(id, ..)| trace.attempts_of(*id).len()).sum();
+    let tasks: usize = stages.iter().map(|stage| stage.tasks.len()).sum();
+    if attempts > tasks {
+        notes.push(format!("{} attempts that did no task are left out", attempts - tasks));
     }
     let sources = sources_of(trace, &found, &mut stages, &mut notes);
     let told: f64 = sources.iter().map(|source| source.mb).sum();
@@ -242,6 +223,36 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         notes,
         log,
     })
+}
+
+/// The stages as they ran, and how long executors were still to come when the first was submitted \[s\].
+fn stages_of(
+    trace: &JobTrace,
+    found: &[(StageId, &Stage, Span)],
+    start: Moment,
+    cores: u32,
+) -> (Vec<ObservedStage>, f64) {
+    let (mut stages, mut afters) = (Vec::new(), Vec::new());
+    let mut start_s = 0.0;
+    for (i, (id, stage, span)) in found.iter().enumerate() {
+        let after = waits_for(&found[..i], stage, span, trace, &afters);
+        afters.push(after.clone());
+        let before = after.iter().map(|&k: &usize| found[k].2.last_end).max().unwrap_or(start);
+        let (tasks, reads_input) = tasks_of(trace, *id, cores);
+        let (setup_s, late_s) = setup_of(trace, *id, (before, stage.submitted), cores);
+        if i == 0 {
+            start_s = late_s;
+        }
+        stages.push(ObservedStage {
+            number: stage.number,
+            name: stage.name.lines().next().unwrap_or("").to_owned(),
+            after,
+            setup_s,
+            reads_input,
+            tasks,
+        });
+    }
+    (stages, start_s)
 }
 
 /// From the end of what a stage waited for to its first launch \[s\], and how long of that executors were still to come; without the

@@ -5,13 +5,12 @@
 //! it counts less where the centre of the factors is put, by Huber's weights. Other work on the machine makes a run longer and
 //! never shorter, so the centre is the median of a law that begins at a floor: see `centre`.
 
-use serde::{Deserialize, Serialize};
-
-use crate::estimate::student_quantile;
-use crate::fit::law::{LawScore, best_law};
+use crate::fit::alike::{alike, programs};
+use crate::fit::fitted::{FittedRun, FittedStage, FittedStages};
+use crate::fit::law::best_law;
 use crate::fit::line::{Line, has_slope, median, weight};
 use crate::fit::notes::Fitting;
-use crate::fit::observe::{FitError, ObservedRun, ObservedStage, ObservedTask};
+use crate::fit::observe::{FitError, ObservedRun, ObservedTask};
 use crate::fit::scaling::{Scaling, scaling, small_tasks};
 use crate::fit::sharing::{Slower, Told, at_usual_load, load, told, usual_load};
 use crate::fit::tail::{MOST_RATIO, Tails};
@@ -29,71 +28,6 @@ const SHORTEST_S: f64 = 0.002;
 const MOST_LEFT_OUT: usize = 5_000;
 /// Data of a task \[MB\] from which on its time is taken to depend on them where the logs cannot tell.
 const DATA_MATTERS_MB: f64 = 1.0;
-
-/// What was fitted for a stage.
-#[derive(Clone, Debug)]
-pub struct FittedStage {
-    /// What goes into the plan.
-    pub spec: StageSpec,
-    /// Tasks of all runs.
-    pub tasks: usize,
-    /// Mean data of a full task in the logs \[MB\], where the errors hold.
-    pub task_mb: f64,
-    /// Tasks that something else held up; they are left out.
-    pub held_up: usize,
-    /// The laws that were compared, the best first; none where there were too few tasks.
-    pub laws: Vec<LawScore>,
-}
-
-/// A run beside the model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FittedRun {
-    /// The log.
-    pub log: String,
-    /// The job's input \[MB\].
-    pub input_mb: f64,
-    /// Executors times cores.
-    pub slots: u32,
-    /// Executors.
-    #[serde(default)]
-    pub executors: u32,
-    /// Machines that they shared.
-    #[serde(default)]
-    pub hosts: u32,
-    /// What the input is made of \[MB\].
-    #[serde(default)]
-    pub sources_mb: Vec<f64>,
-    /// Tasks.
-    pub tasks: usize,
-    /// First submission to last completion \[s\].
-    pub job_s: f64,
-    /// By what factor its times differ from a usual run's.
-    pub factor: f64,
-    /// Weight in the centre of the factors, 0 to 1.
-    pub weight: f64,
-    /// What the model says of the run's size, times the run's factor \[s\]; none before it was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model_s: Option<f64>,
-}
-
-/// A fitted model with what it was fitted to.
-#[derive(Clone, Debug)]
-pub struct FittedStages {
-    /// The model, at the size of the last log.
-    pub plan: StagePlan,
-    /// Each stage.
-    pub stages: Vec<FittedStage>,
-    /// Each run.
-    pub runs: Vec<FittedRun>,
-}
-
-impl FittedStages {
-    /// By what factor the mean time of a fitted line may be off at this level: (low, high).
-    pub fn factor_interval(&self, error: f64, level: f64) -> (f64, f64) {
-        let reach = (student_quantile(0.5 + 0.5 * level, self.plan.run.degrees_of_freedom) * error).exp();
-        (1.0 / reach, reach)
-    }
-}
 
 /// Fits the model to runs of one program.
 ///
@@ -261,23 +195,6 @@ fn sharing_of(runs: &[ObservedRun], told: &Told) -> Sharing {
     }
 }
 
-/// Runs of other programs, those of one program together; a program is told by its stages.
-fn programs(others: &[ObservedRun]) -> Vec<Vec<ObservedRun>> {
-    let mut programs: Vec<Vec<ObservedRun>> = Vec::new();
-    for run in others {
-        let with = programs.iter_mut().find_map(|program| {
-            let mut all = program.clone();
-            all.push(run.clone());
-            alike(&all).ok().map(|all| (program, all))
-        });
-        match with {
-            Some((program, all)) => *program = all,
-            None => programs.push(vec![run.clone()]),
-        }
-    }
-    programs
-}
-
 fn seen_of(runs: &[ObservedRun]) -> Seen {
     let inputs = || runs.iter().map(|run| run.input_mb);
     let slots = || runs.iter().map(|run| run.executors * run.cores);
@@ -287,71 +204,6 @@ fn seen_of(runs: &[ObservedRun]) -> Seen {
         least_slots: slots().min().unwrap_or(1),
         most_slots: slots().max().unwrap_or(1),
     }
-}
-
-/// The runs with their stages in the order of the first run's.
-///
-/// Stages that do not wait for each other may be submitted in any order: they are told by name, and those of one name by their data.
-fn alike(runs: &[ObservedRun]) -> Result<Vec<ObservedRun>, FitError> {
-    let first = &runs[0];
-    let mut all = vec![first.clone()];
-    for run in &runs[1..] {
-        let run = ordered(run, first).unwrap_or_else(|| run.clone());
-        same_job(&run, first)?;
-        all.push(run);
-    }
-    Ok(all)
-}
-
-/// A run with its stages in the order of the first run's; none where they are not the same.
-fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
-    if run.stages.len() != first.stages.len() {
-        return None;
-    }
-    let share = |of: &ObservedRun, i: usize| {
-        (of.stages[i].tasks.iter().map(|task| task.mb).sum::<f64>() / of.input_mb).max(1e-9).ln()
-    };
-    let mut order: Vec<usize> = Vec::new();
-    for (i, wanted) in first.stages.iter().enumerate() {
-        let mut after: Vec<usize> = wanted.after.iter().map(|&before| order[before]).collect();
-        after.sort_unstable();
-        let fits = |k: &usize| {
-            let stage = &run.stages[*k];
-            !order.contains(k) && action(&stage.name) == action(&wanted.name) && stage.after == after
-        };
-        let off = |k: usize| (share(run, k) - share(first, i)).abs();
-        order.push((0..run.stages.len()).filter(fits).min_by(|&a, &b| off(a).total_cmp(&off(b)))?);
-    }
-    let stages = order
-        .iter()
-        .zip(&first.stages)
-        .map(|(&k, wanted)| ObservedStage { after: wanted.after.clone(), ..run.stages[k].clone() });
-    Some(ObservedRun { stages: stages.collect(), ..run.clone() })
-}
-
-/// What a stage does, without the line of the program that asked for it, which changes as the program is edited.
-fn action(name: &str) -> &str {
-    name.split_once(" at ").map_or(name, |(action, _)| action)
-}
-
-/// Whether a run has the stages of the first.
-fn same_job(run: &ObservedRun, first: &ObservedRun) -> Result<(), FitError> {
-    let other = |what: String, expected: String| FitError::OtherJob {
-        log: run.log.clone(),
-        what,
-        first: first.log.clone(),
-        expected,
-    };
-    if run.stages.len() != first.stages.len() {
-        return Err(other(format!("{} stages", run.stages.len()), first.stages.len().to_string()));
-    }
-    for (i, (a, b)) in run.stages.iter().zip(&first.stages).enumerate() {
-        if action(&a.name) != action(&b.name) || a.after != b.after {
-            let text = |s: &ObservedStage| format!("`{}` after {:?}", s.name, s.after);
-            return Err(other(format!("as stage {i} {}", text(a)), text(b)));
-        }
-    }
-    Ok(())
 }
 
 /// The tasks of each stage, their times divided by their run's factor.
@@ -551,6 +403,7 @@ fn coefficient(law: &PhaseLaw) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fit::observe::ObservedStage;
 
     /// A run of two stages without chance: 16 MB splits, then 8 tasks over a shuffle of half the input.
     fn made(input_mb: f64, factor: f64) -> ObservedRun {

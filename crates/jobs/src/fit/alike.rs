@@ -1,0 +1,85 @@
+//! Which runs are of one program: those with the same stages.
+
+use crate::fit::observe::{FitError, ObservedRun, ObservedStage};
+
+/// The runs with their stages in the order of the first run's.
+///
+/// Stages that do not wait for each other may be submitted in any order: they are told by name, and those of one name by their data.
+pub(super) fn alike(runs: &[ObservedRun]) -> Result<Vec<ObservedRun>, FitError> {
+    let first = &runs[0];
+    let mut all = vec![first.clone()];
+    for run in &runs[1..] {
+        let run = ordered(run, first).unwrap_or_else(|| run.clone());
+        same_job(&run, first)?;
+        all.push(run);
+    }
+    Ok(all)
+}
+
+/// A run with its stages in the order of the first run's; none where they are not the same.
+fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
+    if run.stages.len() != first.stages.len() {
+        return None;
+    }
+    let share = |of: &ObservedRun, i: usize| {
+        (of.stages[i].tasks.iter().map(|task| task.mb).sum::<f64>() / of.input_mb).max(1e-9).ln()
+    };
+    let mut order: Vec<usize> = Vec::new();
+    for (i, wanted) in first.stages.iter().enumerate() {
+        let mut after: Vec<usize> = wanted.after.iter().map(|&before| order[before]).collect();
+        after.sort_unstable();
+        let fits = |k: &usize| {
+            let stage = &run.stages[*k];
+            !order.contains(k) && action(&stage.name) == action(&wanted.name) && stage.after == after
+        };
+        let off = |k: usize| (share(run, k) - share(first, i)).abs();
+        order.push((0..run.stages.len()).filter(fits).min_by(|&a, &b| off(a).total_cmp(&off(b)))?);
+    }
+    let stages = order
+        .iter()
+        .zip(&first.stages)
+        .map(|(&k, wanted)| ObservedStage { after: wanted.after.clone(), ..run.stages[k].clone() });
+    Some(ObservedRun { stages: stages.collect(), ..run.clone() })
+}
+
+/// What a stage does, without the line of the program that asked for it, which changes as the program is edited.
+fn action(name: &str) -> &str {
+    name.split_once(" at ").map_or(name, |(action, _)| action)
+}
+
+/// Whether a run has the stages of the first.
+fn same_job(run: &ObservedRun, first: &ObservedRun) -> Result<(), FitError> {
+    let other = |what: String, expected: String| FitError::OtherJob {
+        log: run.log.clone(),
+        what,
+        first: first.log.clone(),
+        expected,
+    };
+    if run.stages.len() != first.stages.len() {
+        return Err(other(format!("{} stages", run.stages.len()), first.stages.len().to_string()));
+    }
+    for (i, (a, b)) in run.stages.iter().zip(&first.stages).enumerate() {
+        if action(&a.name) != action(&b.name) || a.after != b.after {
+            let text = |s: &ObservedStage| format!("`{}` after {:?}", s.name, s.after);
+            return Err(other(format!("as stage {i} {}", text(a)), text(b)));
+        }
+    }
+    Ok(())
+}
+
+/// Runs of other programs, those of one program together; a program is told by its stages.
+pub(super) fn programs(others: &[ObservedRun]) -> Vec<Vec<ObservedRun>> {
+    let mut programs: Vec<Vec<ObservedRun>> = Vec::new();
+    for run in others {
+        let with = programs.iter_mut().find_map(|program| {
+            let mut all = program.clone();
+            all.push(run.clone());
+            alike(&all).ok().map(|all| (program, all))
+        });
+        match with {
+            Some((program, all)) => *program = all,
+            None => programs.push(vec![run.clone()]),
+        }
+    }
+    programs
+}
