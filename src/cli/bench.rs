@@ -11,9 +11,9 @@ use crate::cli::args::BenchArgs;
 use crate::cli::bench_nets::{Case, cases};
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
-use crate::cli::output::Terminal;
+use crate::cli::output::{Shown, Terminal};
 use crate::cli::simulate::failure;
-use crate::cli::watch::{Progress, Shown, catch_interrupt};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// More replications than any measurement has time for.
 const ENDLESS: u64 = 1 << 50;

@@ -10,7 +10,23 @@ use tailspn::whole_file;
 use crate::cli::args::{ColorChoice, PrintArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::watch::Shown;
+
+/// How the progress of a run is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// As a bar, on a terminal.
+    Bar,
+    /// As a line now and then, in a log.
+    Lines,
+    Nothing,
+}
+
+impl Shown {
+    /// Nothing if something else tells the progress.
+    pub(crate) fn unless(self, other: bool) -> Self {
+        if other { Self::Nothing } else { self }
+    }
+}
 
 /// Width of text where the terminal does not say.
 const WIDTH: usize = 80;

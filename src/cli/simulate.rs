@@ -12,11 +12,11 @@ use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
 use crate::cli::load::{Names, prepare, read_net};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::{Shown, Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::question::{Asked, ask};
 use crate::cli::steady;
-use crate::cli::watch::{Progress, Shown, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Replications where nothing else is asked for.
 const REPLICATIONS: u64 = 10_000;

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tailspn::watch::Watch;
 
 use crate::cli::exit::Exit;
-use crate::cli::output::Terminal;
+use crate::cli::output::{Shown, Terminal};
 
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -34,23 +34,6 @@ pub(crate) fn catch_interrupt(terminal: &Terminal) {
 /// Whether Ctrl-C was pressed.
 pub(crate) fn interrupted() -> bool {
     STOPPED.load(Ordering::SeqCst)
-}
-
-/// How the progress of a run is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
-    /// As a bar, on a terminal.
-    Bar,
-    /// As a line now and then, in a log.
-    Lines,
-    Nothing,
-}
-
-impl Shown {
-    /// Nothing if something else tells the progress.
-    pub(crate) fn unless(self, other: bool) -> Self {
-        if other { Self::Nothing } else { self }
-    }
 }
 
 /// Watches one run.
