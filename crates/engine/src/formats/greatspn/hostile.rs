@@ -142,7 +142,11 @@ proptest! {
             let again = again.map_err(|e| TestCaseError::fail(format!("{e}\n{text}\n{}", written.xml)))?;
             prop_assert_eq!(again.net.places().len(), first.net.places().len());
             if written.warnings.is_empty() {
-                prop_assert_eq!(differences(&again.net, &first.net), vec![], "{}", written.xml);
+                let mut differ = differences(&again.net, &first.net);
+                // GreatSPN has no truth values where a number stands: they are written as 1 and 0
+                let as_number = |text: &Option<String>| text.as_ref().map(|text| format!("if({text}, 1, 0)"));
+                differ.retain(|found| found.first != as_number(&found.second));
+                prop_assert_eq!(differ, vec![], "{}", written.xml);
             }
         }
     }
