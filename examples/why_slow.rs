@@ -7,7 +7,7 @@
 //! ```
 
 use tailspn::diagnose::Cause;
-use tailspn::diagnose::causes::{CpuShare, NodeMap, PoolOptions, Rules, advice, meters_of, root_causes};
+use tailspn::diagnose::causes::{CpuShare, NodeMap, PoolOptions, Rules, meters_of, root_causes};
 use tailspn::diagnose::samples::{SampleOptions, read_samples_from_bytes};
 use tailspn::trace::{ReadOptions, read_bytes};
 use tailspn::watch::Unwatched;
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             finding.subject, finding.cause, evidence.what, evidence.value, evidence.unit, evidence.usual
         );
     }
-    for piece in advice(&found.findings) {
+    for piece in found.advice() {
         println!("{:?}, {:.1} s lost: {}", piece.cause, piece.lost_s, piece.text);
     }
     let causes = |cause| found.findings.iter().filter(|finding| finding.cause == cause).count();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tailspn::diagnose::causes::{
-    NodeMap, NodeMeters, PoolOptions, RootCauses, Rules, Unmapped, clock_hint, meters_of, root_causes,
+    NodeMap, NodeMeters, PoolOptions, RootCauses, Rules, Unmapped, clock_hint, map_to_complete, meters_of, root_causes,
 };
 use tailspn::diagnose::samples::{SampleError, SampleOptions, Samples, is_readable, read_samples};
 use tailspn::report::{DiagnosisReport, UsedRow, diagnosis_report, diagnosis_svg};
@@ -59,7 +59,13 @@ fn of_log(
     terminal: &Terminal,
 ) -> Result<(Said, RootCauses), Failure> {
     let samples = samples(inputs, args, terminal)?;
-    let (meters, unmapped) = meters(trace, &samples, args)?;
+    let map = node_map(trace, args)?;
+    let (meters, unmapped) = meters(trace, &samples, &map, args);
+    let lacks = trace.nodes.iter().zip(&meters).filter(|(_, meters)| meters.is_empty());
+    let nodes: Vec<&str> = lacks.map(|(node, _)| node.name.as_str()).collect();
+    if let Some(text) = map_to_complete(&nodes, &samples, &map) {
+        terminal.tell(&format!("A node map to complete, for --node-map:\n\n{text}"));
+    }
     let causes = root_causes(trace, &meters, &pool_options(args), &rules(args));
     Ok((read_of_log(trace, &samples, &meters, inputs, unmapped), causes))
 }
@@ -76,11 +82,9 @@ fn without_log(inputs: &Inputs) -> Said {
 fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Samples, Failure> {
     let options = SampleOptions { utc_offset: args.utc_offset, most_bytes: args.max_samples };
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-    // in a folder a binary file stands beside what was made of it; given by name it is refused
-    let named = |path: &PathBuf| args.path.contains(path);
-    let (given, found): (Vec<PathBuf>, Vec<PathBuf>) = inputs.samples.iter().cloned().partition(named);
-    let readable = |path: &PathBuf| is_readable(path);
-    let paths: Vec<PathBuf> = given.into_iter().chain(found.into_iter().filter(readable)).collect();
+    // a binary file stands beside what was made of it; alone it is refused
+    let readable: Vec<PathBuf> = inputs.samples.iter().filter(|path| is_readable(path)).cloned().collect();
+    let paths = if readable.is_empty() { inputs.samples.clone() } else { readable };
     read_samples(&paths, &options, &progress).map_err(refused)
 }
 
@@ -93,12 +97,16 @@ fn refused(error: SampleError) -> Failure {
     Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
 }
 
-/// The samples of each node, by the map and the clock offsets that were given.
-fn meters(
-    trace: &JobTrace,
-    samples: &Samples,
-    args: &DiagnoseArgs,
-) -> Result<(Vec<NodeMeters>, Vec<Unmapped>), Failure> {
+/// The samples of each node.
+fn meters(trace: &JobTrace, samples: &Samples, map: &NodeMap, args: &DiagnoseArgs) -> (Vec<NodeMeters>, Vec<Unmapped>) {
+    if samples.series.is_empty() {
+        return (vec![NodeMeters::default(); trace.nodes.len()], Vec::new());
+    }
+    meters_of(trace, samples, map, args.cpu.0)
+}
+
+/// The map and the clock offsets that were given.
+fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
     let mut map = NodeMap::default();
     if let Some(path) = &args.node_map {
         let bytes = crate::cli::load::read_bytes(path)?;
@@ -118,10 +126,7 @@ fn meters(
             map.node.entry(name).or_default().clock_offset_s += seconds;
         }
     }
-    if samples.series.is_empty() {
-        return Ok((vec![NodeMeters::default(); trace.nodes.len()], Vec::new()));
-    }
-    Ok(meters_of(trace, samples, &map, args.cpu.0))
+    Ok(map)
 }
 
 fn pool_options(args: &DiagnoseArgs) -> PoolOptions {

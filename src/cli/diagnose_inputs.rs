@@ -29,9 +29,9 @@ pub(super) struct Inputs {
     pub(super) progress: Vec<PathBuf>,
     /// Logs of strace, some with `NODE=` in front.
     pub(super) calls: Vec<String>,
-    /// Files that were named and are nothing known.
+    /// Files that were named and are nothing known, where nothing else was given that is.
     pub(super) unknown: Vec<PathBuf>,
-    /// Files in folders that are nothing known.
+    /// Other files that are nothing known.
     pub(super) others: Vec<PathBuf>,
 }
 
@@ -55,6 +55,11 @@ impl Inputs {
             } else if !inputs.known(path) {
                 inputs.unknown.push(path.clone());
             }
+        }
+        // `FOLDER/*.gz` names what stands beside the log as well
+        let is_known = [&inputs.logs, &inputs.samples, &inputs.progress].iter().any(|paths| !paths.is_empty());
+        if is_known || !inputs.calls.is_empty() {
+            inputs.others.append(&mut inputs.unknown);
         }
         Ok(inputs)
     }
@@ -138,7 +143,7 @@ impl Inputs {
         }
     }
 
-    /// A sentence about files of folders that are nothing known.
+    /// A sentence about files that are nothing known.
     pub(super) fn left_out(&self) -> Option<String> {
         let names: Vec<String> = self.others.iter().map(|file| file.display().to_string()).collect();
         (!names.is_empty()).then(|| format!("left out, since they are nothing known, or folders: {}", names.join(", ")))

@@ -380,6 +380,40 @@ fn calls_that_cannot_be_judged_do_not_end_the_diagnosis_of_a_job() {
     assert!(alone.starts_with("exit 5") && alone.contains("no node can be judged"), "{alone}");
 }
 
+/// What `diagnose` says of the labelled runs with slow nodes: the node at a quarter of its speed is named also where copies rescued its
+/// tasks, start-up and first waves are a remark, and what costs the job most comes first.
+#[test]
+fn slow_nodes_are_named_though_copies_rescued_their_tasks() {
+    let Some(folder) = shared("data/logs/labelled/phan-4node") else { return };
+    let slow = [("c2_nospec", true), ("c2_spec15", true), ("c2_specdef", true), ("c3_nospec", true)];
+    for (case, is_slow) in [slow.as_slice(), &[("homog1", false), ("homog2", false)]].concat() {
+        let files = std::fs::read_dir(folder.join(case)).unwrap().map(|file| file.unwrap().path());
+        let log = files
+            .into_iter()
+            .find(|file| file.extension().is_some_and(|end| end == "gz") && tailspn::trace::is_log(file))
+            .unwrap();
+        let found = diagnosed(&[log.to_str().unwrap()]);
+        let nodes: Vec<String> = found["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|finding| finding["method"] == "slow-node")
+            .map(|finding| finding["subject"]["node"].as_str().unwrap().to_owned())
+            .collect();
+        let expected: &[&str] = if is_slow { &["10.77.0.11"] } else { &[] };
+        assert_eq!(nodes, expected, "{case}");
+        assert!(found["warm_up"]["start_s"].as_f64().unwrap() > 1.0, "{case}");
+        let lost: Vec<f64> = found["advice"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|advice| advice["cause"] != "unknown")
+            .map(|advice| advice["job_s"].as_f64().unwrap())
+            .collect();
+        assert!(lost.is_sorted_by(|a, b| a >= b), "{case}: {lost:?}");
+    }
+}
+
 #[test]
 fn what_is_nothing_known_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -387,11 +421,11 @@ fn what_is_nothing_known_is_told() {
     let [garbage, reports] = [path("garbage"), path("reports.tsv")];
     std::fs::write(&garbage, b"\x00\xffnothing = that (is) known\n").unwrap();
     std::fs::write(&reports, "partition\tt_ms\tprogress\n0\t1\t0.0\n0\t1000\t1.0\n").unwrap();
-    // by name it is an error, in a folder it is told and left out
-    for given in [[LOG, garbage.as_str()], [garbage.as_str(), reports.as_str()]] {
-        let text = shown(&[&["diagnose"], given.as_slice()].concat());
-        assert!(text.starts_with("exit 4") && text.contains("garbage"), "{text}");
-    }
+    // alone it is an error; beside a log, or in a folder, it is told and left out
+    let alone = shown(&["diagnose", &garbage]);
+    assert!(alone.starts_with("exit 4") && alone.contains("garbage"), "{alone}");
+    let beside = unwrapped(&shown(&["diagnose", LOG, &garbage]));
+    assert!(beside.starts_with("exit 0") && beside.contains("left out, since they are nothing known"), "{beside}");
     let text = unwrapped(&shown(&["diagnose", folder.path().to_str().unwrap()]));
     assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 attempts"), "{text}");
     assert!(

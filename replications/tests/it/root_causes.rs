@@ -77,21 +77,30 @@ fn node_map() -> NodeMap {
 }
 
 /// The stage that hogs and labels are about: the maps.
-fn pool(run: &Run, options: &PoolOptions) -> Pool {
+fn pool(run: &Run, nodes: &[NodeMeters]) -> Pool {
     let number = if run.case == "gc" { 3 } else { 1 };
     let (id, _) = run.trace.stages_with_ids().find(|(_, stage)| stage.number == number).unwrap();
-    Pool::new(records_of(&run.trace, id), &run.meters, options).unwrap()
+    Pool::new(records_of(&run.trace, id), nodes, &PoolOptions::default()).unwrap()
+}
+
+/// The pool of a run; where both shares of the processors count, also that by the user share.
+fn pools_of(run: &Run) -> (Pool, Option<Pool>) {
+    let has_user = run.meters.iter().any(|node| !node.user.is_empty());
+    let by_user: Vec<NodeMeters> = run.meters.iter().map(NodeMeters::by_user).collect();
+    (pool(run, &run.meters), has_user.then(|| pool(run, &by_user)))
 }
 
 /// Decisions about the resources of stragglers, and false ones about tasks that ran beside a hog on the other node, which share its
 /// disk and processors.
-fn scored(run: &Run, pool: &Pool, rules: &Rules) -> (Confusion, u64) {
+fn scored(run: &Run, (pool, by_user): &(Pool, Option<Pool>), rules: &Rules) -> (Confusion, u64) {
     let mut confusion = Confusion::default();
     let mut neighbours = 0;
     for task in pool.stragglers() {
         let record = &pool.tasks[task].record;
         for resource in RESOURCES {
-            let said = judge(pool, task, resource, rules).is_some();
+            let by_user = by_user.as_ref().filter(|_| resource == Feature::Cpu);
+            let said =
+                [Some(pool), by_user].into_iter().flatten().any(|pool| judge(pool, task, resource, rules).is_some());
             let affected = run.truth.overlap(record.node, resource, record.from, record.to) > 0.0;
             let beside = run
                 .truth
@@ -123,8 +132,7 @@ fn assert_beats_prototype(confusion: &Confusion) {
 fn hogs_of_the_labelled_runs_are_found() {
     let (mut sum, mut beside) = (Confusion::default(), 0);
     for run in labelled(CpuShare::Busy) {
-        let pool = pool(&run, &PoolOptions::default());
-        let (confusion, neighbours) = scored(&run, &pool, &Rules::default());
+        let (confusion, neighbours) = scored(&run, &pools_of(&run), &Rules::default());
         println!("{:14} {confusion:?}, beside a hog {neighbours}", run.case);
         sum.add(&confusion);
         beside += neighbours;
@@ -135,14 +143,17 @@ fn hogs_of_the_labelled_runs_are_found() {
     }
 }
 
-/// Settings among which one is chosen.
-fn grid() -> Vec<(CpuShare, Rules)> {
+/// The shares of the processors among which one is chosen.
+const SHARES: [CpuShare; 3] = [CpuShare::Busy, CpuShare::User, CpuShare::Either];
+
+/// Settings among which one is chosen, the share by its position.
+fn grid() -> Vec<(usize, Rules)> {
     let mut grid = Vec::new();
-    for cpu in [CpuShare::Busy, CpuShare::User] {
+    for cpu in 0..SHARES.len() {
         for quantile in [0.5, 0.6, 0.7, 0.8, 0.9] {
             for peer_factor in [1.0, 1.25, 1.5, 2.0, 3.0] {
-                for edge_factor in [0.5, 0.8] {
-                    grid.push((cpu, Rules { quantile, peer_factor, edge_factor, ..Rules::default() }));
+                for (edge, edge_factor) in EDGES {
+                    grid.push((cpu, Rules { quantile, peer_factor, edge, edge_factor, ..Rules::default() }));
                 }
             }
         }
@@ -150,10 +161,15 @@ fn grid() -> Vec<(CpuShare, Rules)> {
     grid
 }
 
+/// Readings of edges with their factors.
+const EDGES: [(Edge, f64); 5] =
+    [(Edge::IntentAny, 0.8), (Edge::IntentAny, 0.5), (Edge::IntentAny, 0.3), (Edge::IntentBoth, 0.5), (Edge::Off, 0.0)];
+
 /// Each run is scored with the setting that is best on all *other* runs; where several are, with that which is best on generated jobs.
 #[test]
 fn a_setting_chosen_on_other_runs_finds_the_hogs_of_each_run() {
-    let runs = [CpuShare::Busy, CpuShare::User].map(labelled);
+    let runs = SHARES.map(labelled);
+    let of_stage: Vec<Vec<_>> = runs.iter().map(|runs| runs.iter().map(pools_of).collect()).collect();
     if runs[0].is_empty() {
         return;
     }
@@ -161,11 +177,22 @@ fn a_setting_chosen_on_other_runs_finds_the_hogs_of_each_run() {
     let plan = GeneratorPlan { anomaly: Anomaly::Mixed, ..GeneratorPlan::default() };
     let generated = pools(&plan, 10, &options);
     let grid = grid();
-    let sees = |cpu: CpuShare| if cpu == CpuShare::Busy { &runs[0] } else { &runs[1] };
     let scores: Vec<Vec<Confusion>> = grid
         .iter()
-        .map(|(cpu, rules)| sees(*cpu).iter().map(|run| scored(run, &pool(run, &options), rules).0).collect())
+        .map(|(cpu, rules)| {
+            let runs = runs[*cpu].iter().zip(&of_stage[*cpu]);
+            runs.map(|(run, pools)| scored(run, pools, rules).0).collect()
+        })
         .collect();
+    // the default setting with each share and each reading of edges, over all runs
+    for ((cpu, rules), scores) in grid.iter().zip(&scores) {
+        let default = Rules::default();
+        if (rules.quantile, rules.peer_factor) == (default.quantile, default.peer_factor) {
+            let mut sum = Confusion::default();
+            scores.iter().for_each(|score| sum.add(score));
+            println!("{:?} {:?} {} {sum:?}", SHARES[*cpu], rules.edge, rules.edge_factor);
+        }
+    }
     let mut sum = Confusion::default();
     for (left_out, run) in runs[0].iter().enumerate() {
         let gain = |setting: usize| {
@@ -181,9 +208,10 @@ fn a_setting_chosen_on_other_runs_finds_the_hogs_of_each_run() {
         let equal = (0..grid.len()).rev().filter(|&setting| gain(setting) == best);
         let chosen = equal.max_by(|&a, &b| youden(a).total_cmp(&youden(b))).unwrap();
         let (cpu, rules) = &grid[chosen];
-        let Rules { quantile, peer_factor, edge_factor, .. } = rules;
+        let Rules { quantile, peer_factor, edge, edge_factor, .. } = rules;
         let confusion = scores[chosen][left_out];
-        println!("{:14} {cpu:?} {quantile} {peer_factor} {edge_factor} {confusion:?}", run.case);
+        let cpu = SHARES[*cpu];
+        println!("{:14} {cpu:?} {quantile} {peer_factor} {edge:?} {edge_factor} {confusion:?}", run.case);
         sum.add(&confusion);
     }
     println!("{sum:?}");
@@ -315,14 +343,14 @@ fn the_rules_do_at_least_as_well_as_correlation_on_the_labelled_runs() {
     if runs.is_empty() {
         return;
     }
-    let pools: Vec<Pool> = runs.iter().map(|run| pool(run, &PoolOptions::default())).collect();
+    let pools: Vec<_> = runs.iter().map(pools_of).collect();
     let right = |c: &Confusion| c.true_positives as i64 - c.false_positives as i64;
     let mut best = Confusion::default();
     let limits = |steps: u32| (0..steps).map(move |i| f64::from(i) / f64::from(steps));
     for (limit, quantile) in limits(20).flat_map(|limit| limits(20).map(move |quantile| (limit, quantile))) {
         let rules = PearsonRules { correlation: limit, quantile };
         let mut sum = Confusion::default();
-        for (run, pool) in runs.iter().zip(&pools) {
+        for (run, (pool, _)) in runs.iter().zip(&pools) {
             let rho = RESOURCES.map(|resource| correlation(pool, resource));
             for task in pool.stragglers() {
                 let record = &pool.tasks[task].record;
@@ -337,7 +365,7 @@ fn the_rules_do_at_least_as_well_as_correlation_on_the_labelled_runs() {
         }
     }
     let mut own = Confusion::default();
-    runs.iter().zip(&pools).for_each(|(run, pool)| own.add(&scored(run, pool, &Rules::default()).0));
+    runs.iter().zip(&pools).for_each(|(run, pools)| own.add(&scored(run, pools, &Rules::default()).0));
     println!("correlation {best:?}, rules {own:?}");
     assert!(right(&own) >= right(&best), "{best:?} {own:?}");
 }

@@ -64,6 +64,7 @@ choices! {
     CpuChoice(CpuShare) {
         "busy" = CpuShare::Busy, "All time that is neither idle nor waiting for a disk";
         "user" = CpuShare::User, "Time in user mode, as in the paper";
+        "either" = CpuShare::Either, "A cause by either of the two";
     }
     /// A reading of edge detection.
     EdgeChoice(Edge) {

@@ -18,6 +18,9 @@ pub struct Finding {
     /// Whether the subject ran longer than that: it was killed, or no end is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
+    /// Whether it is a task of a first wave that was slow as a whole: its executor had just started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_wave: bool,
     /// What is behind it.
     pub cause: Cause,
     /// How strongly it shows; its unit is the method's.
@@ -36,6 +39,8 @@ pub struct Finding {
 pub enum FindingMethod {
     /// Rules for the features of a straggler, compared with its peers.
     BigRoots,
+    /// What the job's end waited for: slots that stood free, stages, the driver.
+    CriticalPath,
     /// The times of all tasks of a node, compared with those of the other nodes.
     SlowNode,
     /// Reports of progress, compared with what earlier runs taught.
@@ -53,6 +58,7 @@ impl FindingMethod {
     pub fn name(self) -> &'static str {
         match self {
             Self::BigRoots => "big-roots",
+            Self::CriticalPath => "critical-path",
             Self::SlowNode => "slow-node",
             Self::LongTail => "long-tail",
             Self::SyscallsStatistical => "syscalls-statistical",
@@ -124,6 +130,12 @@ pub enum Cause {
     Network,
     /// The node, for a reason that is not known.
     SlowNode,
+    /// Fewer tasks than slots, so that slots stood free.
+    FewTasks,
+    /// A last stage that is long while most slots stand free.
+    LongLastStage,
+    /// No task ran: the driver, or executors that were still to come.
+    Driver,
 }
 
 /// One number behind a finding, beside what it was compared with.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnose::causes::{Advice, RootCauses, StageSummary, advice};
+use crate::diagnose::causes::{Advice, RootCauses, StageSummary, WarmUp};
 use crate::diagnose::{Cause, Finding};
 use crate::report::json::Word;
 
@@ -55,8 +55,11 @@ pub struct DiagnosisReport {
     pub stages: Vec<DiagnosedStageRow>,
     /// What was found, in the order of the methods, and of each in its own.
     pub findings: Vec<Finding>,
-    /// What to do, by the time that was lost.
+    /// What to do, by the time that the job lost.
     pub advice: Vec<Advice>,
+    /// What it cost that executors had just started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUp>,
 }
 
 /// Makes the report; `missing` is completed by what the root causes could not know.
@@ -72,10 +75,18 @@ pub fn diagnosis_report(
     if causes.too_small > 0 {
         missing.push(format!("{} stages have fewer than 3 successful tasks, too few to compare", causes.too_small));
     }
-    let advice = advice(&causes.findings);
-    let compared = !stages.is_empty();
-    let findings = causes.findings;
-    DiagnosisReport { subject, partial: false, used, missing, warnings, compared, stages, findings, advice }
+    DiagnosisReport {
+        subject,
+        partial: false,
+        used,
+        missing,
+        warnings,
+        compared: !stages.is_empty(),
+        stages,
+        advice: causes.advice(),
+        warm_up: causes.warm_up(),
+        findings: causes.findings,
+    }
 }
 
 fn stage_row(stage: &StageSummary) -> DiagnosedStageRow {
@@ -129,5 +140,8 @@ pub(super) fn cause_text(cause: Cause) -> &'static str {
         Cause::Disk => "disk",
         Cause::Network => "network",
         Cause::SlowNode => "slow node",
+        Cause::FewTasks => "too few tasks",
+        Cause::LongLastStage => "long last stage",
+        Cause::Driver => "waiting for the driver",
     }
 }

@@ -1,6 +1,8 @@
 //! A diagnosis as a person reads it: how many stragglers there are and why, what to do, findings, and the inputs.
 
-use crate::diagnose::causes::Advice;
+use std::collections::BTreeMap;
+
+use crate::diagnose::causes::{Advice, WarmUp};
 use crate::diagnose::{Cause, Evidence, Finding, Subject};
 use crate::document::parts::cut;
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
@@ -24,6 +26,7 @@ impl Report for DiagnosisReport {
         if self.partial {
             document.remarks.push("The reading was stopped early: the end of the log is missing.".to_owned());
         }
+        document.remarks.extend(self.warm_up.iter().map(warm_up));
         document.remarks.extend(self.missing.iter().map(|missing| format!("Missing: {missing}.")));
         document.remarks.extend(self.warnings.iter().cloned());
         document.table(self.advice_table());
@@ -66,16 +69,18 @@ impl DiagnosisReport {
         let mut pieces: Vec<Piece> = vec![found.into()];
         let known = self.advice.iter().enumerate().find(|(_, advice)| advice.cause != Cause::Unknown);
         if let Some((i, advice)) = known {
-            let what = cause_text(advice.cause);
-            if advice.lost_s > 0.0 {
+            let on = if advice.nodes.is_empty() { String::new() } else { format!(" on {}", listed(&advice.nodes)) };
+            let what = format!("{}{on}", cause_text(advice.cause));
+            if let Some(job_s) = advice.job_s.filter(|job_s| *job_s > 0.0) {
+                pieces.push(format!(". The most costly cause is {what}: without it, the job would have been ").into());
+                pieces.push(time(format!("/advice/{i}/job_s"), job_s, "s", false).into());
+                pieces.push(" shorter".into());
+            } else if advice.lost_s > 0.0 {
                 pieces.push(format!(". The most costly cause is {what}: together, tasks took ").into());
                 pieces.push(self.lost(i, advice).into());
                 pieces.push(" longer than expected".into());
             } else {
                 pieces.push(format!(". The cause is {what}").into());
-            }
-            if !advice.nodes.is_empty() {
-                pieces.push(format!(", on {}", listed(&advice.nodes)).into());
             }
         }
         pieces.push(".".into());
@@ -89,9 +94,18 @@ impl DiagnosisReport {
     }
 
     fn advice_table(&self) -> Table {
-        let note = "The most costly cause comes first. A straggler with several causes counts for each of them.";
-        let columns =
-            ["because of", "do this", "stragglers", "longer than expected", "stages", "nodes", "strongest evidence"];
+        let note = "What cost the job most comes first. Job shorter by: if these tasks had taken the median of their stage, in the slots \
+                    that they had. A straggler with several causes counts for each of them.";
+        let columns = [
+            "because of",
+            "do this",
+            "job shorter by",
+            "stragglers",
+            "longer than expected",
+            "stages",
+            "nodes",
+            "strongest evidence",
+        ];
         let mut table = Table::new("What to do", note, columns);
         for (i, advice) in self.advice.iter().enumerate() {
             let findings = advice.findings.iter().filter_map(|&found| self.findings.get(found));
@@ -103,11 +117,14 @@ impl DiagnosisReport {
                     [evidence.value, evidence.usual].map(|value| amount(String::new(), evidence, value).text());
                 format!("{}: {seen}, expected {usual}", evidence.what)
             });
+            // stages, nodes and the job have no time of their own
+            let stragglers = advice.stragglers > 0;
             table.rows.push(vec![
                 cause_text(advice.cause).into(),
                 advice.text.clone().into(),
-                Number::count(format!("/advice/{i}/stragglers"), advice.stragglers as u64).into(),
-                self.lost(i, advice).into(),
+                advice.job_s.map(|job_s| time(format!("/advice/{i}/job_s"), job_s, "s", false)).into(),
+                stragglers.then(|| Number::count(format!("/advice/{i}/stragglers"), advice.stragglers as u64)).into(),
+                stragglers.then(|| self.lost(i, advice)).into(),
                 listed(&advice.stages).into(),
                 listed(&advice.nodes).into(),
                 evidence.into(),
@@ -153,7 +170,22 @@ impl DiagnosisReport {
         order.sort_by(|(_, a), (_, b)| {
             (a.cause == Cause::Unknown).cmp(&(b.cause == Cause::Unknown)).then(beyond(b).total_cmp(&beyond(a)))
         });
-        table.rows = order.into_iter().map(|(i, finding)| row(i, finding)).collect();
+        // a straggler with several causes is one row, with the evidence for the surest
+        let mut shown: Vec<(usize, &Finding, Vec<Cause>)> = Vec::new();
+        let mut rows: BTreeMap<&Subject, usize> = BTreeMap::new();
+        for (i, finding) in order {
+            let is_task = matches!(finding.subject, Subject::Task { .. });
+            let Some(&row) = rows.get(&finding.subject).filter(|_| is_task) else {
+                rows.insert(&finding.subject, shown.len());
+                shown.push((i, finding, vec![finding.cause]));
+                continue;
+            };
+            let causes = &mut shown[row].2;
+            if finding.cause != Cause::Unknown && !causes.contains(&finding.cause) {
+                causes.push(finding.cause);
+            }
+        }
+        table.rows = shown.into_iter().map(|(i, finding, causes)| row(i, finding, &causes)).collect();
         cut(table)
     }
 
@@ -209,13 +241,31 @@ impl DiagnosisReport {
     }
 }
 
+/// What it cost that executors had just started, in a sentence.
+fn warm_up(cost: &WarmUp) -> String {
+    let mut parts = Vec::new();
+    if cost.start_s > 1.0 {
+        parts.push(format!("the first task began {:.1} s after the job", cost.start_s));
+    }
+    if cost.stragglers > 0 {
+        let job = cost.job_s.filter(|job_s| *job_s > 0.05);
+        let job = job.map_or_else(String::new, |job_s| format!(", which made the job {job_s:.1} s longer"));
+        let stragglers = counted(cost.stragglers as u128, "straggler");
+        parts.push(format!(
+            "{stragglers} of a first wave that was slow as a whole took {:.1} s longer than expected{job}",
+            cost.lost_s
+        ));
+    }
+    format!("Warm-up: {}. Executors had just started.", parts.join(", and "))
+}
+
 /// A time with as many digits as a person reads.
 fn time(at: String, value: f64, unit: &'static str, at_least: bool) -> Number {
     let measured = if at_least { Measured::at_least(value) } else { Measured::between(value, None, None) };
     Number::measured(at, &measured, unit).brief()
 }
 
-fn row(i: usize, finding: &Finding) -> Vec<Cell> {
+fn row(i: usize, finding: &Finding, causes: &[Cause]) -> Vec<Cell> {
     let at = format!("/findings/{i}");
     let evidence = || finding.evidence.iter().enumerate();
     let took = evidence()
@@ -231,7 +281,7 @@ fn row(i: usize, finding: &Finding) -> Vec<Cell> {
     };
     vec![
         who(&finding.subject).into(),
-        cause_text(finding.cause).into(),
+        causes.iter().map(|cause| cause_text(*cause)).collect::<Vec<_>>().join(", ").into(),
         took.into(),
         of_evidence("value", |evidence| evidence.value).into(),
         of_evidence("usual", |evidence| evidence.usual).into(),

@@ -182,6 +182,7 @@ mod tests {
             from: Some(from),
             to: Some(to),
             at_least: false,
+            first_wave: false,
             cause,
             score: 2.0,
             threshold: 1.5,

@@ -4,7 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnose::finding::{Cause, Finding, Subject};
+use crate::diagnose::causes::findings::RootCauses;
+use crate::diagnose::causes::path::Path;
+use crate::diagnose::finding::{Cause, Finding, FindingMethod, Subject};
+
+/// A first task that waited for less is not worth a word \[s\].
+const LEAST_START_S: f64 = 1.0;
 
 /// What can be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -22,6 +27,10 @@ pub enum Remedy {
     Neighbour,
     /// Look at the node, and keep tasks away from it until then.
     BadNode,
+    /// More tasks, or fewer slots.
+    Partitions,
+    /// Less work of the driver, or executors that are there in time.
+    Driver,
     /// Measure more.
     Observe,
 }
@@ -44,56 +53,119 @@ pub struct Advice {
     /// How much longer than usual they took together \[s\]; where the cause is a part of their time, by no more than that part is longer
     /// than that of their peers. A task with several causes counts for each of them.
     pub lost_s: f64,
+    /// By how much the job would have been shorter without it \[s\]: what of that time the job's end waited for. None where the log does
+    /// not tell, as that of a cluster with many jobs.
+    #[serde(default)]
+    pub job_s: Option<f64>,
     /// Positions of the findings that it rests on.
     pub findings: Vec<usize>,
 }
 
-/// What to do about the findings of all methods, by the time that was lost; stragglers without a cause come last. A task that several
-/// findings of a cause are about counts once, and one to which any method gave a cause is not among those without. It uses nothing but
-/// the findings.
-pub fn advice(findings: &[Finding]) -> Vec<Advice> {
-    let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
-    let explained: BTreeSet<&Subject> =
-        findings.iter().filter(|finding| finding.cause != Cause::Unknown).map(|finding| &finding.subject).collect();
-    for (i, finding) in findings.iter().enumerate() {
-        if finding.cause == Cause::Unknown && explained.contains(&finding.subject) {
-            continue;
-        }
-        by_cause.entry(finding.cause).or_default().push(i);
-    }
-    let mut list: Vec<Advice> = by_cause.into_iter().map(|(cause, which)| of_cause(findings, cause, which)).collect();
-    list.sort_by(|a, b| {
-        (a.cause == Cause::Unknown).cmp(&(b.cause == Cause::Unknown)).then(b.lost_s.total_cmp(&a.lost_s))
-    });
-    list
+/// What it cost that executors had just started: the first task had to wait, and first waves were slow as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// From the submission of the job to its first task \[s\].
+    pub start_s: f64,
+    /// Stragglers of such waves, without those that have a cause.
+    pub stragglers: usize,
+    /// The stages that they belong to, in order.
+    pub stages: Vec<String>,
+    /// How much longer than usual they took together \[s\].
+    pub lost_s: f64,
+    /// By how much the job would have been shorter without it \[s\], where that is known.
+    pub job_s: Option<f64>,
 }
 
-fn of_cause(findings: &[Finding], cause: Cause, which: Vec<usize>) -> Advice {
-    let mut stages = BTreeSet::new();
-    let mut nodes = BTreeSet::new();
-    let mut lost: BTreeMap<(&str, u64, u32), f64> = BTreeMap::new();
-    for finding in which.iter().map(|&i| &findings[i]) {
-        match &finding.subject {
-            Subject::Task { stage, task, attempt, node } => {
-                let lost = lost.entry((stage.as_str(), *task, *attempt)).or_default();
-                *lost = lost.max(lost_by(finding));
-                stages.insert(stage.clone());
-                nodes.extend(node.clone());
-            }
-            Subject::Stage { stage } => _ = stages.insert(stage.clone()),
-            Subject::Node { node } => _ = nodes.insert(node.clone()),
-            Subject::Link { from, to } => nodes.extend([from.clone(), to.clone()]),
-            Subject::Job => {}
+impl RootCauses {
+    /// What to do about the findings of all methods, by the time that the job lost, then by that of its tasks; stragglers without a cause
+    /// come last, and those of a first wave are left out. A task that several findings of a cause are about counts once, and one to which
+    /// any method gave a cause is not among those without.
+    pub fn advice(&self) -> Vec<Advice> {
+        let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
+        for (i, finding) in self.counted().filter(|(_, finding)| finding.cause != Cause::Unknown || !finding.first_wave)
+        {
+            by_cause.entry(finding.cause).or_default().push(i);
         }
+        let mut list: Vec<Advice> = by_cause.into_iter().map(|(cause, which)| self.of_cause(cause, which)).collect();
+        list.sort_by(|a, b| {
+            let order = (a.cause == Cause::Unknown).cmp(&(b.cause == Cause::Unknown));
+            let job = |advice: &Advice| advice.job_s.unwrap_or(0.0);
+            order.then(job(b).total_cmp(&job(a))).then(b.lost_s.total_cmp(&a.lost_s))
+        });
+        list
     }
-    let (stragglers, lost_s) = (lost.len(), lost.values().fold(0.0, |sum, lost| sum + lost));
-    let (remedy, text) = if stragglers == 0 { of_nodes(cause, &nodes) } else { remedy(cause, &nodes) };
-    let [stages, nodes] = [stages, nodes].map(|set| set.into_iter().collect());
-    Advice { remedy, text: text.to_owned(), cause, stragglers, stages, nodes, lost_s, findings: which }
+
+    /// What warming up cost; none if there was nothing to wait for, and no straggler of a first wave without another cause.
+    pub fn warm_up(&self) -> Option<WarmUp> {
+        let of_wave = self.counted().filter(|(_, finding)| finding.cause == Cause::Unknown && finding.first_wave);
+        let which: Vec<usize> = of_wave.map(|(i, _)| i).collect();
+        let Advice { stragglers, stages, lost_s, job_s, .. } = self.of_cause(Cause::Unknown, which);
+        let start_s = self.start_s;
+        (stragglers > 0 || start_s > LEAST_START_S).then_some(WarmUp { start_s, stragglers, stages, lost_s, job_s })
+    }
+
+    /// The findings, without those of unknown cause about a task that another one explains.
+    fn counted(&self) -> impl Iterator<Item = (usize, &Finding)> {
+        let known = self.findings.iter().filter(|finding| finding.cause != Cause::Unknown);
+        let explained: BTreeSet<&Subject> = known.map(|finding| &finding.subject).collect();
+        self.findings
+            .iter()
+            .enumerate()
+            .filter(move |(_, finding)| finding.cause != Cause::Unknown || !explained.contains(&finding.subject))
+    }
+
+    fn of_cause(&self, cause: Cause, which: Vec<usize>) -> Advice {
+        let mut stages = BTreeSet::new();
+        let mut nodes = BTreeSet::new();
+        let mut lost: BTreeMap<(&str, u64, u32), f64> = BTreeMap::new();
+        let mut of_job = 0.0;
+        for finding in which.iter().map(|&i| &self.findings[i]) {
+            match &finding.subject {
+                Subject::Task { stage, task, attempt, node } => {
+                    let lost = lost.entry((stage.as_str(), *task, *attempt)).or_default();
+                    *lost = lost.max(lost_by(finding));
+                    stages.insert(stage.clone());
+                    nodes.extend(node.clone());
+                }
+                Subject::Stage { stage } => _ = stages.insert(stage.clone()),
+                Subject::Node { node } => _ = nodes.insert(node.clone()),
+                Subject::Link { from, to } => nodes.extend([from.clone(), to.clone()]),
+                Subject::Job => {}
+            }
+            if finding.method == FindingMethod::CriticalPath {
+                of_job += lost_by(finding);
+            }
+        }
+        let (stragglers, lost_s) = (lost.len(), lost.values().fold(0.0, |sum, lost| sum + lost));
+        let (remedy, text) = if stragglers == 0 { of_nodes(cause, &nodes) } else { remedy(cause, &nodes) };
+        let slow = if cause == Cause::SlowNode { nodes.clone() } else { BTreeSet::new() };
+        let job_s = (!self.path.is_empty()).then(|| of_job + shorter(&self.path, &lost, &slow));
+        let [stages, nodes] = [stages, nodes].map(|set| set.into_iter().collect());
+        Advice { remedy, text: text.to_owned(), cause, stragglers, stages, nodes, lost_s, job_s, findings: which }
+    }
+}
+
+/// By how much the job would have been shorter if these tasks had lost nothing, and all tasks of these nodes had taken a usual time \[s\].
+fn shorter(path: &Path, lost: &BTreeMap<(&str, u64, u32), f64>, slow: &BTreeSet<String>) -> f64 {
+    let attempts = |stage: &str, task: u64| {
+        let of_task = lost.range((stage, task, 0)..=(stage, task, u32::MAX));
+        of_task.map(|(_, lost)| *lost).fold(0.0, f64::max)
+    };
+    path.gain(|stage, task| {
+        let is_slow = path.node_of(task).is_some_and(|node| slow.contains(node));
+        if is_slow { f64::INFINITY } else { attempts(&stage.stage, task.task) }
+    })
 }
 
 /// How much longer than usual the task of a finding took \[s\].
 fn lost_by(finding: &Finding) -> f64 {
+    if finding.method == FindingMethod::CriticalPath {
+        return finding
+            .evidence
+            .iter()
+            .find(|evidence| evidence.unit == "s")
+            .map_or(0.0, |time| time.value - time.usual);
+    }
     let Some(time) = finding.evidence.iter().find(|evidence| evidence.what == "time") else { return 0.0 };
     let longer = time.value - time.usual;
     match (finding.cause, finding.evidence.first()) {
@@ -122,6 +194,27 @@ fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
             "its calls take longer than in runs without a fault, which may be the load of the run: give the logs of all nodes of the run",
         ),
         _ => remedy(cause, nodes),
+    }
+}
+
+/// What to do about stages, and about the job as a whole.
+fn of_job(cause: Cause) -> (Remedy, &'static str) {
+    match cause {
+        Cause::FewTasks => (
+            Remedy::Partitions,
+            "cut these stages into more tasks, at least two for each slot (spark.sql.shuffle.partitions, repartition, smaller splits): \
+             slots stood free; or run the job on fewer slots, which costs less",
+        ),
+        Cause::LongLastStage => (
+            Remedy::Partitions,
+            "the job waits for few tasks of its last stage: write more files, coalesce after the work and not before it, and avoid collect \
+             and global sorts",
+        ),
+        _ => (
+            Remedy::Driver,
+            "no task ran meanwhile: have executors ready before the job (spark.dynamicAllocation.minExecutors), let the driver list fewer files and \
+             collect less, and submit independent jobs together",
+        ),
     }
 }
 
@@ -176,10 +269,11 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
             "look at this node (clock rate, disk, memory errors), and keep tasks away from it until then \
              (spark.excludeOnFailure.enabled, or take it out)",
         ),
+        Cause::FewTasks | Cause::LongLastStage | Cause::Driver => of_job(cause),
         Cause::Unknown => (
             Remedy::Observe,
             "nothing that was measured explains these: look at what the tasks compute, and record samples where there are none \
-             (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1); a cold first wave needs no cure",
+             (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1)",
         ),
     }
 }
@@ -198,12 +292,17 @@ mod tests {
             from: None,
             to: None,
             at_least: false,
+            first_wave: false,
             cause,
             score: 1.0,
             threshold: 1.0,
             confidence: 0.5,
             evidence: vec![time],
         }
+    }
+
+    fn advice(findings: Vec<Finding>) -> Vec<Advice> {
+        RootCauses { findings, ..RootCauses::default() }.advice()
     }
 
     #[test]
@@ -214,13 +313,13 @@ mod tests {
             finding(Cause::Cpu, "2", "a", 9.0),
             finding(Cause::Disk, "3", "b", 7.0),
         ];
-        let list = advice(&findings);
+        let list = advice(findings.to_vec());
         let seen: Vec<_> = list.iter().map(|a| (a.cause, a.stragglers, a.lost_s, a.findings.clone())).collect();
         let expected =
             [(Cause::Disk, 2, 8.0, vec![1, 3]), (Cause::Cpu, 1, 7.0, vec![2]), (Cause::Unknown, 1, 100.0, vec![0])];
         assert_eq!(seen, expected);
         assert_eq!((list[0].stages.join(" "), list[0].nodes.join(" ")), ("1 3".to_owned(), "a b".to_owned()));
-        assert!(advice(&[]).is_empty());
+        assert!(advice(Vec::new()).is_empty());
     }
 
     #[test]
@@ -229,7 +328,7 @@ mod tests {
         for (cause, lost) in [(Cause::GarbageCollection, 2.0), (Cause::Cpu, 8.0)] {
             let mut one = finding(cause, "1", "a", 10.0);
             one.evidence.insert(0, share.clone());
-            assert_eq!(advice(&[one])[0].lost_s, lost);
+            assert_eq!(advice(vec![one])[0].lost_s, lost);
         }
     }
 
@@ -241,7 +340,7 @@ mod tests {
             of(FindingMethod::LongTail, finding(Cause::DataSkew, "1", "a", 6.0)),
             of(FindingMethod::LongTail, finding(Cause::Unknown, "1", "a", 6.0)),
         ];
-        let list = advice(&findings);
+        let list = advice(findings.to_vec());
         assert_eq!(list.len(), 1);
         assert_eq!((list[0].stragglers, list[0].lost_s, &list[0].findings), (1, 4.0, &vec![0, 1]));
     }
@@ -250,10 +349,10 @@ mod tests {
     fn a_node_at_fault_has_advice_of_its_own() {
         let node = Subject::Node { node: "a".to_owned() };
         let at_fault = Finding { subject: node, ..finding(Cause::Disk, "1", "a", 5.0) };
-        let list = advice(&[at_fault]);
+        let list = advice(vec![at_fault]);
         assert_eq!((list[0].remedy, list[0].stragglers, list[0].lost_s), (Remedy::BadNode, 0, 0.0));
         assert!(list[0].text.contains("disk of this node"));
-        let task = advice(&[finding(Cause::Disk, "1", "a", 5.0)]);
+        let task = advice(vec![finding(Cause::Disk, "1", "a", 5.0)]);
         assert_eq!(task[0].remedy, Remedy::Neighbour);
     }
 }

@@ -2,24 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use tailspn_common::order::quantile;
-
 use crate::diagnose::causes::feature::{Category, Feature, RESOURCES};
+use crate::diagnose::causes::naming::stage_name;
 use crate::diagnose::causes::nodes::NodeMeters;
+use crate::diagnose::causes::path::Path;
 use crate::diagnose::causes::pool::{Pool, PoolOptions, PoolTask};
 use crate::diagnose::causes::records::records_of;
 use crate::diagnose::causes::rules::{RootCause, Rules, Sign, judge};
+use crate::diagnose::causes::slow_nodes::{NodeTimes, blame, compare_nodes, slow_nodes};
+use crate::diagnose::causes::whole::whole;
 use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
-use crate::trace::{JobTrace, StageId};
-
-/// A node is slow where the median of its tasks' times, each over the median of its stage on other nodes, is above this: what makes
-/// a straggler of a task. Healthy nodes of the labelled runs reach 1.31.
-const SLOW_NODE: f64 = 1.5;
-/// Fewest tasks of a node that say anything about it, and of others to compare it with.
-const FEWEST: usize = 8;
-/// A slow node gets few tasks. Fewer are enough where all of them took longer than every task of the stage elsewhere, and that has at most this
-/// probability by chance.
-const CHANCE: f64 = 1e-3;
+use crate::trace::JobTrace;
 
 /// What is known about one stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,49 +36,56 @@ pub struct StageSummary {
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RootCauses {
-    /// In the order of stages and tasks; of a task the surest first. Findings about nodes come last.
+    /// In the order of stages and tasks; of a task the surest first. Findings about nodes, stages and the job come last.
     pub findings: Vec<Finding>,
     /// The stages that have peers to compare with, in order.
     pub stages: Vec<StageSummary>,
     /// Stages with fewer than 3 tasks that succeeded: there is nothing to compare with.
     pub too_small: usize,
+    /// What the end of the job waited for.
+    pub(super) path: Path,
+    /// From the submission of the job to its first task \[s\].
+    pub(super) start_s: f64,
 }
 
 /// Finds the root causes of all stragglers of a log; `nodes` are the meters of its nodes, in their order, empty ones where there are
 /// no samples.
 pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions, rules: &Rules) -> RootCauses {
-    let mut found = RootCauses::default();
+    let mut found = RootCauses { path: Path::of(trace), ..RootCauses::default() };
     let mut times: Vec<NodeTimes> = vec![NodeTimes::default(); trace.nodes.len()];
+    let has_user = nodes.iter().any(|node| !node.user.is_empty());
+    let by_user: Option<Vec<NodeMeters>> = has_user.then(|| nodes.iter().map(NodeMeters::by_user).collect());
+    let mut ranges = Vec::new();
     for (id, _) in trace.stages_with_ids() {
         let records = records_of(trace, id);
         if records.is_empty() {
             continue;
         }
+        let by_user = by_user.as_ref().and_then(|nodes| Pool::new(records.clone(), nodes, options));
         let Some(pool) = Pool::new(records, nodes, options) else {
             found.too_small += 1;
             continue;
         };
         let stage = stage_name(trace, id);
-        let mut summary = summary(&pool, &stage);
+        let before = found.findings.len();
         for task in pool.stragglers() {
-            let new = of_straggler(trace, &pool, task, &stage, rules);
-            summary.explained += usize::from(new.iter().any(|finding| finding.cause != Cause::Unknown));
-            found.findings.extend(new);
+            found.findings.extend(of_straggler(trace, &pool, by_user.as_ref(), task, &stage, rules));
         }
-        found.stages.push(summary);
+        ranges.push(before..found.findings.len());
+        found.stages.push(summary(&pool, &stage));
         compare_nodes(&pool, &mut times);
     }
-    found.findings.extend(slow_nodes(trace, times));
+    let slow = slow_nodes(trace, times);
+    blame(&mut found.findings, &slow);
+    for (stage, range) in found.stages.iter_mut().zip(ranges) {
+        let of_task = found.findings[range].chunk_by(|a, b| a.subject == b.subject);
+        stage.explained = of_task.filter(|findings| findings[0].cause != Cause::Unknown).count();
+    }
+    found.findings.extend(slow);
+    let whole = whole(trace);
+    found.start_s = whole.start_s;
+    found.findings.extend(whole.findings);
     found
-}
-
-/// What findings call a stage: its number, with its attempt and its application where there are several.
-pub fn stage_name(trace: &JobTrace, id: StageId) -> String {
-    let Some(stage) = trace.stage(id) else { return String::new() };
-    let attempt = if stage.attempt > 0 { format!(".{}", stage.attempt) } else { String::new() };
-    let several = trace.applications.len() > 1;
-    let application = if several { format!("{}/", stage.application.index()) } else { String::new() };
-    format!("{application}{}{attempt}", stage.number)
 }
 
 fn summary(pool: &Pool, stage: &str) -> StageSummary {
@@ -103,10 +103,22 @@ fn summary(pool: &Pool, stage: &str) -> StageSummary {
     }
 }
 
-/// The findings about one straggler, the surest first; one of an unknown cause where no feature explains it.
-fn of_straggler(trace: &JobTrace, pool: &Pool, task: usize, stage: &str, rules: &Rules) -> Vec<Finding> {
+/// The findings about one straggler, the surest first; one of an unknown cause where no feature explains it. The second pool has the user
+/// share of the processors.
+fn of_straggler(
+    trace: &JobTrace,
+    pool: &Pool,
+    by_user: Option<&Pool>,
+    task: usize,
+    stage: &str,
+    rules: &Rules,
+) -> Vec<Finding> {
     let own = &pool.tasks[task];
-    let mut causes: Vec<RootCause> = Feature::ALL.into_iter().filter_map(|f| judge(pool, task, f, rules)).collect();
+    let judged = |feature| {
+        let second = || judge(by_user.filter(|_| feature == Feature::Cpu)?, task, feature, rules);
+        judge(pool, task, feature, rules).or_else(second)
+    };
+    let mut causes: Vec<RootCause> = Feature::ALL.into_iter().filter_map(judged).collect();
     causes.sort_by(|a, b| confidence(own, b).total_cmp(&confidence(own, a)));
     // memory and disk that were spilled, or bytes read and written, say the same of a task: the surer one speaks
     let mut told = BTreeSet::new();
@@ -123,6 +135,7 @@ fn of_straggler(trace: &JobTrace, pool: &Pool, task: usize, stage: &str, rules: 
         from: Some(own.record.from),
         to: Some(own.record.to),
         at_least: own.record.at_least,
+        first_wave: own.cold,
         cause,
         score,
         threshold,
@@ -189,62 +202,4 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
         found.push(new(format!("{}, against the most in the stage", cause.feature.text()), cause.value, quantile));
     }
     found
-}
-
-/// The tasks of a node beside those of others.
-#[derive(Clone, Debug, Default)]
-struct NodeTimes {
-    /// Their times, each over the median of the stage's tasks on other nodes.
-    ratios: Vec<f64>,
-    /// Whether in some stage all of them took so much longer than all others that it is no chance.
-    apart: bool,
-}
-
-/// Adds, for each node, the times of its tasks over the median of the stage's tasks on other nodes.
-fn compare_nodes(pool: &Pool, times: &mut [NodeTimes]) {
-    let done = || pool.tasks.iter().filter(|task| task.record.succeeded && !task.cold);
-    for (node, own) in times.iter_mut().enumerate() {
-        let mut others: Vec<f64> =
-            done().filter(|t| t.record.node.is_some_and(|n| n != node)).map(|t| t.record.seconds()).collect();
-        others.sort_unstable_by(f64::total_cmp);
-        let Some(median) = quantile(&others, 0.5).filter(|&m| m > 0.0 && others.len() >= FEWEST) else { continue };
-        let before = own.ratios.len();
-        own.ratios.extend(done().filter(|t| t.record.node == Some(node)).map(|t| t.record.seconds() / median));
-        let new = &own.ratios[before..];
-        let least = new.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = others.last().map_or(0.0, |most| most / median);
-        own.apart |= !new.is_empty() && least > most.max(SLOW_NODE) && chance(new.len(), others.len()) <= CHANCE;
-    }
-}
-
-/// The probability that the slowest of all tasks are just these, where it is left to chance: 1 / C(own + others, own).
-fn chance(own: usize, others: usize) -> f64 {
-    (1..=own).map(|i| i as f64 / (others + i) as f64).product()
-}
-
-/// Nodes whose tasks are slow as a rule: not a straggler here and there, but the median.
-fn slow_nodes(trace: &JobTrace, times: Vec<NodeTimes>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (node, NodeTimes { mut ratios, apart }) in trace.nodes.iter().zip(times) {
-        ratios.sort_unstable_by(f64::total_cmp);
-        let enough = apart || ratios.len() >= FEWEST;
-        let Some(slowness) = quantile(&ratios, 0.5).filter(|&slowness| slowness > SLOW_NODE && enough) else {
-            continue;
-        };
-        let tasks = ratios.len() as f64;
-        let what = format!("time of its {tasks} tasks, in medians of other nodes");
-        findings.push(Finding {
-            method: FindingMethod::SlowNode,
-            subject: Subject::Node { node: node.name.clone() },
-            from: None,
-            to: None,
-            at_least: false,
-            cause: Cause::SlowNode,
-            score: slowness,
-            threshold: SLOW_NODE,
-            confidence: (1.0 - SLOW_NODE / slowness).clamp(0.0, 1.0),
-            evidence: vec![Evidence { what, value: slowness, usual: 1.0, unit: "".into() }],
-        });
-    }
-    findings
 }

@@ -13,7 +13,9 @@
 //! | the features of all tasks of a stage | [`Pool`] |
 //! | when a feature is a cause | [`Rules`] (equations 5 to 7) |
 //! | what is said of a log | [`root_causes`] |
-//! | what to do about it | [`advice()`] |
+//! | how the job's time went beyond single tasks | `whole` |
+//! | how much shorter the job would have been without a cause | `path` |
+//! | what to do about it | [`RootCauses::advice`] |
 //!
 //! # Guarantees
 //!
@@ -26,15 +28,22 @@ mod advice;
 mod clocks;
 mod feature;
 mod findings;
+mod map_to_complete;
+mod naming;
 mod nodes;
+mod path;
 mod pool;
 mod records;
 mod rules;
+mod slow_nodes;
+mod whole;
 
-pub use advice::{Advice, Remedy, advice};
+pub use advice::{Advice, Remedy, WarmUp};
 pub use clocks::{ClockHint, clock_hint};
 pub use feature::{Category, FEATURES, Feature, RESOURCES};
-pub use findings::{RootCauses, StageSummary, root_causes, stage_name};
+pub use findings::{RootCauses, StageSummary, root_causes};
+pub use map_to_complete::map_to_complete;
+pub use naming::stage_name;
 pub use nodes::{CpuShare, NodeMap, NodeMapError, NodeMeters, NodeSource, Unmapped, meters_of};
 pub use pool::{Pool, PoolOptions, PoolTask, Surroundings};
 pub use records::{TaskRecord, records_of};

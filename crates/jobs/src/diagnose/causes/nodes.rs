@@ -17,6 +17,8 @@ pub enum CpuShare {
     Busy,
     /// Time in user mode, as in equation 1 of the paper.
     User,
+    /// A cause by either of the two.
+    Either,
 }
 
 /// Where the samples of a node are. What is left out is found by itself.
@@ -84,6 +86,8 @@ impl NodeMap {
 pub struct NodeMeters {
     /// Series of its processors; their mean counts.
     pub cpu: Vec<Series>,
+    /// The same for their time in user mode, where that counts beside [`NodeMeters::cpu`].
+    pub user: Vec<Series>,
     /// Series of its disks; the busiest counts.
     pub disk: Vec<Series>,
     /// Series of bytes received and sent by its interfaces; their sum counts.
@@ -124,6 +128,11 @@ impl NodeMeters {
         let all = self.cpu.iter().chain(&self.disk).chain(&self.network);
         let (from, to) = all.filter_map(Series::span).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
         Some((from - self.shift, to - self.shift))
+    }
+
+    /// The same node, its processors by their time in user mode.
+    pub fn by_user(&self) -> Self {
+        Self { cpu: self.user.clone(), ..self.clone() }
     }
 
     /// The most bytes that its interfaces transferred in a second, each at its best.
@@ -175,7 +184,16 @@ pub fn meters_of(
             }
         };
         let found = NodeMeters {
-            cpu: processors(samples, host, &source, cpu),
+            cpu: processors(
+                samples,
+                host,
+                &source,
+                if cpu == CpuShare::User { Meter::CpuUser } else { Meter::CpuBusy },
+            ),
+            user: match cpu {
+                CpuShare::Either => processors(samples, host, &source, Meter::CpuUser),
+                CpuShare::Busy | CpuShare::User => Vec::new(),
+            },
             disk: chosen(samples, host, &[Meter::DiskBusy], &source.disk, is_whole_disk),
             network: chosen(samples, host, &[Meter::Received, Meter::Sent], &source.network, is_real_interface),
             shift: origin - source.clock_offset_s,
@@ -239,15 +257,9 @@ fn is_real_interface(device: &str) -> bool {
     !VIRTUAL.iter().any(|start| device.starts_with(start))
 }
 
-fn processors(samples: &Samples, host: &str, source: &NodeSource, cpu: CpuShare) -> Vec<Series> {
+fn processors(samples: &Samples, host: &str, source: &NodeSource, meter: Meter) -> Vec<Series> {
     let wanted = if source.cpu.is_empty() { vec!["all".to_owned()] } else { source.cpu.clone() };
-    let of = |meter| -> Vec<Series> {
-        samples.of(host, meter).filter(|series| wanted.contains(&series.device)).cloned().collect()
-    };
-    match cpu {
-        CpuShare::User => of(Meter::CpuUser),
-        CpuShare::Busy => of(Meter::CpuBusy),
-    }
+    samples.of(host, meter).filter(|series| wanted.contains(&series.device)).cloned().collect()
 }
 
 /// The series of the wanted devices; without any, of those that count by default, and where there is none of these, of all.
@@ -301,6 +313,7 @@ mod tests {
     #[test]
     fn the_busiest_disk_counts_and_interfaces_add_up() {
         let node = NodeMeters {
+            user: Vec::new(),
             cpu: vec![series("a", "0", Meter::CpuBusy, 0.2), series("a", "1", Meter::CpuBusy, 0.6)],
             disk: vec![series("a", "sda", Meter::DiskBusy, 0.3), series("a", "sdb", Meter::DiskBusy, 0.7)],
             network: vec![series("a", "eth0", Meter::Received, 5.0), series("a", "eth0", Meter::Sent, 7.0)],

@@ -54,7 +54,7 @@ pub struct Rules {
     /// An amount of data is also a cause where it is this many robust standard deviations above the median of the normal tasks
     /// and at least 2 % above it: output that was combined grows less than its input. None is the paper. Default 6.
     pub outlier: Option<f64>,
-    /// Whether resources may explain a task of a cold first wave, see [`PoolTask::cold`](crate::diagnose::causes::PoolTask::cold).
+    /// Whether resources and deserialisation may explain a task of a cold first wave, see [`PoolTask::cold`](crate::diagnose::causes::PoolTask::cold).
     /// Default false; true is the paper.
     pub explain_cold: bool,
 }
@@ -146,6 +146,8 @@ pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Optio
     let found = beyond_peers(pool, task, feature, value, global, rules)
         .or_else(|| outlier(pool, feature, value, global, rules))?;
     match feature.category() {
+        // executors that have just started load classes
+        Category::Time if feature == Feature::Deserialization && own.cold && !rules.explain_cold => None,
         Category::Time => long_enough(value, found.usual, rules).then_some(found),
         Category::Resource => {
             if (own.cold && !rules.explain_cold) || value < rules.resource_floor * pool.scale(feature) {

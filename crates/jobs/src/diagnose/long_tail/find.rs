@@ -135,6 +135,7 @@ fn finding(
         },
         from: launch.or_else(|| reported(progress, flag).map(|task| task.start_s - origin_s)),
         to: end.or_else(|| end_of(progress, flag).map(|end| end - origin_s)),
+        first_wave: false,
         at_least: match logged {
             Some(logged) => observed(logged.trace, logged.attempt).is_none_or(|seen| seen.at_least),
             None => reported(progress, flag).is_none_or(|task| task.points.last().is_none_or(|point| point.1 < 1.0)),

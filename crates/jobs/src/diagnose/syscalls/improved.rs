@@ -52,6 +52,8 @@ impl Default for ImprovedSettings {
 
 /// Times below this are noise of the clock: it stands in where control runs show no time at all, in seconds.
 const LEAST_USUAL: f64 = 1e-6;
+/// A confidence below this is shown as 0, and names nobody.
+const LEAST_CONFIDENCE: f64 = 0.005;
 /// Nodes from which on a node can be compared with the others of its run.
 const ENOUGH_NODES: usize = 3;
 
@@ -208,22 +210,29 @@ impl Judged {
         Some(Self { by, threshold, least_slowness, usual, scored: scores(&levels, usual) })
     }
 
-    /// Nodes above the threshold, the highest score first.
+    /// Nodes above the threshold by more than a rounding of the confidence, the highest score first.
     fn above(&self) -> Vec<&Scored> {
-        let is_above = |scored: &&Scored| scored.score > self.threshold && scored.slowness > self.least_slowness;
+        let is_sure = |scored: &Scored| self.confidence(scored) >= LEAST_CONFIDENCE;
+        let is_above = |scored: &&Scored| is_sure(scored) && scored.slowness > self.least_slowness;
         let mut above: Vec<&Scored> = self.scored.iter().filter(is_above).collect();
         above.sort_by(|a, b| b.score.total_cmp(&a.score));
         above
     }
 
-    /// By which factor the highest score exceeds the threshold; 0 without a node above it.
+    fn confidence(&self, scored: &Scored) -> f64 {
+        1.0 - self.threshold / scored.score
+    }
+
+    /// By which factor the first factor of a score exceeds the largest one of the control runs; 0 without a node above the threshold. The
+    /// second factor is the same for both causes.
     fn excess(&self) -> f64 {
-        self.above().first().map_or(0.0, |scored| scored.score / self.threshold)
+        let above = self.above();
+        above.iter().map(|scored| scored.slowness / self.least_slowness).fold(0.0, f64::max)
     }
 }
 
-/// The improved diagnosis of a run. One cause is named, that whose score exceeds its threshold by the larger factor: nodes under
-/// packet loss also have slow files now and then.
+/// The improved diagnosis of a run. One cause is named, that whose times exceed those of the control runs by the larger factor: nodes
+/// under packet loss also have slow files now and then, and nodes with a busy disk connect more slowly.
 pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> Answer {
     let method = Method::Improved;
     if let Some(why) = run.apart() {
@@ -245,14 +254,20 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
         return Answer::silent(method, "no node is further from the others than in the control runs");
     }
     let few_nodes = first.scored.len() < ENOUGH_NODES;
-    if few_nodes && first.by.cause() == Cause::Network {
-        let findings = above.into_iter().map(|scored| finding(first, scored, Cause::Unknown)).collect();
+    let cause = first.by.cause();
+    if few_nodes && cause == Cause::Network {
+        // no node is named that may be healthy
+        let unknown = |scored: &Scored| Finding {
+            subject: Subject::Job,
+            cause: Cause::Unknown,
+            confidence: 0.0,
+            ..finding(first, scored, cause)
+        };
         let why = "connecting is slow, but with fewer than three nodes the log does not tell at which end";
-        return Answer { findings, ..Answer::silent(method, why) };
+        return Answer { findings: above.into_iter().map(unknown).collect(), ..Answer::silent(method, why) };
     }
     let above: Vec<&Scored> = above.into_iter().take(settings.most_nodes).collect();
     let nodes = above.iter().map(|scored| scored.node.clone()).collect();
-    let cause = first.by.cause();
     Answer::of(method, cause, nodes, above.into_iter().map(|scored| finding(first, scored, cause)).collect())
 }
 
@@ -263,10 +278,11 @@ fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
         from: None,
         to: None,
         at_least: false,
+        first_wave: false,
         cause,
         score: scored.score,
         threshold: judged.threshold,
-        confidence: if cause == Cause::Unknown { 0.0 } else { 1.0 - judged.threshold / scored.score },
+        confidence: judged.confidence(scored),
         evidence: evidence(judged, scored),
     }
 }

@@ -147,6 +147,7 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
         from: None,
         to: None,
         at_least: false,
+        first_wave: false,
         cause: scores.cause,
         score: least,
         threshold: most_other,

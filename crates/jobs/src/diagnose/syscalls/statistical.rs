@@ -219,6 +219,7 @@ impl<'a> Judge<'a> {
             from: None,
             to: None,
             at_least: false,
+            first_wave: false,
             cause: hog.cause,
             score: hog.least.min(1.0),
             threshold: self.settings.hog_share,

@@ -233,6 +233,7 @@ fn too_few_nodes_are_not_compared() {
     let answer = improved_answer(nodes.clone());
     // something is slow, but at which end?
     assert_eq!((answer.cause, answer.nodes.len(), answer.findings[0].cause), (None, 0, Cause::Unknown));
+    assert_eq!(answer.findings[0].subject, Subject::Job, "no node is named");
     assert!(answer.silence.is_some());
     // there are no other nodes to tell of
     let evidence = &answer.findings[0].evidence;

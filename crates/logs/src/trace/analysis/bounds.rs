@@ -24,7 +24,9 @@ pub enum Bound {
 /// time is longer where tasks wait although a slot is free, where waves are uneven, or where work is done twice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// From the first submission of a job (else the first launch) to the last end of one (else of a task).
+    /// The first submission of a job, else the first launch.
+    pub start: Moment,
+    /// From that to the last end of a job (else of a task).
     pub span: f64,
     /// The slots that the first bound is by.
     pub slots: Slots,
@@ -74,6 +76,7 @@ pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds>
     let work: f64 = winners().sum();
     let known = own.stages.iter().all(|&id| trace.stage(id).is_some_and(|stage| stage.parents.is_some()));
     Some(Bounds {
+        start,
         span: end.seconds_since(start),
         slots,
         work,

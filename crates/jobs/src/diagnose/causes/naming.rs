@@ -1,0 +1,12 @@
+//! What findings call a stage.
+
+use crate::trace::{JobTrace, StageId};
+
+/// What findings call a stage: its number, with its attempt and its application where there are several.
+pub fn stage_name(trace: &JobTrace, id: StageId) -> String {
+    let Some(stage) = trace.stage(id) else { return String::new() };
+    let attempt = if stage.attempt > 0 { format!(".{}", stage.attempt) } else { String::new() };
+    let several = trace.applications.len() > 1;
+    let application = if several { format!("{}/", stage.application.index()) } else { String::new() };
+    format!("{application}{}{attempt}", stage.number)
+}

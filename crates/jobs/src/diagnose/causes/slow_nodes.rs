@@ -1,0 +1,110 @@
+//! Nodes that are slow as such: not a straggler here and there, but most of their tasks.
+
+use tailspn_common::order::{median, quantile};
+
+use crate::diagnose::causes::pool::{Pool, PoolTask};
+use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
+use crate::trace::JobTrace;
+
+/// A node is slow where the median of its tasks' times, each over the median of its stage on other nodes, is above this: what makes
+/// a straggler of a task. Healthy nodes of the labelled runs reach 1.31.
+const SLOW_NODE: f64 = 1.5;
+/// Fewest tasks of a node that say anything about it, and of others to compare it with.
+const FEWEST: usize = 8;
+/// A slow node gets few tasks, and may be slow for a while only. So many tasks of one stage are enough where all of them are among its
+/// slowest, and that has at most this probability by chance.
+const CHANCE: f64 = 1e-3;
+const FEWEST_APART: usize = 3;
+
+/// The tasks of a node beside those of others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NodeTimes {
+    /// Their times, each over the median of the stage's tasks on other nodes.
+    ratios: Vec<f64>,
+    /// Those of the stage in which all of them were so much longer than others that it is no chance; of several the one with the most.
+    apart: Vec<f64>,
+}
+
+/// Adds, for each node, the times of its tasks over the median of the stage's tasks on other nodes.
+pub(super) fn compare_nodes(pool: &Pool, times: &mut [NodeTimes]) {
+    let warm = || pool.tasks.iter().filter(|task| !task.cold);
+    let done = || warm().filter(|task| task.record.succeeded);
+    for (node, own) in times.iter_mut().enumerate() {
+        let mut others: Vec<f64> =
+            done().filter(|t| t.record.node.is_some_and(|n| n != node)).map(|t| t.record.seconds()).collect();
+        others.sort_unstable_by(f64::total_cmp);
+        let Some(median) = quantile(&others, 0.5).filter(|&m| m > 0.0 && others.len() >= FEWEST) else { continue };
+        let before = own.ratios.len();
+        // an attempt that was killed for its copy would have taken longer still; killed early, it tells nothing
+        let tells = |t: &&PoolTask| t.record.succeeded || t.record.seconds() > SLOW_NODE * median;
+        let here = warm().filter(|t| t.record.node == Some(node)).filter(tells);
+        own.ratios.extend(here.map(|t| t.record.seconds() / median));
+        let new = &own.ratios[before..];
+        let least = new.iter().copied().fold(f64::INFINITY, f64::min);
+        let slower = others.iter().filter(|time| **time >= least * median).count();
+        let is_apart = least > SLOW_NODE && chance(new.len(), others.len(), slower) <= CHANCE;
+        if is_apart && new.len() >= FEWEST_APART.max(own.apart.len()) {
+            own.apart = new.to_vec();
+        }
+    }
+}
+
+/// The probability that all of a node's tasks are among its number plus `slower` slowest of a stage, where it is left to chance: the rank of
+/// its fastest task, C(own + slower, own) / C(own + others, own). 1 of no tasks.
+fn chance(own: usize, others: usize, slower: usize) -> f64 {
+    (1..=own).map(|i| (slower + i) as f64 / (others + i) as f64).product()
+}
+
+/// Nodes whose tasks are slow as a rule: not a straggler here and there, but the median.
+pub(super) fn slow_nodes(trace: &JobTrace, times: Vec<NodeTimes>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (node, NodeTimes { ratios, apart }) in trace.nodes.iter().zip(times) {
+        let middle = |ratios: &[f64]| median(ratios.iter().copied()).filter(|slowness| *slowness > SLOW_NODE);
+        let of_all = middle(&ratios).filter(|_| ratios.len() >= FEWEST).map(|slowness| (slowness, ratios.len()));
+        let Some((slowness, tasks)) = of_all.or_else(|| Some((middle(&apart)?, apart.len()))) else { continue };
+        let what = format!("time of {tasks} of its tasks, in medians of other nodes");
+        findings.push(Finding {
+            method: FindingMethod::SlowNode,
+            subject: Subject::Node { node: node.name.clone() },
+            from: None,
+            to: None,
+            at_least: false,
+            first_wave: false,
+            cause: Cause::SlowNode,
+            score: slowness,
+            threshold: SLOW_NODE,
+            confidence: (1.0 - SLOW_NODE / slowness).clamp(0.0, 1.0),
+            evidence: vec![Evidence { what, value: slowness, usual: 1.0, unit: "".into() }],
+        });
+    }
+    findings
+}
+
+/// Gives a cause to the stragglers of slow nodes that have none. Of executors that had just started more would be said than is known.
+pub(super) fn blame(findings: &mut [Finding], slow: &[Finding]) {
+    let node_of = |finding: &Finding| match &finding.subject {
+        Subject::Node { node } | Subject::Task { node: Some(node), .. } => Some(node.clone()),
+        _ => None,
+    };
+    for finding in findings.iter_mut().filter(|finding| finding.cause == Cause::Unknown && !finding.first_wave) {
+        let own = node_of(finding);
+        if let Some(node) = slow.iter().find(|slow| own.is_some() && node_of(slow) == own) {
+            finding.cause = Cause::SlowNode;
+            finding.confidence = node.confidence;
+            finding.evidence.extend(node.evidence.iter().cloned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 4 tasks among 40: 1 / 91,390 that they are the slowest, 15 / 91,390 that they are among the six slowest.
+    #[test]
+    fn ranks_by_chance() {
+        assert!((chance(4, 36, 0) - 1.0 / 91_390.0).abs() < 1e-18);
+        assert!((chance(4, 36, 2) - 15.0 / 91_390.0).abs() < 1e-17);
+        assert_eq!((chance(0, 36, 36), chance(3, 5, 5)), (1.0, 1.0));
+    }
+}

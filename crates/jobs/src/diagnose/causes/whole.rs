@@ -1,0 +1,181 @@
+//! What cost time beyond single tasks: slots that stood free because a stage had too few tasks, a long last stage, and times in which no task
+//! ran. The wait for the first task is told apart: executors are still to come then.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::causes::naming::stage_name;
+use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
+use crate::trace::analysis::bounds_of;
+use crate::trace::{ApplicationId, Attempt, JobTrace, StageId};
+
+/// Least share of the job's time that is a finding.
+const SHARE: f64 = 0.05;
+/// Least time that is a finding \[s\].
+const LEAST_S: f64 = 1.0;
+/// The last stage is long where it took more than this share of the job's time with more than half of the slots free.
+const LONG: f64 = 0.25;
+
+/// What ran while one stage ran alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Alone {
+    /// How long \[s\].
+    time: f64,
+    /// The same, each moment by the share of slots that stood free \[s\].
+    free: f64,
+}
+
+/// How an application's time went.
+#[derive(Clone, Debug, PartialEq)]
+struct Elapsed<S> {
+    stages: BTreeMap<S, Alone>,
+    /// No task ran: before the first one, between tasks, after the last one \[s\].
+    idle: [f64; 3],
+}
+
+/// Goes through attempts in time: stage, launch and end of each. `span`: begin and end of the application \[s\].
+fn elapsed<S: Ord + Copy>(runs: impl Iterator<Item = (S, f64, f64)>, slots: f64, span: (f64, f64)) -> Elapsed<S> {
+    let mut steps: Vec<(f64, i64, S)> = Vec::new();
+    for (stage, from, to) in runs {
+        steps.push((from, 1, stage));
+        steps.push((to.max(from), -1, stage));
+    }
+    steps.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    let mut found = Elapsed { stages: BTreeMap::new(), idle: [0.0; 3] };
+    let mut running: BTreeMap<S, i64> = BTreeMap::new();
+    let mut at = span.0;
+    let mut began = false;
+    for (time, step, stage) in steps {
+        let now = time.clamp(span.0, span.1);
+        let mut busy = running.iter().filter(|(_, count)| **count > 0);
+        match (busy.next(), busy.next()) {
+            (None, _) => found.idle[usize::from(began)] += now - at,
+            (Some((stage, count)), None) => {
+                let alone = found.stages.entry(*stage).or_default();
+                alone.time += now - at;
+                alone.free += (now - at) * (1.0 - *count as f64 / slots).max(0.0);
+            }
+            _ => {}
+        }
+        at = now;
+        began = true;
+        let count = running.entry(stage).or_default();
+        *count += step;
+        if *count == 0 {
+            running.remove(&stage);
+        }
+    }
+    found.idle[2] += span.1 - at;
+    found
+}
+
+/// What is said of the job as a whole.
+#[derive(Debug, Default)]
+pub(super) struct Whole {
+    /// About stages and the job.
+    pub(super) findings: Vec<Finding>,
+    /// From the submission of the job to its first task \[s\].
+    pub(super) start_s: f64,
+}
+
+/// Looks at the job of a log with one application as a whole.
+pub(super) fn whole(trace: &JobTrace) -> Whole {
+    let one = trace.applications_with_ids().map(|(id, _)| id).collect::<Vec<ApplicationId>>();
+    let [application] = one[..] else { return Whole::default() };
+    let Some(bounds) = bounds_of(trace, application).filter(|bounds| bounds.span > 0.0 && bounds.slots.count > 0)
+    else {
+        return Whole::default();
+    };
+    let attempts = trace.attempts_of_application(application);
+    let slots = bounds.slots.count as f64;
+    let span = (bounds.start.seconds(), bounds.start.seconds() + bounds.span);
+    let runs = attempts.iter().filter_map(|a| Some((a.stage, a.launch()?.seconds(), a.finish()?.seconds())));
+    let found = elapsed(runs, slots, span);
+    let told = Told { trace, whole: bounds.span, slots };
+    let last = last_stage(attempts);
+    let of_stage = |(id, alone): (&StageId, &Alone)| told.of_stage(*id, *alone, last == Some(*id));
+    let mut findings: Vec<Finding> = found.stages.iter().filter_map(of_stage).collect();
+    let [start_s, between, after] = found.idle;
+    findings.extend(told.of_driver([("between tasks", between), ("after the last task", after)]));
+    Whole { findings, start_s }
+}
+
+/// The stage of the task that ended last.
+fn last_stage(attempts: &[Attempt]) -> Option<StageId> {
+    let done = attempts.iter().filter(|attempt| attempt.succeeded() && attempt.finish().is_some());
+    done.max_by_key(|attempt| attempt.finish()).map(|attempt| attempt.stage)
+}
+
+struct Told<'t> {
+    trace: &'t JobTrace,
+    /// The time of the whole job \[s\].
+    whole: f64,
+    slots: f64,
+}
+
+impl Told<'_> {
+    fn of_stage(&self, id: StageId, alone: Alone, is_last: bool) -> Option<Finding> {
+        let tasks = self.trace.tasks_of(id).count() as f64;
+        let is_long = is_last && alone.time > LONG * self.whole && alone.free > 0.5 * alone.time;
+        let cause = match is_long {
+            true => Cause::LongLastStage,
+            false if tasks < self.slots => Cause::FewTasks,
+            false => return None,
+        };
+        let evidence = vec![
+            evidence("tasks of the stage, against slots", tasks, self.slots, ""),
+            evidence(
+                "time of this stage alone, against its work on all slots",
+                alone.time,
+                alone.time - alone.free,
+                "s",
+            ),
+        ];
+        self.finding(Subject::Stage { stage: stage_name(self.trace, id) }, cause, alone.free, evidence)
+    }
+
+    fn of_driver(&self, idle: [(&str, f64); 2]) -> Option<Finding> {
+        let lost = idle[0].1 + idle[1].1;
+        let most = if idle[1].1 > idle[0].1 { idle[1].0 } else { idle[0].0 };
+        let mut all = vec![evidence(&format!("time without a running task, most of it {most}"), lost, 0.0, "s")];
+        all.extend(idle.iter().map(|(what, time)| evidence(what, *time, 0.0, "s")));
+        self.finding(Subject::Job, Cause::Driver, lost, all)
+    }
+
+    /// A finding, if the time that was lost is worth one.
+    fn finding(&self, subject: Subject, cause: Cause, lost: f64, evidence: Vec<Evidence>) -> Option<Finding> {
+        let share = lost / self.whole;
+        (share > SHARE && lost > LEAST_S).then(|| Finding {
+            method: FindingMethod::CriticalPath,
+            subject,
+            from: None,
+            to: None,
+            at_least: false,
+            first_wave: false,
+            cause,
+            score: share,
+            threshold: SHARE,
+            confidence: (1.0 - SHARE / share).clamp(0.0, 1.0),
+            evidence,
+        })
+    }
+}
+
+fn evidence(what: &str, value: f64, usual: f64, unit: &'static str) -> Evidence {
+    Evidence { what: what.to_owned(), value, usual, unit: unit.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    /// Of 0 to 30 s on four slots: nothing to 2, stage 0 on two slots to 8 and on one to 10, both to 12, stage 1 on one slot to 20, nothing to 21,
+    /// stage 1 to 28, nothing to 30.
+    #[test]
+    fn free_slots_are_those_beside_a_stage_that_runs_alone() {
+        let [first, second] = [0, 1];
+        let runs = [(first, 2.0, 8.0), (first, 2.0, 12.0), (second, 10.0, 20.0), (second, 21.0, 28.0)];
+        let found = elapsed(runs.into_iter(), 4.0, (0.0, 30.0));
+        assert_eq!(found.idle, [2.0, 1.0, 2.0]);
+        assert_eq!(found.stages[&first], Alone { time: 8.0, free: 6.0 * 0.5 + 2.0 * 0.75 });
+        assert_eq!(found.stages[&second], Alone { time: 15.0, free: 15.0 * 0.75 });
+    }
+}
