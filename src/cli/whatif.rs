@@ -11,7 +11,7 @@ use tailspn::job_time::job_times;
 use tailspn::plan::{JobPlan, PlanProblem, Planning as _, Work};
 use tailspn::report::{WhatIfReport, log_what_if_report, planned_what_if_report, what_if_picture, what_if_report};
 use tailspn::sim::{Ensemble, Watch as _};
-use tailspn::trace::is_log;
+use tailspn::trace::{Application, JobTrace, is_log};
 
 use crate::cli::args::WhatIfArgs;
 use crate::cli::exit::Exit;
@@ -40,6 +40,13 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
             Exit::Usage,
             "--policies is for a log; a plan has policies of its own",
             "give the log of a job in place of the plan",
+        ));
+    }
+    if args.job.is_some() {
+        return Err(Failure::helped(
+            Exit::Usage,
+            "--job is for a log of several jobs",
+            "a plan has one job, or names them itself",
         ));
     }
     may_draw(&args.plots, args.force)?;
@@ -191,6 +198,10 @@ fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, F
     catch_interrupt(terminal);
     let trace = load(log, &(&args.limits).into(), terminal)?;
     tell_warnings(&trace, terminal);
+    let trace = match &args.job {
+        Some(job) => only(trace, job).map_err(|error| refused(&error))?,
+        None => trace,
+    };
     let replayed = replay(&trace).map_err(|error| refused(&error))?;
     drop(trace);
     let policies = match &args.policies {
@@ -211,6 +222,22 @@ fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, F
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
+/// The job of a log with this id, else the only one with this name.
+fn only(trace: JobTrace, job: &str) -> Result<JobTrace, FitError> {
+    let by = |wanted: &dyn Fn(&Application) -> bool| {
+        let mut found = trace.applications_with_ids().filter(|(_, application)| wanted(application));
+        found.next().filter(|_| found.next().is_none()).map(|(id, _)| id)
+    };
+    match by(&|application| application.id == job).or_else(|| by(&|application| application.name == job)) {
+        Some(id) => Ok(trace.into_application(id)),
+        None => Err(FitError::NoSuchJob {
+            log: trace.files.first().cloned().unwrap_or_default(),
+            id: job.to_owned(),
+            ids: trace.applications.iter().map(|application| application.id.clone()).collect(),
+        }),
+    }
+}
+
 /// The replay itself is always there to compare with.
 fn policies_with_none(mut policies: Vec<PolicyPlan>) -> Vec<PolicyPlan> {
     if !policies.iter().any(|policy| policy.detector == PolicyPlan::default().detector) {
@@ -222,7 +249,7 @@ fn policies_with_none(mut policies: Vec<PolicyPlan>) -> Vec<PolicyPlan> {
 fn refused(error: &FitError) -> Failure {
     let note = Note::problem(error.to_string());
     let note = match error {
-        FitError::SeveralApplications { .. } => note.with_help("split the log, one application in each file"),
+        FitError::SeveralApplications { .. } => note.with_help("say which one with --job ID"),
         _ => note,
     };
     Failure::new(Exit::Trace, note)

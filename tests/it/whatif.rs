@@ -1,6 +1,11 @@
 //! `whatif` and `detectors` as a person sees them.
 
-use crate::cli::{assert_shown, shown};
+use tailspn::fit::replay;
+use tailspn::trace::{Attempt, JobTrace, Metric, ReadOptions, read};
+use tailspn::watch::Unwatched;
+
+use crate::cli::{assert_shown, shown, unwrapped};
+use crate::shared::shared;
 
 #[test]
 fn help_of_whatif() {
@@ -64,4 +69,48 @@ fn bad_plans_are_shown_where_they_are_wrong() {
     let sweep = shown(&["whatif", "--sweep=threshold=2"]);
     assert!(sweep.starts_with("exit 2") && sweep.contains("2 is not a share between 0 and 1"), "{sweep}");
     assert!(shown(&["whatif", "--reps=1"]).starts_with("exit 5"));
+}
+
+/// A log of several jobs, cut to one: the same stages, tasks, times and counters; `whatif` replays the one that `--job` names.
+#[test]
+fn one_job_of_several_is_replayed() {
+    let Some(folder) = shared("data/logs/hadoop-rumen/rumen/small-trace-test") else { return };
+    let log = folder.join("folder-input-trace.json.gz");
+    let all = read(&log, &ReadOptions::default(), &Unwatched).unwrap();
+    assert!(all.applications.len() > 50);
+    let row = |trace: &JobTrace, attempt: &Attempt| {
+        let stage = trace.stage(attempt.stage).unwrap();
+        let executor = trace.executor_of(attempt).map(|executor| executor.id.clone());
+        let values: Vec<(Metric, f64)> = trace.values(attempt).collect();
+        (stage.number, stage.kind, attempt.task, attempt.launch(), attempt.finish(), executor, values)
+    };
+    for (id, application) in all.applications_with_ids() {
+        let one = all.clone().into_application(id);
+        assert_eq!(one.applications, std::slice::from_ref(application));
+        let own: Vec<_> = one.attempts().iter().map(|attempt| row(&one, attempt)).collect();
+        let expected: Vec<_> = all.attempts_of_application(id).iter().map(|attempt| row(&all, attempt)).collect();
+        assert_eq!(own, expected, "{}", application.id);
+        assert_eq!(one.jobs.len(), all.jobs_of(id).len());
+        assert_eq!(one.stages.len(), all.stages_of(id).len());
+    }
+    let path = log.to_str().unwrap();
+    assert!(shown(&["whatif", path]).starts_with("exit 4"));
+    let none = shown(&["whatif", path, "--job", "job_1"]);
+    assert!(none.starts_with("exit 4") && none.contains("no job `job_1`"), "{none}");
+    let done =
+        all.applications_with_ids().find(|(id, _)| replay(&all.clone().into_application(*id)).is_ok()).unwrap().1;
+    let text = shown(&["whatif", path, "--job", &done.id, "--reps", "20"]);
+    assert!(text.starts_with("exit 0") && text.contains("Advice: "), "{text}");
+    let plan = shown(&["whatif", "--job", "job_1"]);
+    assert!(plan.starts_with("exit 2") && plan.contains("--job is for a log"), "{plan}");
+}
+
+/// All executors of these runs share one host: no policy can change them, and the advice says so.
+#[test]
+fn on_one_host_nothing_can_change() {
+    let Some(folder) = shared("data/logs/spark-elastic") else { return };
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let log = files.into_iter().find(|file| tailspn::trace::is_log(file)).unwrap();
+    let text = unwrapped(&shown(&["whatif", log.to_str().unwrap(), "--reps", "5"]));
+    assert!(text.contains("nothing can change: all tasks ran on one host"), "{text}");
 }

@@ -110,6 +110,9 @@ pub(crate) struct WhatIfArgs {
     /// For a log: compare the policies of this plan
     #[arg(long, value_name = "PLAN.toml", help_heading = "Run")]
     pub(crate) policies: Option<PathBuf>,
+    /// For a log of several jobs: the one with this id or name
+    #[arg(long, value_name = "ID", help_heading = "Run")]
+    pub(crate) job: Option<String>,
     /// Replications of each policy
     #[arg(long, value_name = "N", default_value = "500", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: u64,

@@ -4,6 +4,20 @@ use std::fmt;
 
 use crate::cluster::compare::{Comparison, PolicySummary};
 
+/// A replay is made from the times of one run, which would differ by more in the next: a gain of a smaller share says nothing.
+const LEAST_SHARE: f64 = 0.01;
+
+/// What advice needs to know of a replay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Replayed {
+    /// Hosts that tasks ran on.
+    pub hosts: usize,
+    /// By how many seconds its job time is off.
+    pub error_s: f64,
+    /// Time of all tasks without copies \[s\].
+    pub work_s: f64,
+}
+
 /// What the numbers say. Only differences whose interval does not reach 0 count.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Advice {
@@ -19,7 +33,20 @@ pub enum Advice {
         share: f64,
         /// Change of the energy as a share, where its interval does not reach 0.
         energy: Option<f64>,
+        /// Slot time of attempts that were killed \[s\], and that as a share of the tasks' own; only of a replay.
+        killed: Option<[f64; 2]>,
     },
+    /// The best policy of a replay gains no more than the replay is off, or than a hundredth of the job's time.
+    TooClose {
+        /// Its name.
+        policy: String,
+        /// By how many seconds the job ends earlier.
+        earlier_s: f64,
+        /// What the gain must exceed \[s\].
+        error_s: f64,
+    },
+    /// All tasks of a replay ran on one host, where no copy is started beside its original.
+    OneHost,
     /// No policy ends jobs earlier, but this one takes less energy.
     Save {
         /// Its name.
@@ -37,12 +64,23 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// The same where power is not known.
-    #[must_use]
-    pub fn without_energy(self) -> Self {
-        match self {
+    /// What follows from a comparison on the replay of a job that ran: of power nothing is known, and a gain counts only beyond the error
+    /// of the replay.
+    pub fn of_replay(comparison: &Comparison, replay: &Replayed) -> Self {
+        if replay.hosts == 1 {
+            return Self::OneHost;
+        }
+        match Self::new(comparison) {
+            Self::Take { policy, earlier_s: [earlier_s, _], share, .. }
+                if earlier_s <= replay.error_s || share < LEAST_SHARE =>
+            {
+                let job_s = earlier_s / share;
+                Self::TooClose { policy, earlier_s, error_s: replay.error_s.max(LEAST_SHARE * job_s) }
+            }
             Self::Take { policy, baseline, earlier_s, share, .. } => {
-                Self::Take { policy, baseline, earlier_s, share, energy: None }
+                let row = comparison.policies.iter().find(|row| row.policy.title() == policy);
+                let killed = row.map(|row| [row.wasted_s.value, row.wasted_s.value / replay.work_s]);
+                Self::Take { policy, baseline, earlier_s, share, energy: None, killed }
             }
             Self::Save { .. } => Self::Leave { all_later: false },
             other => other,
@@ -65,6 +103,7 @@ impl Advice {
                 earlier_s: [-value, half],
                 share: -value / base.job_s.value,
                 energy: energy_share(row),
+                killed: None,
             };
         }
         let saved = others().filter_map(|row| Some((row, energy_share(row)?))).filter(|(_, share)| *share < 0.0);
@@ -90,18 +129,34 @@ fn energy_share(row: &PolicySummary) -> Option<f64> {
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Take { policy, baseline, earlier_s: [value, half], share, energy } => {
+            Self::Take { policy, baseline, earlier_s: [value, half], share, energy, killed } => {
                 let share = 100.0 * share;
                 write!(
                     f,
                     "take `{policy}`: jobs end {value:.1} ± {half:.1} s ({share:.1}%) earlier than with `{baseline}`"
                 )?;
+                if let Some([killed_s, share]) = killed {
+                    let share = 100.0 * share;
+                    return write!(
+                        f,
+                        ", at the price of {killed_s:.1} s of killed work ({share:.0}% of the tasks' own)"
+                    );
+                }
                 match energy {
                     Some(more) if *more > 0.0 => write!(f, ", for {:.1}% more energy", 100.0 * more),
                     Some(less) => write!(f, ", for {:.1}% less energy", -100.0 * less),
                     None => write!(f, ", for about the same energy"),
                 }
             }
+            Self::TooClose { policy, earlier_s, error_s } => write!(
+                f,
+                "leave the policy as it is: the best one, `{policy}`, gains {earlier_s:.1} s, which is within what the replay cannot tell \
+                 ({error_s:.1} s)"
+            ),
+            Self::OneHost => write!(
+                f,
+                "nothing can change: all tasks ran on one host, and no copy is started on the host of its original"
+            ),
             Self::Save { policy, share } => {
                 let share = 100.0 * share;
                 write!(f, "no policy ends jobs earlier; `{policy}` takes {share:.1}% less energy")
@@ -112,5 +167,40 @@ impl fmt::Display for Advice {
             }
             Self::Nothing => write!(f, "there is only one policy, and nothing to compare it with"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::compare::compare;
+    use crate::cluster::detect::DetectorPlan;
+    use crate::cluster::ensemble::PolicyRuns;
+    use crate::cluster::outcome::Outcome;
+    use crate::cluster::plan::PolicyPlan;
+
+    /// A job of 100 s that `late` ends 4 s earlier, with 30 s of killed work on 120 s of its own.
+    fn advice(replay: &Replayed) -> String {
+        let runs = |detector, job_s: f64| PolicyRuns {
+            policy: PolicyPlan { detector, ..PolicyPlan::default() },
+            outcomes: vec![Outcome { job_s, wasted_s: 30.0, ..Outcome::default() }; 3],
+        };
+        let late = DetectorPlan::named("late").unwrap();
+        let all = compare(&[runs(DetectorPlan::None, 100.0), runs(late, 96.0)], 0.95).unwrap();
+        Advice::of_replay(&all, replay).to_string()
+    }
+
+    #[test]
+    fn a_gain_counts_beyond_the_error_of_the_replay_and_has_its_price() {
+        let replay = Replayed { hosts: 4, error_s: 1.0, work_s: 120.0 };
+        let expected = "take `late`: jobs end 4.0 ± 0.0 s (4.0%) earlier than with `none`, at the price of 30.0 s of killed work (25% of the \
+                        tasks' own)";
+        assert_eq!(advice(&replay), expected);
+        let close = advice(&Replayed { error_s: 4.0, ..replay });
+        assert_eq!(
+            close,
+            "leave the policy as it is: the best one, `late`, gains 4.0 s, which is within what the replay cannot tell (4.0 s)"
+        );
+        assert!(advice(&Replayed { hosts: 1, ..replay }).starts_with("nothing can change"));
     }
 }

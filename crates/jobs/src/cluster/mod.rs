@@ -57,7 +57,7 @@ pub mod formulas;
 pub mod metrics;
 pub mod truth;
 
-pub use advice::Advice;
+pub use advice::{Advice, Replayed};
 pub use compare::{Change, Comparison, PolicySummary, Tail, compare};
 pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications, homogeneous_times};
 pub use known::{KnownJob, KnownNode, KnownStage, KnownTask};

@@ -60,7 +60,7 @@ pub use observe::{FitError, ObservedRun, ObservedStage, ObservedTask, observe};
 pub use observed_job::{ObservedJob, is_mapreduce, observe_job};
 pub use pooled::{FittedJobs, fit_jobs};
 pub use replay::{Replay, ReplayNode, ReplayStage, replay};
-pub use replay_policies::usual_policies;
+pub use replay_policies::{AS_IT_WAS_SET, usual_policies};
 pub use sources::Source;
 pub use stages::{fit_stages, fit_stages_beside};
 pub use test_job::{FittedJob, FittedValue, ONE_JOB, fit_job};

@@ -26,7 +26,7 @@ pub enum FitError {
         what: String,
     },
     /// The log has more than one application. Give one log per run.
-    #[error("{log}: {count} applications in one log; a fit takes one run from each log")]
+    #[error("{log}: {count} applications in one log, and the run of one is needed")]
     SeveralApplications {
         /// The log.
         log: String,

@@ -80,6 +80,8 @@ pub struct Replay {
     pub stages: Vec<ReplayStage>,
     /// Tasks that a node runs at full speed, as a share of its slots.
     pub full_speed_share: f64,
+    /// Time of all first attempts, as far as they ran \[s\].
+    pub work_s: f64,
     /// The application's settings of speculation: multiplier and quantile; none where it was off.
     pub speculation: Option<(Option<f64>, Option<f64>)>,
     /// What is assumed and what cannot be known.
@@ -156,6 +158,7 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
         nodes: maker.nodes(&usual),
         stages,
         full_speed_share: share,
+        work_s: firsts.iter().flatten().map(|first| (first.to - first.from) as f64 / 1e6).sum(),
         speculation: on.then(|| (setting("multiplier"), setting("quantile"))),
         notes,
     })

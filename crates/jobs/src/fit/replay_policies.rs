@@ -9,6 +9,9 @@ const LAG_S: f64 = 20.0;
 /// A stage is young for this share of the job's time, where that is less.
 const YOUNG: f64 = 0.1;
 
+/// The name of the policy with the log's own settings of speculation.
+pub const AS_IT_WAS_SET: &str = "spark, as it was set";
+
 /// The policies that a log is compared under where no others are asked for; the first is none.
 pub fn usual_policies(replay: &Replay) -> Vec<PolicyPlan> {
     let lag_s = LAG_S.min(YOUNG * replay.actual_s);
@@ -23,7 +26,7 @@ pub fn usual_policies(replay: &Replay) -> Vec<PolicyPlan> {
     let default = Spark::default();
     if let Some((multiplier, quantile)) = replay.speculation {
         let (multiplier, quantile) = (multiplier.unwrap_or(default.multiplier), quantile.unwrap_or(default.quantile));
-        all.push(spark("spark, as it was set", multiplier, quantile));
+        all.push(spark(AS_IT_WAS_SET, multiplier, quantile));
     }
     all.push(spark("spark 4", default.multiplier, default.quantile));
     all.push(spark("spark 3", 1.5, 0.75));

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::trace::attempt::Attempt;
 use crate::trace::format::Format;
-use crate::trace::ids::{ApplicationId, Moment, NodeId, StageId};
+use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
 use crate::trace::metric::{Metric, MetricStore, MetricUnit, PROGRESS_POINTS};
 use crate::trace::warning::{Spot, Warning};
 
@@ -264,6 +264,38 @@ impl JobTrace {
     /// The stages with their ids, in order.
     pub fn stages_with_ids(&self) -> impl Iterator<Item = (StageId, &Stage)> {
         self.stages.iter().enumerate().map(|(i, stage)| (StageId::from_index(i), stage))
+    }
+
+    /// The same trace with one of its applications only.
+    #[must_use]
+    pub fn into_application(mut self, application: ApplicationId) -> Self {
+        let own = ApplicationId::from_index(0);
+        let stages = self.stages_of(application);
+        let first = self.stages.get(stages.start).map_or(0, |stage| stage.attempts.start);
+        let count = self.attempts_of_application(application).len();
+        self.attempts = self.attempts.drain(first..first + count).collect();
+        let mut before = 0;
+        let number = |executor: &Executor| {
+            let own = before;
+            before += usize::from(executor.application == application);
+            ExecutorId::from_index(own)
+        };
+        let executors: Vec<ExecutorId> = self.executors.iter().map(number).collect();
+        for attempt in &mut self.attempts {
+            attempt.stage = StageId::from_index(attempt.stage.index() - stages.start);
+            attempt.executor = attempt.executor.map(|executor| executors[executor.index()]);
+        }
+        self.executors.retain(|executor| executor.application == application);
+        self.jobs.retain(|job| job.application == application);
+        self.stages = self.stages.drain(stages).collect();
+        for stage in &mut self.stages {
+            stage.application = own;
+            stage.attempts = stage.attempts.start - first..stage.attempts.end - first;
+        }
+        self.executors.iter_mut().for_each(|executor| executor.application = own);
+        self.jobs.iter_mut().for_each(|job| job.application = own);
+        self.applications = self.applications.drain(application.index()..).take(1).collect();
+        self
     }
 
     /// A stage.

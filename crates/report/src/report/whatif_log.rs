@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{Advice, Comparison};
+use crate::cluster::{Advice, Comparison, Replayed};
 use crate::document::{Document, Number, Piece, Report, Table};
-use crate::fit::{Replay, ReplayNode, ReplayStage};
+use crate::fit::{AS_IT_WAS_SET, Replay, ReplayNode, ReplayStage};
 use crate::report::number::counted;
-use crate::report::whatif::{WhatIfReport, WhatIfSize, report_of};
+use crate::report::whatif::{PolicyRow, WhatIfReport, WhatIfSize, report_of};
 use crate::report::whatif_document::{Words, compared};
 
 /// What a what-if on a log found.
@@ -24,6 +24,9 @@ pub struct LogWhatIfReport {
     pub replayed_s: f64,
     /// Whether the log has no copies and no unknown times, so that the two should be the same.
     pub comparable: bool,
+    /// By how much the replay is off \[s\]: without copies if the log has none, else with copies by its own settings.
+    #[serde(default)]
+    pub error_s: f64,
     /// Tasks that a node runs at full speed, as a share of its slots.
     pub full_speed_share: f64,
     /// The nodes.
@@ -52,15 +55,25 @@ pub fn log_what_if_report(
         maps: replay.stages.iter().map(|stage| stage.tasks as u64).sum(),
         reduces: 0,
     };
-    let advice = Advice::new(comparison).without_energy().to_string();
-    let comparison = WhatIfReport { advice, ..report_of(size, comparison, seed, planned, wall) };
-    let none = comparison.policies.iter().find(|policy| policy.detector == "none");
+    let comparable = replay.stages.iter().all(|stage| stage.copies == 0 && stage.at_least == 0);
+    let report = report_of(size, comparison, seed, planned, wall);
+    let time_of = |wanted: &dyn Fn(&PolicyRow) -> bool| {
+        report.policies.iter().find(|policy| wanted(policy)).map(|policy| policy.job_time_s.value)
+    };
+    let none = time_of(&|policy| policy.detector == "none");
+    // with copies in the log, the replay of its own settings is what should be the same
+    let same = time_of(&|policy| !comparable && policy.name == AS_IT_WAS_SET).or(none);
+    let error_s = same.map_or(f64::NAN, |same| (same - replay.actual_s).abs());
+    let of = Replayed { hosts: replay.nodes.len(), error_s, work_s: replay.work_s };
+    let advice = Advice::of_replay(comparison, &of).to_string();
+    let comparison = WhatIfReport { advice, ..report };
     LogWhatIfReport {
         log: replay.log.clone(),
         name: replay.name.clone(),
         actual_s: replay.actual_s,
-        replayed_s: none.map_or(f64::NAN, |none| none.job_time_s.value),
-        comparable: replay.stages.iter().all(|stage| stage.copies == 0 && stage.at_least == 0),
+        replayed_s: none.unwrap_or(f64::NAN),
+        comparable,
+        error_s,
         full_speed_share: replay.full_speed_share,
         replay_nodes: replay.nodes.clone(),
         replay_stages: replay.stages.clone(),
@@ -100,9 +113,10 @@ impl LogWhatIfReport {
         let mut pieces: Vec<Piece> = vec!["The job took ".into(), time("/actual_s", self.actual_s).into()];
         if self.replayed_s.is_finite() {
             let what = if self.comparable {
-                "the difference is the error of the replay"
+                "the difference is the error of the replay".to_owned()
             } else {
-                "the log has copies or unknown times, which the replay does not have"
+                let off = self.error_s;
+                format!("the log has copies or unknown times; with its own settings the replay is off by {off:.1} s")
             };
             let difference = 100.0 * (self.replayed_s / self.actual_s - 1.0);
             let replayed = time("/replayed_s", self.replayed_s).into();

@@ -213,7 +213,7 @@ fn of_job(cause: Cause) -> (Remedy, &'static str) {
         _ => (
             Remedy::Driver,
             "no task ran meanwhile: have executors ready before the job (spark.dynamicAllocation.minExecutors), let the driver list fewer files and \
-             collect less, and submit independent jobs together",
+             collect less, and submit independent jobs together; in a shell it is the time between commands",
         ),
     }
 }
