@@ -56,7 +56,7 @@ impl Inputs {
                 inputs.unknown.push(path.clone());
             }
         }
-        // `FOLDER/*.gz` names what stands beside the log as well
+        // `FOLDER/*.gz` also gives other files next to the log
         let is_known = [&inputs.logs, &inputs.samples, &inputs.progress].iter().any(|paths| !paths.is_empty());
         if is_known || !inputs.calls.is_empty() {
             inputs.others.append(&mut inputs.unknown);

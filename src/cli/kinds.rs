@@ -1,5 +1,5 @@
-//! What kind of file an argument is, and which commands take it: a file that was given to the wrong command is told apart from one that is
-//! damaged.
+//! Kinds of files, and the commands that take each: a sound file that was given to the wrong command gets another message than a damaged
+//! one.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -13,7 +13,7 @@ use crate::cli::args::Command;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 
-/// How much of a file is looked at.
+/// Bytes at the start of a file that decide.
 const HEAD: u64 = 64 * 1024;
 
 /// A kind of file.
@@ -26,7 +26,7 @@ enum Kind {
     Log(LogFormat),
     /// Settings of Hadoop.
     Settings,
-    /// What tailspn wrote as JSON.
+    /// A result that tailspn wrote as JSON.
     Result,
     SystemCalls,
 }
@@ -85,7 +85,7 @@ impl Kind {
     }
 }
 
-/// Whether a line is a call that strace logged.
+/// Recognises a call that strace logged.
 fn is_call(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit() || " .:[]pid".contains(c));
     let name = rest.find('(').map(|end| &rest[..end]);
@@ -97,7 +97,7 @@ fn is_call(line: &str) -> bool {
 /// The name of a command, the kinds that it takes, and the files that it was given.
 type Inputs = (&'static str, fn(Kind) -> bool, Vec<PathBuf>);
 
-/// What a command reads; none for one that reads no file of these kinds, or all.
+/// The files that a command reads; none for one that reads no file of these kinds, or all.
 fn inputs(command: &Command) -> Option<Inputs> {
     let net: fn(Kind) -> bool = |kind| kind == Kind::Net;
     let job: fn(Kind) -> bool = |kind| kind == Kind::JobPlan;

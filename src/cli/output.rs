@@ -11,7 +11,7 @@ use crate::cli::args::{ColorChoice, PrintArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 
-/// How the progress of a run is shown.
+/// The display of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// As a bar, on a terminal.
@@ -87,7 +87,7 @@ impl Terminal {
         }
     }
 
-    /// How the progress of long runs is shown.
+    /// The display of progress of long runs.
     pub(crate) fn shows_progress(&self) -> Shown {
         match io::stderr().is_terminal() {
             _ if self.quiet => Shown::Nothing,

@@ -380,7 +380,7 @@ fn calls_that_cannot_be_judged_do_not_end_the_diagnosis_of_a_job() {
     assert!(alone.starts_with("exit 5") && alone.contains("no node can be judged"), "{alone}");
 }
 
-/// What `diagnose` says of the labelled runs with slow nodes: the node at a quarter of its speed is named also where copies rescued its
+/// Labelled runs with slow nodes: `diagnose` names the node at a quarter of its speed even where copies rescued its
 /// tasks, start-up and first waves are a remark, and what costs the job most comes first.
 #[test]
 fn slow_nodes_are_named_though_copies_rescued_their_tasks() {
@@ -421,7 +421,7 @@ fn what_is_nothing_known_is_told() {
     let [garbage, reports] = [path("garbage"), path("reports.tsv")];
     std::fs::write(&garbage, b"\x00\xffnothing = that (is) known\n").unwrap();
     std::fs::write(&reports, "partition\tt_ms\tprogress\n0\t1\t0.0\n0\t1000\t1.0\n").unwrap();
-    // alone it is an error; beside a log, or in a folder, it is told and left out
+    // alone it is an error; with a log, or in a folder, it is left out with a warning
     let alone = shown(&["diagnose", &garbage]);
     assert!(alone.starts_with("exit 4") && alone.contains("garbage"), "{alone}");
     let beside = unwrapped(&shown(&["diagnose", LOG, &garbage]));

@@ -7,7 +7,7 @@ use crate::cluster::compare::{Comparison, PolicySummary};
 /// A replay is made from the times of one run, which would differ by more in the next: a gain of a smaller share says nothing.
 const LEAST_SHARE: f64 = 0.01;
 
-/// What advice needs to know of a replay.
+/// The parts of a replay that its advice depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Replayed {
     /// Hosts that tasks ran on.
@@ -42,10 +42,10 @@ pub enum Advice {
         policy: String,
         /// By how many seconds the job ends earlier.
         earlier_s: f64,
-        /// What the gain must exceed \[s\].
+        /// The least gain that counts \[s\].
         error_s: f64,
     },
-    /// All tasks of a replay ran on one host, where no copy is started beside its original.
+    /// All tasks of a replay ran on one host; a copy never runs on the host of its original.
     OneHost,
     /// No policy ends jobs earlier, but this one takes less energy.
     Save {
@@ -64,7 +64,7 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// What follows from a comparison on the replay of a job that ran: of power nothing is known, and a gain counts only beyond the error
+    /// Returns the advice for a replay of a job that ran: power is unknown, and a gain counts only beyond the error
     /// of the replay.
     pub fn of_replay(comparison: &Comparison, replay: &Replayed) -> Self {
         if replay.hosts == 1 {

@@ -18,7 +18,7 @@ pub struct Finding {
     /// Whether the subject ran longer than that: it was killed, or no end is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
-    /// Whether it is a task of a first wave that was slow as a whole: its executor had just started.
+    /// True for a task of a first wave that was slow as a whole: its executor had just started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_wave: bool,
     /// What is behind it.
@@ -39,7 +39,7 @@ pub struct Finding {
 pub enum FindingMethod {
     /// Rules for the features of a straggler, compared with its peers.
     BigRoots,
-    /// What the job's end waited for: slots that stood free, stages, the driver.
+    /// Free slots, long stages and a busy driver that the job's end waited for.
     CriticalPath,
     /// The times of all tasks of a node, compared with those of the other nodes.
     SlowNode,

@@ -1,10 +1,10 @@
-//! Which runs are of one program: those with the same stages.
+//! Runs of one program: those with the same stages.
 
 use crate::fit::observe::{FitError, ObservedRun, ObservedStage};
 
 /// The runs with their stages in the order of the first run's.
 ///
-/// Stages that do not wait for each other may be submitted in any order: they are told by name, and those of one name by their data.
+/// Stages that do not wait for each other may be submitted in any order: their names tell them apart, and their data where names are equal.
 pub(super) fn alike(runs: &[ObservedRun]) -> Result<Vec<ObservedRun>, FitError> {
     let first = &runs[0];
     let mut all = vec![first.clone()];
@@ -42,12 +42,12 @@ fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
     Some(ObservedRun { stages: stages.collect(), ..run.clone() })
 }
 
-/// What a stage does, without the line of the program that asked for it, which changes as the program is edited.
+/// The action of a stage, without the line of the program that asked for it, which changes as the program is edited.
 fn action(name: &str) -> &str {
     name.split_once(" at ").map_or(name, |(action, _)| action)
 }
 
-/// Whether a run has the stages of the first.
+/// Checks that a run has the stages of the first.
 fn same_job(run: &ObservedRun, first: &ObservedRun) -> Result<(), FitError> {
     let other = |what: String, expected: String| FitError::OtherJob {
         log: run.log.clone(),
@@ -67,7 +67,7 @@ fn same_job(run: &ObservedRun, first: &ObservedRun) -> Result<(), FitError> {
     Ok(())
 }
 
-/// Runs of other programs, those of one program together; a program is told by its stages.
+/// Groups runs by program; runs with the same stages are of one program.
 pub(super) fn programs(others: &[ObservedRun]) -> Vec<Vec<ObservedRun>> {
     let mut programs: Vec<Vec<ObservedRun>> = Vec::new();
     for run in others {

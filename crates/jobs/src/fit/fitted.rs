@@ -6,10 +6,10 @@ use crate::estimate::student_quantile;
 use crate::fit::law::LawScore;
 use crate::stages::{StagePlan, StageSpec};
 
-/// What was fitted for a stage.
+/// A fitted stage.
 #[derive(Clone, Debug)]
 pub struct FittedStage {
-    /// What goes into the plan.
+    /// The stage of the plan.
     pub spec: StageSpec,
     /// Tasks of all runs.
     pub tasks: usize,
@@ -21,7 +21,7 @@ pub struct FittedStage {
     pub laws: Vec<LawScore>,
 }
 
-/// A run beside the model.
+/// A run, compared with the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FittedRun {
     /// The log.
@@ -36,7 +36,7 @@ pub struct FittedRun {
     /// Machines that they shared.
     #[serde(default)]
     pub hosts: u32,
-    /// What the input is made of \[MB\].
+    /// The sources of the input \[MB\].
     #[serde(default)]
     pub sources_mb: Vec<f64>,
     /// Tasks.
@@ -47,7 +47,7 @@ pub struct FittedRun {
     pub factor: f64,
     /// Weight in the centre of the factors, 0 to 1.
     pub weight: f64,
-    /// What the model says of the run's size, times the run's factor \[s\]; none before it was asked.
+    /// The model's time for the size of the run, times the run's factor \[s\]; none before it was computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_s: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! What the logs could not tell, and what is assumed instead: each remark once, with all stages that it is about.
+//! Remarks on gaps in the logs and the assumptions that fill them: each once, with all stages that it is about.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::fit::tail::Tails;
 use crate::fit::task_time::Times;
 use crate::stages::{RunSpread, Sharing};
 
-/// What a fit rests on.
+/// A fit with its data.
 pub(super) struct Fitting<'a> {
     pub(super) runs: &'a [ObservedRun],
     pub(super) scalings: &'a [Scaling],
@@ -49,7 +49,7 @@ impl Fitting<'_> {
         notes
     }
 
-    /// How tasks and data of stages grow, where all logs have one size of input.
+    /// Remarks on the growth of tasks and data, if all logs have one size of input.
     fn about_growth(&self) -> Vec<String> {
         let mut alike: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
         for (i, scaling) in self.scalings.iter().enumerate() {

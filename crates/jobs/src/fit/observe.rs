@@ -136,7 +136,7 @@ pub struct ObservedRun {
     pub name: String,
     /// The job's input \[MB\].
     pub input_mb: f64,
-    /// What the input is made of.
+    /// The sources of the input.
     pub sources: Vec<Source>,
     /// The most executors that ran tasks at once.
     pub executors: u32,

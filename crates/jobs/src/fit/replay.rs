@@ -80,7 +80,7 @@ pub struct Replay {
     pub stages: Vec<ReplayStage>,
     /// Tasks that a node runs at full speed, as a share of its slots.
     pub full_speed_share: f64,
-    /// Time of all first attempts, as far as they ran \[s\].
+    /// Sum of the times of all first attempts, killed ones up to their end \[s\].
     pub work_s: f64,
     /// The application's settings of speculation: multiplier and quantile; none where it was off.
     pub speculation: Option<(Option<f64>, Option<f64>)>,

@@ -20,7 +20,7 @@ pub(super) struct Scaling {
     pub(super) partitions: bool,
     /// Mean data of a full task \[MB\].
     pub(super) task_mb: f64,
-    /// How its tasks are assumed to grow, where all logs have one size of input.
+    /// The assumed growth of its tasks, if all logs have one size of input.
     pub(super) assumed: Option<&'static str>,
 }
 
@@ -33,7 +33,7 @@ struct Seen {
     small_mb: f64,
 }
 
-/// Which tasks of a stage have hardly any data beside the others.
+/// Selects the tasks of a stage that have hardly any data compared with the others.
 pub(super) fn small_tasks(stage: &ObservedStage) -> impl Fn(&ObservedTask) -> bool + use<> {
     let most = stage.tasks.iter().map(|task| task.mb).fold(0.0, f64::max);
     move |task| most >= LARGE_ENOUGH && task.mb < SMALL * most

@@ -1,10 +1,10 @@
-//! How executors that share a host slow each other down, from runs with different numbers of them.
+//! The slowdown of executors that share a host, from runs with different numbers of them.
 //!
 //! Three times grow with the load of a host, each by a power of it: how long executors take to start, what tasks take longer
 //! than in the end (the first of a slot, and the way to the steady time), and the processor time of steady tasks. Each run of a
 //! program gives one ratio of its time to the program's model; the powers are the slopes of the ratios' logarithms over the
 //! logarithms of the load, with a level of its own for each program. Runs of other programs on the same cluster count as much.
-//! What no runs tell is assumed: half way between no effect and proportion, give or take that.
+//! Where no runs tell, the power is assumed: half way between no effect and proportion, give or take that.
 
 use crate::fit::observe::ObservedRun;
 use crate::fit::tail::MOST_RATIO;
@@ -12,10 +12,10 @@ use crate::fit::task_time::{Row, Times};
 use crate::stages::planned::slowness;
 use crate::stages::{Power, RunSpread, Sharing};
 
-/// What is assumed of a power without runs at different loads, and its standard deviation.
+/// The assumed power without runs at different loads, and its standard deviation.
 const ASSUMED: (f64, f64) = (0.5, 0.5);
 
-/// What runs tell of a power: sums of squares and products around each program's level, over the variance between runs.
+/// Evidence of runs for a power: sums of squares and products around each program's level, over the variance between runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Evidence {
     xx: f64,
@@ -45,7 +45,7 @@ impl Evidence {
     }
 }
 
-/// What the runs of one program tell of the three powers.
+/// Evidence of the runs of one program for the three powers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
     pub(super) start: Evidence,
@@ -108,7 +108,7 @@ fn parts(times: &Times, mb: f64, rank: u32) -> (f64, f64) {
     }
 }
 
-/// What the runs of a program tell, by its times as if the load did not matter.
+/// Evidence of the runs of a program, by its times as if the load did not matter.
 pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
     let late = runs.iter().filter(|run| run.start_s > 0.0);
     let start: Vec<(f64, f64)> = late.map(|run| (load(run).0.ln(), run.start_s.ln())).collect();
@@ -127,7 +127,7 @@ pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
     Told { start: Evidence::of(&start), warm_up, steady: Evidence::of(&steady) }
 }
 
-/// What first tasks of a run take longer than steady ones, over what the model says. None where the model says nothing.
+/// Extra time of the first tasks of a run compared with steady ones, over the model's. None where the model has none.
 fn warm_up_ratio(run: &ObservedRun, times: &[Times]) -> Option<f64> {
     let (mut seen, mut model) = (0.0, 0.0);
     for (stage, times) in run.stages.iter().zip(times) {

@@ -1,4 +1,4 @@
-//! How much input a job has: what its stages read from outside, each source once.
+//! The size of a job's input: all that its stages read from outside, each source once.
 //!
 //! A stage's input bytes count what it reads anew, what an earlier stage has read already, and what is kept in memory. Only the
 //! first is input of the job. A stage that begins with a dataset of an earlier one reads the same source again; so does a stage of
@@ -6,14 +6,14 @@
 
 /// Amounts that differ by less than this share are the same.
 const SAME: f64 = 0.02;
-/// Readings of one dataset that differ by more than this share are told.
+/// Readings of one dataset that differ by more than this share give a warning.
 const DISAGREE: f64 = 0.1;
 /// A stage may read a source this often in one go, for instance to zip it with itself.
 const MOST_TIMES: f64 = 4.0;
 /// A source with less than this share of the largest one is a look at the form of the data.
 const METADATA: f64 = 0.01;
 
-/// What a stage reads that is not a shuffle.
+/// Data that a stage reads from outside a shuffle.
 pub(super) struct Reading<'a> {
     /// The stage, by position.
     pub(super) stage: usize,

@@ -131,7 +131,7 @@ impl<'a> Fit<'a> {
         rows
     }
 
-    /// How long executors take to come at the usual load \[s\]; 0 unless they come late in most runs.
+    /// Time until executors are there at the usual load \[s\]; 0 unless they come late in most runs.
     fn start_s(&self) -> f64 {
         let late = self.runs.iter().zip(&self.factors).filter(|(run, _)| run.start_s > 0.0);
         let start = |(run, factor): (&ObservedRun, &f64)| {
@@ -177,7 +177,7 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
     plan
 }
 
-/// What the runs of a program tell of the load of hosts.
+/// Evidence of the runs of a program for the load of hosts.
 fn told_by(runs: &[ObservedRun]) -> Told {
     let times: Vec<Times> = rows_of(runs, &vec![1.0; runs.len()]).iter().map(|rows| fit_times(rows)).collect();
     told(runs, &times)

@@ -32,7 +32,7 @@ pub(super) struct Row {
     pub(super) cpu: Option<f64>,
     pub(super) mb: f64,
     pub(super) rank: u32,
-    /// Whether it has hardly any data beside the others of its stage.
+    /// True if it has hardly any data compared with the others of its stage.
     pub(super) small: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Times {
     pub(super) warming_error: f64,
     /// Warm tasks that were left out as held up.
     pub(super) held_up: usize,
-    /// Whether any slot ran a second task with its share of the data.
+    /// True if any slot ran a second task with its share of the data.
     pub(super) saw_warm: bool,
     /// Processor time of the later tasks over their time, 0 to 1; where no slot ran one, of all.
     pub(super) busy: f64,

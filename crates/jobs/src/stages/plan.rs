@@ -20,10 +20,10 @@ pub struct StagePlan {
     /// How whole runs differ.
     #[serde(default)]
     pub run: RunSpread,
-    /// How executors that share a host slow each other down. Default: not at all.
+    /// The slowdown of executors that share a host. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
-    /// What the plan was fitted to. Default: not known.
+    /// The range of the runs that the plan was fitted to. Default: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<Seen>,
     /// The stages; one may wait for earlier ones only.
@@ -60,7 +60,7 @@ pub struct JobSize {
     pub deadline_s: Option<f64>,
 }
 
-/// How executors that share a host slow each other down. A time at another load is the time of the plan times the ratio of the
+/// The slowdown of executors that share a host. A time at another load is the time of the plan times the ratio of the
 /// loads to the power that is stated here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -17,7 +17,7 @@ pub struct Wave {
     pub error: f64,
     /// Processor time of it \[s\] that grows with the tasks of a host.
     pub busy_s: f64,
-    /// What it takes longer than a steady task \[s\].
+    /// Its time beyond that of a steady task \[s\].
     pub excess_s: f64,
 }
 
@@ -144,7 +144,7 @@ impl Times<'_> {
     }
 }
 
-/// What the time of the `rank`-th task of a slot is made of at the load of the plan \[s\]: waiting, processor time, and what it
+/// The parts of the time of the `rank`-th task of a slot at the load of the plan \[s\]: waiting, processor time, and what it
 /// takes longer than in the end.
 fn parts(stage: &StageSpec, mb: f64, rank: u32) -> [f64; 3] {
     let warm = stage.warm.at(mb);
@@ -219,7 +219,7 @@ impl StagePlan {
         self.job.hosts.or(self.sharing.map(like_seen)).unwrap_or(executors).clamp(1, executors)
     }
 
-    /// What is worth knowing of an estimate at the plan's size: a load of hosts other than that of the runs, and sizes far away
+    /// Remarks on an estimate at the plan's size: a load of hosts other than that of the runs, and sizes far away
     /// from theirs.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -250,7 +250,7 @@ pub const FAR: f64 = 4.0;
 const FAR_ERROR: f64 = 0.1;
 
 impl Seen {
-    /// What of a plan's size lies more than four times away from what was seen, and how many times.
+    /// The parts of a plan's size that lie more than four times away from the measured range, and how many times.
     pub fn beyond(&self, plan: &StagePlan) -> Vec<(&'static str, f64)> {
         let slots = f64::from(plan.job.executors) * f64::from(plan.job.cores);
         let away = |value: f64, least: f64, most: f64| (value / most).max(least / value);

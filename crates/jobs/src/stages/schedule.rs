@@ -23,7 +23,7 @@ pub struct StageSchedule {
 
 #[derive(Clone, Debug)]
 struct Stage {
-    /// How many stages it waits for.
+    /// Number of stages that it waits for.
     before: usize,
     followers: Vec<usize>,
     setup_s: f64,
@@ -68,7 +68,7 @@ impl StageSchedule {
     }
 }
 
-/// What will happen: when, as the bits of a time of at least 0, which have the order of the times; and the stage whose set-up ends, or
+/// An event to come: its time, as the bits of a time of at least 0, which have the order of the times; and the stage whose set-up ends, or
 /// beyond the number of stages the one of which a task ends.
 type Event = Reverse<(u64, usize)>;
 
@@ -84,7 +84,7 @@ struct Running<'a> {
     times: Vec<[f64; 2]>,
 }
 
-/// How far a stage is.
+/// The state of a stage.
 #[derive(Clone, Default)]
 struct Progress {
     before: usize,
@@ -196,7 +196,7 @@ mod tests {
     use crate::mapreduce::PhaseLaw;
     use crate::stages::planned::Wave;
 
-    /// What a stage waits for, and its waves: tasks and their mean time.
+    /// The stages that a stage waits for, and its waves: tasks and their mean time.
     type Made<'a> = (&'a [usize], &'a [(u32, f64)]);
 
     fn job(slots: u32, stages: &[Made<'_>], law: &PhaseLaw) -> PlannedJob {

@@ -55,9 +55,9 @@ pub struct DiagnosisReport {
     pub stages: Vec<DiagnosedStageRow>,
     /// What was found, in the order of the methods, and of each in its own.
     pub findings: Vec<Finding>,
-    /// What to do, by the time that the job lost.
+    /// Advice, ordered by the time that the job lost.
     pub advice: Vec<Advice>,
-    /// What it cost that executors had just started.
+    /// The cost of executors that had just started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
 }

@@ -117,7 +117,7 @@ impl DiagnosisReport {
                     [evidence.value, evidence.usual].map(|value| amount(String::new(), evidence, value).text());
                 format!("{}: {seen}, expected {usual}", evidence.what)
             });
-            // stages, nodes and the job have no time of their own
+            // only tasks have a time of their own
             let stragglers = advice.stragglers > 0;
             table.rows.push(vec![
                 cause_text(advice.cause).into(),
@@ -241,7 +241,7 @@ impl DiagnosisReport {
     }
 }
 
-/// What it cost that executors had just started, in a sentence.
+/// A sentence about the cost of executors that had just started.
 fn warm_up(cost: &WarmUp) -> String {
     let mut parts = Vec::new();
     if cost.start_s > 1.0 {

@@ -244,7 +244,7 @@ impl FitReport {
         cut(table)
     }
 
-    /// How times grow with the load of a host.
+    /// The growth of times with the load of a host.
     fn sharing_table(&self) -> Table {
         let note = "Times grow with executors (the start), or tasks, of a host to this power: 0 is not at all, 1 in proportion. \
                     0.5 ± 0.5 is assumed where no runs tell.";

@@ -123,7 +123,7 @@ pub struct StagesReport {
     pub deadline: Option<DeadlineSection>,
     /// The stages of a usual run without copies.
     pub stages: Vec<StageTimes>,
-    /// What is far from the runs that were measured, and what the logs could not tell.
+    /// Remarks on sizes far from the measured runs, and on gaps in the logs.
     pub notes: Vec<String>,
     /// The job time of a run to come, as a line of points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -195,7 +195,7 @@ pub fn stages_report(
     }
 }
 
-/// How far a single run with copies may be from a single run without: both differ from a typical run.
+/// The distance of a single run with copies from a single run without: both differ from a typical run.
 fn single_runs(section: &SpeculationSection, plan: &StagePlan) -> [f64; 2] {
     let reach = student_quantile(0.5 + 0.5 * PREDICTION, plan.run.degrees_of_freedom.max(1.0));
     let half = reach * std::f64::consts::SQRT_2 * plan.run.sigma * section.without_s.value;

@@ -11,7 +11,7 @@ use crate::sim::{Clock, Ensemble, GroupTimes, Placement, Provenance, Question, R
 use crate::stages::{PlannedJob, StageRun, StageSchedule};
 use crate::watch::Watch;
 
-/// Times are told in microseconds, nearly: 2^-20 s.
+/// Resolution of progress times: 2^-20 s, about a microsecond.
 const TICK: i32 = -20;
 /// Replications between two looks at the clock, for each thread.
 const ROUND: u64 = 4;

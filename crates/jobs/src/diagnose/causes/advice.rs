@@ -53,20 +53,20 @@ pub struct Advice {
     /// How much longer than usual they took together \[s\]; where the cause is a part of their time, by no more than that part is longer
     /// than that of their peers. A task with several causes counts for each of them.
     pub lost_s: f64,
-    /// By how much the job would have been shorter without it \[s\]: what of that time the job's end waited for. None where the log does
-    /// not tell, as that of a cluster with many jobs.
+    /// By how much the job would have been shorter without it \[s\]: what of that time the job's end waited for. None for a log
+    /// of several applications.
     #[serde(default)]
     pub job_s: Option<f64>,
     /// Positions of the findings that it rests on.
     pub findings: Vec<usize>,
 }
 
-/// What it cost that executors had just started: the first task had to wait, and first waves were slow as a whole.
+/// The cost of executors that had just started: the first task had to wait, and first waves were slow as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
     /// From the submission of the job to its first task \[s\].
     pub start_s: f64,
-    /// Stragglers of such waves, without those that have a cause.
+    /// Stragglers of first waves that have no other cause.
     pub stragglers: usize,
     /// The stages that they belong to, in order.
     pub stages: Vec<String>,
@@ -77,7 +77,7 @@ pub struct WarmUp {
 }
 
 impl RootCauses {
-    /// What to do about the findings of all methods, by the time that the job lost, then by that of its tasks; stragglers without a cause
+    /// Returns a piece of advice for each cause that any method found, ordered by the time that the job lost, then by that of its tasks; stragglers without a cause
     /// come last, and those of a first wave are left out. A task that several findings of a cause are about counts once, and one to which
     /// any method gave a cause is not among those without.
     pub fn advice(&self) -> Vec<Advice> {
@@ -95,7 +95,7 @@ impl RootCauses {
         list
     }
 
-    /// What warming up cost; none if there was nothing to wait for, and no straggler of a first wave without another cause.
+    /// Returns the cost of warming up; none if there was nothing to wait for, and no straggler of a first wave without another cause.
     pub fn warm_up(&self) -> Option<WarmUp> {
         let of_wave = self.counted().filter(|(_, finding)| finding.cause == Cause::Unknown && finding.first_wave);
         let which: Vec<usize> = of_wave.map(|(i, _)| i).collect();
@@ -197,7 +197,7 @@ fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
     }
 }
 
-/// What to do about stages, and about the job as a whole.
+/// The advice for causes of stages and of the job.
 fn of_job(cause: Cause) -> (Remedy, &'static str) {
     match cause {
         Cause::FewTasks => (

@@ -42,7 +42,7 @@ pub struct RootCauses {
     pub stages: Vec<StageSummary>,
     /// Stages with fewer than 3 tasks that succeeded: there is nothing to compare with.
     pub too_small: usize,
-    /// What the end of the job waited for.
+    /// The stages that the end of the job waited for.
     pub(super) path: Path,
     /// From the submission of the job to its first task \[s\].
     pub(super) start_s: f64,

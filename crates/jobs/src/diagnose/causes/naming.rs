@@ -1,8 +1,8 @@
-//! What findings call a stage.
+//! Names of stages in findings.
 
 use crate::trace::{JobTrace, StageId};
 
-/// What findings call a stage: its number, with its attempt and its application where there are several.
+/// The name of a stage in findings: its number, with its attempt and its application where there are several.
 pub fn stage_name(trace: &JobTrace, id: StageId) -> String {
     let Some(stage) = trace.stage(id) else { return String::new() };
     let attempt = if stage.attempt > 0 { format!(".{}", stage.attempt) } else { String::new() };

@@ -86,7 +86,7 @@ impl NodeMap {
 pub struct NodeMeters {
     /// Series of its processors; their mean counts.
     pub cpu: Vec<Series>,
-    /// The same for their time in user mode, where that counts beside [`NodeMeters::cpu`].
+    /// Series of their time in user mode, if a cause may show in either ([`CpuShare::Either`]).
     pub user: Vec<Series>,
     /// Series of its disks; the busiest counts.
     pub disk: Vec<Series>,

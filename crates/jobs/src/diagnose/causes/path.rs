@@ -7,7 +7,7 @@
 //! gain   = end of the stage − max (end − shift) over its tasks
 //! ```
 //!
-//! Tasks stay in their slots, and a stage ends no earlier than what ran beside it, so that the gain is cautious: Spark would also
+//! Tasks stay in their slots, and a stage ends no earlier than other stages that ran with it, so that the gain is cautious: Spark would also
 //! have spread the tasks better.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) struct PathTask {
     pub(super) node: Option<usize>,
     /// When the first of its attempts succeeded \[s\].
     end: f64,
-    /// How much longer than usual it took \[s\].
+    /// Its time above the median of the stage \[s\].
     excess: f64,
     /// The task before it in its slot, by position.
     before: Option<usize>,
@@ -46,7 +46,7 @@ pub(super) struct PathStage {
     tasks: Vec<PathTask>,
     /// When the last of them ended \[s\].
     end: f64,
-    /// It cannot end before this: what it waited for, and what ran beside it \[s\].
+    /// The last end of the stages that it waited for or ran with \[s\]: it cannot end before.
     floor: f64,
 }
 
@@ -87,7 +87,7 @@ impl Path {
         task.node.and_then(|node| self.nodes.get(node)).map(String::as_str)
     }
 
-    /// Whether nothing is known of what the job's end waited for.
+    /// Whether there are no stages, as for a log of several applications.
     pub(super) fn is_empty(&self) -> bool {
         self.stages.is_empty()
     }

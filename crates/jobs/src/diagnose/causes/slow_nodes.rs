@@ -16,12 +16,12 @@ const FEWEST: usize = 8;
 const CHANCE: f64 = 1e-3;
 const FEWEST_APART: usize = 3;
 
-/// The tasks of a node beside those of others.
+/// The times of a node's tasks, compared with those of other nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeTimes {
     /// Their times, each over the median of the stage's tasks on other nodes.
     ratios: Vec<f64>,
-    /// Those of the stage in which all of them were so much longer than others that it is no chance; of several the one with the most.
+    /// The same for one stage only: the largest in which all tasks of the node are among the slowest, which is unlikely by chance.
     apart: Vec<f64>,
 }
 

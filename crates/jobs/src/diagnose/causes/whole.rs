@@ -1,5 +1,5 @@
-//! What cost time beyond single tasks: slots that stood free because a stage had too few tasks, a long last stage, and times in which no task
-//! ran. The wait for the first task is told apart: executors are still to come then.
+//! Losses of time beyond single tasks: slots that stood free because a stage had too few tasks, a long last stage, and times in which no task
+//! ran. The wait for the first task is separate: executors are still to come then.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ const LEAST_S: f64 = 1.0;
 /// The last stage is long where it took more than this share of the job's time with more than half of the slots free.
 const LONG: f64 = 0.25;
 
-/// What ran while one stage ran alone.
+/// The time in which one stage ran alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Alone {
-    /// How long \[s\].
+    /// All of it \[s\].
     time: f64,
     /// The same, each moment by the share of slots that stood free \[s\].
     free: f64,
 }
 
-/// How an application's time went.
+/// The time of an application, divided up.
 #[derive(Clone, Debug, PartialEq)]
 struct Elapsed<S> {
     stages: BTreeMap<S, Alone>,
@@ -68,7 +68,7 @@ fn elapsed<S: Ord + Copy>(runs: impl Iterator<Item = (S, f64, f64)>, slots: f64,
     found
 }
 
-/// What is said of the job as a whole.
+/// Findings about the job as a whole.
 #[derive(Debug, Default)]
 pub(super) struct Whole {
     /// About stages and the job.

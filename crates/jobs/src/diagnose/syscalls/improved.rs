@@ -231,7 +231,7 @@ impl Judged {
     }
 }
 
-/// The improved diagnosis of a run. One cause is named, that whose times exceed those of the control runs by the larger factor: nodes
+/// The improved diagnosis of a run. It gives one cause: the one whose times exceed those of the control runs by the larger factor: nodes
 /// under packet loss also have slow files now and then, and nodes with a busy disk connect more slowly.
 pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> Answer {
     let method = Method::Improved;
@@ -256,7 +256,7 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
     let few_nodes = first.scored.len() < ENOUGH_NODES;
     let cause = first.by.cause();
     if few_nodes && cause == Cause::Network {
-        // no node is named that may be healthy
+        // the node with slow calls may be healthy
         let unknown = |scored: &Scored| Finding {
             subject: Subject::Job,
             cause: Cause::Unknown,
