@@ -64,6 +64,7 @@ mod oracle;
 mod pictures;
 mod pipe_semantics;
 mod random_net;
+mod remaining;
 mod replay;
 mod samples;
 mod sensitivity;

@@ -1,0 +1,259 @@
+//! What is left of a run, task by task: the stages of a plan against those of its log so far.
+//!
+//! Stages are told as in [`crate::fit::fit_stages`]: by what they do and what they wait for; of several alike, the one with more tasks is
+//! the one with more tasks in the plan. Tasks that the log tells take the place of the plan's. Without a plan the model is fitted to the
+//! run so far; stages of which no task has ended are then taken to be like others of the run, with a wide error.
+
+use crate::fit::alike::action;
+use crate::fit::observe::{FitError, ObservedTask};
+use crate::fit::progress::{RunProgress, StageProgress};
+use crate::fit::stages::fit_stages;
+use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
+
+/// Relative standard error of the times of a stage that are taken from another stage of the run that does the same, or something else.
+const LIKE_ANOTHER: [f64; 2] = [0.3, 0.7];
+/// Mean set-up of a stage to come where the run has shown none \[s\].
+const SHORT_SETUP_S: f64 = 0.05;
+
+/// What the tasks of a stage show: times over the plan's mean times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// Of tasks that have ended.
+    pub ended: Vec<f64>,
+    /// Ages of tasks that run.
+    pub running: Vec<f64>,
+}
+
+/// What is left of a run.
+#[derive(Clone, Debug)]
+pub struct RestOfRun {
+    /// The plan at the size of this run, with the tasks that the log tells.
+    pub plan: StagePlan,
+    /// The whole job at that size.
+    pub whole: PlannedJob,
+    /// The job with the tasks that wait for a slot.
+    pub job: PlannedJob,
+    /// Where each of its stages stands.
+    pub states: Vec<StageState>,
+    /// How long ago the last stage ended \[s\]; 0 while one is left.
+    pub end_age_s: f64,
+    /// The stage of the log that each stage of the plan is, by position; none for one that the log does not have yet.
+    pub positions: Vec<Option<usize>>,
+    /// What each stage shows: first tasks of slots, and later ones.
+    pub shown: Vec<[Shown; 2]>,
+    /// What was assumed.
+    pub notes: Vec<String>,
+}
+
+/// What is left of a run by a plan, which is fitted to other runs of the program. `input_mb` overrides the size that follows from the
+/// number of tasks.
+///
+/// # Errors
+///
+/// [`FitError::OtherJob`] where the log has a stage that the plan has not.
+pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -> Result<RestOfRun, FitError> {
+    let found = matched(run, plan)?;
+    let mut positions = vec![None; plan.stage.len()];
+    for (i, k) in found.iter().enumerate() {
+        if let Some(k) = k {
+            positions[*k] = Some(i);
+        }
+    }
+    let mut plan = plan.clone();
+    let mut notes = Vec::new();
+    match (input_mb, input_of(run, &plan, &positions)) {
+        (Some(mb), _) => plan.job.input_mb = mb,
+        (None, Some((mb, i))) => {
+            plan.job.input_mb = mb;
+            let StageProgress { number, tasks, .. } = &run.stages[i];
+            notes
+                .push(format!("input of {mb:.4} MB, by the {tasks} tasks of stage {number}; `--input-size` states it"));
+        }
+        _ => {}
+    }
+    if run.executors > 0 {
+        (plan.job.executors, plan.job.cores) = (run.executors, run.cores);
+        plan.job.hosts = if run.hosts > 0 { Some(run.hosts) } else { plan.job.hosts };
+    }
+    plan.job.partitions = run.partitions.or(plan.job.partitions);
+    Ok(rest(run, plan, positions, notes))
+}
+
+/// What is left of the jobs under way by the run so far alone; none before a task has ended. The set-up and the end of further jobs are
+/// not part of it.
+pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
+    let (so_far, kept) = run.so_far()?;
+    let fitted = fit_stages(std::slice::from_ref(&so_far)).ok()?.plan;
+    let setups: Vec<f64> = so_far.stages.iter().skip(1).map(|stage| stage.setup_s).collect();
+    let setup_s = if setups.is_empty() { SHORT_SETUP_S } else { setups.iter().sum::<f64>() / setups.len() as f64 };
+    let mut unknown = Vec::new();
+    let spec = |(i, stage): (usize, &StageProgress)| {
+        let own = kept.binary_search(&i).ok();
+        let of = own.map_or_else(
+            || {
+                unknown.push(stage.number.to_string());
+                like(stage, &fitted, setup_s)
+            },
+            |k| fitted.stage[k].clone(),
+        );
+        // the data of a task as in the tasks that have ended
+        let task_mb = of.data_mb.at(fitted.job.input_mb) / of.tasks.at(fitted.job.input_mb).round().max(1.0);
+        let full = stage.tasks.saturating_sub(of.small_tasks).max(1);
+        let data_mb = Amount { fixed: task_mb * f64::from(full), per_mb: 0.0 };
+        StageSpec { name: stage.name.clone(), after: stage.after.clone(), data_mb, ..of }
+    };
+    let stage: Vec<StageSpec> = run.stages.iter().enumerate().map(spec).collect();
+    let mut notes = Vec::new();
+    if !unknown.is_empty() {
+        let (of, list) = (if unknown.len() == 1 { "stage" } else { "stages" }, unknown.join(", "));
+        notes.push(format!("{of} {list}: no task has finished; times are those of other stages of this run, widened"));
+    }
+    let plan = StagePlan { stage, notes: Vec::new(), seen: None, ..fitted };
+    let positions = (0..run.stages.len()).map(Some).collect();
+    Some(rest(run, plan, positions, notes))
+}
+
+/// The times of a stage of which no task has ended: those of the last stage that does the same, else of the last one of all.
+fn like(stage: &StageProgress, fitted: &StagePlan, setup_s: f64) -> StageSpec {
+    let same = fitted.stage.iter().rfind(|known| action(&known.name) == action(&stage.name));
+    let error = if same.is_some() { LIKE_ANOTHER[0] } else { LIKE_ANOTHER[1] };
+    let mut spec = same.or(fitted.stage.last()).cloned().unwrap_or_default();
+    spec.cold.error = spec.cold.error.hypot(error);
+    spec.warm.error = spec.warm.error.hypot(error);
+    spec.setup_s = setup_s;
+    spec
+}
+
+/// The stage of the plan that each stage of the log is; none for one that is only announced and that the plan has not.
+fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, FitError> {
+    let mut found: Vec<Option<usize>> = vec![None; run.stages.len()];
+    let mut is_tried = vec![false; run.stages.len()];
+    for i in 0..run.stages.len() {
+        if is_tried[i] {
+            continue;
+        }
+        let stage = &run.stages[i];
+        // those that only differ by their data
+        let mut alike: Vec<usize> = (i..run.stages.len())
+            .filter(|&k| action(&run.stages[k].name) == action(&stage.name) && run.stages[k].after == stage.after)
+            .collect();
+        let mut after: Vec<usize> = stage.after.iter().filter_map(|&before| found[before]).collect();
+        after.sort_unstable();
+        let is_free = |k: &usize| !found.contains(&Some(*k)) && action(&plan.stage[*k].name) == action(&stage.name);
+        let mut planned: Vec<usize> =
+            (0..plan.stage.len()).filter(|k| is_free(k) && plan.stage[*k].after == after).collect();
+        if alike.len() == planned.len() {
+            alike.sort_by_key(|&k| run.stages[k].tasks);
+            let tasks = |k: usize| plan.stage[k].tasks.at(plan.job.input_mb);
+            planned.sort_by(|&a, &b| tasks(a).total_cmp(&tasks(b)));
+        } else {
+            alike.truncate(planned.len().max(1));
+        }
+        for (n, &k) in alike.iter().enumerate() {
+            is_tried[k] = true;
+            found[k] = planned.get(n).copied();
+            if found[k].is_none() && run.stages[k].submitted {
+                let first = format!("the plan of `{}`", plan.job.name);
+                let what = format!("stage {} `{}` after {after:?}", run.stages[k].number, run.stages[k].name);
+                return Err(FitError::OtherJob { log: run.log.clone(), what, first, expected: "no such stage".into() });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The input \[MB\] by the number of tasks of the submitted stage with the most tasks among those whose number grows with the input, and
+/// that stage; none where the plan has that number at its own input.
+fn input_of(run: &RunProgress, plan: &StagePlan, positions: &[Option<usize>]) -> Option<(f64, usize)> {
+    let growing = positions.iter().zip(&plan.stage).filter_map(|(position, spec)| {
+        let i = (*position).filter(|&i| run.stages[i].submitted && spec.tasks.per_mb > 0.0 && !spec.uses_partitions)?;
+        Some((i, spec))
+    });
+    let (i, spec) = growing.max_by_key(|(i, _)| run.stages[*i].tasks)?;
+    let full = f64::from(run.stages[i].tasks) - f64::from(spec.small_tasks);
+    if (spec.tasks.at(plan.job.input_mb).round().max(1.0) - full).abs() < 0.5 {
+        return None;
+    }
+    let mb = (full - spec.tasks.fixed) / spec.tasks.per_mb;
+    (mb > 0.0).then_some((mb, i))
+}
+
+/// What is left, by a plan of this very size.
+fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, notes: Vec<String>) -> RestOfRun {
+    for (spec, position) in plan.stage.iter_mut().zip(&positions) {
+        let Some(i) = *position else { continue };
+        let tasks = run.stages[i].tasks.max(1);
+        spec.small_tasks = spec.small_tasks.min(tasks - 1);
+        spec.tasks = Amount { fixed: f64::from(tasks - spec.small_tasks), per_mb: 0.0 };
+        spec.uses_partitions = false;
+    }
+    let whole = PlannedJob::of(&plan);
+    let now = run.elapsed_s.unwrap_or(0.0);
+    let running: usize = run.stages.iter().map(|stage| stage.running.len()).sum();
+    let is_busy = running >= whole.slots as usize;
+    let is_over =
+        |k: usize| positions[k].map_or_else(|| is_passed(k, &plan, &positions), |i| run.stages[i].end_s.is_some());
+    let mut job = whole.clone();
+    let mut states = Vec::new();
+    for (k, planned) in job.stages.iter_mut().enumerate() {
+        let own = positions[k].map(|i| &run.stages[i]);
+        let begun = own.map_or(0, |stage| stage.tasks.saturating_sub(stage.waiting()));
+        let starts_cold = begun < planned.waves.first().map_or(0, |wave| wave.tasks);
+        if is_over(k) {
+            planned.waves.clear();
+        } else {
+            planned.waves = after(&planned.waves, begun);
+        }
+        let ends = || plan.stage[k].after.iter().filter_map(|&before| run.stages[positions[before]?].end_s);
+        let is_ready = plan.stage[k].after.iter().all(|&before| is_over(before));
+        let ready_s = own.and_then(|stage| stage.ready_s).or(is_ready.then(|| ends().fold(0.0, f64::max)));
+        states.push(StageState {
+            running: Vec::new(),
+            is_open: begun > 0 || own.is_some_and(|stage| stage.submitted && is_busy),
+            ready_for_s: ready_s.map(|ready_s| (now - ready_s).max(0.0)),
+            starts_cold,
+        });
+    }
+    let mut shown = vec![<[Shown; 2]>::default(); states.len()];
+    {
+        let time = plan.task_times();
+        for (k, position) in positions.iter().enumerate() {
+            let Some(stage) = position.map(|i| &run.stages[i]) else { continue };
+            let task_mb = whole.stages[k].task_mb;
+            // where the log does not count data, a task has its share
+            let counts = stage.ended.iter().any(|task| task.mb > 0.0);
+            let mean = |task: &ObservedTask| time(k, if counts { task.mb } else { task_mb }, task.rank).max(1e-6);
+            for task in &stage.ended {
+                shown[k][usize::from(task.rank > 1)].ended.push(task.wall_s / mean(task));
+            }
+            for task in stage.running.iter().filter(|_| !is_over(k)) {
+                let mean_s = time(k, task_mb, task.rank).max(1e-6);
+                shown[k][usize::from(task.rank > 1)].running.push(task.age_s / mean_s);
+                states[k].running.push(RunningTask { age_s: task.age_s, mean_s, is_first: task.rank == 1 });
+            }
+        }
+    }
+    let is_all_over = (0..states.len()).all(is_over);
+    let last = run.stages.iter().filter_map(|stage| stage.end_s).fold(0.0, f64::max);
+    let end_age_s = if is_all_over { (now - last).max(0.0) } else { 0.0 };
+    RestOfRun { plan, whole, job, states, end_age_s, positions, shown, notes }
+}
+
+/// Whether a stage of the plan that the log does not have was passed over: one that waits for it was submitted.
+fn is_passed(k: usize, plan: &StagePlan, positions: &[Option<usize>]) -> bool {
+    let followers = (k + 1..plan.stage.len()).filter(|&other| plan.stage[other].after.contains(&k));
+    followers.into_iter().any(|other| positions[other].is_some())
+}
+
+/// The waves without the first `begun` tasks.
+fn after(waves: &[Wave], mut begun: u32) -> Vec<Wave> {
+    let mut left = Vec::new();
+    for wave in waves {
+        let gone = begun.min(wave.tasks);
+        begun -= gone;
+        if wave.tasks > gone {
+            left.push(Wave { tasks: wave.tasks - gone, ..*wave });
+        }
+    }
+    left
+}
