@@ -37,9 +37,9 @@ fn time_of(line: &str) -> Option<i64> {
     }
 }
 
-/// A finished log as it was when a share of the time of its jobs had passed, without any later event. With it, when the last of the jobs ended
-/// that had begun, and the last one of all \[s\], from the start of the first.
-pub(crate) fn cut(lines: &[String], share: f64) -> (String, [f64; 2]) {
+/// A finished log as it was when a share of the time of its jobs had passed, without any later event. With it, the time of the cut in seconds since
+/// 1970, and when the last of the jobs ended that had begun, and the last one of all \[s\], from the start of the first.
+pub(crate) fn cut(lines: &[String], share: f64) -> (String, f64, [f64; 2]) {
     let times: Vec<Option<i64>> = lines.iter().map(|line| time_of(line)).collect();
     let of = |name: &str| {
         let wanted = format!("{{\"Event\":\"{name}\"");
@@ -52,7 +52,7 @@ pub(crate) fn cut(lines: &[String], share: f64) -> (String, [f64; 2]) {
     let kept = lines.iter().zip(&times).filter(|(_, time)| time.is_none_or(|time| time <= now));
     let text = kept.map(|(line, _)| line.clone() + "\n").collect();
     let begun = starts.iter().filter(|time| **time <= now).count();
-    (text, [ends[begun - 1], end].map(|time| (time - start) as f64 / 1e3))
+    (text, now as f64 / 1e3, [ends[begun - 1], end].map(|time| (time - start) as f64 / 1e3))
 }
 
 /// A run with what is to be predicted.
@@ -110,9 +110,12 @@ struct Row {
 }
 
 impl Row {
-    fn new(text: &str, plan: Option<&StagePlan>, end_s: f64) -> Option<Self> {
-        let progress = observe_progress(&trace_of(text)).unwrap();
+    fn new(text: &str, now_s: f64, plan: Option<&StagePlan>, end_s: f64) -> Option<Self> {
+        let progress = observe_progress(&trace_of(text), Some(now_s)).unwrap();
         let elapsed_s = progress.elapsed_s.unwrap();
+        if plan.is_none() && progress.jobs_running.is_empty() {
+            return None;
+        }
         let settings = RemainingSettings { replications: 400, seed: 1, ..RemainingSettings::default() };
         let found = remaining(progress, plan, &settings, &Unwatched);
         let found = match found {
@@ -162,8 +165,8 @@ fn the_rest_of_runs_is_predicted() {
         for run in &runs {
             let plan = plan_of(run, &runs);
             for (rows, share) in all.iter_mut().zip(CUTS) {
-                let (text, [of_jobs_s, end_s]) = cut(&run.lines, share);
-                let row = [Row::new(&text, Some(&plan), end_s), Row::new(&text, None, of_jobs_s)];
+                let (text, now_s, [of_jobs_s, end_s]) = cut(&run.lines, share);
+                let row = [Row::new(&text, now_s, Some(&plan), end_s), Row::new(&text, now_s, None, of_jobs_s)];
                 println!("{} {share} {row:.2?}", run.name);
                 rows.push(row);
             }

@@ -1,6 +1,6 @@
 //! A run that has not ended, as its log shows it so far: which tasks have ended, which run and for how long, which stages wait.
 //!
-//! "Now" is the last time that the log tells. Stages are those that were submitted, in the order of their submission, and then those that
+//! "Now" is the last time that the log tells, or a later one that is given. Stages are those that were submitted, in the order of their submission, and then those that
 //! the jobs under way have announced and that are not skipped; further jobs of the program are unknown.
 
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ pub struct RunProgress {
     pub log: String,
     /// The application's name.
     pub name: String,
-    /// From the submission of the first job to the last time in the log \[s\]; none before it.
+    /// From the submission of the first job to now \[s\]; none before it.
     pub elapsed_s: Option<f64>,
     /// From the submission of the first job to the completion of the last one \[s\], where the application has ended.
     pub job_s: Option<f64>,
@@ -91,12 +91,13 @@ pub struct RunProgress {
     pub notes: Vec<String>,
 }
 
-/// What a log says so far of its one run.
+/// What a log says so far of its one run. `now_s`, in seconds since 1970, is the time by which tasks age where it is later than the last
+/// time in the log; without it, now is that time.
 ///
 /// # Errors
 ///
 /// [`FitError::NotAStageGraph`] and [`FitError::SeveralApplications`].
-pub fn observe_progress(trace: &JobTrace) -> Result<RunProgress, FitError> {
+pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgress, FitError> {
     let log = trace.files.first().cloned().unwrap_or_default();
     if trace.format != Format::SparkEventLog {
         let what = format!("this is {}; the rest of a run needs an event log of Spark", trace.format.text());
@@ -108,13 +109,14 @@ pub fn observe_progress(trace: &JobTrace) -> Result<RunProgress, FitError> {
     };
     let jobs = trace.jobs_of(id);
     let start = jobs.iter().filter_map(|job| job.submitted).min();
-    let now = trace.last.or(start);
     let has_ended = application.end.is_some();
+    let last_s = trace.last.or(start).map_or(0.0, Moment::seconds);
+    let now_s = now_s.filter(|_| !has_ended).map_or(last_s, |now_s| last_s.max(now_s - trace.origin_us as f64 / 1e6));
     let completed = jobs.iter().filter_map(|job| job.completed).max();
     let size = size_of(trace, id, application);
     let mut run = RunProgress {
         name: application.name.clone(),
-        elapsed_s: start.zip(now).map(|(start, now)| now.seconds_since(start).max(0.0)),
+        elapsed_s: start.map(|start| (now_s - start.seconds()).max(0.0)),
         job_s: start.zip(completed).filter(|_| has_ended).map(|(start, end)| end.seconds_since(start)),
         has_ended,
         has_failed: jobs.iter().any(|job| job.succeeded == Some(false)),
@@ -129,8 +131,8 @@ pub fn observe_progress(trace: &JobTrace) -> Result<RunProgress, FitError> {
         notes: Vec::new(),
         log,
     };
-    if let (Some(start), Some(now)) = (start, now) {
-        add_submitted(&mut run, trace, start, now)?;
+    if let Some(start) = start {
+        add_submitted(&mut run, trace, start, now_s)?;
         add_announced(&mut run, jobs, start);
     }
     Ok(run)
@@ -172,14 +174,14 @@ fn wanted(application: &Application) -> (u32, u32) {
 }
 
 /// Adds the stages that were submitted.
-fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now: Moment) -> Result<(), FitError> {
+fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: f64) -> Result<(), FitError> {
     let found = submitted(trace, &run.log)?;
     let mut afters: Vec<Vec<usize>> = Vec::new();
     let mut again = 0;
     for (i, (id, stage, span)) in found.iter().enumerate() {
         let after = waits_for(&found[..i], stage, span, trace, &afters);
         afters.push(after.clone());
-        let Tasks { ended, running, is_repeated } = tasks_of(trace, stage, run.cores, now);
+        let Tasks { ended, running, is_repeated } = tasks_of(trace, stage, run.cores, now_s);
         again += usize::from(is_repeated);
         let own = stage.tasks.unwrap_or(0).max(u32::try_from(ended.len() + running.len()).unwrap_or(u32::MAX));
         let is_complete = stage.completed.is_some() && stage.failure.is_none();
@@ -243,7 +245,7 @@ struct Tasks {
     is_repeated: bool,
 }
 
-fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now: Moment) -> Tasks {
+fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now_s: f64) -> Tasks {
     let mut of_task: BTreeMap<u32, &Attempt> = BTreeMap::new();
     let mut is_repeated = false;
     for (id, _) in trace.stages_with_ids().filter(|(_, other)| other.number == stage.number) {
@@ -268,7 +270,7 @@ fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now: Moment) -> Tasks {
         *place += 1;
         match attempt.duration().filter(|_| attempt.succeeded()) {
             Some(wall_s) => ended.push(ended_task(trace, attempt, wall_s, rank)),
-            None => running.push(StartedTask { age_s: now.seconds_since(launch).max(0.0), rank }),
+            None => running.push(StartedTask { age_s: (now_s - launch.seconds()).max(0.0), rank }),
         }
     }
     Tasks { ended, running, is_repeated }
