@@ -71,8 +71,11 @@ impl Kind {
             Self::JobPlan => known("the plan of a job", "`estimate` or `whatif`"),
             Self::SweepPlan => known("the plan of a sweep", "`sweep` or `sensitivity`"),
             Self::OptimizePlan => known("the plan of an optimisation", "`optimize`"),
-            Self::Log(format @ (LogFormat::SparkEventLog | LogFormat::HadoopJson)) => {
+            Self::Log(format @ LogFormat::SparkEventLog) => {
                 (format.text().to_owned(), "`fit`, `trace`, `diagnose`, `remaining` or `whatif`")
+            }
+            Self::Log(format @ LogFormat::HadoopJson) => {
+                (format.text().to_owned(), "`fit`, `trace`, `diagnose` or `whatif`")
             }
             Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen)) => {
                 (format.text().to_owned(), "`fit`, `trace` or `diagnose`")

@@ -10,7 +10,7 @@ use tailspn::plan::{DataSize, JobPlan, Work};
 use tailspn::remaining::{RemainingSettings, remaining};
 use tailspn::report::{RemainingBasis, RemainingReport, remaining_report};
 use tailspn::stages::StagePlan;
-use tailspn::trace::{JobTrace, ReadOptions, WarningKind};
+use tailspn::trace::{JobTrace, ReadOptions, WarningKind, log_format};
 use tailspn::watch::{Unwatched, Watch};
 
 use crate::cli::args::RemainingArgs;
@@ -47,13 +47,18 @@ pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Fai
 
 /// The plan of stages in a file.
 fn read_plan(path: &Path, terminal: &Terminal) -> Result<StagePlan, Failure> {
+    let needed = "`tailspn fit LOG... -o PLAN.toml` makes a plan of stages from event logs of Spark";
+    if let Some(format) = log_format(path) {
+        let message = format!("`{}` is {}, and `--plan` takes a plan", path.display(), format.text());
+        return Err(Failure::helped(Exit::Model, message, needed));
+    }
     let text = PlanText::read(path, terminal)?;
     match text.job(Work::MapReduce, terminal)? {
         JobPlan::Stages(plan) => Ok(*plan),
         other => Err(Failure::helped(
             Exit::Model,
             format!("`remaining` cannot use a plan of {}", other.described_by()),
-            "`tailspn fit` makes a plan of stages from event logs of Spark",
+            needed,
         )),
     }
 }

@@ -5,7 +5,7 @@
 //! run so far; stages of which no task has ended are then taken to be like others of the run, with a wide error.
 
 use crate::fit::alike::action;
-use crate::fit::observe::{FitError, ObservedRun, ObservedTask};
+use crate::fit::observe::{FitError, ObservedRun};
 use crate::fit::progress::{RunProgress, StageProgress};
 use crate::fit::stages::fit_stages;
 use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
@@ -16,6 +16,8 @@ const LIKE_THE_SAME: (f64, f64) = (0.6, 1.0);
 const LIKE_ANOTHER: (f64, f64) = (0.75, 1.3);
 /// Standard deviation of the logarithm of later tasks' times where only first tasks of slots have ended.
 const UNSEEN_LATER: f64 = 0.8;
+/// Shortest mean time of a task \[s\]: logs tell milliseconds.
+const SHORTEST_S: f64 = 1e-4;
 /// Mean set-up of a stage to come where the run has shown none \[s\].
 const SHORT_SETUP_S: f64 = 0.05;
 
@@ -204,55 +206,90 @@ fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, n
         spec.uses_partitions = false;
     }
     let whole = PlannedJob::of(&plan);
-    let now = run.elapsed_s.unwrap_or(0.0);
-    let running: usize = run.stages.iter().map(|stage| stage.running.len()).sum();
-    let is_busy = running >= whole.slots as usize;
-    let is_over =
-        |k: usize| positions[k].map_or_else(|| is_passed(k, &plan, &positions), |i| run.stages[i].end_s.is_some());
+    let join = Join { run, plan: &plan, positions: &positions, whole: &whole };
     let mut job = whole.clone();
-    let mut states = Vec::new();
     for (k, planned) in job.stages.iter_mut().enumerate() {
-        let own = positions[k].map(|i| &run.stages[i]);
-        let begun = own.map_or(0, |stage| stage.tasks.saturating_sub(stage.waiting()));
-        let starts_cold = begun < planned.waves.first().map_or(0, |wave| wave.tasks);
-        if is_over(k) {
-            planned.waves.clear();
-        } else {
-            planned.waves = after(&planned.waves, begun);
-        }
-        let ends = || plan.stage[k].after.iter().filter_map(|&before| run.stages[positions[before]?].end_s);
-        let is_ready = plan.stage[k].after.iter().all(|&before| is_over(before));
-        let ready_s = own.and_then(|stage| stage.ready_s).or(is_ready.then(|| ends().fold(0.0, f64::max)));
-        states.push(StageState {
-            running: Vec::new(),
-            is_open: begun > 0 || own.is_some_and(|stage| stage.submitted && is_busy),
-            ready_for_s: ready_s.map(|ready_s| (now - ready_s).max(0.0)),
-            starts_cold,
-        });
+        planned.waves = if join.is_over(k) { Vec::new() } else { after(&planned.waves, join.begun(k)) };
     }
-    let mut shown = vec![<[Shown; 2]>::default(); states.len()];
-    {
-        let time = plan.task_times();
-        for (k, position) in positions.iter().enumerate() {
-            let Some(stage) = position.map(|i| &run.stages[i]) else { continue };
-            let task_mb = whole.stages[k].task_mb;
+    let mut states: Vec<StageState> = (0..whole.stages.len()).map(|k| join.state(k)).collect();
+    let shown = join.shown(&mut states);
+    let end_age_s = join.end_age_s();
+    RestOfRun { job, states, end_age_s, shown, whole, plan, positions, notes }
+}
+
+/// A run beside its plan.
+struct Join<'a> {
+    run: &'a RunProgress,
+    plan: &'a StagePlan,
+    positions: &'a [Option<usize>],
+    whole: &'a PlannedJob,
+}
+
+impl<'a> Join<'a> {
+    /// A stage of the plan in the log.
+    fn stage(&self, k: usize) -> Option<&'a StageProgress> {
+        self.positions[k].map(|i| &self.run.stages[i])
+    }
+
+    /// Tasks of a stage that were launched.
+    fn begun(&self, k: usize) -> u32 {
+        self.stage(k).map_or(0, |stage| stage.tasks.saturating_sub(stage.waiting()))
+    }
+
+    fn is_over(&self, k: usize) -> bool {
+        self.stage(k).map_or_else(|| is_passed(k, self.plan, self.positions), |stage| stage.end_s.is_some())
+    }
+
+    fn now_s(&self) -> f64 {
+        self.run.elapsed_s.unwrap_or(0.0)
+    }
+
+    /// Where a stage stands, without its running tasks.
+    fn state(&self, k: usize) -> StageState {
+        let running: usize = self.run.stages.iter().map(|stage| stage.running.len()).sum();
+        let is_busy = running >= self.whole.slots as usize;
+        let own = self.stage(k);
+        let before = &self.plan.stage[k].after;
+        let ends = before.iter().filter_map(|&before| self.stage(before)?.end_s);
+        let is_ready = before.iter().all(|&before| self.is_over(before));
+        let ready_s = own.and_then(|stage| stage.ready_s).or(is_ready.then(|| ends.fold(0.0, f64::max)));
+        StageState {
+            running: Vec::new(),
+            is_open: self.begun(k) > 0 || own.is_some_and(|stage| stage.submitted && is_busy),
+            ready_for_s: ready_s.map(|ready_s| (self.now_s() - ready_s).max(0.0)),
+            starts_cold: self.begun(k) < self.whole.stages[k].waves.first().map_or(0, |wave| wave.tasks),
+        }
+    }
+
+    /// What the tasks show; those that run are put into the states.
+    fn shown(&self, states: &mut [StageState]) -> Vec<[Shown; 2]> {
+        let mut all = vec![<[Shown; 2]>::default(); states.len()];
+        let time = self.plan.task_times();
+        for (k, (state, shown)) in states.iter_mut().zip(&mut all).enumerate() {
+            let Some(stage) = self.stage(k) else { continue };
+            let task_mb = self.whole.stages[k].task_mb;
             // where the log does not count data, a task has its share
             let counts = stage.ended.iter().any(|task| task.mb > 0.0);
-            let mean = |task: &ObservedTask| time(k, if counts { task.mb } else { task_mb }, task.rank).max(1e-6);
+            let mean_s = |mb: f64, rank: u32| time(k, mb, rank).max(SHORTEST_S);
             for task in &stage.ended {
-                shown[k][usize::from(task.rank > 1)].ended.push(task.wall_s / mean(task));
+                let ratio = task.wall_s / mean_s(if counts { task.mb } else { task_mb }, task.rank);
+                shown[usize::from(task.rank > 1)].ended.push(ratio);
             }
-            for task in stage.running.iter().filter(|_| !is_over(k)) {
-                let mean_s = time(k, task_mb, task.rank).max(1e-6);
-                shown[k][usize::from(task.rank > 1)].running.push(task.age_s / mean_s);
-                states[k].running.push(RunningTask { age_s: task.age_s, mean_s, is_first: task.rank == 1 });
+            for task in stage.running.iter().filter(|_| !self.is_over(k)) {
+                let mean_s = mean_s(task_mb, task.rank);
+                shown[usize::from(task.rank > 1)].running.push(task.age_s / mean_s);
+                state.running.push(RunningTask { age_s: task.age_s, mean_s, is_first: task.rank == 1 });
             }
         }
+        all
     }
-    let is_all_over = (0..states.len()).all(is_over);
-    let last = run.stages.iter().filter_map(|stage| stage.end_s).fold(0.0, f64::max);
-    let end_age_s = if is_all_over { (now - last).max(0.0) } else { 0.0 };
-    RestOfRun { plan, whole, job, states, end_age_s, positions, shown, notes }
+
+    /// How long ago the last stage ended \[s\]; 0 while one is left.
+    fn end_age_s(&self) -> f64 {
+        let last = self.run.stages.iter().filter_map(|stage| stage.end_s).fold(0.0, f64::max);
+        let is_all_over = (0..self.whole.stages.len()).all(|k| self.is_over(k));
+        if is_all_over { (self.now_s() - last).max(0.0) } else { 0.0 }
+    }
 }
 
 /// Whether a stage of the plan that the log does not have was passed over: one that waits for it was submitted.

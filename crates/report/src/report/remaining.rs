@@ -117,12 +117,8 @@ pub struct RemainingReport {
 pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64], level: f64) -> RemainingReport {
     let (low, high) = (0.5 - 0.5 * level, 0.5 + 0.5 * level);
     let is_ended = found.basis == Basis::Ended;
-    let point = |time_s: f64| {
-        let below = found.samples().partition_point(|time| *time <= time_s);
-        let probability = below as f64 / found.samples().len() as f64;
-        Ok::<_, ()>(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
-    };
-    let elapsed_s = found.progress.elapsed_s.unwrap_or(0.0);
+    let progress = &found.progress;
+    let elapsed_s = progress.elapsed_s.unwrap_or(0.0);
     let interval = |value: f64, low: f64, high: f64| Measured {
         level,
         samples: found.samples().len() as u64,
@@ -130,7 +126,6 @@ pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &
     };
     let at = |p: f64| elapsed_s + found.quantile(p);
     let by_plan = found.pace.as_ref().filter(|_| found.basis == Basis::Plan);
-    let progress = &found.progress;
     let stages = found.stages.iter().map(|stage| row(stage, elapsed_s, [low, high], &interval));
     RemainingReport {
         name: progress.name.clone(),
@@ -149,29 +144,31 @@ pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &
         mean_s: found.mean(),
         prediction_level: level,
         prediction_s: [found.quantile(low), found.quantile(high)],
-        total: match progress.job_s {
-            Some(job_s) => Measured::exact(job_s, level),
-            None => interval(at(0.5), at(low), at(high)),
-        },
+        total: progress
+            .job_s
+            .map_or_else(|| interval(at(0.5), at(low), at(high)), |job_s| Measured::exact(job_s, level)),
         quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: found.quantile(p) }).collect(),
         done_by: by_s.iter().map(|&by_s| DoneByRow { by_s, probability: found.done_by(by_s, level) }).collect(),
         factor: by_plan.map(|pace| interval(pace.quantile(0.5), pace.quantile(low), pace.quantile(high))),
         stages: stages.collect(),
         notes: found.notes.clone(),
-        curve: if is_ended {
-            Vec::new()
-        } else {
-            line([0.001, 0.999].map(|p| found.quantile(p)), point).unwrap_or_default()
-        },
+        curve: if is_ended { Vec::new() } else { curve(found) },
         replications: if is_ended { 0 } else { found.samples().len() as u64 },
         partial: found.partial,
         seed: settings.seed,
-        plan: found
-            .plan
-            .as_ref()
-            .filter(|_| found.basis == Basis::Plan)
+        plan: by_plan
+            .and(found.plan.as_ref())
             .map_or_else(String::new, |plan| toml::to_string(plan).unwrap_or_default()),
     }
+}
+
+fn curve(found: &Remaining) -> Vec<CdfPoint> {
+    let point = |time_s: f64| {
+        let below = found.samples().partition_point(|time| *time <= time_s);
+        let probability = below as f64 / found.samples().len() as f64;
+        Ok::<_, ()>(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
+    };
+    line([0.001, 0.999].map(|p| found.quantile(p)), point).unwrap_or_default()
 }
 
 fn row(
@@ -308,7 +305,7 @@ impl RemainingReport {
 
     fn times(&self) -> Table {
         let columns = [Column::new(""), Column::new("time").unit("s").key("time_left")];
-        let mut table = Table::new("Time left", "", columns).level(self.prediction_level);
+        let mut table = Table::new("Time left", "", columns);
         table.rows.push(vec!["mean".into(), predicted("/mean_s", self.mean_s).into()]);
         table.rows.extend(quantile_rows("", &self.quantiles));
         if let Some(factor) = &self.factor {
@@ -334,8 +331,11 @@ impl RemainingReport {
             Column::new("running").key("stage_running"),
             Column::new("end").unit("s").key("stage_end"),
         ];
-        let note = "The end counts from the start of the first job; that of an unfinished stage is predicted.";
-        let mut table = Table::new("Stages", note, columns).level(self.prediction_level).most(MOST);
+        let note = format!(
+            "The end counts from the start of the first job; for an unfinished stage it is the median and the {}% prediction interval.",
+            plain(100.0 * self.prediction_level)
+        );
+        let mut table = Table::new("Stages", note, columns).most(MOST);
         for (i, stage) in self.stages.iter().enumerate() {
             let at = |key: &str| format!("/stages/{i}/{key}");
             let end = stage.end.as_ref().map(|end| {
