@@ -83,7 +83,7 @@ fn answer(
 ) -> Result<Result<RemainingReport, StudyError>, Failure> {
     let trace = load(log, &ReadOptions::from(&args.limits), terminal)?;
     tell_warnings(&trace, terminal);
-    let now_s = (args.now || args.follow).then(now_s);
+    let now_s = args.now.then(now_s);
     let progress = observe_progress(&trace, now_s).map_err(|error| refused(&error))?;
     let settings = RemainingSettings {
         replications: args.reps,

@@ -34,10 +34,10 @@ pub(crate) struct RemainingArgs {
     /// Add the probability to be done within TIME of the start of the first job, such as 85s or 5m; may be repeated
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline, help_heading = "Question")]
     pub(crate) by: Vec<f64>,
-    /// Answer again as the log grows, until the application ends or Ctrl-C; implies --now
+    /// Answer again as the log grows, until the application ends or Ctrl-C
     #[arg(long, help_heading = "Question")]
     pub(crate) follow: bool,
-    /// Let tasks age until now by this machine's clock, not until the last event of the log
+    /// Let tasks age until now by this machine's clock, not until the last event of the log: for a log that is written without a buffer
     #[arg(long, help_heading = "Question")]
     pub(crate) now: bool,
     /// Probability of the prediction interval

@@ -65,6 +65,8 @@ pub struct RunProgress {
     pub name: String,
     /// From the submission of the first job to now \[s\]; none before it.
     pub elapsed_s: Option<f64>,
+    /// Now, in seconds since 1970.
+    pub now_s: f64,
     /// From the submission of the first job to the completion of the last one \[s\], where the application has ended.
     pub job_s: Option<f64>,
     /// Whether the application has ended.
@@ -117,6 +119,7 @@ pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgr
     let mut run = RunProgress {
         name: application.name.clone(),
         elapsed_s: start.map(|start| (now_s - start.seconds()).max(0.0)),
+        now_s: now_s + trace.origin_us as f64 / 1e6,
         job_s: start.zip(completed).filter(|_| has_ended).map(|(start, end)| end.seconds_since(start)),
         has_ended,
         has_failed: jobs.iter().any(|job| job.succeeded == Some(false)),
@@ -367,5 +370,171 @@ impl RunProgress {
             notes: Vec::new(),
         };
         (!kept.is_empty()).then_some((run, kept))
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::trace::{ReadOptions, read_bytes};
+    use crate::watch::Unwatched;
+
+    /// Milliseconds of the start of made logs.
+    const START: u64 = 1_000_000;
+
+    /// Lines of a made event log; times in seconds after its start.
+    pub(in crate::fit) struct Made(Vec<String>);
+
+    impl Made {
+        /// An application with executors of one core that were there before.
+        pub(in crate::fit) fn new(executors: u32) -> Self {
+            let mut made = Self(vec![format!(
+                r#"{{"Event":"SparkListenerApplicationStart","App Name":"made","App ID":"a","Timestamp":{START},"User":"u"}}"#
+            )]);
+            for executor in 0..executors {
+                made.0.push(format!(
+                    r#"{{"Event":"SparkListenerExecutorAdded","Timestamp":{START},"Executor ID":"{executor}","Executor Info":{{"Host":"h{executor}","Total Cores":1}}}}"#
+                ));
+            }
+            made
+        }
+
+        /// A stage as an event has it: number, tasks, parents.
+        fn info(&(number, tasks, parents): &(u32, u32, &[u32]), submitted: &str) -> String {
+            format!(
+                r#"{{"Stage ID":{number},"Stage Attempt ID":0,"Stage Name":"work at x.py:{number}","Number of Tasks":{tasks},"Parent IDs":{parents:?}{submitted}}}"#
+            )
+        }
+
+        pub(in crate::fit) fn job(&mut self, number: u32, at_s: f64, stages: &[(u32, u32, &[u32])]) {
+            let infos: Vec<String> = stages.iter().map(|stage| Self::info(stage, "")).collect();
+            let ids: Vec<u32> = stages.iter().map(|stage| stage.0).collect();
+            self.0.push(format!(
+                r#"{{"Event":"SparkListenerJobStart","Job ID":{number},"Submission Time":{},"Stage Infos":[{}],"Stage IDs":{ids:?}}}"#,
+                ms(at_s),
+                infos.join(",")
+            ));
+        }
+
+        pub(in crate::fit) fn end_job(&mut self, number: u32, at_s: f64) {
+            self.0.push(format!(
+                r#"{{"Event":"SparkListenerJobEnd","Job ID":{number},"Completion Time":{},"Job Result":{{"Result":"JobSucceeded"}}}}"#,
+                ms(at_s)
+            ));
+        }
+
+        pub(in crate::fit) fn submit(&mut self, at_s: f64, stage: (u32, u32, &[u32])) {
+            let info = Self::info(&stage, &format!(r#","Submission Time":{}"#, ms(at_s)));
+            self.0.push(format!(r#"{{"Event":"SparkListenerStageSubmitted","Stage Info":{info}}}"#));
+        }
+
+        /// A task: stage, index, executor; from launch to end, if it ends, with this reason.
+        pub(in crate::fit) fn task(&mut self, of: [u32; 3], from_s: f64, to: Option<(f64, &str)>) {
+            let [stage, index, executor] = of;
+            let id = self.0.len();
+            let info = |finish: u64| {
+                format!(
+                    r#""Task Info":{{"Task ID":{id},"Index":{index},"Attempt":0,"Launch Time":{},"Executor ID":"{executor}","Host":"h{executor}","Locality":"ANY","Speculative":false,"Finish Time":{finish}}}"#,
+                    ms(from_s)
+                )
+            };
+            let head = format!(r#""Stage ID":{stage},"Stage Attempt ID":0"#);
+            self.0.push(format!(r#"{{"Event":"SparkListenerTaskStart",{head},{}}}"#, info(0)));
+            if let Some((to_s, reason)) = to {
+                let kind = format!(r#""Task Type":"ResultTask","Task End Reason":{{"Reason":"{reason}"}}"#);
+                self.0.push(format!(r#"{{"Event":"SparkListenerTaskEnd",{head},{kind},{}}}"#, info(ms(to_s))));
+            }
+        }
+
+        /// An event at a time that says nothing else.
+        pub(in crate::fit) fn look(&mut self, at_s: f64) {
+            self.0.push(format!(
+                r#"{{"Event":"SparkListenerExecutorAdded","Timestamp":{},"Executor ID":"late","Executor Info":{{"Host":"h0","Total Cores":1}}}}"#,
+                ms(at_s)
+            ));
+            self.0.push(format!(
+                r#"{{"Event":"SparkListenerExecutorRemoved","Timestamp":{},"Executor ID":"late","Removed Reason":"test"}}"#,
+                ms(at_s)
+            ));
+        }
+
+        pub(in crate::fit) fn progress(&self) -> RunProgress {
+            let text = self.0.join("\n");
+            let trace = read_bytes("made", text.as_bytes(), &ReadOptions::default(), &Unwatched).unwrap();
+            observe_progress(&trace, None).unwrap()
+        }
+    }
+
+    fn ms(at_s: f64) -> u64 {
+        START + (at_s * 1e3) as u64
+    }
+
+    /// Two slots and five tasks of 10 s, then two tasks; looked at 12 s after the job began.
+    pub(in crate::fit) fn in_the_middle() -> Made {
+        let mut made = Made::new(2);
+        let stages: [(u32, u32, &[u32]); 2] = [(0, 5, &[]), (1, 2, &[0])];
+        made.job(0, 5.0, &stages);
+        made.submit(5.0, stages[0]);
+        for slot in 0..2 {
+            made.task([0, slot, slot], 5.0, Some((15.0, "Success")));
+            made.task([0, 2 + slot, slot], 15.0, None);
+        }
+        made.look(17.0);
+        made
+    }
+
+    #[test]
+    fn what_has_ended_runs_and_waits_is_told_apart() {
+        let run = in_the_middle().progress();
+        assert_eq!((run.elapsed_s, run.executors, run.cores, run.hosts), (Some(12.0), 2, 1, 2));
+        assert_eq!((run.jobs_ended, &run.jobs_running[..], run.has_ended), (0, &[0][..], false));
+        let [first, second] = &run.stages[..] else { panic!("{:?}", run.stages) };
+        assert_eq!(first.ended.iter().map(|task| (task.wall_s, task.rank)).collect::<Vec<_>>(), [(10.0, 1), (10.0, 1)]);
+        let running = StartedTask { age_s: 2.0, rank: 2 };
+        assert_eq!((&first.running[..], first.waiting(), first.end_s), (&[running, running][..], 1, None));
+        assert_eq!((second.submitted, second.tasks, &second.after[..], second.ready_s), (false, 2, &[0][..], None));
+    }
+
+    /// A task that failed is done again; one with a copy counts once; one that ended is not undone by a copy that still runs.
+    #[test]
+    fn a_task_counts_once() {
+        let mut made = Made::new(2);
+        made.job(0, 0.0, &[(0, 3, &[])]);
+        made.submit(0.0, (0, 3, &[]));
+        made.task([0, 0, 0], 0.0, Some((4.0, "ExceptionFailure")));
+        made.task([0, 1, 1], 0.0, Some((6.0, "Success")));
+        made.task([0, 1, 0], 5.0, None);
+        made.task([0, 2, 0], 5.0, None);
+        made.task([0, 2, 1], 7.0, None);
+        made.look(8.0);
+        let run = made.progress();
+        let stage = &run.stages[0];
+        assert_eq!((stage.ended.len(), stage.running.len(), stage.waiting()), (1, 1, 1));
+        assert_eq!(stage.running[0].age_s, 3.0);
+    }
+
+    /// The second job announces the first one's shuffle again, but only its last stage is submitted.
+    #[test]
+    fn skipped_stages_are_not_to_come() {
+        let mut made = Made::new(1);
+        made.job(0, 0.0, &[(0, 1, &[])]);
+        made.submit(0.0, (0, 1, &[]));
+        made.task([0, 0, 0], 0.0, Some((4.0, "Success")));
+        made.end_job(0, 4.0);
+        let stages: [(u32, u32, &[u32]); 4] = [(1, 1, &[]), (2, 1, &[1]), (3, 1, &[2]), (4, 7, &[3])];
+        made.job(1, 5.0, &stages);
+        made.submit(5.0, stages[2]);
+        made.look(6.0);
+        let run = made.progress();
+        let numbers: Vec<u32> = run.stages.iter().map(|stage| stage.number).collect();
+        assert_eq!((&numbers[..], run.stages[1].ready_s), (&[0, 3, 4][..], Some(4.0)));
+        assert_eq!(run.stages[2].after, [1]);
+    }
+
+    #[test]
+    fn a_log_without_a_job_has_no_time() {
+        let run = Made::new(3).progress();
+        assert_eq!((run.elapsed_s, run.executors, run.stages.len()), (None, 3, 0));
+        assert!(run.so_far().is_none());
     }
 }

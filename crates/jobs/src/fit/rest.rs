@@ -310,3 +310,104 @@ fn after(waves: &[Wave], mut begun: u32) -> Vec<Wave> {
     }
     left
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::progress::tests::{Made, in_the_middle};
+    use crate::mapreduce::PhaseLaw;
+    use crate::stages::{JobSize, Pace, ResumedSchedule, TaskTime};
+
+    /// A plan of stages without chance: name, stages before, tasks for each MB, time of a task.
+    fn plan(stages: &[(&str, &[usize], f64, f64)]) -> StagePlan {
+        let stage = |&(name, after, per_mb, time_s): &(&str, &[usize], f64, f64)| {
+            let time = TaskTime { fixed_s: time_s, ..TaskTime::default() };
+            StageSpec {
+                name: name.to_owned(),
+                after: after.to_vec(),
+                tasks: Amount { fixed: 0.0, per_mb },
+                distribution: PhaseLaw::Deterministic,
+                cold: time,
+                warm: time,
+                ..StageSpec::default()
+            }
+        };
+        let job = JobSize { input_mb: 10.0, executors: 7, cores: 1, name: "p".into(), ..JobSize::default() };
+        StagePlan { job, stage: stages.iter().map(stage).collect(), ..StagePlan::default() }
+    }
+
+    /// Two slots, five tasks of 10 s, 12 s after the start: two run for 8 s more, the last one for 10 s; then two tasks of 4 s, of which the
+    /// job announces twice as many as the plan has.
+    #[test]
+    fn the_rest_of_a_run_without_chance_is_exact() {
+        let plan = plan(&[("work at y.py:1", &[], 0.5, 10.0), ("work at y.py:2", &[0], 0.1, 4.0)]);
+        let rest = rest_of_run(&in_the_middle().progress(), &plan, None).unwrap();
+        assert_eq!((rest.plan.job.executors, rest.positions.clone()), (2, vec![Some(0), Some(1)]));
+        assert_eq!(
+            rest.shown[0],
+            [Shown { ended: vec![1.0, 1.0], running: vec![] }, Shown { ended: vec![], running: vec![0.2, 0.2] }]
+        );
+        let schedule = ResumedSchedule::new(&rest.job, rest.states.clone(), rest.end_age_s);
+        let pace = Pace { stages: vec![[1.0, 1.0]; 2], driver: 1.0 };
+        let run = schedule.run([1, 2], 0, &pace);
+        assert_eq!((run.job_s, run.stages), (22.0, vec![[0.0, 18.0], [18.0, 22.0]]));
+        // the number of tasks is that of 10 MB, which the plan has
+        assert!(rest.notes.is_empty(), "{:?}", rest.notes);
+    }
+
+    /// Five tasks of a plan with a quarter of a task for each MB: 20 MB, unless it is stated.
+    #[test]
+    fn the_input_follows_from_the_number_of_tasks() {
+        let plan = plan(&[("work at y.py:1", &[], 0.25, 10.0), ("work at y.py:2", &[0], 0.1, 4.0)]);
+        let run = in_the_middle().progress();
+        let rest = rest_of_run(&run, &plan, None).unwrap();
+        assert_eq!(rest.plan.job.input_mb, 20.0);
+        assert!(rest.notes[0].contains("input of 20.0000 MB, by the 5 tasks of stage 0"), "{:?}", rest.notes);
+        assert_eq!(rest_of_run(&run, &plan, Some(30.0)).unwrap().plan.job.input_mb, 30.0);
+    }
+
+    /// Two stages of one name: the one with more tasks in the log is the one with more in the plan, though it comes later in the log.
+    #[test]
+    fn stages_of_one_name_are_told_by_their_tasks() {
+        let plan = plan(&[("work", &[], 3.0, 1.0), ("work", &[], 1.0, 2.0), ("work", &[0, 1], 0.1, 4.0)]);
+        let mut made = Made::new(2);
+        let stages: [(u32, u32, &[u32]); 3] = [(0, 4, &[]), (1, 13, &[]), (2, 1, &[0, 1])];
+        made.job(0, 0.0, &stages);
+        stages[..2].iter().for_each(|stage| made.submit(0.0, *stage));
+        let run = made.progress();
+        let rest = rest_of_run(&run, &plan, None).unwrap();
+        assert_eq!(rest.positions, [Some(1), Some(0), Some(2)]);
+        assert_eq!([0, 1, 2].map(|k| rest.job.stages[k].tasks()), [13, 4, 1]);
+        let other = StagePlan { stage: plan.stage[..1].to_vec(), ..plan };
+        assert!(matches!(rest_of_run(&run, &other, None), Err(FitError::OtherJob { .. })));
+    }
+
+    /// A plan of two jobs, the first of which is over for 3 s: its follower is about to be submitted.
+    #[test]
+    fn stages_of_later_jobs_come_from_the_plan() {
+        let plan = plan(&[("work", &[], 0.1, 4.0), ("more work", &[0], 0.2, 1.0)]);
+        let mut made = Made::new(1);
+        made.job(0, 0.0, &[(0, 1, &[])]);
+        made.submit(0.0, (0, 1, &[]));
+        made.task([0, 0, 0], 0.0, Some((4.0, "Success")));
+        made.end_job(0, 4.0);
+        made.look(7.0);
+        let rest = rest_of_run(&made.progress(), &plan, None).unwrap();
+        assert_eq!(rest.positions, [Some(0), None]);
+        assert_eq!((rest.states[1].ready_for_s, rest.states[1].is_open), (Some(3.0), false));
+        assert_eq!((rest.job.stages[0].tasks(), rest.job.stages[1].tasks()), (0, 2));
+    }
+
+    /// Without a plan the tasks that have ended say how long the others take; the stage that is only announced is taken to be like them,
+    /// widely.
+    #[test]
+    fn a_run_alone_is_its_own_plan() {
+        let rest = rest_by_itself(&in_the_middle().progress()).unwrap();
+        let stage = &rest.whole.stages[0];
+        assert_eq!((rest.job.stages[0].tasks(), stage.tasks()), (1, 5));
+        assert!((stage.waves[0].mean_s - 10.0).abs() < 0.01, "{stage:?}");
+        let to_come = &rest.plan.stage[1];
+        assert!((to_come.cold.at(0.0) - 0.6 * 10.0).abs() < 0.01 && to_come.cold.error == 1.0, "{to_come:?}");
+        assert_eq!(rest.notes, ["stage 1: no task has finished; times are those of other stages of this run, widened"]);
+    }
+}

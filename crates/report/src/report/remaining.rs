@@ -68,6 +68,8 @@ pub struct RemainingReport {
     pub basis: RemainingBasis,
     /// From the start of the first job until now \[s\]; null before it.
     pub elapsed_s: Option<f64>,
+    /// Now, in seconds since 1970: the last event of the log, unless it was requested otherwise.
+    pub now_unix_s: f64,
     /// From the start of the first job to the end of the last one \[s\], of an application that has ended.
     pub job_s: Option<f64>,
     /// Jobs that have ended.
@@ -135,6 +137,7 @@ pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &
             Basis::Ended => RemainingBasis::Ended,
         },
         elapsed_s: progress.elapsed_s,
+        now_unix_s: progress.now_s,
         job_s: progress.job_s,
         jobs_finished: progress.jobs_ended as u64,
         jobs_running: progress.jobs_running.clone(),
