@@ -23,6 +23,8 @@ mod cli_planned;
 #[cfg(feature = "cli")]
 mod cli_plans;
 #[cfg(feature = "cli")]
+mod cli_remaining;
+#[cfg(feature = "cli")]
 mod cli_report;
 #[cfg(feature = "cli")]
 mod cli_sensitivity;

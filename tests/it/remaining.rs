@@ -26,6 +26,7 @@ pub(crate) struct Log {
 }
 
 /// A log that was cut.
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command reads the rest"))]
 pub(crate) struct Cut {
     /// Its events until then, and those after.
     pub(crate) text: String,
