@@ -45,6 +45,7 @@
 //! | the time of a job from its plan | [`plan::JobPlan`], [`report::EstimateJob`] |
 //! | its models | [`mapreduce`], [`stages`], [`cluster`] |
 //! | what ran, and why it was slow | [`trace`], [`diagnose`], [`fit`] |
+//! | when a run that has not ended will be done | [`remaining`] |
 //! | many configurations | [`sweep`], [`sensitivity`], [`optimize`] |
 //!
 //! Every error type converts into [`Error`] with `?`.

@@ -66,7 +66,7 @@ fn read_plan(path: &Path, terminal: &Terminal) -> Result<StagePlan, Failure> {
 fn failure(error: &StudyError) -> Failure {
     match error {
         StudyError::Log(error) => refused(error),
-        StudyError::TooEarly => {
+        StudyError::TooEarly | StudyError::BetweenJobs => {
             Failure::helped(Exit::Refused, error.to_string(), "--plan PLAN.toml, which `fit` makes of earlier runs")
         }
         error => estimate_failure(error),
@@ -116,11 +116,12 @@ fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
 /// Answers as long as the log grows.
 fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -> Result<Exit, Failure> {
     let mut seen = None;
-    let mut waits = false;
     loop {
         let log = current(&args.log);
         let size = size_of(&log);
-        if size == seen {
+        // Spark has made the file and not yet written to it
+        let is_empty = size.as_ref().is_some_and(|(_, bytes)| *bytes == 0);
+        if size == seen || is_empty {
             thread::sleep(POLL);
             if interrupted() {
                 return Ok(Exit::Interrupted);
@@ -136,11 +137,8 @@ fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -
                     return Ok(Exit::Success);
                 }
             }
-            Err(error @ StudyError::TooEarly) => {
-                if !waits {
-                    terminal.tell(&format!("note: {error}; waiting for the first one"));
-                }
-                waits = true;
+            Err(error @ (StudyError::TooEarly | StudyError::BetweenJobs)) => {
+                terminal.tell(&format!("note: {error}; waiting"));
             }
             Err(error) => return Err(failure(&error)),
         }

@@ -67,7 +67,7 @@ fn json_is_read_back_and_is_the_same_on_any_number_of_threads() {
     for number in numbers {
         let at = json.pointer(&number.at).unwrap_or_else(|| panic!("{}", number.at));
         let value = at.get("value").unwrap_or(at).as_f64().unwrap();
-        assert_eq!(value, number.measured.value, "{}", number.at);
+        assert_eq!(value.to_bits(), number.measured.value.to_bits(), "{}", number.at);
     }
 }
 

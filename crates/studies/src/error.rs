@@ -140,6 +140,9 @@ pub enum StudyError {
     /// A run of which no task has finished, without a plan.
     #[error("no task has finished yet: without a plan there is nothing to go by")]
     TooEarly,
+    /// A run between two jobs, without a plan.
+    #[error("no job runs now: without a plan, further jobs of the program are unknown")]
+    BetweenJobs,
     /// A simulation of which no replication was finished.
     #[error("no replication ended")]
     NoReplication,

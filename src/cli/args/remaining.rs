@@ -12,15 +12,16 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-With a plan, which `tailspn fit` makes of earlier runs of the program, the answer is about the whole run. Without one it
-is about the jobs under way, by the tasks that have finished so far: later jobs of the program are unknown then.
-The model, its assumptions, and how it fares against real runs: docs/remaining.md.
+With a plan, which `tailspn fit` makes of earlier runs of the program, the answer is about the
+whole run. Without one it is about the jobs under way, by the tasks that have finished so far:
+later jobs of the program are unknown then. The model and its limits: docs/remaining.md; how it
+fares against real runs: docs/validation.md.
 
 Examples:
-    tailspn remaining eventlogs/app-1.inprogress --plan plan.toml
-    tailspn remaining app-1.inprogress --plan plan.toml --by 5m --by 10m --follow
-    tailspn remaining app-1.inprogress --plan plan.toml --follow --json      a line of JSON for each answer
-    tailspn remaining app-1.inprogress                                       the jobs under way, by themselves
+    tailspn remaining app-1.inprogress --plan plan.toml --by 5m --by 10m
+    tailspn remaining app-1.inprogress --plan plan.toml --follow
+    tailspn remaining app-1.inprogress --plan plan.toml --follow --json     a line for each answer
+    tailspn remaining app-1.inprogress                                      the jobs under way only
 ")]
 pub(crate) struct RemainingArgs {
     /// Event log of a Spark application that runs, or the folder of a rolled one
@@ -43,9 +44,9 @@ pub(crate) struct RemainingArgs {
     /// Probability of the prediction interval
     #[arg(long, value_name = "LEVEL", default_value = "0.9", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) level: f64,
-    /// Replications of the rest of the run
-    #[arg(long, value_name = "N", default_value = "2_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
-    pub(crate) reps: u64,
+    /// Replications of the rest of the run [default: 2000, fewer if it has more than 5,000 tasks]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) reps: Option<u64>,
     /// Seed; the same seed gives the same numbers on any number of threads
     #[arg(long, value_name = "S", default_value = "0", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: u64,

@@ -134,6 +134,9 @@ pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgr
         notes: Vec::new(),
         log,
     };
+    if application.properties.get("spark.dynamicAllocation.enabled").is_some_and(|value| value == "true") {
+        run.notes.push("executors are allocated dynamically: the present number is taken to stay".to_owned());
+    }
     if let Some(start) = start {
         add_submitted(&mut run, trace, start, now_s)?;
         add_announced(&mut run, jobs, start);

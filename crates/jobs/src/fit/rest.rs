@@ -5,9 +5,11 @@
 //! run so far; stages of which no task has ended are then taken to be like others of the run, with a wide error.
 
 use crate::fit::alike::action;
+use crate::fit::job_text::short;
 use crate::fit::observe::{FitError, ObservedRun};
 use crate::fit::progress::{RunProgress, StageProgress};
 use crate::fit::stages::fit_stages;
+use crate::mapreduce::PhaseLaw;
 use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
 
 /// Times of a stage of which no task has ended over those of an earlier stage of the run, and the standard deviation of the logarithm: one
@@ -72,8 +74,10 @@ pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -
         (None, Some((mb, i))) => {
             plan.job.input_mb = mb;
             let StageProgress { number, tasks, .. } = &run.stages[i];
-            notes
-                .push(format!("input of {mb:.4} MB, by the {tasks} tasks of stage {number}; `--input-size` states it"));
+            notes.push(format!(
+                "input of {} MB, by the {tasks} tasks of stage {number}; `--input-size` states it",
+                short(mb)
+            ));
         }
         _ => {}
     }
@@ -209,7 +213,12 @@ fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, n
     let join = Join { run, plan: &plan, positions: &positions, whole: &whole };
     let mut job = whole.clone();
     for (k, planned) in job.stages.iter_mut().enumerate() {
-        planned.waves = if join.is_over(k) { Vec::new() } else { after(&planned.waves, join.begun(k)) };
+        if join.is_over(k) {
+            // no draw is made for it, and the table of a law takes long
+            (planned.waves, planned.law) = (Vec::new(), PhaseLaw::Deterministic);
+        } else {
+            planned.waves = after(&planned.waves, join.begun(k));
+        }
     }
     let mut states: Vec<StageState> = (0..whole.stages.len()).map(|k| join.state(k)).collect();
     let shown = join.shown(&mut states);
@@ -315,7 +324,6 @@ fn after(waves: &[Wave], mut begun: u32) -> Vec<Wave> {
 mod tests {
     use super::*;
     use crate::fit::progress::tests::{Made, in_the_middle};
-    use crate::mapreduce::PhaseLaw;
     use crate::stages::{JobSize, Pace, ResumedSchedule, TaskTime};
 
     /// A plan of stages without chance: name, stages before, tasks for each MB, time of a task.
@@ -362,7 +370,7 @@ mod tests {
         let run = in_the_middle().progress();
         let rest = rest_of_run(&run, &plan, None).unwrap();
         assert_eq!(rest.plan.job.input_mb, 20.0);
-        assert!(rest.notes[0].contains("input of 20.0000 MB, by the 5 tasks of stage 0"), "{:?}", rest.notes);
+        assert!(rest.notes[0].contains("input of 20.00 MB, by the 5 tasks of stage 0"), "{:?}", rest.notes);
         assert_eq!(rest_of_run(&run, &plan, Some(30.0)).unwrap().plan.job.input_mb, 30.0);
     }
 

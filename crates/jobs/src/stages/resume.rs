@@ -4,6 +4,7 @@
 //! its age.
 
 use std::cmp::Reverse;
+use std::sync::LazyLock;
 
 use crate::mapreduce::{LawTable, PhaseLaw};
 use crate::rng::{Address, Purpose};
@@ -12,6 +13,9 @@ use crate::stages::schedule::{DRIVER_STAGES, Pace, Running, StageRun, StageSched
 
 /// Where the draws of running tasks begin among those of their stage: no stage has as many tasks.
 const RUNNING_DRAWS: u32 = 1 << 31;
+
+/// How the driver's times vary.
+static DRIVER: LazyLock<LawTable> = LazyLock::new(|| LawTable::new(&PhaseLaw::Erlang(DRIVER_STAGES)));
 
 /// A task that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,7 +46,6 @@ pub struct StageState {
 pub struct ResumedSchedule {
     schedule: StageSchedule,
     states: Vec<StageState>,
-    driver: LawTable,
     /// How long ago its last stage ended \[s\]; 0 while one is left.
     end_age_s: f64,
 }
@@ -60,7 +63,7 @@ impl ResumedSchedule {
             let left = planned.after.iter().filter(|&&before| schedule.stages[before].tasks > 0).count();
             schedule.stages[i].before = left;
         }
-        Self { schedule, states, driver: LawTable::new(&PhaseLaw::Erlang(DRIVER_STAGES)), end_age_s }
+        Self { schedule, states, end_age_s }
     }
 
     /// Runs the rest once; times count from now. The times of a stage that has ended are infinity and 0.
@@ -88,7 +91,7 @@ impl ResumedSchedule {
                 _ if stage.before > 0 => {}
                 Some(age_s) if stage.setup_s > 0.0 => {
                     let mean_s = stage.setup_s * running.driver_pace();
-                    let left_s = mean_s * self.driver.left(age_s / mean_s, word(Purpose::Setup, i, 4));
+                    let left_s = mean_s * DRIVER.left(age_s / mean_s, word(Purpose::Setup, i, 4));
                     running.events.push(Reverse((left_s.to_bits(), i)));
                 }
                 _ => running.set_up(i, 0.0),
@@ -106,7 +109,7 @@ impl ResumedSchedule {
         let end_s = self.schedule.end_s * pace.driver;
         let end = match self.end_age_s {
             age_s if age_s > 0.0 && end_s > 0.0 => {
-                end_s * self.driver.left(age_s / end_s, word(Purpose::Setup, self.schedule.stages.len(), 4))
+                end_s * DRIVER.left(age_s / end_s, word(Purpose::Setup, self.schedule.stages.len(), 4))
             }
             _ => self.schedule.end_s * running.driver(self.schedule.stages.len()),
         };

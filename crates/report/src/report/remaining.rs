@@ -215,6 +215,7 @@ impl Report for RemainingReport {
         if self.partial {
             document.remarks.insert(0, "stopped early: fewer replications than requested".to_owned());
         }
+        document.table(self.done_by());
         if self.basis != RemainingBasis::Ended {
             document.headline = Some(self.headline());
             document.provenance = vec![
@@ -225,8 +226,8 @@ impl Report for RemainingReport {
                     format!("{} with {} each", counted(self.executors, "executor"), counted(self.cores, "core")),
                 ],
             ];
-            document.table(self.done_by());
             document.table(self.times());
+            document.table(self.pace());
             let rows = self.stages.iter().enumerate().filter_map(|row| self.bar(row)).collect();
             let caption = "From now to the end of a stage's last task, at the median; the black line is the interval of that end.";
             let axis = "time since the start of the first job [s]";
@@ -254,7 +255,7 @@ impl RemainingReport {
         if let Some(job_s) = self.job_s {
             return vec![
                 "The run is done: it took ".into(),
-                Number::new("/job_s", job_s, "s").rounded(0.005).into(),
+                Number::new("/job_s", job_s, "s").brief().into(),
                 ", from the start of its first job to the end of its last one.".into(),
             ];
         }
@@ -311,9 +312,14 @@ impl RemainingReport {
         let mut table = Table::new("Time left", "", columns);
         table.rows.push(vec!["mean".into(), predicted("/mean_s", self.mean_s).into()]);
         table.rows.extend(quantile_rows("", &self.quantiles));
+        table
+    }
+
+    fn pace(&self) -> Table {
+        let note = "Times of this run's tasks over those of a typical run of the plan: the median and the prediction interval.";
+        let mut table = Table::new("Pace", note, [Column::new(""), Column::new("factor").key("run_factor")]);
         if let Some(factor) = &self.factor {
-            let name = Cell::named("times of tasks over the plan's", "run_factor");
-            table.rows.push(vec![name, Number::measured("/factor", factor, "").into()]);
+            table.rows.push(vec![Cell::named("this run", ""), Number::measured("/factor", factor, "").into()]);
         }
         table
     }
@@ -343,7 +349,7 @@ impl RemainingReport {
             let at = |key: &str| format!("/stages/{i}/{key}");
             let end = stage.end.as_ref().map(|end| {
                 let number = Number::measured(at("end"), end, "s");
-                if stage.is_finished { number.rounded(0.005) } else { number }
+                if stage.is_finished { number.brief() } else { number }
             });
             table.rows.push(vec![
                 Cell::named(format!("{i} {}", short_name(&stage.name)), format!("{i} {}", stage.name)),

@@ -62,10 +62,11 @@ impl RunPace {
         let before = run.sigma * run.sigma * (1.0 + 1.0 / runs) + shared;
         let mut parts = Vec::new();
         for (spec, shown) in rest.plan.stage.iter().zip(&rest.shown) {
-            let law = TaskLaw::new(&spec.distribution);
+            let has_tasks = shown.iter().any(|shown| !shown.ended.is_empty() || !shown.running.is_empty());
+            let law = has_tasks.then(|| TaskLaw::new(&spec.distribution));
             let part = |error: f64, shown: &Shown| {
                 let spread = error.hypot(STAGE_SPREAD);
-                Part { spread, seen: law.seen(shown, before + spread * spread) }
+                Part { spread, seen: law.as_ref().and_then(|law| law.seen(shown, before + spread * spread)) }
             };
             parts.push([part(spec.cold.error, &shown[0]), part(spec.warm.error, &shown[1])]);
         }
@@ -116,24 +117,24 @@ impl RunPace {
 }
 
 /// How tasks of a stage vary, as the likelihood takes it.
-struct TaskLaw {
-    table: LawTable,
+struct TaskLaw<'a> {
+    law: &'a PhaseLaw,
     /// Median and spread of the logarithm.
     middle: f64,
     spread: f64,
 }
 
-impl TaskLaw {
-    fn new(law: &PhaseLaw) -> Self {
+impl<'a> TaskLaw<'a> {
+    fn new(law: &'a PhaseLaw) -> Self {
         let values = law.equally_likely(VALUES);
         let at = |share: f64| values[((share * VALUES as f64) as usize).min(VALUES - 1)].max(1e-9).ln();
         // between the quartiles of a normal law lie 1.349 standard deviations
         let spread = ((at(0.75) - at(0.25)) / 1.349).max(LEAST_TASK_SPREAD);
-        Self { table: LawTable::new(law), middle: at(0.5), spread }
+        Self { law, middle: at(0.5), spread }
     }
 
     /// The logarithm of the likelihood of F + G = x, up to a constant.
-    fn log_likelihood(&self, ended: &[f64], running: &[f64], x: f64) -> f64 {
+    fn log_likelihood(&self, ended: &[f64], running: &[f64], table: Option<&LawTable>, x: f64) -> f64 {
         let of_ended = |log: &f64| {
             let z = (log - x - self.middle) / self.spread;
             -0.5 * (TASK_FREEDOM + 1.0) * (z * z / TASK_FREEDOM).ln_1p()
@@ -141,7 +142,7 @@ impl TaskLaw {
         let of_running = |age: &f64| {
             let age = age * (-x).exp();
             let held_up = if age > 1.0 { age.powi(-3) } else { 1.0 };
-            ((1.0 - HELD_UP) * (1.0 - self.table.cdf(age)) + HELD_UP * held_up).ln()
+            ((1.0 - HELD_UP) * (1.0 - table.map_or(0.0, |table| table.cdf(age))) + HELD_UP * held_up).ln()
         };
         ended.iter().map(of_ended).sum::<f64>() + running.iter().map(of_running).sum::<f64>()
     }
@@ -156,9 +157,12 @@ impl TaskLaw {
         let (step, run_step) = (thin(&shown.ended), thin(&shown.running));
         let ended: Vec<f64> = shown.ended.iter().step_by(step).map(|ratio| ratio.max(1e-9).ln()).collect();
         let running: Vec<f64> = shown.running.iter().step_by(run_step).copied().collect();
+        // only ages need the table of the law, which takes long
+        let table = (!running.is_empty()).then(|| LawTable::new(self.law));
         let points = (-STEPS..=STEPS).map(|i| f64::from(i) * REACH / f64::from(STEPS));
-        let scored: Vec<(f64, f64)> =
-            points.map(|x| (x, self.log_likelihood(&ended, &running, x) - 0.5 * x * x / before)).collect();
+        let scored: Vec<(f64, f64)> = points
+            .map(|x| (x, self.log_likelihood(&ended, &running, table.as_ref(), x) - 0.5 * x * x / before))
+            .collect();
         let most = scored.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
         let all: f64 = scored.iter().map(|point| (point.1 - most).exp()).sum();
         let mean = scored.iter().map(|point| point.0 * (point.1 - most).exp()).sum::<f64>() / all;
@@ -180,7 +184,8 @@ mod tests {
     fn ended_tasks_say_their_ratio() {
         let cv = 0.3_f64;
         let sigma = (cv * cv).ln_1p().sqrt();
-        let law = TaskLaw::new(&PhaseLaw::Lognormal { cv });
+        let law = PhaseLaw::Lognormal { cv };
+        let law = TaskLaw::new(&law);
         let median = (-0.5 * sigma * sigma).exp();
         let shown = Shown { ended: vec![1.5 * median; 8], running: Vec::new() };
         let (value, variance) = law.seen(&shown, 1.0).unwrap();
@@ -202,7 +207,8 @@ mod tests {
     /// A task that is held up for twenty times its time says little of the others.
     #[test]
     fn a_task_that_is_held_up_moves_little() {
-        let law = TaskLaw::new(&PhaseLaw::Lognormal { cv: 0.2 });
+        let law = PhaseLaw::Lognormal { cv: 0.2 };
+        let law = TaskLaw::new(&law);
         let of = |running: Vec<f64>| law.seen(&Shown { ended: vec![1.0; 8], running }, 0.1).unwrap().0;
         assert!((of(vec![20.0]) - of(vec![])).abs() < 0.05);
     }

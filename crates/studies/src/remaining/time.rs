@@ -14,26 +14,24 @@ use crate::watch::Watch;
 
 /// Replications between two looks at the clock.
 const ROUND: u64 = 256;
+/// Replications where none are asked for: so many draws of tasks, within these limits.
+const DRAWS: u64 = 10_000_000;
+const FEWEST: u64 = 100;
+const MOST: u64 = 2_000;
 /// A run whose factor is above or below 1 with this probability is said to be slower or faster than the plan.
 const CLEARLY: f64 = 0.95;
 
 /// How the rest of a run is replicated.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemainingSettings {
-    /// Replications. Default 2,000.
-    pub replications: u64,
+    /// Replications; none for as many as 10 million draws of tasks give, 100 to 2,000. Default none.
+    pub replications: Option<u64>,
     /// Seed; the same seed gives the same numbers on any number of threads. Default 0.
     pub seed: u64,
     /// Threads; none for all cores. Default none.
     pub threads: Option<NonZeroUsize>,
     /// Input of the run \[MB\]; none for what follows from the log's tasks. Default none.
     pub input_mb: Option<f64>,
-}
-
-impl Default for RemainingSettings {
-    fn default() -> Self {
-        Self { replications: 2_000, seed: 0, threads: None, input_mb: None }
-    }
 }
 
 /// What the time left is of, and by what.
@@ -129,7 +127,8 @@ impl Remaining {
 ///
 /// # Errors
 ///
-/// [`StudyError::Log`] where the log is not of the plan's program, [`StudyError::TooEarly`] where without a plan no task has finished,
+/// [`StudyError::Log`] where the log is not of the plan's program, [`StudyError::TooEarly`] and [`StudyError::BetweenJobs`] where without a plan no
+/// task has finished or no job runs,
 /// [`StudyError::NoReplication`] if none was finished.
 pub fn remaining(
     progress: RunProgress,
@@ -141,11 +140,14 @@ pub fn remaining(
         return Ok(ended(progress));
     }
     let (rest, basis) = match plan {
+        None if progress.jobs_running.is_empty() && progress.jobs_ended > 0 => return Err(StudyError::BetweenJobs),
         Some(plan) => (rest_of_run(&progress, plan, settings.input_mb)?, Basis::Plan),
         None => (rest_by_itself(&progress).ok_or(StudyError::TooEarly)?, Basis::RunItself),
     };
     let pace = RunPace::new(&rest);
-    let runs = replicate(&rest, &pace, settings, watch)?;
+    let tasks: u64 = rest.job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
+    let count = settings.replications.unwrap_or_else(|| (DRAWS / tasks.max(1)).clamp(FEWEST, MOST));
+    let runs = replicate(&rest, &pace, count, settings, watch)?;
     let mut left_s: Vec<f64> = runs.iter().map(|run| run.job_s).collect();
     left_s.sort_by(f64::total_cmp);
     if left_s.is_empty() {
@@ -156,7 +158,7 @@ pub fn remaining(
         basis,
         stages: stages(&progress, &rest, &runs),
         notes,
-        partial: (left_s.len() as u64) < settings.replications,
+        partial: (left_s.len() as u64) < count,
         left_s,
         plan: Some(rest.plan),
         pace: Some(pace),
@@ -195,6 +197,7 @@ fn ended(progress: RunProgress) -> Remaining {
 fn replicate(
     rest: &RestOfRun,
     pace: &RunPace,
+    count: u64,
     settings: &RemainingSettings,
     watch: &dyn Watch,
 ) -> Result<Vec<StageRun>, StudyError> {
@@ -205,11 +208,11 @@ fn replicate(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let run = |replication: u64| schedule.run(key, replication, &pace.draw(key, replication));
     let mut runs: Vec<StageRun> = Vec::new();
-    while (runs.len() as u64) < settings.replications && !watch.stopped() {
+    while (runs.len() as u64) < count && !watch.stopped() {
         let first = runs.len() as u64;
-        let until = settings.replications.min(first + ROUND);
+        let until = count.min(first + ROUND);
         runs.extend(pool.install(|| (first..until).into_par_iter().map(run).collect::<Vec<_>>()));
-        watch.progress(until, settings.replications);
+        watch.progress(until, count);
     }
     Ok(runs)
 }
@@ -238,13 +241,10 @@ fn stages(progress: &RunProgress, rest: &RestOfRun, runs: &[StageRun]) -> Vec<St
 fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis) -> Vec<String> {
     let mut notes = Vec::new();
     if basis == Basis::RunItself {
-        notes.push(match &progress.jobs_running[..] {
-            [] => "no job runs: further jobs of the program are not known without a plan".to_owned(),
-            running => format!(
-                "this is the time to the end of job {}: further jobs that the program starts are not counted",
-                running.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
-            ),
-        });
+        let jobs = progress.jobs_running.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        notes.push(format!(
+            "this is the time to the end of job {jobs}: further jobs that the program starts are not counted"
+        ));
     }
     if progress.elapsed_s.is_none() {
         notes.push("no job has been submitted yet: times count from the submission of the first one".to_owned());
