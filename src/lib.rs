@@ -45,6 +45,7 @@
 //! | the time of a job from its plan | [`plan::JobPlan`], [`report::EstimateJob`] |
 //! | its models | [`mapreduce`], [`stages`], [`cluster`] |
 //! | what ran, and why it was slow | [`trace`], [`diagnose`], [`fit`] |
+//! | when a run that has not ended will be done | [`remaining`] |
 //! | many configurations | [`sweep`], [`sensitivity`], [`optimize`] |
 //!
 //! Every error type converts into [`Error`] with `?`.
@@ -78,7 +79,7 @@ pub use tailspn_logs::trace;
 #[doc(inline)]
 pub use tailspn_report::report;
 #[doc(inline)]
-pub use tailspn_studies::{KeyProblem, StudyError, answer, job_time, optimize, sensitivity, subject, sweep};
+pub use tailspn_studies::{KeyProblem, StudyError, answer, job_time, optimize, remaining, sensitivity, subject, sweep};
 
 /// The samples of the README, as tests.
 #[cfg(doctest)]

@@ -252,7 +252,7 @@ fn others(traces: &[&JobTrace], fitted: &[ObservedJob], conf: Option<&HadoopConf
     ids.filter(|(_, id)| is_other(id)).take(MOST_OTHERS).filter_map(check).collect()
 }
 
-fn refused(error: &FitError) -> Failure {
+pub(crate) fn refused(error: &FitError) -> Failure {
     let note = Note::problem(error.to_string());
     let note = match error {
         FitError::NoInput { .. } => note.with_help("say it with --input-size, once for each log"),

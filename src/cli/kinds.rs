@@ -71,7 +71,10 @@ impl Kind {
             Self::JobPlan => known("the plan of a job", "`estimate` or `whatif`"),
             Self::SweepPlan => known("the plan of a sweep", "`sweep` or `sensitivity`"),
             Self::OptimizePlan => known("the plan of an optimisation", "`optimize`"),
-            Self::Log(format @ (LogFormat::SparkEventLog | LogFormat::HadoopJson)) => {
+            Self::Log(format @ LogFormat::SparkEventLog) => {
+                (format.text().to_owned(), "`fit`, `trace`, `diagnose`, `remaining` or `whatif`")
+            }
+            Self::Log(format @ LogFormat::HadoopJson) => {
                 (format.text().to_owned(), "`fit`, `trace`, `diagnose` or `whatif`")
             }
             Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen)) => {
@@ -118,6 +121,10 @@ fn inputs(command: &Command) -> Option<Inputs> {
         }
         Command::Optimize(args) => ("optimize", |kind| kind == Kind::OptimizePlan, one(&args.plan)),
         Command::Fit(args) => ("fit", |kind| matches!(kind, Kind::Log(_) | Kind::Settings), args.logs.clone()),
+        Command::Remaining(args) => {
+            // the log and the plan are of different kinds: the log is told here, the plan where it is read
+            ("remaining", |kind| kind == Kind::Log(LogFormat::SparkEventLog), vec![args.log.clone()])
+        }
         Command::Trace(args) => ("trace", log, vec![args.log.clone()]),
         _ => return None,
     })

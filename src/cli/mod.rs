@@ -30,6 +30,7 @@ mod pictures;
 mod plan;
 mod properties;
 mod question;
+mod remaining;
 mod report;
 mod report_source;
 mod sensitivity;
@@ -88,6 +89,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Fit(args) => fit::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
         Command::Watch(args) => watch_tasks::run(args, &terminal),
+        Command::Remaining(args) => remaining::run(args, &terminal),
         Command::Diagnose(args) => diagnose::run(args, &terminal),
         Command::Syscalls(args) => syscalls::run(args, &terminal),
         Command::Report(args) => report::run(args, &terminal),

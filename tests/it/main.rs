@@ -23,6 +23,8 @@ mod cli_planned;
 #[cfg(feature = "cli")]
 mod cli_plans;
 #[cfg(feature = "cli")]
+mod cli_remaining;
+#[cfg(feature = "cli")]
 mod cli_report;
 #[cfg(feature = "cli")]
 mod cli_sensitivity;
@@ -64,6 +66,7 @@ mod oracle;
 mod pictures;
 mod pipe_semantics;
 mod random_net;
+mod remaining;
 mod replay;
 mod samples;
 mod sensitivity;

@@ -6,6 +6,7 @@ use crate::Problems;
 use crate::answer::AnswerError;
 use crate::cluster::ExperimentError;
 use crate::estimate::{CompareError, EstimateError};
+use crate::fit::FitError;
 use crate::plan;
 use crate::sensitivity::SensitivityError;
 use crate::sim::{RunError, ScoreError, UnfitError};
@@ -133,6 +134,15 @@ pub enum StudyError {
     /// Quantiles that the parts of a net do not give.
     #[error(transparent)]
     Grid(#[from] GridError),
+    /// A log that is not of the run that is asked about.
+    #[error(transparent)]
+    Log(#[from] FitError),
+    /// A run of which no task has finished, without a plan.
+    #[error("no task has finished yet: without a plan there is nothing to go by")]
+    TooEarly,
+    /// A run between two jobs, without a plan.
+    #[error("no job runs now: without a plan, further jobs of the program are unknown")]
+    BetweenJobs,
     /// A simulation of which no replication was finished.
     #[error("no replication ended")]
     NoReplication,

@@ -11,6 +11,7 @@ mod ask;
 mod error;
 pub mod job_time;
 pub mod optimize;
+pub mod remaining;
 pub mod sensitivity;
 pub mod subject;
 pub mod sweep;

@@ -7,6 +7,7 @@ mod jobs;
 mod knobs;
 mod planned;
 mod plots;
+mod remaining;
 mod report;
 mod run;
 mod solve;
@@ -25,6 +26,7 @@ pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
 pub(crate) use planned::PlanArgs;
 pub(crate) use plots::{PlotArgs, PlotFormat};
+pub(crate) use remaining::RemainingArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{LogArgs, Method, NetArgs, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use solve::SolveArgs;
@@ -107,6 +109,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Tell which tasks will be stragglers while they run, from reports of their progress
     Watch(Box<WatchArgs>),
+    /// Tell when a running Spark application will be done, from its log so far
+    Remaining(Box<RemainingArgs>),
     /// Say why tasks were slow, from a log and samples of its nodes, and what to do about it
     Diagnose(Box<DiagnoseArgs>),
     /// Say which node of a run is at fault, told by its system calls (logs of strace)

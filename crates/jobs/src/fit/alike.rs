@@ -43,7 +43,7 @@ fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
 }
 
 /// The action of a stage, without the line of the program that asked for it, which changes as the program is edited.
-fn action(name: &str) -> &str {
+pub(super) fn action(name: &str) -> &str {
     name.split_once(" at ").map_or(name, |(action, _)| action)
 }
 

@@ -12,6 +12,7 @@
 //! | question | file |
 //! |---|---|
 //! | what a log says of one run of the job | [`observe()`] |
+//! | what a log says of a run that has not ended; what is left of it by a plan, or by itself | `progress`, `rest` |
 //! | what the input of a run is made of; its executors, their hosts and when they came | `sources`, `workers` |
 //! | a line through positive times, unmoved by a few wild ones | `line` |
 //! | cold tasks, warm tasks and the way between | `task_time` |
@@ -38,9 +39,11 @@ mod notes;
 pub mod observe;
 pub mod observed_job;
 pub mod pooled;
+mod progress;
 pub mod replay;
 mod replay_policies;
 mod replay_times;
+mod rest;
 mod scaling;
 mod sharing;
 mod sources;
@@ -59,8 +62,10 @@ pub use law::LawScore;
 pub use observe::{FitError, ObservedRun, ObservedStage, ObservedTask, observe};
 pub use observed_job::{ObservedJob, is_mapreduce, observe_job};
 pub use pooled::{FittedJobs, fit_jobs};
+pub use progress::{RunProgress, StageProgress, StartedTask, observe_progress};
 pub use replay::{Replay, ReplayNode, ReplayStage, replay};
 pub use replay_policies::{AS_IT_WAS_SET, usual_policies};
+pub use rest::{RestOfRun, Shown, rest_by_itself, rest_of_run};
 pub use sources::Source;
 pub use stages::{fit_stages, fit_stages_beside};
 pub use test_job::{FittedJob, FittedValue, ONE_JOB, fit_job};

@@ -162,7 +162,7 @@ pub struct ObservedRun {
 pub(super) struct Span {
     pub(super) first_launch: Moment,
     pub(super) last_end: Moment,
-    jobs: Vec<usize>,
+    pub(super) jobs: Vec<usize>,
 }
 
 /// What a log says of its one run. `input_mb` overrides the size that the log tells.
@@ -257,7 +257,7 @@ fn stages_of(
 
 /// From the end of what a stage waited for to its first launch \[s\], and how long of that executors were still to come; without the
 /// wait for a free slot. `times`: that end, and when the stage was submitted.
-fn setup_of(trace: &JobTrace, id: StageId, times: (Moment, Option<Moment>), cores: u32) -> (f64, f64) {
+pub(super) fn setup_of(trace: &JobTrace, id: StageId, times: (Moment, Option<Moment>), cores: u32) -> (f64, f64) {
     let (before, submitted) = times;
     let first = trace.attempts_of(id).iter().filter(|attempt| attempt.launch().is_some()).min_by_key(|a| a.launch());
     let Some((first, launch)) = first.and_then(|first| Some((first, first.launch()?))) else { return (0.0, 0.0) };

@@ -77,6 +77,13 @@ const CELLS: usize = 4_096;
 /// Cells at either end in which the quantile is evaluated, not interpolated.
 const ENDS: usize = 32;
 
+/// Halvings for a value of the distribution function: its error is far below that of a draw's 32 bits.
+const SURVIVAL_HALVINGS: u32 = 48;
+/// A probability below which the law does not explain an age.
+const HARDLY_EVER: f64 = 1e-6;
+/// Index of the tail that is assumed then.
+const OVERDUE_TAIL: f64 = 3.0;
+
 /// The quantiles of a law with mean 1, for many draws.
 ///
 /// Between the cells' ends quantiles are lines; in the outermost cells they are evaluated. The largest relative error is 1e-3, at the seams,
@@ -115,6 +122,32 @@ impl LawTable {
         }
         let (low, high) = (self.values[cell], self.values[cell + 1]);
         low + (at - cell as f64) * (high - low)
+    }
+
+    /// The probability of a draw of at most `x`, by the table's own quantiles.
+    pub fn cdf(&self, x: f64) -> f64 {
+        if let PhaseLaw::Empirical { samples } = &self.law {
+            return samples.partition_point(|sample| *sample <= x * self.mean) as f64 / samples.len() as f64;
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..SURVIVAL_HALVINGS {
+            let middle = f64::midpoint(low, high);
+            if self.quantile(middle) <= x { low = middle } else { high = middle }
+        }
+        f64::midpoint(low, high)
+    }
+
+    /// What is left of a draw that has reached `age` and goes on: its quantile at `p`, in (0, 1).
+    ///
+    /// An age that the law hardly ever reaches has another cause than the law knows. Then a Pareto tail of index 3 is assumed, under which
+    /// half of such draws go on for more than a quarter of their age.
+    pub fn left(&self, age: f64, p: f64) -> f64 {
+        let before = self.cdf(age);
+        let above = 1.0 - before;
+        if above < HARDLY_EVER {
+            return age * ((1.0 - p).powf(-1.0 / OVERDUE_TAIL) - 1.0);
+        }
+        (self.quantile(before + above * p) - age).max(0.0)
     }
 }
 

@@ -11,6 +11,7 @@
 //! | which values it may have | `check` |
 //! | tasks, data and mean times at a size | [`planned`] |
 //! | the net: slots as places, stages as barriers | [`net`] |
+//! | one run, task by task; one that is taken up while it runs | [`schedule`], [`resume`] |
 //! | the job with copies of stragglers, task by task | `copies` |
 //!
 //! # The model
@@ -35,6 +36,7 @@ mod copies;
 pub mod net;
 pub mod plan;
 pub mod planned;
+pub mod resume;
 pub mod schedule;
 
 pub use crate::runs::{JobTimes, RunFactor, RunSpread};
@@ -43,4 +45,5 @@ pub use copies::{known_job, spark_policies};
 pub use net::{StageNet, stage_net};
 pub use plan::{Amount, JobSize, Power, Seen, Sharing, StagePlan, StageSpec, TaskTime};
 pub use planned::{FAR, PlannedJob, PlannedStage, Wave};
-pub use schedule::{StageRun, StageSchedule};
+pub use resume::{ResumedSchedule, RunningTask, StageState};
+pub use schedule::{Pace, StageRun, StageSchedule};

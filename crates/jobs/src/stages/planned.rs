@@ -219,6 +219,12 @@ impl StagePlan {
         self.job.hosts.or(self.sharing.map(like_seen)).unwrap_or(executors).clamp(1, executors)
     }
 
+    /// Mean times \[s\] of single tasks at the plan's size: of the `rank`-th task that a slot runs for a stage, with so much data.
+    pub fn task_times(&self) -> impl Fn(usize, f64, u32) -> f64 + '_ {
+        let load = Load::of(self);
+        move |stage, mb, rank| Times { stage: &self.stage[stage], load: &load }.at(mb, rank)
+    }
+
     /// Remarks on an estimate at the plan's size: a load of hosts other than that of the runs, and sizes far away
     /// from theirs.
     pub fn remarks(&self) -> Vec<String> {

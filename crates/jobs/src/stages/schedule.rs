@@ -11,26 +11,38 @@ use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 use crate::stages::planned::{PlannedJob, PlannedStage};
 
 /// Stages of the driver's times, as in the net.
-const DRIVER_STAGES: usize = 4;
+pub(super) const DRIVER_STAGES: u32 = 4;
 
 /// A planned job, ready to run.
 #[derive(Clone, Debug)]
 pub struct StageSchedule {
     slots: u32,
-    end_s: f64,
-    stages: Vec<Stage>,
+    pub(super) end_s: f64,
+    pub(super) stages: Vec<Stage>,
 }
 
 #[derive(Clone, Debug)]
-struct Stage {
+pub(super) struct Stage {
     /// Number of stages that it waits for.
-    before: usize,
+    pub(super) before: usize,
     followers: Vec<usize>,
-    setup_s: f64,
-    tasks: u32,
+    pub(super) setup_s: f64,
+    /// Tasks that must end.
+    pub(super) tasks: u32,
     /// Tasks with their mean times \[s\], in the order in which they start.
-    waves: Vec<(u32, f64)>,
-    law: LawTable,
+    pub(super) waves: Vec<(u32, f64)>,
+    /// How many of these are the first tasks of slots.
+    pub(super) first_waves: usize,
+    pub(super) law: LawTable,
+}
+
+/// By what factors the times of one run differ from the plan's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// Of each stage: of the first tasks of slots, and of the later ones.
+    pub stages: Vec<[f64; 2]>,
+    /// Of the driver's times.
+    pub driver: f64,
 }
 
 /// One run.
@@ -52,6 +64,7 @@ impl StageSchedule {
             setup_s: stage.setup_s,
             tasks: stage.tasks(),
             waves: stage.waves.iter().map(|wave| (wave.tasks, wave.mean_s)).collect(),
+            first_waves: 1,
             law: LawTable::new(&stage.law),
         };
         Self { slots: job.slots, end_s: job.end_s, stages: job.stages.iter().enumerate().map(stage).collect() }
@@ -70,24 +83,26 @@ impl StageSchedule {
 
 /// An event to come: its time, as the bits of a time of at least 0, which have the order of the times; and the stage whose set-up ends, or
 /// beyond the number of stages the one of which a task ends.
-type Event = Reverse<(u64, usize)>;
+pub(super) type Event = Reverse<(u64, usize)>;
 
-struct Running<'a> {
+pub(super) struct Running<'a> {
     job: &'a StageSchedule,
+    /// None: the plan's times.
+    pub(super) pace: Option<&'a Pace>,
     key: [u32; 2],
     replication: u64,
-    events: BinaryHeap<Event>,
-    free: u32,
+    pub(super) events: BinaryHeap<Event>,
+    pub(super) free: u32,
     /// Stages with tasks to launch.
-    waiting: BTreeSet<usize>,
-    progress: Vec<Progress>,
-    times: Vec<[f64; 2]>,
+    pub(super) waiting: BTreeSet<usize>,
+    pub(super) progress: Vec<Progress>,
+    pub(super) times: Vec<[f64; 2]>,
 }
 
 /// The state of a stage.
 #[derive(Clone, Default)]
-struct Progress {
-    before: usize,
+pub(super) struct Progress {
+    pub(super) before: usize,
     wave: usize,
     /// Tasks of the wave that were launched.
     launched: u32,
@@ -97,11 +112,12 @@ struct Progress {
 }
 
 impl<'a> Running<'a> {
-    fn new(job: &'a StageSchedule, key: [u32; 2], replication: u64) -> Self {
+    pub(super) fn new(job: &'a StageSchedule, key: [u32; 2], replication: u64) -> Self {
         let progress =
             job.stages.iter().map(|stage| Progress { before: stage.before, ..Progress::default() }).collect();
         Self {
             job,
+            pace: None,
             key,
             replication,
             events: BinaryHeap::new(),
@@ -113,21 +129,25 @@ impl<'a> Running<'a> {
     }
 
     /// A time of the driver over its mean.
-    fn driver(&self, owner: usize) -> f64 {
+    pub(super) fn driver(&self, owner: usize) -> f64 {
         // `as` is fine: a plan has at most 10,000 stages
         let address = Address { purpose: Purpose::Setup, owner: owner as u32, sample: 0 };
         let words = address.words(self.key, self.replication);
         let sum: f64 = words.iter().map(|&word| f64::from(exponential(word))).sum();
-        sum / (f64::from(1_u32 << FRACTION_BITS) * DRIVER_STAGES as f64)
+        self.driver_pace() * sum / (f64::from(1_u32 << FRACTION_BITS) * f64::from(DRIVER_STAGES))
     }
 
-    fn set_up(&mut self, stage: usize, now: f64) {
+    pub(super) fn driver_pace(&self) -> f64 {
+        self.pace.map_or(1.0, |pace| pace.driver)
+    }
+
+    pub(super) fn set_up(&mut self, stage: usize, now: f64) {
         let end = now + self.job.stages[stage].setup_s * self.driver(stage);
         self.events.push(Reverse((end.to_bits(), stage)));
     }
 
     /// The end of the next task of a stage that is launched now; whether it was the stage's last one to launch is noted.
-    fn launch(&mut self, stage: usize, now: f64) -> Event {
+    pub(super) fn launch(&mut self, stage: usize, now: f64) -> Event {
         let (of, at) = (&self.job.stages[stage], &mut self.progress[stage]);
         if at.drawn.is_multiple_of(4) {
             let address = Address { purpose: Purpose::Attempt, owner: stage as u32, sample: at.drawn / 4 };
@@ -136,7 +156,8 @@ impl<'a> Running<'a> {
         let word = at.words[(at.drawn % 4) as usize];
         at.drawn += 1;
         let p = (f64::from(word) + 0.5) * (1.0 / 4_294_967_296.0);
-        let end = now + of.waves[at.wave].1 * of.law.quantile(p);
+        let pace = self.pace.map_or(1.0, |pace| pace.stages[stage][usize::from(at.wave >= of.first_waves)]);
+        let end = now + of.waves[at.wave].1 * of.law.quantile(p) * pace;
         at.launched += 1;
         if at.launched == of.waves[at.wave].0 {
             (at.wave, at.launched) = (at.wave + 1, 0);
@@ -148,7 +169,7 @@ impl<'a> Running<'a> {
         Reverse((end.to_bits(), self.job.stages.len() + stage))
     }
 
-    fn go_on(&mut self) {
+    pub(super) fn go_on(&mut self) {
         let stages = self.job.stages.len();
         while let Some(&Reverse((bits, what))) = self.events.peek() {
             let now = f64::from_bits(bits);

@@ -134,6 +134,7 @@ impl Builder {
                 completed: None,
                 succeeded: None,
                 stages: Vec::new(),
+                announced: Vec::new(),
             });
         }
         (&mut self.jobs[index], index == next)

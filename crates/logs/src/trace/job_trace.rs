@@ -68,6 +68,21 @@ pub struct Job {
     pub succeeded: Option<bool>,
     /// Numbers of its stages; one that was skipped, because its output was there, has no [`Stage`].
     pub stages: Vec<u32>,
+    /// Its stages as they were announced when it was submitted; empty where the log does not announce them.
+    pub announced: Vec<AnnouncedStage>,
+}
+
+/// A stage as a job of Spark announces it: it may run later, or be skipped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnnouncedStage {
+    /// Its number.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// Its tasks, where the log says.
+    pub tasks: Option<u32>,
+    /// Numbers of the stages that it waits for, where the log says.
+    pub parents: Option<Vec<u32>>,
 }
 
 /// What the tasks of a stage do.

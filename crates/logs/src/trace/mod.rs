@@ -52,7 +52,7 @@ pub use error::TraceError;
 pub use format::Format;
 pub use ids::Moment;
 pub use ids::{ApplicationId, ExecutorId, NodeId, StageId};
-pub use job_trace::{Application, Clock, Executor, Job, JobTrace, Node, Reading, Stage, StageKind};
+pub use job_trace::{AnnouncedStage, Application, Clock, Executor, Job, JobTrace, Node, Reading, Stage, StageKind};
 pub use metric::{Metric, MetricUnit};
 pub use read::{is_log, log_format, read, read_bytes};
 pub use read_options::ReadOptions;

@@ -34,6 +34,17 @@ pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
     Ok(text)
 }
 
+/// The same on one line, for results that follow each other.
+///
+/// # Errors
+///
+/// [`JsonError`], which no report of this crate causes.
+pub(crate) fn json_line<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
+    let mut text = serde_json::to_string(&Versioned { format_version: FORMAT_VERSION, kind, report })?;
+    text.push('\n');
+    Ok(text)
+}
+
 /// Writes a count as a whole number, up to where whole numbers are exact.
 pub(crate) fn whole<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
     let exact = (0.0..=9_007_199_254_740_992.0).contains(value) && value.fract() == 0.0;

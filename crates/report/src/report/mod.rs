@@ -26,6 +26,7 @@
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
+//! | the time left of a run that has not ended | [`RemainingReport`] |
 //! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
@@ -76,6 +77,7 @@ pub(crate) mod plot;
 mod png;
 pub(crate) mod points;
 mod read;
+mod remaining;
 pub(crate) mod rows_plot;
 mod sensitivity;
 mod sensitivity_plot;
@@ -142,6 +144,7 @@ pub use plot::{Picture, PlotError, Width};
 pub use png::{PngError, png};
 pub use points::{CdfPoint, QUANTILES, QuantilePoint};
 pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
+pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
 pub use solve::{
     CoverabilityRow, DeadMarkings, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow, PropertyRow,
     SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,

@@ -17,6 +17,7 @@ use crate::report::json::{FORMAT_VERSION, JsonError};
 use crate::report::long_tail::ProgressModelReport;
 use crate::report::optimize::OptimizeReport;
 use crate::report::plot::PlotError;
+use crate::report::remaining::RemainingReport;
 use crate::report::solve::SolveReport;
 use crate::report::stages::StagesReport;
 use crate::report::steady::SteadyReport;
@@ -108,6 +109,8 @@ kinds! {
     Detectors(DetectorsReport),
     /// Of `fit` for a log of MapReduce.
     FitJob(FitJobReport),
+    /// Of `remaining`.
+    Remaining(RemainingReport),
     /// Of `trace`.
     Trace(TraceReport),
     /// Of `diagnose`.

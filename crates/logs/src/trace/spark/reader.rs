@@ -6,11 +6,12 @@ use crate::trace::builder::Builder;
 use crate::trace::error::TraceError;
 use crate::trace::ids::StageId;
 use crate::trace::input::Lines;
+use crate::trace::job_trace::AnnouncedStage;
 use crate::trace::spark::event::{
     AnyEvent, ApplicationEnd, ApplicationStart, EnvironmentUpdate, ExecutorAdded, ExecutorRemoved, JobEnd, JobStart,
     LogStart, StageEvent, StageInfo, TaskEvent, name,
 };
-use crate::trace::spark::state::{MILLISECOND, PlannedStage, State, small};
+use crate::trace::spark::state::{MILLISECOND, State, small};
 use crate::trace::spark::task::{end_task, start_task, unfinished};
 use crate::trace::warning::WarningKind;
 
@@ -186,10 +187,12 @@ fn start_job(event: JobStart<'_>, state: &mut State, builder: &mut Builder) {
         builder.warn(WarningKind::MissingField, || "a job without `Job ID`".to_owned());
         return;
     };
+    let mut announced = Vec::new();
     for info in &event.infos {
         if let Some(stage) = small(info.id) {
-            let planned =
-                PlannedStage { name: info.name.as_str().to_owned(), tasks: small(info.tasks), parents: parents(info) };
+            let name = info.name.as_str().to_owned();
+            let planned = AnnouncedStage { number: stage, name, tasks: small(info.tasks), parents: parents(info) };
+            announced.push(planned.clone());
             state.planned.insert(stage, planned);
         }
     }
@@ -204,6 +207,8 @@ fn start_job(event: JobStart<'_>, state: &mut State, builder: &mut Builder) {
     stages.sort_unstable();
     let (job, _) = builder.job(application, number);
     (job.submitted, job.name, job.stages) = (submitted, name, stages);
+    announced.sort_unstable_by_key(|stage| stage.number);
+    job.announced = announced;
 }
 
 fn end_job(event: JobEnd<'_>, state: &mut State, builder: &mut Builder) {

@@ -5,20 +5,12 @@ use std::collections::HashMap;
 use crate::trace::attempt::Locality;
 use crate::trace::builder::Builder;
 use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
-use crate::trace::job_trace::Application;
+use crate::trace::job_trace::{AnnouncedStage, Application};
 use crate::trace::loose::Number;
 use crate::trace::warning::WarningKind;
 
 /// Microseconds in a millisecond, the unit of all times of Spark that are not told apart.
 pub(super) const MILLISECOND: i64 = 1000;
-
-/// A stage as a job announces it.
-#[derive(Clone, Debug)]
-pub(super) struct PlannedStage {
-    pub(super) name: String,
-    pub(super) tasks: Option<u32>,
-    pub(super) parents: Option<Vec<u32>>,
-}
 
 /// What is known while a log is read, beside the trace.
 #[derive(Debug, Default)]
@@ -28,7 +20,7 @@ pub(super) struct State {
     pub(super) started: bool,
     /// Attempts that have begun and not ended, by Spark's task id.
     pub(super) running: HashMap<u64, Running>,
-    pub(super) planned: HashMap<u32, PlannedStage>,
+    pub(super) planned: HashMap<u32, AnnouncedStage>,
 }
 
 /// A small whole number: an id, an index, a count.

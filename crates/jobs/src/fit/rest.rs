@@ -1,0 +1,421 @@
+//! What is left of a run, task by task: the stages of a plan against those of its log so far.
+//!
+//! Stages are told as in [`crate::fit::fit_stages`]: by what they do and what they wait for; of several alike, the one with more tasks is
+//! the one with more tasks in the plan. Tasks that the log tells take the place of the plan's. Without a plan the model is fitted to the
+//! run so far; stages of which no task has ended are then taken to be like others of the run, with a wide error.
+
+use crate::fit::alike::action;
+use crate::fit::job_text::short;
+use crate::fit::observe::{FitError, ObservedRun};
+use crate::fit::progress::{RunProgress, StageProgress};
+use crate::fit::stages::fit_stages;
+use crate::mapreduce::PhaseLaw;
+use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
+
+/// Times of a stage of which no task has ended over those of an earlier stage of the run, and the standard deviation of the logarithm: one
+/// that does the same, or another one. Of 39 logs that nothing here is validated on, rounded (docs/validation.md).
+const LIKE_THE_SAME: (f64, f64) = (0.6, 1.0);
+const LIKE_ANOTHER: (f64, f64) = (0.75, 1.3);
+/// Standard deviation of the logarithm of later tasks' times where only first tasks of slots have ended.
+const UNSEEN_LATER: f64 = 0.8;
+/// Shortest mean time of a task \[s\]: logs tell milliseconds.
+const SHORTEST_S: f64 = 1e-4;
+/// Mean set-up of a stage to come where the run has shown none \[s\].
+const SHORT_SETUP_S: f64 = 0.05;
+
+/// What the tasks of a stage show: times over the plan's mean times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// Of tasks that have ended.
+    pub ended: Vec<f64>,
+    /// Ages of tasks that run.
+    pub running: Vec<f64>,
+}
+
+/// What is left of a run.
+#[derive(Clone, Debug)]
+pub struct RestOfRun {
+    /// The plan at the size of this run, with the tasks that the log tells.
+    pub plan: StagePlan,
+    /// The whole job at that size.
+    pub whole: PlannedJob,
+    /// The job with the tasks that wait for a slot.
+    pub job: PlannedJob,
+    /// Where each of its stages stands.
+    pub states: Vec<StageState>,
+    /// How long ago the last stage ended \[s\]; 0 while one is left.
+    pub end_age_s: f64,
+    /// The stage of the log that each stage of the plan is, by position; none for one that the log does not have yet.
+    pub positions: Vec<Option<usize>>,
+    /// What each stage shows: first tasks of slots, and later ones.
+    pub shown: Vec<[Shown; 2]>,
+    /// What was assumed.
+    pub notes: Vec<String>,
+}
+
+/// What is left of a run by a plan, which is fitted to other runs of the program. `input_mb` overrides the size that follows from the
+/// number of tasks.
+///
+/// # Errors
+///
+/// [`FitError::OtherJob`] where the log has a stage that the plan has not.
+pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -> Result<RestOfRun, FitError> {
+    let found = matched(run, plan)?;
+    let mut positions = vec![None; plan.stage.len()];
+    for (i, k) in found.iter().enumerate() {
+        if let Some(k) = k {
+            positions[*k] = Some(i);
+        }
+    }
+    let mut plan = plan.clone();
+    let mut notes = Vec::new();
+    match (input_mb, input_of(run, &plan, &positions)) {
+        (Some(mb), _) => plan.job.input_mb = mb,
+        (None, Some((mb, i))) => {
+            plan.job.input_mb = mb;
+            let StageProgress { number, tasks, .. } = &run.stages[i];
+            notes.push(format!(
+                "input of {} MB, by the {tasks} tasks of stage {number}; `--input-size` states it",
+                short(mb)
+            ));
+        }
+        _ => {}
+    }
+    if run.executors > 0 {
+        (plan.job.executors, plan.job.cores) = (run.executors, run.cores);
+        plan.job.hosts = if run.hosts > 0 { Some(run.hosts) } else { plan.job.hosts };
+    }
+    plan.job.partitions = run.partitions.or(plan.job.partitions);
+    Ok(rest(run, plan, positions, notes))
+}
+
+/// What is left of the jobs under way by the run so far alone; none before a task has ended. The set-up and the end of further jobs are
+/// not part of it.
+pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
+    let (so_far, kept) = run.so_far()?;
+    let fitted = fit_stages(std::slice::from_ref(&so_far)).ok()?.plan;
+    let setups: Vec<f64> = so_far.stages.iter().skip(1).map(|stage| stage.setup_s).collect();
+    let setup_s = if setups.is_empty() { SHORT_SETUP_S } else { setups.iter().sum::<f64>() / setups.len() as f64 };
+    let mut unknown = Vec::new();
+    let spec = |(i, stage): (usize, &StageProgress)| {
+        let own = kept.binary_search(&i).ok();
+        let of = own.map_or_else(
+            || {
+                unknown.push(stage.number.to_string());
+                like(stage, &fitted, &so_far, setup_s)
+            },
+            |k| {
+                let mut spec = fitted.stage[k].clone();
+                if stage.ended.iter().all(|task| task.rank < 2) {
+                    spec.warm.error = spec.warm.error.hypot(UNSEEN_LATER);
+                }
+                spec
+            },
+        );
+        // the data of a task as in the tasks that have ended
+        let task_mb = of.data_mb.at(fitted.job.input_mb) / of.tasks.at(fitted.job.input_mb).round().max(1.0);
+        let full = stage.tasks.saturating_sub(of.small_tasks).max(1);
+        let data_mb = Amount { fixed: task_mb * f64::from(full), per_mb: 0.0 };
+        StageSpec { name: stage.name.clone(), after: stage.after.clone(), data_mb, ..of }
+    };
+    let stage: Vec<StageSpec> = run.stages.iter().enumerate().map(spec).collect();
+    let mut notes = Vec::new();
+    if !unknown.is_empty() {
+        let (of, list) = (if unknown.len() == 1 { "stage" } else { "stages" }, unknown.join(", "));
+        notes.push(format!("{of} {list}: no task has finished; times are those of other stages of this run, widened"));
+    }
+    let plan = StagePlan { stage, notes: Vec::new(), seen: None, ..fitted };
+    let positions = (0..run.stages.len()).map(Some).collect();
+    Some(rest(run, plan, positions, notes))
+}
+
+/// The times of a stage of which no task has ended, from those of the last stage that does the same, else of the last one of all: its later
+/// tasks, if any has ended. What its first tasks took longer is the start of the run, which is over.
+fn like(stage: &StageProgress, fitted: &StagePlan, so_far: &ObservedRun, setup_s: f64) -> StageSpec {
+    let same = fitted.stage.iter().rposition(|known| action(&known.name) == action(&stage.name));
+    let (ratio, error) = if same.is_some() { LIKE_THE_SAME } else { LIKE_ANOTHER };
+    let of = same.unwrap_or(fitted.stage.len() - 1);
+    let mut spec = fitted.stage[of].clone();
+    let is_later = so_far.stages[of].tasks.iter().any(|task| task.rank > 1);
+    let mut time = if is_later { spec.warm } else { spec.cold };
+    time.fixed_s *= ratio;
+    time.per_mb_s *= ratio;
+    time.error = error;
+    (spec.cold, spec.warm) = (time, time);
+    spec.setup_s = setup_s;
+    spec
+}
+
+/// The stage of the plan that each stage of the log is; none for one that is only announced and that the plan has not.
+fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, FitError> {
+    let mut found: Vec<Option<usize>> = vec![None; run.stages.len()];
+    let mut is_tried = vec![false; run.stages.len()];
+    for i in 0..run.stages.len() {
+        if is_tried[i] {
+            continue;
+        }
+        let stage = &run.stages[i];
+        // those that only differ by their data
+        let mut alike: Vec<usize> = (i..run.stages.len())
+            .filter(|&k| action(&run.stages[k].name) == action(&stage.name) && run.stages[k].after == stage.after)
+            .collect();
+        let mut after: Vec<usize> = stage.after.iter().filter_map(|&before| found[before]).collect();
+        after.sort_unstable();
+        let is_free = |k: &usize| !found.contains(&Some(*k)) && action(&plan.stage[*k].name) == action(&stage.name);
+        let mut planned: Vec<usize> =
+            (0..plan.stage.len()).filter(|k| is_free(k) && plan.stage[*k].after == after).collect();
+        if alike.len() == planned.len() {
+            alike.sort_by_key(|&k| run.stages[k].tasks);
+            let tasks = |k: usize| plan.stage[k].tasks.at(plan.job.input_mb);
+            planned.sort_by(|&a, &b| tasks(a).total_cmp(&tasks(b)));
+        } else {
+            alike.truncate(planned.len().max(1));
+        }
+        for (n, &k) in alike.iter().enumerate() {
+            is_tried[k] = true;
+            found[k] = planned.get(n).copied();
+            if found[k].is_none() && run.stages[k].submitted {
+                let first = format!("the plan of `{}`", plan.job.name);
+                let what = format!("stage {} `{}` after {after:?}", run.stages[k].number, run.stages[k].name);
+                return Err(FitError::OtherJob { log: run.log.clone(), what, first, expected: "no such stage".into() });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The input \[MB\] by the number of tasks of the submitted stage with the most tasks among those whose number grows with the input, and
+/// that stage; none where the plan has that number at its own input.
+fn input_of(run: &RunProgress, plan: &StagePlan, positions: &[Option<usize>]) -> Option<(f64, usize)> {
+    let growing = positions.iter().zip(&plan.stage).filter_map(|(position, spec)| {
+        let i = (*position).filter(|&i| run.stages[i].submitted && spec.tasks.per_mb > 0.0 && !spec.uses_partitions)?;
+        Some((i, spec))
+    });
+    let (i, spec) = growing.max_by_key(|(i, _)| run.stages[*i].tasks)?;
+    let full = f64::from(run.stages[i].tasks) - f64::from(spec.small_tasks);
+    if (spec.tasks.at(plan.job.input_mb).round().max(1.0) - full).abs() < 0.5 {
+        return None;
+    }
+    let mb = (full - spec.tasks.fixed) / spec.tasks.per_mb;
+    (mb > 0.0).then_some((mb, i))
+}
+
+/// What is left, by a plan of this very size.
+fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, notes: Vec<String>) -> RestOfRun {
+    for (spec, position) in plan.stage.iter_mut().zip(&positions) {
+        let Some(i) = *position else { continue };
+        let tasks = run.stages[i].tasks.max(1);
+        spec.small_tasks = spec.small_tasks.min(tasks - 1);
+        spec.tasks = Amount { fixed: f64::from(tasks - spec.small_tasks), per_mb: 0.0 };
+        spec.uses_partitions = false;
+    }
+    let whole = PlannedJob::of(&plan);
+    let join = Join { run, plan: &plan, positions: &positions, whole: &whole };
+    let mut job = whole.clone();
+    for (k, planned) in job.stages.iter_mut().enumerate() {
+        if join.is_over(k) {
+            // no draw is made for it, and the table of a law takes long
+            (planned.waves, planned.law) = (Vec::new(), PhaseLaw::Deterministic);
+        } else {
+            planned.waves = after(&planned.waves, join.begun(k));
+        }
+    }
+    let mut states: Vec<StageState> = (0..whole.stages.len()).map(|k| join.state(k)).collect();
+    let shown = join.shown(&mut states);
+    let end_age_s = join.end_age_s();
+    RestOfRun { job, states, end_age_s, shown, whole, plan, positions, notes }
+}
+
+/// A run beside its plan.
+struct Join<'a> {
+    run: &'a RunProgress,
+    plan: &'a StagePlan,
+    positions: &'a [Option<usize>],
+    whole: &'a PlannedJob,
+}
+
+impl<'a> Join<'a> {
+    /// A stage of the plan in the log.
+    fn stage(&self, k: usize) -> Option<&'a StageProgress> {
+        self.positions[k].map(|i| &self.run.stages[i])
+    }
+
+    /// Tasks of a stage that were launched.
+    fn begun(&self, k: usize) -> u32 {
+        self.stage(k).map_or(0, |stage| stage.tasks.saturating_sub(stage.waiting()))
+    }
+
+    fn is_over(&self, k: usize) -> bool {
+        self.stage(k).map_or_else(|| is_passed(k, self.plan, self.positions), |stage| stage.end_s.is_some())
+    }
+
+    fn now_s(&self) -> f64 {
+        self.run.elapsed_s.unwrap_or(0.0)
+    }
+
+    /// Where a stage stands, without its running tasks.
+    fn state(&self, k: usize) -> StageState {
+        let running: usize = self.run.stages.iter().map(|stage| stage.running.len()).sum();
+        let is_busy = running >= self.whole.slots as usize;
+        let own = self.stage(k);
+        let before = &self.plan.stage[k].after;
+        let ends = before.iter().filter_map(|&before| self.stage(before)?.end_s);
+        let is_ready = before.iter().all(|&before| self.is_over(before));
+        let ready_s = own.and_then(|stage| stage.ready_s).or(is_ready.then(|| ends.fold(0.0, f64::max)));
+        StageState {
+            running: Vec::new(),
+            is_open: self.begun(k) > 0 || own.is_some_and(|stage| stage.submitted && is_busy),
+            ready_for_s: ready_s.map(|ready_s| (self.now_s() - ready_s).max(0.0)),
+            starts_cold: self.begun(k) < self.whole.stages[k].waves.first().map_or(0, |wave| wave.tasks),
+        }
+    }
+
+    /// What the tasks show; those that run are put into the states.
+    fn shown(&self, states: &mut [StageState]) -> Vec<[Shown; 2]> {
+        let mut all = vec![<[Shown; 2]>::default(); states.len()];
+        let time = self.plan.task_times();
+        for (k, (state, shown)) in states.iter_mut().zip(&mut all).enumerate() {
+            let Some(stage) = self.stage(k) else { continue };
+            let task_mb = self.whole.stages[k].task_mb;
+            // where the log does not count data, a task has its share
+            let counts = stage.ended.iter().any(|task| task.mb > 0.0);
+            let mean_s = |mb: f64, rank: u32| time(k, mb, rank).max(SHORTEST_S);
+            for task in &stage.ended {
+                let ratio = task.wall_s / mean_s(if counts { task.mb } else { task_mb }, task.rank);
+                shown[usize::from(task.rank > 1)].ended.push(ratio);
+            }
+            for task in stage.running.iter().filter(|_| !self.is_over(k)) {
+                let mean_s = mean_s(task_mb, task.rank);
+                shown[usize::from(task.rank > 1)].running.push(task.age_s / mean_s);
+                state.running.push(RunningTask { age_s: task.age_s, mean_s, is_first: task.rank == 1 });
+            }
+        }
+        all
+    }
+
+    /// How long ago the last stage ended \[s\]; 0 while one is left.
+    fn end_age_s(&self) -> f64 {
+        let last = self.run.stages.iter().filter_map(|stage| stage.end_s).fold(0.0, f64::max);
+        let is_all_over = (0..self.whole.stages.len()).all(|k| self.is_over(k));
+        if is_all_over { (self.now_s() - last).max(0.0) } else { 0.0 }
+    }
+}
+
+/// Whether a stage of the plan that the log does not have was passed over: one that waits for it was submitted.
+fn is_passed(k: usize, plan: &StagePlan, positions: &[Option<usize>]) -> bool {
+    let followers = (k + 1..plan.stage.len()).filter(|&other| plan.stage[other].after.contains(&k));
+    followers.into_iter().any(|other| positions[other].is_some())
+}
+
+/// The waves without the first `begun` tasks.
+fn after(waves: &[Wave], mut begun: u32) -> Vec<Wave> {
+    let mut left = Vec::new();
+    for wave in waves {
+        let gone = begun.min(wave.tasks);
+        begun -= gone;
+        if wave.tasks > gone {
+            left.push(Wave { tasks: wave.tasks - gone, ..*wave });
+        }
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::progress::tests::{Made, in_the_middle};
+    use crate::stages::{JobSize, Pace, ResumedSchedule, TaskTime};
+
+    /// A plan of stages without chance: name, stages before, tasks for each MB, time of a task.
+    fn plan(stages: &[(&str, &[usize], f64, f64)]) -> StagePlan {
+        let stage = |&(name, after, per_mb, time_s): &(&str, &[usize], f64, f64)| {
+            let time = TaskTime { fixed_s: time_s, ..TaskTime::default() };
+            StageSpec {
+                name: name.to_owned(),
+                after: after.to_vec(),
+                tasks: Amount { fixed: 0.0, per_mb },
+                distribution: PhaseLaw::Deterministic,
+                cold: time,
+                warm: time,
+                ..StageSpec::default()
+            }
+        };
+        let job = JobSize { input_mb: 10.0, executors: 7, cores: 1, name: "p".into(), ..JobSize::default() };
+        StagePlan { job, stage: stages.iter().map(stage).collect(), ..StagePlan::default() }
+    }
+
+    /// Two slots, five tasks of 10 s, 12 s after the start: two run for 8 s more, the last one for 10 s; then two tasks of 4 s, of which the
+    /// job announces twice as many as the plan has.
+    #[test]
+    fn the_rest_of_a_run_without_chance_is_exact() {
+        let plan = plan(&[("work at y.py:1", &[], 0.5, 10.0), ("work at y.py:2", &[0], 0.1, 4.0)]);
+        let rest = rest_of_run(&in_the_middle().progress(), &plan, None).unwrap();
+        assert_eq!((rest.plan.job.executors, rest.positions.clone()), (2, vec![Some(0), Some(1)]));
+        assert_eq!(
+            rest.shown[0],
+            [Shown { ended: vec![1.0, 1.0], running: vec![] }, Shown { ended: vec![], running: vec![0.2, 0.2] }]
+        );
+        let schedule = ResumedSchedule::new(&rest.job, rest.states.clone(), rest.end_age_s);
+        let pace = Pace { stages: vec![[1.0, 1.0]; 2], driver: 1.0 };
+        let run = schedule.run([1, 2], 0, &pace);
+        assert_eq!((run.job_s, run.stages), (22.0, vec![[0.0, 18.0], [18.0, 22.0]]));
+        // the number of tasks is that of 10 MB, which the plan has
+        assert!(rest.notes.is_empty(), "{:?}", rest.notes);
+    }
+
+    /// Five tasks of a plan with a quarter of a task for each MB: 20 MB, unless it is stated.
+    #[test]
+    fn the_input_follows_from_the_number_of_tasks() {
+        let plan = plan(&[("work at y.py:1", &[], 0.25, 10.0), ("work at y.py:2", &[0], 0.1, 4.0)]);
+        let run = in_the_middle().progress();
+        let rest = rest_of_run(&run, &plan, None).unwrap();
+        assert_eq!(rest.plan.job.input_mb, 20.0);
+        assert!(rest.notes[0].contains("input of 20.00 MB, by the 5 tasks of stage 0"), "{:?}", rest.notes);
+        assert_eq!(rest_of_run(&run, &plan, Some(30.0)).unwrap().plan.job.input_mb, 30.0);
+    }
+
+    /// Two stages of one name: the one with more tasks in the log is the one with more in the plan, though it comes later in the log.
+    #[test]
+    fn stages_of_one_name_are_told_by_their_tasks() {
+        let plan = plan(&[("work", &[], 3.0, 1.0), ("work", &[], 1.0, 2.0), ("work", &[0, 1], 0.1, 4.0)]);
+        let mut made = Made::new(2);
+        let stages: [(u32, u32, &[u32]); 3] = [(0, 4, &[]), (1, 13, &[]), (2, 1, &[0, 1])];
+        made.job(0, 0.0, &stages);
+        stages[..2].iter().for_each(|stage| made.submit(0.0, *stage));
+        let run = made.progress();
+        let rest = rest_of_run(&run, &plan, None).unwrap();
+        assert_eq!(rest.positions, [Some(1), Some(0), Some(2)]);
+        assert_eq!([0, 1, 2].map(|k| rest.job.stages[k].tasks()), [13, 4, 1]);
+        let other = StagePlan { stage: plan.stage[..1].to_vec(), ..plan };
+        assert!(matches!(rest_of_run(&run, &other, None), Err(FitError::OtherJob { .. })));
+    }
+
+    /// A plan of two jobs, the first of which is over for 3 s: its follower is about to be submitted.
+    #[test]
+    fn stages_of_later_jobs_come_from_the_plan() {
+        let plan = plan(&[("work", &[], 0.1, 4.0), ("more work", &[0], 0.2, 1.0)]);
+        let mut made = Made::new(1);
+        made.job(0, 0.0, &[(0, 1, &[])]);
+        made.submit(0.0, (0, 1, &[]));
+        made.task([0, 0, 0], 0.0, Some((4.0, "Success")));
+        made.end_job(0, 4.0);
+        made.look(7.0);
+        let rest = rest_of_run(&made.progress(), &plan, None).unwrap();
+        assert_eq!(rest.positions, [Some(0), None]);
+        assert_eq!((rest.states[1].ready_for_s, rest.states[1].is_open), (Some(3.0), false));
+        assert_eq!((rest.job.stages[0].tasks(), rest.job.stages[1].tasks()), (0, 2));
+    }
+
+    /// Without a plan the tasks that have ended say how long the others take; the stage that is only announced is taken to be like them,
+    /// widely.
+    #[test]
+    fn a_run_alone_is_its_own_plan() {
+        let rest = rest_by_itself(&in_the_middle().progress()).unwrap();
+        let stage = &rest.whole.stages[0];
+        assert_eq!((rest.job.stages[0].tasks(), stage.tasks()), (1, 5));
+        assert!((stage.waves[0].mean_s - 10.0).abs() < 0.01, "{stage:?}");
+        let to_come = &rest.plan.stage[1];
+        assert!((to_come.cold.at(0.0) - 0.6 * 10.0).abs() < 0.01 && to_come.cold.error == 1.0, "{to_come:?}");
+        assert_eq!(rest.notes, ["stage 1: no task has finished; times are those of other stages of this run, widened"]);
+    }
+}

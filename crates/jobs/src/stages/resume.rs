@@ -1,0 +1,228 @@
+//! A run that is taken up while it runs: tasks that have ended, tasks that run and for how long, stages to come.
+//!
+//! The rest of the run follows the same rules as a whole one ([`crate::stages::schedule`]). What is under way goes on under its law given
+//! its age.
+
+use std::cmp::Reverse;
+use std::sync::LazyLock;
+
+use crate::mapreduce::{LawTable, PhaseLaw};
+use crate::rng::{Address, Purpose};
+use crate::stages::planned::PlannedJob;
+use crate::stages::schedule::{DRIVER_STAGES, Pace, Running, StageRun, StageSchedule};
+
+/// Where the draws of running tasks begin among those of their stage: no stage has as many tasks.
+const RUNNING_DRAWS: u32 = 1 << 31;
+
+/// How the driver's times vary.
+static DRIVER: LazyLock<LawTable> = LazyLock::new(|| LawTable::new(&PhaseLaw::Erlang(DRIVER_STAGES)));
+
+/// A task that runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunningTask {
+    /// For how long it has run \[s\].
+    pub age_s: f64,
+    /// Its mean time in the plan \[s\], > 0.
+    pub mean_s: f64,
+    /// Whether it is the first one that its slot runs for the stage.
+    pub is_first: bool,
+}
+
+/// Where a stage stands. The waves of the planned stage are the tasks that wait for a slot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageState {
+    /// Its tasks that run.
+    pub running: Vec<RunningTask>,
+    /// Whether its tasks are launched as slots become free.
+    pub is_open: bool,
+    /// How long ago all ended that it waits for \[s\]; none where it still waits.
+    pub ready_for_s: Option<f64>,
+    /// Whether its first wave is of the first tasks of slots.
+    pub starts_cold: bool,
+}
+
+/// A planned job in the middle of a run.
+#[derive(Clone, Debug)]
+pub struct ResumedSchedule {
+    schedule: StageSchedule,
+    states: Vec<StageState>,
+    /// How long ago its last stage ended \[s\]; 0 while one is left.
+    end_age_s: f64,
+}
+
+impl ResumedSchedule {
+    /// Takes up a job of which only the tasks are left that `job` has, with the state of each stage. `end_age_s`: how long ago the last
+    /// stage ended, where none is left.
+    pub fn new(job: &PlannedJob, states: Vec<StageState>, end_age_s: f64) -> Self {
+        let mut schedule = StageSchedule::new(job);
+        for (stage, state) in schedule.stages.iter_mut().zip(&states) {
+            stage.tasks += u32::try_from(state.running.len()).unwrap_or(u32::MAX);
+            stage.first_waves = usize::from(state.starts_cold);
+        }
+        for (i, planned) in job.stages.iter().enumerate() {
+            let left = planned.after.iter().filter(|&&before| schedule.stages[before].tasks > 0).count();
+            schedule.stages[i].before = left;
+        }
+        Self { schedule, states, end_age_s }
+    }
+
+    /// Runs the rest once; times count from now. The times of a stage that has ended are infinity and 0.
+    pub fn run(&self, key: [u32; 2], replication: u64, pace: &Pace) -> StageRun {
+        let mut running = Running::new(&self.schedule, key, replication);
+        running.pace = Some(pace);
+        let word = |purpose, owner: usize, sample: u32| {
+            // `as` is fine: a plan has at most 10,000 stages
+            let words = Address { purpose, owner: owner as u32, sample: sample / 4 }.words(key, replication);
+            (f64::from(words[(sample % 4) as usize]) + 0.5) * (1.0 / 4_294_967_296.0)
+        };
+        for (i, (stage, state)) in self.schedule.stages.iter().zip(&self.states).enumerate() {
+            for (draw, task) in (RUNNING_DRAWS..).zip(&state.running) {
+                let mean_s = task.mean_s * pace.stages[i][usize::from(!task.is_first)];
+                let left_s = mean_s * stage.law.left(task.age_s / mean_s, word(Purpose::Attempt, i, draw));
+                running.events.push(Reverse((left_s.to_bits(), self.schedule.stages.len() + i)));
+                running.free = running.free.saturating_sub(1);
+                running.times[i][0] = 0.0;
+            }
+            match state.ready_for_s {
+                _ if stage.waves.is_empty() => {}
+                _ if state.is_open => {
+                    running.waiting.insert(i);
+                }
+                _ if stage.before > 0 => {}
+                Some(age_s) if stage.setup_s > 0.0 => {
+                    let mean_s = stage.setup_s * running.driver_pace();
+                    let left_s = mean_s * DRIVER.left(age_s / mean_s, word(Purpose::Setup, i, 4));
+                    running.events.push(Reverse((left_s.to_bits(), i)));
+                }
+                _ => running.set_up(i, 0.0),
+            }
+        }
+        while running.free > 0
+            && let Some(&next) = running.waiting.first()
+        {
+            running.free -= 1;
+            let event = running.launch(next, 0.0);
+            running.events.push(event);
+        }
+        running.go_on();
+        let last = running.times.iter().map(|times| times[1]).fold(0.0, f64::max);
+        let end_s = self.schedule.end_s * pace.driver;
+        let end = match self.end_age_s {
+            age_s if age_s > 0.0 && end_s > 0.0 => {
+                end_s * DRIVER.left(age_s / end_s, word(Purpose::Setup, self.schedule.stages.len(), 4))
+            }
+            _ => self.schedule.end_s * running.driver(self.schedule.stages.len()),
+        };
+        StageRun { job_s: last + end, stages: running.times }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::planned::{PlannedStage, Wave};
+
+    fn stage(after: &[usize], waves: &[(u32, f64)], law: &PhaseLaw) -> PlannedStage {
+        PlannedStage {
+            name: "s".into(),
+            after: after.to_vec(),
+            setup_s: 0.0,
+            task_mb: 0.0,
+            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
+            law: law.clone(),
+        }
+    }
+
+    fn job(slots: u32, stages: Vec<PlannedStage>) -> PlannedJob {
+        PlannedJob { name: "j".into(), slots, stages, end_s: 0.0, shared_errors: Vec::new() }
+    }
+
+    fn open(running: &[(f64, f64)]) -> StageState {
+        let task = |&(age_s, mean_s): &(f64, f64)| RunningTask { age_s, mean_s, is_first: false };
+        StageState { running: running.iter().map(task).collect(), is_open: true, ..StageState::default() }
+    }
+
+    fn even(stages: usize) -> Pace {
+        Pace { stages: vec![[1.0, 1.0]; stages], driver: 1.0 }
+    }
+
+    /// Two slots, five tasks of 10 s, looked at after 12 s: two ended at 10 s, two run until 20 s, the last one until 30 s. Then a stage of
+    /// one task of 4 s. At half the pace, tasks of 20 s that are 2 s old go on for 18 s.
+    #[test]
+    fn constant_tasks_end_when_the_clock_says() {
+        let law = PhaseLaw::Deterministic;
+        let job = job(2, vec![stage(&[], &[(1, 10.0)], &law), stage(&[0], &[(1, 4.0)], &law)]);
+        let states = vec![open(&[(2.0, 10.0), (2.0, 10.0)]), StageState::default()];
+        let resumed = ResumedSchedule::new(&job, states, 0.0);
+        let found = resumed.run([1, 2], 0, &even(2));
+        assert_eq!((found.job_s, found.stages), (22.0, vec![[0.0, 18.0], [18.0, 22.0]]));
+        let slow = Pace { stages: vec![[1.0, 2.0]; 2], driver: 1.0 };
+        assert_eq!(resumed.run([1, 2], 0, &slow).job_s, 18.0 + 20.0 + 8.0);
+    }
+
+    /// Mean, and standard error of the mean, over replications.
+    fn mean(resumed: &ResumedSchedule, pace: &Pace) -> (f64, f64) {
+        let count = 50_000_u32;
+        let times: Vec<f64> = (0..count).map(|i| resumed.run([3, 4], i.into(), pace).job_s).collect();
+        let n = f64::from(count);
+        let mean = times.iter().sum::<f64>() / n;
+        let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        (mean, (variance / n).sqrt())
+    }
+
+    /// Four running tasks of mean 2 s, whatever their ages: the largest of four exponential times, 2 · 25/12.
+    #[test]
+    fn exponential_tasks_do_not_age() {
+        let law = PhaseLaw::Exponential;
+        for ages in [[0.0; 4], [0.5, 1.0, 3.0, 9.0]] {
+            let job = job(4, vec![stage(&[], &[], &law)]);
+            let state = open(&ages.map(|age| (age, 2.0)));
+            let (mean, error) = mean(&ResumedSchedule::new(&job, vec![state], 0.0), &even(1));
+            let exact = 2.0 * 25.0 / 12.0;
+            assert!((mean - exact).abs() < 5.0 * error && error < 0.01 * exact, "{mean} {exact} {error}");
+        }
+    }
+
+    /// Times of 1, 1, 1 and 5 s, mean 2 s: a task that is 1.5 s old has 3.5 s left, one that has just begun 2 s on average.
+    #[test]
+    fn empirical_tasks_go_on_with_what_is_above_their_age() {
+        let law = PhaseLaw::Empirical { samples: vec![1.0, 1.0, 1.0, 5.0] };
+        let rest = |age: f64| {
+            let job = job(1, vec![stage(&[], &[], &law)]);
+            mean(&ResumedSchedule::new(&job, vec![open(&[(age, 2.0)])], 0.0), &even(1))
+        };
+        let (old, error) = rest(1.5);
+        assert!((old - 3.5).abs() < 1e-9 && error < 1e-9, "{old}");
+        let (new, error) = rest(0.0);
+        assert!((new - 2.0).abs() < 5.0 * error, "{new}");
+        // older than any that was seen: half of the tasks end within (2^(1/3) - 1) of their age
+        let table = LawTable::new(&law);
+        assert!((table.left(4.0, 0.5) - 4.0 * (2.0_f64.cbrt() - 1.0)).abs() < 1e-12);
+    }
+
+    /// A set-up of mean 4 s, Erlang of four stages, that is 3 s old: its mean rest by the survival function, ∫ S(x) dx / S(3) from 3 on.
+    #[test]
+    fn a_set_up_goes_on_given_its_age() {
+        let survival = |x: f64| (-x).exp() * (1.0 + x + x * x / 2.0 + x * x * x / 6.0);
+        let step = 1e-3;
+        let exact =
+            (0..60_000).map(|i| survival(3.0 + (f64::from(i) + 0.5) * step) * step).sum::<f64>() / survival(3.0);
+        let mut waiting = stage(&[], &[(1, 1.0)], &PhaseLaw::Deterministic);
+        waiting.setup_s = 4.0;
+        let state = StageState { ready_for_s: Some(3.0), starts_cold: true, ..StageState::default() };
+        let (mean, error) = mean(&ResumedSchedule::new(&job(1, vec![waiting]), vec![state], 0.0), &even(1));
+        assert!((mean - 1.0 - exact).abs() < 5.0 * error, "{mean} {exact} {error}");
+    }
+
+    /// A stage that waits behind an open one gets the slots that are left; its follower waits for both.
+    #[test]
+    fn stages_wait_for_what_is_left() {
+        let law = PhaseLaw::Deterministic;
+        let done = stage(&[], &[], &law);
+        let stages = vec![done, stage(&[], &[(1, 3.0)], &law), stage(&[0, 1], &[(2, 1.0)], &law)];
+        let states = vec![StageState::default(), open(&[]), StageState::default()];
+        let found = ResumedSchedule::new(&job(1, stages), states, 0.0).run([5, 6], 0, &even(3));
+        assert_eq!((found.job_s, found.stages[2]), (5.0, [3.0, 5.0]));
+        assert_eq!(found.stages[0], [f64::INFINITY, 0.0]);
+    }
+}

@@ -1,0 +1,365 @@
+//! The time left of a run that has not ended: its distribution, the probability to be done by a time, and its stages.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::parts::{MOST, add_times, ends, seconds_text};
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::estimate::Measured;
+use crate::remaining::{Basis, Remaining, RemainingSettings, StageRemaining};
+use crate::report::deadline::chance;
+use crate::report::fit::short_name;
+use crate::report::json::{JsonError, json_line};
+use crate::report::next_run::{StageQuantile, predicted, quantile_rows};
+use crate::report::number::{counted, plain};
+use crate::report::passage::line;
+use crate::report::points::CdfPoint;
+use crate::report::rows_plot::BarRow;
+use crate::report::times_plot::Times;
+
+/// Probabilities whose quantiles are shown.
+const QUANTILES: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
+
+/// What the time left is of, and by what it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RemainingBasis {
+    /// The whole run, by a plan that was fitted to other runs.
+    Plan,
+    /// The jobs under way, by the run's own tasks.
+    RunItself,
+    /// The application has ended.
+    Ended,
+}
+
+/// The probability that a run is done by a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DoneByRow {
+    /// The time \[s\], from the start of the first job.
+    pub by_s: f64,
+    /// The probability.
+    pub probability: Measured,
+}
+
+/// A stage of a run that has not ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RemainingStageRow {
+    /// Its name.
+    pub name: String,
+    /// Its number in the log; null for one that the log does not have yet.
+    pub number: Option<u32>,
+    /// Its tasks.
+    pub tasks: u32,
+    /// Tasks that have finished.
+    pub finished: u32,
+    /// Tasks that run.
+    pub running: u32,
+    /// Whether its last task has finished.
+    pub is_finished: bool,
+    /// When its last task finishes \[s\], from the start of the first job: the median, and the interval of the prediction.
+    pub end: Option<Measured>,
+}
+
+/// What is known of the time left of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RemainingReport {
+    /// The application's name.
+    pub name: String,
+    /// What the time left is of.
+    pub basis: RemainingBasis,
+    /// From the start of the first job until now \[s\]; null before it.
+    pub elapsed_s: Option<f64>,
+    /// Now, in seconds since 1970: the last event of the log, unless it was requested otherwise.
+    pub now_unix_s: f64,
+    /// From the start of the first job to the end of the last one \[s\], of an application that has ended.
+    pub job_s: Option<f64>,
+    /// Jobs that have ended.
+    pub jobs_finished: u64,
+    /// Numbers of the jobs under way.
+    pub jobs_running: Vec<u64>,
+    /// Executors.
+    pub executors: u32,
+    /// Tasks that an executor runs at a time.
+    pub cores: u32,
+    /// Median of the time left \[s\].
+    pub median_s: f64,
+    /// Mean of the time left \[s\].
+    pub mean_s: f64,
+    /// Probability of the prediction interval.
+    pub prediction_level: f64,
+    /// The time left is between these two with that probability \[s\].
+    pub prediction_s: [f64; 2],
+    /// The time from the start of the first job to the end \[s\]: median and prediction interval.
+    pub total: Measured,
+    /// Quantiles of the time left.
+    pub quantiles: Vec<StageQuantile>,
+    /// Probabilities to be done by the requested times.
+    pub done_by: Vec<DoneByRow>,
+    /// By what factor the run's tasks take longer than in a typical run of the plan, with the prediction interval; null without a plan.
+    pub factor: Option<Measured>,
+    /// The stages.
+    pub stages: Vec<RemainingStageRow>,
+    /// What is assumed and what is not known.
+    pub notes: Vec<String>,
+    /// The time left, as a line of points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<CdfPoint>,
+    /// Replications of the rest of the run.
+    pub replications: u64,
+    /// Whether they were ended early.
+    pub partial: bool,
+    /// Their seed.
+    pub seed: u64,
+    /// The plan at this run's size, every key written out; empty without one.
+    #[serde(default)]
+    pub plan: String,
+}
+
+/// What is known of the time left of a run, with prediction intervals of this `level`, and the probabilities to be done by times \[s\] from
+/// the start of the first job.
+pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64], level: f64) -> RemainingReport {
+    let (low, high) = (0.5 - 0.5 * level, 0.5 + 0.5 * level);
+    let is_ended = found.basis == Basis::Ended;
+    let progress = &found.progress;
+    let elapsed_s = progress.elapsed_s.unwrap_or(0.0);
+    let interval = |value: f64, low: f64, high: f64| Measured {
+        level,
+        samples: found.samples().len() as u64,
+        ..Measured::between(value, Some(low), Some(high))
+    };
+    let at = |p: f64| elapsed_s + found.quantile(p);
+    let by_plan = found.pace.as_ref().filter(|_| found.basis == Basis::Plan);
+    let stages = found.stages.iter().map(|stage| row(stage, elapsed_s, [low, high], &interval));
+    RemainingReport {
+        name: progress.name.clone(),
+        basis: match found.basis {
+            Basis::Plan => RemainingBasis::Plan,
+            Basis::RunItself => RemainingBasis::RunItself,
+            Basis::Ended => RemainingBasis::Ended,
+        },
+        elapsed_s: progress.elapsed_s,
+        now_unix_s: progress.now_s,
+        job_s: progress.job_s,
+        jobs_finished: progress.jobs_ended as u64,
+        jobs_running: progress.jobs_running.clone(),
+        executors: progress.executors,
+        cores: progress.cores,
+        median_s: found.quantile(0.5),
+        mean_s: found.mean(),
+        prediction_level: level,
+        prediction_s: [found.quantile(low), found.quantile(high)],
+        total: progress
+            .job_s
+            .map_or_else(|| interval(at(0.5), at(low), at(high)), |job_s| Measured::exact(job_s, level)),
+        quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: found.quantile(p) }).collect(),
+        done_by: by_s.iter().map(|&by_s| DoneByRow { by_s, probability: found.done_by(by_s, level) }).collect(),
+        factor: by_plan.map(|pace| interval(pace.quantile(0.5), pace.quantile(low), pace.quantile(high))),
+        stages: stages.collect(),
+        notes: found.notes.clone(),
+        curve: if is_ended { Vec::new() } else { curve(found) },
+        replications: if is_ended { 0 } else { found.samples().len() as u64 },
+        partial: found.partial,
+        seed: settings.seed,
+        plan: by_plan
+            .and(found.plan.as_ref())
+            .map_or_else(String::new, |plan| toml::to_string(plan).unwrap_or_default()),
+    }
+}
+
+fn curve(found: &Remaining) -> Vec<CdfPoint> {
+    let point = |time_s: f64| {
+        let below = found.samples().partition_point(|time| *time <= time_s);
+        let probability = below as f64 / found.samples().len() as f64;
+        Ok::<_, ()>(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
+    };
+    line([0.001, 0.999].map(|p| found.quantile(p)), point).unwrap_or_default()
+}
+
+fn row(
+    stage: &StageRemaining,
+    elapsed_s: f64,
+    [low, high]: [f64; 2],
+    interval: &dyn Fn(f64, f64, f64) -> Measured,
+) -> RemainingStageRow {
+    let at = |p: f64| stage.quantile(p).map(|left_s| elapsed_s + left_s);
+    let to_come = || Some(interval(at(0.5)?, at(low)?, at(high)?));
+    RemainingStageRow {
+        name: stage.name.clone(),
+        number: stage.number,
+        tasks: stage.tasks,
+        finished: stage.ended,
+        running: stage.running,
+        is_finished: stage.end_s.is_some(),
+        end: stage.end_s.map(|end_s| Measured::exact(end_s, 0.0)).or_else(to_come),
+    }
+}
+
+impl Report for RemainingReport {
+    const KIND: &'static str = "remaining";
+
+    fn document(&self) -> Document<'_> {
+        let elapsed =
+            self.elapsed_s.map_or_else(|| "before its first job".to_owned(), |s| format!("after {}", seconds_text(s)));
+        let mut document = Document {
+            kind: "time left of a run",
+            title: self.name.clone(),
+            question: match self.basis {
+                RemainingBasis::Plan => format!("When does the run end, {elapsed}?"),
+                RemainingBasis::RunItself => format!("When do the jobs under way end, {elapsed}?"),
+                RemainingBasis::Ended => "When did the run end?".to_owned(),
+            },
+            answer: self.answer(),
+            remarks: self.notes.clone(),
+            plan: self.plan.clone(),
+            ..Document::default()
+        };
+        if self.partial {
+            document.remarks.insert(0, "stopped early: fewer replications than requested".to_owned());
+        }
+        document.table(self.done_by());
+        if self.basis != RemainingBasis::Ended {
+            document.headline = Some(self.headline());
+            document.provenance = vec![
+                ["replications".to_owned(), self.replications.to_string()],
+                ["seed".to_owned(), self.seed.to_string()],
+                [
+                    "slots".to_owned(),
+                    format!("{} with {} each", counted(self.executors, "executor"), counted(self.cores, "core")),
+                ],
+            ];
+            document.table(self.times());
+            document.table(self.pace());
+            let rows = self.stages.iter().enumerate().filter_map(|row| self.bar(row)).collect();
+            let caption = "From now to the end of a stage's last task, at the median; the black line is the interval of that end.";
+            let axis = "time since the start of the first job [s]";
+            document.figure(Figure::bars("stages-left", "What is left", caption, axis, rows));
+            let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();
+            let times = Times::predicted("time left of the run", &self.curve, self.mean_s, quantiles);
+            add_times(&mut document, times, None);
+        }
+        document.table(self.stage_table());
+        document
+    }
+}
+
+impl RemainingReport {
+    /// Returns the JSON on one line.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`], which this report does not cause.
+    pub fn json_line(&self) -> Result<String, JsonError> {
+        json_line(Self::KIND, self)
+    }
+
+    fn answer(&self) -> Vec<Piece> {
+        if let Some(job_s) = self.job_s {
+            return vec![
+                "The run is done: it took ".into(),
+                Number::new("/job_s", job_s, "s").brief().into(),
+                ", from the start of its first job to the end of its last one.".into(),
+            ];
+        }
+        if self.basis == RemainingBasis::Ended {
+            return vec!["The application has ended without finishing a job.".into()];
+        }
+        let [low, high] = self.prediction_s;
+        let mut answer: Vec<Piece> = vec![
+            format!("With {}% probability, ", plain(100.0 * self.prediction_level)).into(),
+            predicted("/prediction_s/0", low).into(),
+            " to ".into(),
+            predicted("/prediction_s/1", high).into(),
+            " are left; the median is ".into(),
+            predicted("/median_s", self.median_s).into(),
+        ];
+        if self.elapsed_s.is_some() {
+            let total = Number::new("/total", self.total.value, "s").rounded(0.01 * self.total.value);
+            answer.extend([", and ".into(), total.into(), " in all".into()]);
+        }
+        answer.push(".".into());
+        for (i, row) in self.done_by.iter().enumerate() {
+            answer.push(format!(" The probability to be done within {} s is ", plain(row.by_s)).into());
+            answer.push(chance(format!("/done_by/{i}/probability"), &row.probability).into());
+            answer.push(".".into());
+        }
+        answer
+    }
+
+    fn headline(&self) -> Headline {
+        let quantile = |p: f64| {
+            let found = self.quantiles.iter().enumerate().find(|(_, row)| (row.p - p).abs() < 1e-12);
+            found.map(|(i, row)| predicted(format!("/quantiles/{i}/value_s"), row.value_s))
+        };
+        Headline {
+            of: None,
+            mean: predicted("/mean_s", self.mean_s),
+            quantiles: [quantile(0.5), quantile(0.95), quantile(0.99)],
+        }
+    }
+
+    fn done_by(&self) -> Table {
+        let columns = [Column::new(""), Column::new("probability").unit("%").key("done_by")];
+        let note = "Times count from the start of the first job; the interval is that of the number of replications.";
+        let mut table = Table::new("Probability to be done", note, columns).level(self.prediction_level);
+        for (i, row) in self.done_by.iter().enumerate() {
+            let name = Cell::named(format!("within {} s", plain(row.by_s)), row.by_s.to_string());
+            table.rows.push(vec![name, chance(format!("/done_by/{i}/probability"), &row.probability).into()]);
+        }
+        table
+    }
+
+    fn times(&self) -> Table {
+        let columns = [Column::new(""), Column::new("time").unit("s").key("time_left")];
+        let mut table = Table::new("Time left", "", columns);
+        table.rows.push(vec!["mean".into(), predicted("/mean_s", self.mean_s).into()]);
+        table.rows.extend(quantile_rows("", &self.quantiles));
+        table
+    }
+
+    fn pace(&self) -> Table {
+        let note = "Times of this run's tasks over those of a typical run of the plan: the median and the prediction interval.";
+        let mut table = Table::new("Pace", note, [Column::new(""), Column::new("factor").key("run_factor")]);
+        if let Some(factor) = &self.factor {
+            table.rows.push(vec![Cell::named("this run", ""), Number::measured("/factor", factor, "").into()]);
+        }
+        table
+    }
+
+    fn bar(&self, (i, stage): (usize, &RemainingStageRow)) -> Option<BarRow> {
+        let end = stage.end.as_ref().filter(|_| !stage.is_finished)?;
+        let name = format!("{i} {}", stage.name);
+        let bar = [self.elapsed_s.unwrap_or(0.0), end.value];
+        Some(BarRow { name, bar, interval: ends(end), text: seconds_text(end.value), ..BarRow::default() })
+    }
+
+    fn stage_table(&self) -> Table {
+        let columns = [
+            Column::new("stage"),
+            Column::new("in the log").show(Show::Room),
+            Column::new("tasks").key("stage_tasks"),
+            Column::new("finished").key("stage_finished"),
+            Column::new("running").key("stage_running"),
+            Column::new("end").unit("s").key("stage_end"),
+        ];
+        let note = format!(
+            "The end counts from the start of the first job; for an unfinished stage it is the median and the {}% prediction interval.",
+            plain(100.0 * self.prediction_level)
+        );
+        let mut table = Table::new("Stages", note, columns).most(MOST);
+        for (i, stage) in self.stages.iter().enumerate() {
+            let at = |key: &str| format!("/stages/{i}/{key}");
+            let end = stage.end.as_ref().map(|end| {
+                let number = Number::measured(at("end"), end, "s");
+                if stage.is_finished { number.brief() } else { number }
+            });
+            table.rows.push(vec![
+                Cell::named(format!("{i} {}", short_name(&stage.name)), format!("{i} {}", stage.name)),
+                stage.number.map_or_else(|| "not yet".to_owned(), |number| number.to_string()).into(),
+                Number::count(at("tasks"), stage.tasks.into()).into(),
+                Number::count(at("finished"), stage.finished.into()).into(),
+                Number::count(at("running"), stage.running.into()).into(),
+                end.into(),
+            ]);
+        }
+        table
+    }
+}

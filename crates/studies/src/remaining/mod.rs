@@ -1,0 +1,18 @@
+//! The time left of a run that has not ended, from its log so far.
+//!
+//! ```text
+//! JobTrace ──▶ RunProgress ─┬─▶ RestOfRun (tasks that run or wait) ──┐
+//! StagePlan of other runs ──┘          │                             ├──▶ replications of the rest ──▶ Remaining
+//!                                      └──▶ pace of this run ────────┘
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | by what factor this run differs from the plan, by the tasks that it shows | `pace` |
+//! | the rest of the run, replicated from its present state | `time` |
+
+mod pace;
+mod time;
+
+pub use pace::RunPace;
+pub use time::{Basis, Remaining, RemainingSettings, StageRemaining, remaining};

@@ -1,0 +1,215 @@
+//! By what factor the times of one run differ from its plan's, by the tasks that it shows so far.
+//!
+//! ```text
+//! ln(time of a task / its mean in the plan) = F + G + e
+//! ```
+//!
+//! F is the run's: normal around 0 with the plan's spread between runs (Student's, by its degrees of freedom). G is that of one stage's
+//! first or later tasks: normal with the error of the fitted times and [`STAGE_SPREAD`]. e is the task's, by the stage's law. Tasks that
+//! run count by the probability to have reached their age, so that an early look, at which only the fast tasks have ended, is not too
+//! hopeful. A few tasks in a hundred may be held up by something else ([`HELD_UP`]), and move nothing.
+
+use crate::estimate::{normal_quantile, student_quantile};
+use crate::fit::{RestOfRun, Shown};
+use crate::mapreduce::{LawTable, PhaseLaw};
+use crate::rng::{Address, Purpose};
+use crate::stages::Pace;
+
+/// Standard deviation of G beyond the error of the fitted times: by how much the stages of one run differ from the run's factor.
+const STAGE_SPREAD: f64 = 0.1;
+/// Share of tasks that are held up for a reason that the law does not know.
+const HELD_UP: f64 = 0.02;
+/// Values of F + G that the likelihood is evaluated at: from -REACH to REACH.
+const REACH: f64 = 2.5;
+const STEPS: i32 = 100;
+/// Most tasks of a stage whose likelihood is evaluated, taken evenly.
+const MOST_TASKS: usize = 1_000;
+/// Degrees of freedom of the law by which a task counts: as a normal one near the middle, hardly at all far away.
+const TASK_FREEDOM: f64 = 4.0;
+/// Least standard deviation of a task's logarithm: below it, rounding and launches decide.
+const LEAST_TASK_SPREAD: f64 = 0.03;
+/// Values that stand for a law.
+const VALUES: usize = 256;
+
+/// By what factor a run differs from a typical one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunPace {
+    /// Mean of the logarithm of the run's factor.
+    pub log_factor: f64,
+    /// Its standard deviation.
+    pub scale: f64,
+    /// Its degrees of freedom.
+    pub degrees_of_freedom: f64,
+    /// Tasks that have ended, by which it is known.
+    pub tasks: usize,
+    parts: Vec<[Part; 2]>,
+}
+
+/// First or later tasks of a stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    /// Standard deviation of G.
+    spread: f64,
+    /// What its tasks say of F + G, and the variance of that; none where they say nothing.
+    seen: Option<(f64, f64)>,
+}
+
+impl RunPace {
+    /// What the tasks of a run say, with the plan's spread between runs as what is known before.
+    pub fn new(rest: &RestOfRun) -> Self {
+        let (run, runs) = (&rest.plan.run, f64::from(rest.plan.run.runs.max(1)));
+        let shared: f64 = rest.whole.shared_errors.iter().map(|error| error * error).sum();
+        let before = run.sigma * run.sigma * (1.0 + 1.0 / runs) + shared;
+        let mut parts = Vec::new();
+        for (spec, shown) in rest.plan.stage.iter().zip(&rest.shown) {
+            let has_tasks = shown.iter().any(|shown| !shown.ended.is_empty() || !shown.running.is_empty());
+            let law = has_tasks.then(|| TaskLaw::new(&spec.distribution));
+            let part = |error: f64, shown: &Shown| {
+                let spread = error.hypot(STAGE_SPREAD);
+                Part { spread, seen: law.as_ref().and_then(|law| law.seen(shown, before + spread * spread)) }
+            };
+            parts.push([part(spec.cold.error, &shown[0]), part(spec.warm.error, &shown[1])]);
+        }
+        let (mut precision, mut sum) = (1.0 / before.max(1e-12), 0.0);
+        for part in parts.iter().flatten() {
+            if let Some((value, variance)) = part.seen {
+                let weight = 1.0 / (variance + part.spread * part.spread);
+                precision += weight;
+                sum += weight * value;
+            }
+        }
+        Self {
+            log_factor: sum / precision,
+            scale: precision.sqrt().recip(),
+            degrees_of_freedom: run.degrees_of_freedom.max(1.0),
+            tasks: rest.shown.iter().flatten().map(|shown| shown.ended.len()).sum(),
+            parts,
+        }
+    }
+
+    /// The factor of the run within which it is with probability `p`.
+    pub fn quantile(&self, p: f64) -> f64 {
+        (self.log_factor + self.scale * student_quantile(p, self.degrees_of_freedom)).exp()
+    }
+
+    /// The factors of one replication.
+    pub(super) fn draw(&self, key: [u32; 2], replication: u64) -> Pace {
+        let uniform = |owner: usize| {
+            // `as` is fine: a plan has at most 10,000 stages
+            let address = Address { purpose: Purpose::Run, owner: owner as u32, sample: 0 };
+            (f64::from(address.words(key, replication)[0]) + 0.5) * (1.0 / 4_294_967_296.0)
+        };
+        let run = self.log_factor + self.scale * student_quantile(uniform(0), self.degrees_of_freedom);
+        let factor = |owner: usize, part: &Part| {
+            let own = part.spread.powi(2);
+            let (mean, variance) = match part.seen {
+                Some((value, variance)) => {
+                    let share = own / (own + variance);
+                    (share * (value - run), share * variance)
+                }
+                None => (0.0, own),
+            };
+            (run + mean + variance.sqrt() * normal_quantile(uniform(owner))).exp()
+        };
+        let of_stage = |(i, parts): (usize, &[Part; 2])| [factor(1 + 2 * i, &parts[0]), factor(2 + 2 * i, &parts[1])];
+        Pace { stages: self.parts.iter().enumerate().map(of_stage).collect(), driver: run.exp() }
+    }
+}
+
+/// How tasks of a stage vary, as the likelihood takes it.
+struct TaskLaw<'a> {
+    law: &'a PhaseLaw,
+    /// Median and spread of the logarithm.
+    middle: f64,
+    spread: f64,
+}
+
+impl<'a> TaskLaw<'a> {
+    fn new(law: &'a PhaseLaw) -> Self {
+        let values = law.equally_likely(VALUES);
+        let at = |share: f64| values[((share * VALUES as f64) as usize).min(VALUES - 1)].max(1e-9).ln();
+        // between the quartiles of a normal law lie 1.349 standard deviations
+        let spread = ((at(0.75) - at(0.25)) / 1.349).max(LEAST_TASK_SPREAD);
+        Self { law, middle: at(0.5), spread }
+    }
+
+    /// The logarithm of the likelihood of F + G = x, up to a constant.
+    fn log_likelihood(&self, ended: &[f64], running: &[f64], table: Option<&LawTable>, x: f64) -> f64 {
+        let of_ended = |log: &f64| {
+            let z = (log - x - self.middle) / self.spread;
+            -0.5 * (TASK_FREEDOM + 1.0) * (z * z / TASK_FREEDOM).ln_1p()
+        };
+        let of_running = |age: &f64| {
+            let age = age * (-x).exp();
+            let held_up = if age > 1.0 { age.powi(-3) } else { 1.0 };
+            ((1.0 - HELD_UP) * (1.0 - table.map_or(0.0, |table| table.cdf(age))) + HELD_UP * held_up).ln()
+        };
+        ended.iter().map(of_ended).sum::<f64>() + running.iter().map(of_running).sum::<f64>()
+    }
+
+    /// What the tasks say of F + G, and its variance: the posterior around 0 with variance `before`, without what was known before. None
+    /// where they say nothing.
+    fn seen(&self, shown: &Shown, before: f64) -> Option<(f64, f64)> {
+        if shown.ended.is_empty() && shown.running.is_empty() {
+            return None;
+        }
+        let thin = |all: &[f64]| all.len().div_ceil(MOST_TASKS).max(1);
+        let (step, run_step) = (thin(&shown.ended), thin(&shown.running));
+        let ended: Vec<f64> = shown.ended.iter().step_by(step).map(|ratio| ratio.max(1e-9).ln()).collect();
+        let running: Vec<f64> = shown.running.iter().step_by(run_step).copied().collect();
+        // only ages need the table of the law, which takes long
+        let table = (!running.is_empty()).then(|| LawTable::new(self.law));
+        let points = (-STEPS..=STEPS).map(|i| f64::from(i) * REACH / f64::from(STEPS));
+        let scored: Vec<(f64, f64)> = points
+            .map(|x| (x, self.log_likelihood(&ended, &running, table.as_ref(), x) - 0.5 * x * x / before))
+            .collect();
+        let most = scored.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
+        let all: f64 = scored.iter().map(|point| (point.1 - most).exp()).sum();
+        let mean = scored.iter().map(|point| point.0 * (point.1 - most).exp()).sum::<f64>() / all;
+        let square = scored.iter().map(|point| (point.0 - mean).powi(2) * (point.1 - most).exp()).sum::<f64>() / all;
+        // a few equal tasks do not make the run's factor known beyond the steps of the grid
+        let variance = square.max((REACH / f64::from(STEPS)).powi(2) / 12.0);
+        let precision = 1.0 / variance - 1.0 / before;
+        (precision > 1e-3 / before).then(|| (mean / (variance * precision), 1.0 / precision))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight tasks of a lognormal law, each 1.5 times its mean in the plan's median: the likelihood's middle is ln 1.5, and its variance
+    /// about σ²/8 (5% more by Student's law with four degrees of freedom near its middle, (ν + 1)/ν times more weight there).
+    #[test]
+    fn ended_tasks_say_their_ratio() {
+        let cv = 0.3_f64;
+        let sigma = (cv * cv).ln_1p().sqrt();
+        let law = PhaseLaw::Lognormal { cv };
+        let law = TaskLaw::new(&law);
+        let median = (-0.5 * sigma * sigma).exp();
+        let shown = Shown { ended: vec![1.5 * median; 8], running: Vec::new() };
+        let (value, variance) = law.seen(&shown, 1.0).unwrap();
+        assert!((value - 1.5_f64.ln()).abs() < 0.01, "{value}");
+        assert!((0.6..1.2).contains(&(variance / (sigma * sigma / 8.0))), "{variance}");
+    }
+
+    /// Of four exponential tasks one has ended at a quarter of the mean; the others run for as long. The one alone says: four times as
+    /// fast. With the others, time under way over tasks that ended is the mean itself.
+    #[test]
+    fn running_tasks_keep_an_early_look_from_hope() {
+        let law = TaskLaw::new(&PhaseLaw::Exponential);
+        let alone = law.seen(&Shown { ended: vec![0.25], running: Vec::new() }, 1.0).unwrap();
+        let with = law.seen(&Shown { ended: vec![0.25], running: vec![0.25; 3] }, 1.0).unwrap();
+        assert!(with.0 > alone.0 + 0.3, "{alone:?} {with:?}");
+        assert_eq!(law.seen(&Shown::default(), 1.0), None);
+    }
+
+    /// A task that is held up for twenty times its time says little of the others.
+    #[test]
+    fn a_task_that_is_held_up_moves_little() {
+        let law = PhaseLaw::Lognormal { cv: 0.2 };
+        let law = TaskLaw::new(&law);
+        let of = |running: Vec<f64>| law.seen(&Shown { ended: vec![1.0; 8], running }, 0.1).unwrap().0;
+        assert!((of(vec![20.0]) - of(vec![])).abs() < 0.05);
+    }
+}

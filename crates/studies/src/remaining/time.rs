@@ -1,0 +1,266 @@
+//! The rest of a run, replicated from its present state.
+
+use std::num::NonZeroUsize;
+
+use rayon::prelude::*;
+
+use crate::error::StudyError;
+use crate::estimate::{Measured, clopper_pearson, quantile_of_sorted};
+use crate::fit::{RestOfRun, RunProgress, rest_by_itself, rest_of_run};
+use crate::remaining::pace::RunPace;
+use crate::rng::split;
+use crate::stages::{ResumedSchedule, StagePlan, StageRun};
+use crate::watch::Watch;
+
+/// Replications between two looks at the clock.
+const ROUND: u64 = 256;
+/// Replications where none are asked for: so many draws of tasks, within these limits.
+const DRAWS: u64 = 10_000_000;
+const FEWEST: u64 = 100;
+const MOST: u64 = 2_000;
+/// A run whose factor is above or below 1 with this probability is said to be slower or faster than the plan.
+const CLEARLY: f64 = 0.95;
+
+/// How the rest of a run is replicated.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RemainingSettings {
+    /// Replications; none for as many as 10 million draws of tasks give, 100 to 2,000. Default none.
+    pub replications: Option<u64>,
+    /// Seed; the same seed gives the same numbers on any number of threads. Default 0.
+    pub seed: u64,
+    /// Threads; none for all cores. Default none.
+    pub threads: Option<NonZeroUsize>,
+    /// Input of the run \[MB\]; none for what follows from the log's tasks. Default none.
+    pub input_mb: Option<f64>,
+}
+
+/// What the time left is of, and by what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The whole run, by a plan that was fitted to other runs.
+    Plan,
+    /// The jobs under way, by the run's own tasks.
+    RunItself,
+    /// The application has ended.
+    Ended,
+}
+
+/// A stage of a run, and when it ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageRemaining {
+    /// Its name.
+    pub name: String,
+    /// Its number in the log; none for one that the log does not have yet.
+    pub number: Option<u32>,
+    /// Its tasks.
+    pub tasks: u32,
+    /// Tasks that have ended.
+    pub ended: u32,
+    /// Tasks that run.
+    pub running: u32,
+    /// When it ended \[s\], from the start of the first job; none where a task is left.
+    pub end_s: Option<f64>,
+    /// Ends of it in the replications \[s\] from now, ascending; empty where it has ended.
+    ends_s: Vec<f64>,
+}
+
+impl StageRemaining {
+    /// The time from now \[s\] within which it ends with probability `p`; none where it has ended.
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        quantile_of_sorted(&self.ends_s, p).ok()
+    }
+}
+
+/// The time left of a run.
+#[derive(Clone, Debug)]
+pub struct Remaining {
+    /// What the log shows.
+    pub progress: RunProgress,
+    /// What the time left is of.
+    pub basis: Basis,
+    /// The plan at this run's size; none where the application has ended.
+    pub plan: Option<StagePlan>,
+    /// By what factor the run differs from the plan; none where the application has ended.
+    pub pace: Option<RunPace>,
+    /// The stages: those of the plan in its order, else those of the log.
+    pub stages: Vec<StageRemaining>,
+    /// What is assumed and what is not known.
+    pub notes: Vec<String>,
+    /// Whether the replications were ended early.
+    pub partial: bool,
+    /// Times left \[s\], ascending; one of 0 where the application has ended.
+    left_s: Vec<f64>,
+}
+
+impl Remaining {
+    /// The time left \[s\] within which the run ends with probability `p`.
+    pub fn quantile(&self, p: f64) -> f64 {
+        quantile_of_sorted(&self.left_s, p).unwrap_or(0.0)
+    }
+
+    /// The mean time left \[s\].
+    pub fn mean(&self) -> f64 {
+        self.left_s.iter().sum::<f64>() / self.left_s.len() as f64
+    }
+
+    /// Times left of the replications \[s\], ascending.
+    pub fn samples(&self) -> &[f64] {
+        &self.left_s
+    }
+
+    /// The probability that the run has ended `seconds` after the start of its first job, with the interval of confidence `level` that the
+    /// number of replications leaves.
+    pub fn done_by(&self, seconds: f64, level: f64) -> Measured {
+        if let Some(job_s) = self.progress.job_s {
+            return Measured::exact(if job_s <= seconds { 1.0 } else { 0.0 }, level);
+        }
+        let left = seconds - self.progress.elapsed_s.unwrap_or(0.0);
+        let done = self.left_s.partition_point(|time| *time <= left) as u64;
+        let all = self.left_s.len() as u64;
+        let interval = clopper_pearson(done, all, level).ok();
+        interval.map_or_else(|| Measured::between(done as f64 / all as f64, None, None), Measured::from)
+    }
+}
+
+/// Finds the time left of a run: with a plan, that of the whole run; without one, that of the jobs under way, by their own tasks. `watch`
+/// counts replications.
+///
+/// # Errors
+///
+/// [`StudyError::Log`] where the log is not of the plan's program, [`StudyError::TooEarly`] and [`StudyError::BetweenJobs`] where without a plan no
+/// task has finished or no job runs,
+/// [`StudyError::NoReplication`] if none was finished.
+pub fn remaining(
+    progress: RunProgress,
+    plan: Option<&StagePlan>,
+    settings: &RemainingSettings,
+    watch: &dyn Watch,
+) -> Result<Remaining, StudyError> {
+    if progress.has_ended {
+        return Ok(ended(progress));
+    }
+    let (rest, basis) = match plan {
+        None if progress.jobs_running.is_empty() && progress.jobs_ended > 0 => return Err(StudyError::BetweenJobs),
+        Some(plan) => (rest_of_run(&progress, plan, settings.input_mb)?, Basis::Plan),
+        None => (rest_by_itself(&progress).ok_or(StudyError::TooEarly)?, Basis::RunItself),
+    };
+    let pace = RunPace::new(&rest);
+    let tasks: u64 = rest.job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
+    let count = settings.replications.unwrap_or_else(|| (DRAWS / tasks.max(1)).clamp(FEWEST, MOST));
+    let runs = replicate(&rest, &pace, count, settings, watch)?;
+    let mut left_s: Vec<f64> = runs.iter().map(|run| run.job_s).collect();
+    left_s.sort_by(f64::total_cmp);
+    if left_s.is_empty() {
+        return Err(StudyError::NoReplication);
+    }
+    let notes = notes(&progress, &rest, &pace, basis);
+    Ok(Remaining {
+        basis,
+        stages: stages(&progress, &rest, &runs),
+        notes,
+        partial: (left_s.len() as u64) < count,
+        left_s,
+        plan: Some(rest.plan),
+        pace: Some(pace),
+        progress,
+    })
+}
+
+/// A run that has ended.
+fn ended(progress: RunProgress) -> Remaining {
+    let row = |stage: &crate::fit::StageProgress| StageRemaining {
+        name: stage.name.clone(),
+        number: Some(stage.number),
+        tasks: stage.tasks,
+        ended: u32::try_from(stage.ended.len()).unwrap_or(u32::MAX),
+        running: 0,
+        end_s: stage.end_s,
+        ends_s: Vec::new(),
+    };
+    let mut notes = progress.notes.clone();
+    if progress.has_failed {
+        notes.push("a job of this run has failed".to_owned());
+    }
+    Remaining {
+        stages: progress.stages.iter().map(row).collect(),
+        basis: Basis::Ended,
+        plan: None,
+        pace: None,
+        notes,
+        partial: false,
+        left_s: vec![0.0],
+        progress,
+    }
+}
+
+/// Replications of the rest, each at its own pace.
+fn replicate(
+    rest: &RestOfRun,
+    pace: &RunPace,
+    count: u64,
+    settings: &RemainingSettings,
+    watch: &dyn Watch,
+) -> Result<Vec<StageRun>, StudyError> {
+    let schedule = ResumedSchedule::new(&rest.job, rest.states.clone(), rest.end_age_s);
+    let key = split(settings.seed);
+    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = settings.threads.map_or(available, |threads| threads.min(available));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
+    let run = |replication: u64| schedule.run(key, replication, &pace.draw(key, replication));
+    let mut runs: Vec<StageRun> = Vec::new();
+    while (runs.len() as u64) < count && !watch.stopped() {
+        let first = runs.len() as u64;
+        let until = count.min(first + ROUND);
+        runs.extend(pool.install(|| (first..until).into_par_iter().map(run).collect::<Vec<_>>()));
+        watch.progress(until, count);
+    }
+    Ok(runs)
+}
+
+/// The stages, and when they end in the replications.
+fn stages(progress: &RunProgress, rest: &RestOfRun, runs: &[StageRun]) -> Vec<StageRemaining> {
+    let row = |(k, planned): (usize, &crate::stages::PlannedStage)| {
+        let own = rest.positions[k].map(|i| &progress.stages[i]);
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let mut ends_s: Vec<f64> =
+            runs.iter().map(|run| run.stages[k]).filter(|t| t[0].is_finite()).map(|t| t[1]).collect();
+        ends_s.sort_by(f64::total_cmp);
+        StageRemaining {
+            name: own.map_or(&planned.name, |stage| &stage.name).clone(),
+            number: own.map(|stage| stage.number),
+            tasks: own.map_or(planned.tasks(), |stage| stage.tasks),
+            ended: own.map_or(0, |stage| count(stage.ended.len())),
+            running: own.map_or(0, |stage| count(stage.running.len())),
+            end_s: own.and_then(|stage| stage.end_s),
+            ends_s,
+        }
+    };
+    rest.whole.stages.iter().enumerate().map(row).collect()
+}
+
+fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis) -> Vec<String> {
+    let mut notes = Vec::new();
+    if basis == Basis::RunItself {
+        let jobs = progress.jobs_running.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        notes.push(format!(
+            "this is the time to the end of job {jobs}: further jobs that the program starts are not counted"
+        ));
+    }
+    if progress.elapsed_s.is_none() {
+        notes.push("no job has been submitted yet: times count from the submission of the first one".to_owned());
+    }
+    let ends = [1.0 - CLEARLY, CLEARLY].map(|p| pace.quantile(p));
+    if basis == Basis::Plan && (ends[0] > 1.0 || ends[1] < 1.0) {
+        let factor = pace.quantile(0.5);
+        let (word, percent) = if factor > 1.0 { ("longer", factor - 1.0) } else { ("less time", 1.0 - factor) };
+        notes.push(format!("tasks of this run take {:.0}% {word} than in a typical run of the plan", 100.0 * percent));
+    }
+    if progress.has_failed {
+        notes.push("a job of this run has failed; the program may not go on".to_owned());
+    }
+    notes.extend(rest.notes.iter().chain(&progress.notes).cloned());
+    if basis == Basis::Plan {
+        notes.extend(rest.plan.remarks());
+    }
+    notes
+}

@@ -1,0 +1,60 @@
+//! The arguments of `remaining`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use tailspn::plan::DataSize;
+
+use crate::cli::args::{LogArgs, PrintArgs};
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+With a plan, which `tailspn fit` makes of earlier runs of the program, the answer is about the
+whole run. Without one it is about the jobs under way, by the tasks that have finished so far:
+later jobs of the program are unknown then. The model and its limits: docs/remaining.md; how it
+fares against real runs: docs/validation.md.
+
+Examples:
+    tailspn remaining app-1.inprogress --plan plan.toml --by 5m --by 10m
+    tailspn remaining app-1.inprogress --plan plan.toml --follow
+    tailspn remaining app-1.inprogress --plan plan.toml --follow --json     a line for each answer
+    tailspn remaining app-1.inprogress                                      the jobs under way only
+")]
+pub(crate) struct RemainingArgs {
+    /// Event log of a Spark application that runs, or the folder of a rolled one
+    pub(crate) log: PathBuf,
+    /// Plan that `fit` made of other runs of the program
+    #[arg(long, value_name = "PLAN.toml", help_heading = "Question")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Input of the run, such as 10GB; by default it follows from the number of tasks
+    #[arg(long, value_name = "SIZE", requires = "plan", allow_hyphen_values = true, help_heading = "Question")]
+    pub(crate) input_size: Option<DataSize>,
+    /// Add the probability to be done within TIME of the start of the first job, such as 85s or 5m; may be repeated
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline, help_heading = "Question")]
+    pub(crate) by: Vec<f64>,
+    /// Answer again as the log grows, until the application ends or Ctrl-C
+    #[arg(long, help_heading = "Question")]
+    pub(crate) follow: bool,
+    /// Let tasks age until now by this machine's clock, not until the last event of the log: for a log that is written without a buffer
+    #[arg(long, help_heading = "Question")]
+    pub(crate) now: bool,
+    /// Probability of the prediction interval
+    #[arg(long, value_name = "LEVEL", default_value = "0.9", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
+    pub(crate) level: f64,
+    /// Replications of the rest of the run [default: 2000, fewer if it has more than 5,000 tasks]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) reps: Option<u64>,
+    /// Seed; the same seed gives the same numbers on any number of threads
+    #[arg(long, value_name = "S", default_value = "0", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
+    pub(crate) seed: u64,
+    /// Threads; all cores by default
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Run")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) limits: LogArgs,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}

@@ -1,0 +1,184 @@
+//! `remaining`: the time left of a run, from its log so far; with `--follow` again as the log grows.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tailspn::StudyError;
+use tailspn::fit::observe_progress;
+use tailspn::plan::{DataSize, JobPlan, Work};
+use tailspn::remaining::{RemainingSettings, remaining};
+use tailspn::report::{RemainingBasis, RemainingReport, remaining_report};
+use tailspn::stages::StagePlan;
+use tailspn::trace::{JobTrace, ReadOptions, WarningKind, log_format};
+use tailspn::watch::{Unwatched, Watch};
+
+use crate::cli::args::RemainingArgs;
+use crate::cli::exit::Exit;
+use crate::cli::fit::refused;
+use crate::cli::notes::Failure;
+use crate::cli::output::Terminal;
+use crate::cli::plan::PlanText;
+use crate::cli::study::estimate_failure;
+use crate::cli::trace::load;
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+
+/// How often a log is looked at.
+const POLL: Duration = Duration::from_millis(200);
+/// Least time between two answers.
+const PAUSE: Duration = Duration::from_secs(2);
+/// A new answer waits for so many times what the last one took, so that a large log takes a small part of a processor.
+const SHARE: u32 = 10;
+
+/// Answers once, or as long as the log grows.
+pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let plan = args.plan.as_deref().map(|path| read_plan(path, terminal)).transpose()?;
+    catch_interrupt(terminal);
+    if args.follow {
+        return follow(args, plan.as_ref(), terminal);
+    }
+    let progress = Progress::new(terminal.shows_progress(), "replications");
+    let report = answer(&args.log, args, plan.as_ref(), terminal, &progress)?;
+    drop(progress);
+    let report = report.map_err(|error| failure(&error))?;
+    terminal.report(&report, &args.print)?;
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// The plan of stages in a file.
+fn read_plan(path: &Path, terminal: &Terminal) -> Result<StagePlan, Failure> {
+    let needed = "`tailspn fit LOG... -o PLAN.toml` makes a plan of stages from event logs of Spark";
+    if let Some(format) = log_format(path) {
+        let message = format!("`{}` is {}, and `--plan` takes a plan", path.display(), format.text());
+        return Err(Failure::helped(Exit::Model, message, needed));
+    }
+    let text = PlanText::read(path, terminal)?;
+    match text.job(Work::MapReduce, terminal)? {
+        JobPlan::Stages(plan) => Ok(*plan),
+        other => Err(Failure::helped(
+            Exit::Model,
+            format!("`remaining` cannot use a plan of {}", other.described_by()),
+            needed,
+        )),
+    }
+}
+
+fn failure(error: &StudyError) -> Failure {
+    match error {
+        StudyError::Log(error) => refused(error),
+        StudyError::TooEarly | StudyError::BetweenJobs => {
+            Failure::helped(Exit::Refused, error.to_string(), "--plan PLAN.toml, which `fit` makes of earlier runs")
+        }
+        error => estimate_failure(error),
+    }
+}
+
+/// Reads the log and says what is left.
+fn answer(
+    log: &Path,
+    args: &RemainingArgs,
+    plan: Option<&StagePlan>,
+    terminal: &Terminal,
+    watch: &dyn Watch,
+) -> Result<Result<RemainingReport, StudyError>, Failure> {
+    let trace = load(log, &ReadOptions::from(&args.limits), terminal)?;
+    tell_warnings(&trace, terminal);
+    let now_s = args.now.then(now_s);
+    let progress = observe_progress(&trace, now_s).map_err(|error| refused(&error))?;
+    let settings = RemainingSettings {
+        replications: args.reps,
+        seed: args.seed,
+        threads: args.threads,
+        input_mb: args.input_size.map(DataSize::mb),
+    };
+    let found = remaining(progress, plan, &settings, watch);
+    Ok(found.map(|found| remaining_report(&found, &settings, &args.by, args.level)))
+}
+
+/// Seconds since 1970 by this machine's clock.
+fn now_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+}
+
+/// Prints what is odd about a log beyond that it is not complete.
+fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
+    let is_natural = |kind| {
+        matches!(
+            kind,
+            WarningKind::CutLastLine | WarningKind::CutFile | WarningKind::Unfinished | WarningKind::UnfinishedJob
+        )
+    };
+    for warning in trace.warnings.iter().filter(|warning| !is_natural(warning.kind)) {
+        terminal.tell(&format!("warning: {}: {warning}", trace.place(warning.first)));
+    }
+}
+
+/// Answers as long as the log grows.
+fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -> Result<Exit, Failure> {
+    let mut seen = None;
+    loop {
+        let log = current(&args.log);
+        let size = size_of(&log);
+        // Spark has made the file and not yet written to it
+        let is_empty = size.as_ref().is_some_and(|(_, bytes)| *bytes == 0);
+        if size == seen || is_empty {
+            thread::sleep(POLL);
+            if interrupted() {
+                return Ok(Exit::Interrupted);
+            }
+            continue;
+        }
+        seen = size;
+        let started = Instant::now();
+        match answer(&log, args, plan, terminal, &Unwatched)? {
+            Ok(report) => {
+                print(&report, args, terminal)?;
+                if report.basis == RemainingBasis::Ended {
+                    return Ok(Exit::Success);
+                }
+            }
+            Err(error @ (StudyError::TooEarly | StudyError::BetweenJobs)) => {
+                terminal.tell(&format!("note: {error}; waiting"));
+            }
+            Err(error) => return Err(failure(&error)),
+        }
+        let pause = PAUSE.max(started.elapsed() * SHARE);
+        let until = Instant::now() + pause;
+        while Instant::now() < until {
+            if interrupted() {
+                return Ok(Exit::Interrupted);
+            }
+            thread::sleep(POLL.min(pause));
+        }
+    }
+}
+
+/// The log: Spark takes `.inprogress` from the name when the application ends.
+fn current(log: &Path) -> PathBuf {
+    let ended = log.to_str().and_then(|name| name.strip_suffix(".inprogress")).map(PathBuf::from);
+    match ended {
+        Some(ended) if !log.exists() && ended.exists() => ended,
+        _ => log.to_owned(),
+    }
+}
+
+/// The name and the bytes of a log, of all files of a folder; none where it cannot be looked at.
+fn size_of(log: &Path) -> Option<(PathBuf, u64)> {
+    let found = std::fs::metadata(log).ok()?;
+    if found.is_file() {
+        return Some((log.to_owned(), found.len()));
+    }
+    let files = std::fs::read_dir(log).ok()?;
+    let sizes = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len()));
+    Some((log.to_owned(), sizes.sum()))
+}
+
+/// Prints an answer: JSON as one line, text with an empty line before the next one.
+fn print(report: &RemainingReport, args: &RemainingArgs, terminal: &Terminal) -> Result<(), Failure> {
+    if args.print.json {
+        return terminal.data(&report.json_line().map_err(Failure::internal)?);
+    }
+    let text = terminal.printed(report, &args.print)?;
+    let gap = if args.print.csv { "" } else { "\n" };
+    terminal.data(&format!("{text}{gap}"))
+}

@@ -1,0 +1,130 @@
+//! `remaining` as a person sees it: logs that are cut, logs that grow, and what cannot be answered.
+
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::Stdio;
+
+use tailspn::report::{Found, Report as _, read_json};
+
+use crate::cli::{assert_shown, data, show, shown, tool};
+use crate::remaining::Log;
+
+const SMALL: &str = "tests/data/trace/sort-32mb.spark.gz";
+const LARGER: &str = "tests/data/trace/sort-64mb.spark.gz";
+
+/// A folder with the plan of the smaller run, and the larger run cut at 60% of its time in the middle of a line.
+fn made() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml");
+    data(&["fit", SMALL, "-o", plan.to_str().unwrap(), "--quiet"]);
+    let cut = Log::read(Path::new(LARGER)).cut(0.6);
+    std::fs::write(folder.path().join("app.inprogress"), cut.text + &cut.rest[..100]).unwrap();
+    folder
+}
+
+#[test]
+fn help_of_remaining() {
+    assert_shown!(shown(&["remaining", "--help"]));
+}
+
+#[test]
+fn tells_what_is_left() {
+    let folder = made();
+    let run = |more: &[&str]| {
+        let args = [&["remaining", "app.inprogress", "--reps", "500"], more].concat();
+        show(&tool(&args).current_dir(folder.path()).output().unwrap())
+    };
+    assert_shown!(run(&["--plan", "plan.toml", "--by", "8s", "--by", "12s"]));
+    assert_shown!(run(&["--plan", "plan.toml", "--by", "8s", "--csv", "--level", "0.5"]));
+    assert_shown!(run(&[]));
+    // the state of the log, not its file name, is what counts; the larger input makes it longer
+    let larger = run(&["--plan", "plan.toml", "--input-size", "640M", "--json"]);
+    assert!(larger.contains("\"kind\": \"remaining\"") && !larger.contains("by the 4 tasks"), "{larger}");
+    // tasks that were seen last years ago are overdue
+    let now = run(&["--plan", "plan.toml", "--now", "--by", "8s"]);
+    assert!(now.contains("within 8 s is 0"), "{now}");
+}
+
+#[test]
+fn json_is_read_back_and_is_the_same_on_any_number_of_threads() {
+    let folder = made();
+    let run = |threads: &str| {
+        let args = ["remaining", "app.inprogress", "--plan", "plan.toml", "--by", "8s", "--json", "--threads", threads];
+        String::from_utf8(tool(&args).current_dir(folder.path()).output().unwrap().stdout).unwrap()
+    };
+    let one = run("1");
+    assert_eq!(one, run("3"));
+    let Found::Remaining(report) = read_json(&one).unwrap() else { panic!("{one}") };
+    assert_eq!(report.json().unwrap(), one);
+    // every number of the document is where it says
+    let json: serde_json::Value = serde_json::from_str(&one).unwrap();
+    let document = report.document();
+    let cells = document.tables().flat_map(|table| table.rows.iter().flatten());
+    let numbers: Vec<_> = cells
+        .filter_map(|cell| if let tailspn::report::Cell::Number(number) = cell { Some(number.clone()) } else { None })
+        .collect();
+    assert!(numbers.len() > 15, "{}", numbers.len());
+    for number in numbers {
+        let at = json.pointer(&number.at).unwrap_or_else(|| panic!("{}", number.at));
+        let value = at.get("value").unwrap_or(at).as_f64().unwrap();
+        assert_eq!(value.to_bits(), number.measured.value.to_bits(), "{}", number.at);
+    }
+}
+
+#[test]
+fn a_run_that_has_ended_is_done() {
+    assert_shown!(shown(&["remaining", LARGER, "--by", "1s"]));
+    // with --follow there is nothing to wait for
+    let lines = data(&["remaining", LARGER, "--follow", "--json", "--quiet"]);
+    assert_eq!(lines.lines().count(), 1, "{lines}");
+    let json: serde_json::Value = serde_json::from_str(&lines).unwrap();
+    assert_eq!((json["basis"].as_str(), json["median_s"].as_f64()), (Some("ended"), Some(0.0)));
+}
+
+#[test]
+fn says_what_cannot_be_answered() {
+    let folder = made();
+    let run = |args: &[&str]| {
+        let all = [&["remaining"], args].concat();
+        show(&tool(&all).current_dir(folder.path()).output().unwrap())
+    };
+    let early = Log::read(Path::new(LARGER)).cut(0.01);
+    std::fs::write(folder.path().join("early.inprogress"), early.text).unwrap();
+    assert_shown!(run(&["early.inprogress"]));
+    assert!(run(&["early.inprogress", "--plan", "plan.toml"]).starts_with("exit 0"));
+    assert_shown!(run(&["plan.toml"]));
+    assert_shown!(run(&["app.inprogress", "--plan", "app.inprogress"]));
+    std::fs::write(folder.path().join("empty.inprogress"), "").unwrap();
+    assert!(run(&["empty.inprogress"]).starts_with("exit 4"));
+    assert!(run(&["none.inprogress"]).starts_with("exit 7"));
+    assert!(run(&["app.inprogress", "--input-size", "1G"]).starts_with("exit 2"));
+    let history = std::path::absolute("tests/data/trace/plain-unions.jhist").unwrap();
+    assert!(run(&[history.to_str().unwrap()]).starts_with("exit 4"));
+    // the plan of another program
+    let text = std::fs::read_to_string(folder.path().join("plan.toml")).unwrap();
+    std::fs::write(folder.path().join("other.toml"), text.replace("name = \"save at", "name = \"count at")).unwrap();
+    assert_shown!(run(&["app.inprogress", "--plan", "other.toml"]));
+}
+
+/// A log that grows is answered again, and under its new name when the application ends.
+#[test]
+fn follows_a_log_until_the_application_ends() {
+    let folder = made();
+    let (log, ended) = (folder.path().join("app.inprogress"), folder.path().join("app"));
+    let args = ["remaining", "app.inprogress", "--plan", "plan.toml", "--follow", "--json", "--reps", "200"];
+    let mut child =
+        tool(&args).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first: serde_json::Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!((first["kind"].as_str(), first["basis"].as_str()), (Some("remaining"), Some("plan")));
+    assert!(first["median_s"].as_f64().unwrap() > 0.0);
+    let rest = Log::read(Path::new(LARGER)).cut(0.6).rest;
+    let mut file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
+    file.write_all(&rest.as_bytes()[100..]).unwrap();
+    drop(file);
+    std::fs::rename(&log, &ended).unwrap();
+    let last: serde_json::Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(last["basis"].as_str(), Some("ended"));
+    assert!(lines.next().is_none());
+    assert!(child.wait().unwrap().success());
+}
