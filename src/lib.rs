@@ -78,7 +78,7 @@ pub use tailspn_logs::trace;
 #[doc(inline)]
 pub use tailspn_report::report;
 #[doc(inline)]
-pub use tailspn_studies::{KeyProblem, StudyError, answer, job_time, optimize, sensitivity, subject, sweep};
+pub use tailspn_studies::{KeyProblem, StudyError, answer, compare, job_time, optimize, sensitivity, subject, sweep};
 
 /// The samples of the README, as tests.
 #[cfg(doctest)]

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use tailspn::compare::Compared;
 use tailspn::fit::HadoopConf;
 use tailspn::formats::Format as NetFormat;
 use tailspn::trace::{Format as LogFormat, log_format};
@@ -63,6 +64,16 @@ impl Kind {
         }
     }
 
+    /// What `compare` takes it for.
+    fn compared(self) -> Option<Compared> {
+        match self {
+            Self::Log(_) => Some(Compared::Logs),
+            Self::Result => Some(Compared::Results),
+            Self::JobPlan | Self::SweepPlan | Self::OptimizePlan => Some(Compared::Plans),
+            Self::Net | Self::Settings | Self::SystemCalls => None,
+        }
+    }
+
     /// The kind for people, and the commands that take it.
     fn text(self) -> (String, &'static str) {
         let known = |text: &str, commands| (text.to_owned(), commands);
@@ -79,10 +90,16 @@ impl Kind {
             }
             Self::Log(format) => (format.text().to_owned(), "`trace` or `diagnose`"),
             Self::Settings => known("the settings of a Hadoop job", "`fit`, with the job's history"),
-            Self::Result => known("a result of tailspn", "`report`"),
+            Self::Result => known("a result of tailspn", "`report` or `compare`"),
             Self::SystemCalls => known("a log of strace", "`syscalls diagnose` or `diagnose`"),
         }
     }
+}
+
+/// Returns what kind of things `compare` takes a file for, with the kind in words; none for a file that it does not take.
+pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
+    let kind = Kind::of(path)?;
+    Some((kind.compared()?, kind.text().0))
 }
 
 /// Whether a line is a call that strace logged.
@@ -119,6 +136,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
         Command::Optimize(args) => ("optimize", |kind| kind == Kind::OptimizePlan, one(&args.plan)),
         Command::Fit(args) => ("fit", |kind| matches!(kind, Kind::Log(_) | Kind::Settings), args.logs.clone()),
         Command::Trace(args) => ("trace", log, vec![args.log.clone()]),
+        Command::Compare(args) => ("compare", |kind| kind.compared().is_some(), args.files().cloned().collect()),
         _ => return None,
     })
 }
