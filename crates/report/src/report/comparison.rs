@@ -61,7 +61,12 @@ fn seconds(at: impl Into<String>, value: f64) -> Number {
 
 /// A probability as it is shown in a sentence.
 fn probability(p: f64) -> String {
-    if p < 0.001 { "below 0.1%".to_owned() } else { format!("{}%", within(100.0 * p, Some(p.min(0.1) * 100.0))) }
+    if p < 0.001 { "less than 0.1%".to_owned() } else { format!("{}%", within(100.0 * p, Some(p.min(0.1) * 100.0))) }
+}
+
+/// A p-value as it is shown in a sentence.
+fn p_text(p: f64) -> String {
+    if p < 0.001 { "below 0.001".to_owned() } else { within(p, Some(0.1 * p)) }
 }
 
 /// A part of the job's time: a stage, or time without a stage.
@@ -100,7 +105,7 @@ impl<'a> Parts<'a> {
         if time.difference_s == 0.0 {
             pieces.push(format!("{b} takes as long as {a}: ").into());
         } else {
-            let word = if time.difference_s > 0.0 { "longer" } else { "shorter" };
+            let word = if time.difference_s > 0.0 { "more" } else { "less" };
             pieces.push(format!("{b} takes ").into());
             pieces.push(Number { factor: time.difference_s.signum(), ..difference }.into());
             pieces.push(format!(" {word} than {a}: ").into());
@@ -109,7 +114,7 @@ impl<'a> Parts<'a> {
         pieces.push(" against ".into());
         pieces.push(seconds("/time/a_s", time.a_s).into());
         if let Some(ratio) = &time.ratio {
-            let change = Number::measured("/time/ratio", ratio, "").rounded(0.01 * ratio.value).change();
+            let change = Number::measured("/time/ratio", ratio, "").rounded(0.02).change();
             pieces.push(" (".into());
             pieces.push(change.into());
             pieces.push(")".into());
@@ -266,7 +271,7 @@ impl<'a> Parts<'a> {
         columns.push(Column::new(format!("number {a}")).key("number_a").show(Show::Detail));
         columns.push(Column::new(format!("number {b}")).key("number_b").show(Show::Detail));
         columns.extend(both("tasks", "", ["tasks_a", "tasks_b"]));
-        columns.extend(both("data", "MB", ["data_a", "data_b"]));
+        columns.extend(both("data", "MB", ["data_a", "data_b"]).map(|column| column.show(Show::Room)));
         columns.extend(both("ran", "s", ["ran_a", "ran_b"]));
         let note =
             "Means over the runs of a side that have the stage. Data: input and shuffle data that its tasks read.";
@@ -312,15 +317,15 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The number and name of a stage, those of side B if both have it.
+/// The number and name of a stage, those of side A if both have it.
 fn stage_name(row: &StageDifference) -> String {
-    let side = row.b.as_ref().or(row.a.as_ref());
+    let side = row.a.as_ref().or(row.b.as_ref());
     side.map_or_else(String::new, |side| format!("{} {}", side.number, side.name))
 }
 
 /// Whether the difference is beyond chance, in a sentence.
 fn chance_words(time: &TimeDifference) -> String {
-    let p = time.p_value.map_or_else(String::new, |p| format!(" (p-value {})", probability(p)));
+    let p = time.p_value.map_or_else(String::new, |p| format!(" (p-value {})", p_text(p)));
     match (time.test, time.verdict) {
         (ChanceTest::AssumedSpread, _) => {
             let spread = time.assumed_sigma.map_or_else(String::new, |sigma| plain(100.0 * sigma));

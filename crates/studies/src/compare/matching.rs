@@ -76,10 +76,15 @@ fn action(name: &str) -> &str {
     action.strip_prefix("Gpu").unwrap_or(action)
 }
 
+/// Whether RAPIDS, not the program, named a stage: such a stage may match any action (`attachTree at Spark300Shims.scala`).
+fn by_plugin(name: &str) -> bool {
+    ["Gpu", "Shims", "rapids"].iter().any(|part| name.contains(part))
+}
+
 /// How good a pair is in (0, 1.3]; none if the stages do something else.
 fn score(a: &Key<'_>, b: &Key<'_>) -> Option<f32> {
     const LEAST: f64 = 1e-4;
-    if action(a.name) != action(b.name) {
+    if action(a.name) != action(b.name) && !by_plugin(a.name) && !by_plugin(b.name) {
         return None;
     }
     let (of_a, of_b) = a.data.zip(b.data).unwrap_or((a.tasks, b.tasks));
@@ -180,6 +185,9 @@ mod tests {
     #[test]
     fn operators_on_a_gpu_match_those_on_a_cpu() {
         assert_eq!(pairs(&[("Scan parquet", 1.0)], &[("GpuScan parquet", 1.0)]), [[Some(0), Some(0)]]);
+        let cpu = [("count at a:1", 8.0), ("count at a:2", 2.0)];
+        let gpu = [("attachTree at Spark300Shims.scala:1", 7.0), ("count at a:2", 2.0)];
+        assert_eq!(pairs(&cpu, &gpu), [[Some(0), Some(0)], [Some(1), Some(1)]]);
         assert_eq!(pairs(&[("map", 1.0)], &[("collect", 1.0)]).len(), 2);
     }
 }
