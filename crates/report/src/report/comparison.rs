@@ -244,7 +244,7 @@ impl<'a> Parts<'a> {
         let mut table = Table::new("Where the difference arose", note, columns).most(MOST);
         for part in self.parts() {
             let share = |side: usize| -> Cell {
-                part.shares[side].map_or("–".into(), |value| seconds(part.share_at[side].clone(), value).into())
+                part.shares[side].map(|value| seconds(part.share_at[side].clone(), value)).into()
             };
             let speedup = part.stage.and_then(|stage| stage.speedup);
             let speedup =
@@ -281,7 +281,7 @@ impl<'a> Parts<'a> {
                 let (found, name) = [(&row.a, "a"), (&row.b, "b")][side];
                 let number =
                     |stage: &StageSide| Number::new(format!("/stages/{i}/{name}/{key}"), value(stage), "").brief();
-                found.as_ref().map_or("–".into(), |stage| number(stage).into())
+                found.as_ref().map(number).into()
             };
             let name = stage_name(row);
             let mut cells = vec![Cell::named(short_name(&name), format!("stage {name}"))];
@@ -309,9 +309,10 @@ impl<'a> Parts<'a> {
         };
         let title =
             if self.0.compared == Compared::Logs { "Settings and sizes that differ" } else { "Plan keys that differ" };
-        let mut table = Table::new(title, note, ["key", a, b]).most(3 * MOST);
-        let values = |list: &[String]| if list.is_empty() { "–".to_owned() } else { list.join(" | ") };
-        let row = |row: &SettingDifference| vec![row.key.clone().into(), values(&row.a).into(), values(&row.b).into()];
+        let columns = [Column::new("key"), Column::new(a).key("setting_a"), Column::new(b).key("setting_b")];
+        let mut table = Table::new(title, note, columns).most(3 * MOST);
+        let values = |list: &[String]| if list.is_empty() { Cell::Empty } else { list.join(" | ").into() };
+        let row = |row: &SettingDifference| vec![row.key.clone().into(), values(&row.a), values(&row.b)];
         table.rows.extend(self.0.settings.iter().map(row));
         table
     }
