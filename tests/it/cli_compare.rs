@@ -42,7 +42,7 @@ fn compares_results_and_plans() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for (name, slow) in [("a", "4"), ("b", "8")] {
-        std::fs::write(at(&format!("{name}.toml")), format!("[job]\nname = \"one\"\nreduces = {slow}\n")).unwrap();
+        std::fs::write(at(&format!("{name}.toml")), format!("[job]\nreduces = {slow}\n")).unwrap();
         let estimate = data(&["estimate", &at(&format!("{name}.toml")), "--reps", "400", "--json", "--quiet"]);
         std::fs::write(at(&format!("{name}.json")), estimate).unwrap();
     }
