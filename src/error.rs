@@ -153,6 +153,7 @@ converts![
     crate::StudyError,
     crate::answer::AnswerError,
     crate::answer::NeedsReplications,
+    crate::compare::CompareRunError,
     crate::subject::LoadError,
     crate::subject::ParameterError,
     crate::optimize::CostError,

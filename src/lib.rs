@@ -79,7 +79,9 @@ pub use tailspn_logs::trace;
 #[doc(inline)]
 pub use tailspn_report::report;
 #[doc(inline)]
-pub use tailspn_studies::{KeyProblem, StudyError, answer, job_time, optimize, remaining, sensitivity, subject, sweep};
+pub use tailspn_studies::{
+    KeyProblem, StudyError, answer, compare, job_time, optimize, remaining, sensitivity, subject, sweep,
+};
 
 /// The samples of the README, as tests.
 #[cfg(doctest)]

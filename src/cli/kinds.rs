@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use tailspn::compare::Compared;
 use tailspn::fit::HadoopConf;
 use tailspn::formats::Format as NetFormat;
 use tailspn::trace::{Format as LogFormat, log_format};
@@ -63,6 +64,16 @@ impl Kind {
         }
     }
 
+    /// What `compare` takes it for.
+    fn compared(self) -> Option<Compared> {
+        match self {
+            Self::Log(_) => Some(Compared::Logs),
+            Self::Result => Some(Compared::Results),
+            Self::JobPlan | Self::SweepPlan | Self::OptimizePlan => Some(Compared::Plans),
+            Self::Net | Self::Settings | Self::SystemCalls => None,
+        }
+    }
+
     /// The kind for people, and the commands that take it.
     fn text(self) -> (String, &'static str) {
         let known = |text: &str, commands| (text.to_owned(), commands);
@@ -82,10 +93,16 @@ impl Kind {
             }
             Self::Log(format) => (format.text().to_owned(), "`trace` or `diagnose`"),
             Self::Settings => known("the settings of a Hadoop job", "`fit`, with the job's history"),
-            Self::Result => known("a result of tailspn", "`report`"),
+            Self::Result => known("a result of tailspn", "`report` or `compare`"),
             Self::SystemCalls => known("a log of strace", "`syscalls diagnose` or `diagnose`"),
         }
     }
+}
+
+/// Returns the kind that a file has for `compare`, also in words; none for a file that it does not take.
+pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
+    let kind = Kind::of(path)?;
+    Some((kind.compared()?, kind.text().0))
 }
 
 /// Recognises a call that strace logged.
@@ -126,6 +143,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
             ("remaining", |kind| kind == Kind::Log(LogFormat::SparkEventLog), vec![args.log.clone()])
         }
         Command::Trace(args) => ("trace", log, vec![args.log.clone()]),
+        Command::Compare(args) => ("compare", |kind| kind.compared().is_some(), args.files().cloned().collect()),
         _ => return None,
     })
 }

@@ -8,6 +8,7 @@ mod bench;
 #[cfg(feature = "gpu")]
 mod bench_nets;
 mod check;
+mod compare;
 mod convert;
 mod detectors;
 #[cfg(feature = "gpu")]
@@ -87,6 +88,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Optimize(args) => optimize::run(args, &terminal),
         Command::Detectors(args) => detectors::run(args, &terminal),
         Command::Fit(args) => fit::run(args, &terminal),
+        Command::Compare(args) => compare::run(args, &terminal),
         Command::Trace(args) => trace::run(args, &terminal),
         Command::Watch(args) => watch_tasks::run(args, &terminal),
         Command::Remaining(args) => remaining::run(args, &terminal),

@@ -121,7 +121,7 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
 }
 
 /// A result as JSON.
-fn read_result(source: &str, bytes: &[u8]) -> Result<Found, Failure> {
+pub(crate) fn read_result(source: &str, bytes: &[u8]) -> Result<Found, Failure> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Failure::plain(Exit::Model, format!("`{source}` is no result of tailspn: it is no UTF-8 text")))?;
     let text = text.trim_start_matches('\u{feff}');

@@ -6,6 +6,8 @@ mod agreement;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
+mod cli_compare;
+#[cfg(feature = "cli")]
 mod cli_diagnose;
 #[cfg(feature = "cli")]
 mod cli_errors;

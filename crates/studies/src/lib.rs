@@ -8,6 +8,7 @@
 
 pub mod answer;
 mod ask;
+pub mod compare;
 mod error;
 pub mod job_time;
 pub mod optimize;
@@ -22,3 +23,4 @@ pub(crate) use tailspn_common::watch;
 pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, formats, net, rng, semantics, sim, whole_file};
 pub(crate) use tailspn_exact::solve;
 pub(crate) use tailspn_jobs::{cluster, fit, mapreduce, plan, runs, stages, units};
+pub(crate) use tailspn_logs::trace;

@@ -1,6 +1,7 @@
 //! The arguments of every command, and their help.
 
 mod choices;
+mod compare;
 mod diagnose;
 mod fit;
 mod jobs;
@@ -20,6 +21,7 @@ pub(crate) use choices::{
     BackendChoice, ClockChoice, CpuChoice, DifferenceChoice, EdgeChoice, Engine, MatchingChoice, PeerChoice,
     SensitivityMethod, SidesChoice, SolveMethod, SyscallMethod,
 };
+pub(crate) use compare::CompareArgs;
 pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
 pub(crate) use fit::FitArgs;
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
@@ -107,6 +109,8 @@ pub(crate) enum Command {
     Fit(FitArgs),
     /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
     Trace(TraceArgs),
+    /// Compare logs, results or plans: what differs, whether beyond chance, and where it arose
+    Compare(CompareArgs),
     /// Tell which tasks will be stragglers while they run, from reports of their progress
     Watch(Box<WatchArgs>),
     /// Tell when a running Spark application will be done, from its log so far

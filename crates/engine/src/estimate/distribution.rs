@@ -142,8 +142,14 @@ fn invert_student_tail(tail: f64, df: f64) -> f64 {
     root_between(mismatch, low, high).exp()
 }
 
-/// Probability that Student's t exceeds `t` >= 0.
-fn student_tail(t: f64, df: f64) -> f64 {
+/// Returns the probability that Student's t with `df` > 0 degrees of freedom exceeds `t` >= 0.
+///
+/// ```
+/// # use tailspn_engine::estimate::student_tail;
+/// // one degree of freedom is the Cauchy law: 1/2 − arctan(t)/π
+/// assert!((student_tail(1.0, 1.0) - 0.25).abs() < 1e-12);
+/// ```
+pub fn student_tail(t: f64, df: f64) -> f64 {
     let ratio = t * t / df;
     0.5 * incomplete_beta(0.5 * df, 0.5, 1.0 / (1.0 + ratio), ratio / (1.0 + ratio))
 }

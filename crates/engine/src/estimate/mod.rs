@@ -45,7 +45,7 @@ pub mod stop;
 
 pub use batch::{BatchError, SteadyRuns, SteadyState, steady_state, steady_state_of_runs};
 pub use compare::{CompareError, paired_difference, paired_ratio};
-pub use distribution::{normal_cdf, normal_quantile, student_quantile};
+pub use distribution::{normal_cdf, normal_quantile, student_quantile, student_tail};
 pub use histogram::{Bin, TickHistogram};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
 pub use measured::{Doubt, Measured, ends};

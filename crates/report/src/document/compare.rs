@@ -1,4 +1,4 @@
-//! Results side by side: one axis of time, one table.
+//! Results side by side: one axis of time, one table. The comparison of two of them is a result of its own: `crate::compare`.
 
 use crate::document::{Cell, Document, Figure, Headline, Number, Table};
 use crate::report::rows_plot::BarRow;
@@ -16,27 +16,17 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     let mut compared = Document {
         kind: "comparison",
         title: format!("{} results", sections.len()),
-        question: "Which result has the shortest time, and is the difference statistically significant?".to_owned(),
+        question: "Which times do the results have?".to_owned(),
         ..Document::default()
     };
     if timed.len() < 2 {
         return Some(compared);
     }
-    let fastest = timed.iter().min_by(|a, b| a.2.mean.measured.value.total_cmp(&b.2.mean.measured.value));
-    if let Some((i, section, headline)) = fastest {
-        compared.answer.extend([
-            format!("The shortest mean time is that of {}: ", name(*i, section, headline)).into(),
-            Number { at: format!("#{i}{}", headline.mean.at), ..headline.mean.clone() }.into(),
-            ".".into(),
-        ]);
-        let apart =
-            timed.iter().filter(|(other, ..)| other != i).all(|(_, _, other)| are_apart(&headline.mean, &other.mean));
-        if !apart {
-            compared.remarks.push(
-                "Intervals of means overlap: the order of these results is not statistically significant.".to_owned(),
-            );
-        }
-    }
+    // results on one page need not be of one job, so no order of them is an answer
+    compared.remarks.push(
+        "The results may be of different jobs or nets. `tailspn compare A B` tests the difference of two of them."
+            .to_owned(),
+    );
     let rows: Vec<BarRow> =
         timed.iter().map(|(i, section, headline)| row(name(*i, section, headline), headline)).collect();
     let caption = "A bar reaches to the mean, the black line is its interval, and the orange marks are p95 and p99, which one run in \
@@ -57,11 +47,6 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
 fn name(i: usize, section: &Document<'_>, headline: &Headline) -> String {
     let of = headline.of.as_ref().map_or_else(String::new, |of| format!(": {of}"));
     format!("{}. {}{of}", i + 1, section.title)
-}
-
-fn are_apart(a: &Number, b: &Number) -> bool {
-    let [a, b] = [a, b].map(|number| number.ends().unwrap_or([number.measured.value; 2]));
-    a[1] < b[0] || b[1] < a[0]
 }
 
 fn row(name: String, headline: &Headline) -> BarRow {

@@ -31,6 +31,7 @@
 //! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
 //! | which setting has the largest effect, and what meets a deadline | [`SensitivityReport`](crate::sensitivity::SensitivityReport), [`OptimizeReport`]; their pictures: `sensitivity_plot`, `deadline_plot` |
+//! | what differs between two sides of logs, results or plans | [`ComparisonReport`](crate::compare::ComparisonReport) |
 //! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
@@ -46,6 +47,7 @@ mod answer;
 mod bench;
 mod cdf_plot;
 mod check;
+mod comparison;
 mod deadline;
 mod deadline_plot;
 mod devices;

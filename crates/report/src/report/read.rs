@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::compare::ComparisonReport;
 use crate::document::{Document, Report};
 use crate::render::{Part, html};
 use crate::report::bench::BenchReport;
@@ -115,6 +116,8 @@ kinds! {
     Trace(TraceReport),
     /// Of `diagnose`.
     Diagnosis(DiagnosisReport),
+    /// Of `compare`.
+    Comparison(ComparisonReport),
     /// Of `fit` for logs of Spark.
     Fit(FitReport),
     /// Of `syscalls diagnose`.

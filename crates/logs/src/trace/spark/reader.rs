@@ -15,24 +15,29 @@ use crate::trace::spark::state::{MILLISECOND, State, small};
 use crate::trace::spark::task::{end_task, start_task, unfinished};
 use crate::trace::warning::WarningKind;
 
-/// Settings that are kept: what decides how tasks are cut, placed, copied and sized.
-const SETTINGS: [&str; 16] = [
+/// Settings that are kept: what decides how tasks are cut, placed, copied, sized and run. Settings of a user's own are not.
+const SETTINGS: &[&str] = &[
     "spark.speculation",
     "spark.locality.wait",
-    "spark.executor.cores",
-    "spark.executor.instances",
-    "spark.executor.memory",
+    "spark.executor.",
     "spark.cores.max",
     "spark.default.parallelism",
+    "spark.driver.cores",
+    "spark.driver.memory",
     "spark.task.",
     "spark.stage.",
     "spark.dynamicAllocation.",
-    "spark.sql.shuffle.partitions",
-    "spark.sql.adaptive.",
-    "spark.sql.files.maxPartitionBytes",
+    "spark.sql.",
     "spark.scheduler.",
     "spark.master",
     "spark.submit.deployMode",
+    "spark.plugins",
+    "spark.rapids.",
+    "spark.shuffle.",
+    "spark.memory.",
+    "spark.serializer",
+    "spark.io.compression.",
+    "spark.rdd.compress",
 ];
 
 /// Reads a log; the first line that is none of this format is given back.

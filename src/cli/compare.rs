@@ -1,0 +1,129 @@
+//! `compare`: what differs between two sides of logs, results or plans.
+
+use std::path::{Path, PathBuf};
+
+use tailspn::compare::{
+    Compared, ComparedRun, ComparedTime, ComparisonReport, compare_logs, compare_plans, compare_times,
+};
+use tailspn::trace::ReadOptions;
+
+use crate::cli::args::CompareArgs;
+use crate::cli::exit::Exit;
+use crate::cli::kinds::compared;
+use crate::cli::load::{read_bytes, unreadable};
+use crate::cli::notes::Failure;
+use crate::cli::output::Terminal;
+use crate::cli::report::read_result;
+use crate::cli::trace::{load, tell_warnings};
+use crate::cli::watch::{catch_interrupt, interrupted};
+
+/// Compares the files and says what differs.
+pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let [a, b] = sides(args)?;
+    catch_interrupt(terminal);
+    let report = match kind_of(a, b)? {
+        Compared::Logs => logs(a, b, args, terminal)?,
+        Compared::Results => {
+            let [a, b] = [times(a)?, times(b)?];
+            compare_times(&a, &b, args.level).ok_or_else(empty)?
+        }
+        Compared::Plans => compare_plans(&plans(a)?, &plans(b)?, args.level),
+    };
+    terminal.report(&report, &args.print)?;
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// The files of each side.
+fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2], Failure> {
+    match (&args.from[..], &args.to[..]) {
+        ([_, _], []) => Ok([&args.from[..1], &args.from[1..]]),
+        (from, []) => Err(Failure::helped(
+            Exit::Usage,
+            format!(
+                "{} without `--to`: which of them are side B?",
+                tailspn::report::counted(from.len() as u128, "file")
+            ),
+            "give two files, or several and those of side B after `--to`",
+        )),
+        (from, to) => Ok([from, to]),
+    }
+}
+
+fn empty() -> Failure {
+    Failure::plain(Exit::Usage, "a side has no file")
+}
+
+/// The kind that all files are of.
+fn kind_of(a: &[PathBuf], b: &[PathBuf]) -> Result<Compared, Failure> {
+    let mut first: Option<(Compared, String, &PathBuf)> = None;
+    for path in a.iter().chain(b) {
+        // a file that is missing is no file of a wrong kind
+        std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+        let Some((kind, text)) = compared(path) else {
+            return Err(Failure::helped(
+                Exit::Model,
+                format!("`{}` is not a log, a result or a plan", path.display()),
+                "results are what `--json` prints; `tailspn check NET --against OTHER` compares nets",
+            ));
+        };
+        match &first {
+            Some((other, words, of)) if *other != kind => {
+                let message = format!("`{}` is {words}, `{}` is {text}", of.display(), path.display());
+                return Err(Failure::helped(
+                    Exit::Usage,
+                    message,
+                    "compare logs with logs, results with results, or plans with plans",
+                ));
+            }
+            Some(_) => {}
+            None => first = Some((kind, text, path)),
+        }
+    }
+    first.map(|(kind, ..)| kind).ok_or_else(empty)
+}
+
+fn logs(a: &[PathBuf], b: &[PathBuf], args: &CompareArgs, terminal: &Terminal) -> Result<ComparisonReport, Failure> {
+    let options = ReadOptions::from(&args.limits);
+    let read = |path: &PathBuf| {
+        let trace = load(path, &options, terminal)?;
+        tell_warnings(&trace, terminal);
+        ComparedRun::of(&trace).map_err(|error| Failure::plain(Exit::Trace, error.to_string()))
+    };
+    let all = |paths: &[PathBuf]| paths.iter().map(read).collect::<Result<Vec<_>, _>>();
+    let [a, b] = [all(a)?, all(b)?];
+    compare_logs(&a, &b, args.level).ok_or_else(empty)
+}
+
+/// The times of results.
+fn times(paths: &[PathBuf]) -> Result<Vec<ComparedTime>, Failure> {
+    let one = |path: &PathBuf| {
+        let source = path.display().to_string();
+        let found = read_result(&source, &read_bytes(path)?)?;
+        let document = found.document();
+        let Some(headline) = &document.headline else {
+            return Err(Failure::helped(
+                Exit::Refused,
+                format!("`{source}` is a {} without a mean time to compare", document.kind),
+                "compare the --json of `estimate`, `simulate` or `solve`, or the logs themselves",
+            ));
+        };
+        let plan = toml::from_str(&document.plan).unwrap_or_default();
+        Ok(ComparedTime { mean: headline.mean.measured.clone(), plan, file: source })
+    };
+    paths.iter().map(one).collect()
+}
+
+/// Plans with their names.
+fn plans(paths: &[PathBuf]) -> Result<Vec<(String, toml::Table)>, Failure> {
+    paths.iter().map(|path| plan(path)).collect()
+}
+
+fn plan(path: &Path) -> Result<(String, toml::Table), Failure> {
+    let name = path.display().to_string();
+    let bytes = read_bytes(path)?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is not UTF-8 text")))?;
+    let plan = toml::from_str(text.trim_start_matches('\u{feff}'))
+        .map_err(|error| Failure::plain(Exit::Model, format!("`{name}` is not a plan: {}", error.message())))?;
+    Ok((name, plan))
+}
