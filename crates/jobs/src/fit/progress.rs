@@ -19,7 +19,7 @@ const MB: f64 = 1_048_576.0;
 pub struct StartedTask {
     /// For how long it has run \[s\].
     pub age_s: f64,
-    /// Which of its slot's tasks of the stage it is, from 1.
+    /// Its place among the tasks of the stage in its slot, from 1.
     pub rank: u32,
 }
 
@@ -28,13 +28,13 @@ pub struct StartedTask {
 pub struct StageProgress {
     /// Its number in the log.
     pub number: u32,
-    /// What it is called.
+    /// Name in the log.
     pub name: String,
     /// Stages that it waits for, by position.
     pub after: Vec<usize>,
     /// Its tasks.
     pub tasks: u32,
-    /// Whether it was submitted.
+    /// True once it was submitted.
     pub submitted: bool,
     /// Tasks that have ended, in the order of their launch.
     pub ended: Vec<ObservedTask>,
@@ -69,9 +69,9 @@ pub struct RunProgress {
     pub now_s: f64,
     /// From the submission of the first job to the completion of the last one \[s\], where the application has ended.
     pub job_s: Option<f64>,
-    /// Whether the application has ended.
+    /// True once the application has ended.
     pub has_ended: bool,
-    /// Whether a job has failed.
+    /// True if a job has failed.
     pub has_failed: bool,
     /// Jobs that have ended.
     pub jobs_ended: usize,
@@ -89,11 +89,11 @@ pub struct RunProgress {
     pub partitions: Option<u32>,
     /// The stages.
     pub stages: Vec<StageProgress>,
-    /// What is odd.
+    /// Remarks.
     pub notes: Vec<String>,
 }
 
-/// What a log says so far of its one run. `now_s`, in seconds since 1970, is the time by which tasks age where it is later than the last
+/// Reads the state of the only run of a log. `now_s`, in seconds since 1970, is the time by which tasks age where it is later than the last
 /// time in the log; without it, now is that time.
 ///
 /// # Errors
@@ -247,7 +247,7 @@ fn submitted<'t>(trace: &'t JobTrace, log: &str) -> Result<Vec<(StageId, &'t Sta
 struct Tasks {
     ended: Vec<ObservedTask>,
     running: Vec<StartedTask>,
-    /// Whether the stage has run again.
+    /// True if the stage has run again.
     is_repeated: bool,
 }
 
@@ -321,7 +321,7 @@ fn add_announced(run: &mut RunProgress, jobs: &[Job], start: Moment) {
     }
 }
 
-/// Whether a stage that was not submitted will not be, because what it would make is there: a stage that waits for it was submitted, or it
+/// True for a stage that Spark will skip, because its output is there: a stage that waits for it was submitted, or it
 /// waits for none and another stage of its job was submitted.
 fn is_skipped(stage: &AnnouncedStage, job: &Job, was_submitted: &dyn Fn(u32) -> bool) -> bool {
     let waits = |other: &AnnouncedStage| other.parents.as_ref().is_some_and(|parents| parents.contains(&stage.number));

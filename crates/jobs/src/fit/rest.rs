@@ -1,6 +1,6 @@
-//! What is left of a run, task by task: the stages of a plan against those of its log so far.
+//! The rest of a run, task by task: the stages of a plan against those of the log so far.
 //!
-//! Stages are told as in [`crate::fit::fit_stages`]: by what they do and what they wait for; of several alike, the one with more tasks is
+//! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages that they wait for; of several alike, the one with more tasks is
 //! the one with more tasks in the plan. Tasks that the log tells take the place of the plan's. Without a plan the model is fitted to the
 //! run so far; stages of which no task has ended are then taken to be like others of the run, with a wide error.
 
@@ -23,7 +23,7 @@ const SHORTEST_S: f64 = 1e-4;
 /// Mean set-up of a stage to come where the run has shown none \[s\].
 const SHORT_SETUP_S: f64 = 0.05;
 
-/// What the tasks of a stage show: times over the plan's mean times.
+/// Evidence of the tasks of a stage: their times over the plan's mean times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
     /// Of tasks that have ended.
@@ -32,7 +32,7 @@ pub struct Shown {
     pub running: Vec<f64>,
 }
 
-/// What is left of a run.
+/// The rest of a run.
 #[derive(Clone, Debug)]
 pub struct RestOfRun {
     /// The plan at the size of this run, with the tasks that the log tells.
@@ -43,17 +43,17 @@ pub struct RestOfRun {
     pub job: PlannedJob,
     /// Where each of its stages stands.
     pub states: Vec<StageState>,
-    /// How long ago the last stage ended \[s\]; 0 while one is left.
+    /// Time since the last stage ended \[s\]; 0 while one is left.
     pub end_age_s: f64,
     /// The stage of the log that each stage of the plan is, by position; none for one that the log does not have yet.
     pub positions: Vec<Option<usize>>,
-    /// What each stage shows: first tasks of slots, and later ones.
+    /// Evidence of each stage: first tasks of slots, and later ones.
     pub shown: Vec<[Shown; 2]>,
-    /// What was assumed.
+    /// Assumptions.
     pub notes: Vec<String>,
 }
 
-/// What is left of a run by a plan, which is fitted to other runs of the program. `input_mb` overrides the size that follows from the
+/// The rest of a run by a plan, which is fitted to other runs of the program. `input_mb` overrides the size that follows from the
 /// number of tasks.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -
     Ok(rest(run, plan, positions, notes))
 }
 
-/// What is left of the jobs under way by the run so far alone; none before a task has ended. The set-up and the end of further jobs are
+/// The rest of the jobs under way by the run so far alone; none before a task has ended. The set-up and the end of further jobs are
 /// not part of it.
 pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     let (so_far, kept) = run.so_far()?;
@@ -200,7 +200,7 @@ fn input_of(run: &RunProgress, plan: &StagePlan, positions: &[Option<usize>]) ->
     (mb > 0.0).then_some((mb, i))
 }
 
-/// What is left, by a plan of this very size.
+/// The rest, by a plan of this very size.
 fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, notes: Vec<String>) -> RestOfRun {
     for (spec, position) in plan.stage.iter_mut().zip(&positions) {
         let Some(i) = *position else { continue };
@@ -226,7 +226,7 @@ fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, n
     RestOfRun { job, states, end_age_s, shown, whole, plan, positions, notes }
 }
 
-/// A run beside its plan.
+/// A run with its plan.
 struct Join<'a> {
     run: &'a RunProgress,
     plan: &'a StagePlan,
@@ -293,7 +293,7 @@ impl<'a> Join<'a> {
         all
     }
 
-    /// How long ago the last stage ended \[s\]; 0 while one is left.
+    /// Time since the last stage ended \[s\]; 0 while one is left.
     fn end_age_s(&self) -> f64 {
         let last = self.run.stages.iter().filter_map(|stage| stage.end_s).fold(0.0, f64::max);
         let is_all_over = (0..self.whole.stages.len()).all(|k| self.is_over(k));
@@ -301,7 +301,7 @@ impl<'a> Join<'a> {
     }
 }
 
-/// Whether a stage of the plan that the log does not have was passed over: one that waits for it was submitted.
+/// True if a stage of the plan that the log does not have was passed over: one that waits for it was submitted.
 fn is_passed(k: usize, plan: &StagePlan, positions: &[Option<usize>]) -> bool {
     let followers = (k + 1..plan.stage.len()).filter(|&other| plan.stage[other].after.contains(&k));
     followers.into_iter().any(|other| positions[other].is_some())

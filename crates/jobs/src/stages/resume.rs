@@ -14,7 +14,7 @@ use crate::stages::schedule::{DRIVER_STAGES, Pace, Running, StageRun, StageSched
 /// Where the draws of running tasks begin among those of their stage: no stage has as many tasks.
 const RUNNING_DRAWS: u32 = 1 << 31;
 
-/// How the driver's times vary.
+/// The variation of the driver's times.
 static DRIVER: LazyLock<LawTable> = LazyLock::new(|| LawTable::new(&PhaseLaw::Erlang(DRIVER_STAGES)));
 
 /// A task that runs.
@@ -24,7 +24,7 @@ pub struct RunningTask {
     pub age_s: f64,
     /// Its mean time in the plan \[s\], > 0.
     pub mean_s: f64,
-    /// Whether it is the first one that its slot runs for the stage.
+    /// True if it is the first one that its slot runs for the stage.
     pub is_first: bool,
 }
 
@@ -33,11 +33,11 @@ pub struct RunningTask {
 pub struct StageState {
     /// Its tasks that run.
     pub running: Vec<RunningTask>,
-    /// Whether its tasks are launched as slots become free.
+    /// True if its tasks are launched as slots become free.
     pub is_open: bool,
-    /// How long ago all ended that it waits for \[s\]; none where it still waits.
+    /// Time since the last stage that it waits for ended \[s\]; none while it still waits.
     pub ready_for_s: Option<f64>,
-    /// Whether its first wave is of the first tasks of slots.
+    /// True if its first wave is of the first tasks of slots.
     pub starts_cold: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct StageState {
 pub struct ResumedSchedule {
     schedule: StageSchedule,
     states: Vec<StageState>,
-    /// How long ago its last stage ended \[s\]; 0 while one is left.
+    /// Time since its last stage ended \[s\]; 0 while one is left.
     end_age_s: f64,
 }
 

@@ -19,7 +19,7 @@ use crate::report::times_plot::Times;
 /// Probabilities whose quantiles are shown.
 const QUANTILES: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
-/// What the time left is of, and by what it is known.
+/// The subject of the time left, and the source of its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemainingBasis {
@@ -53,18 +53,18 @@ pub struct RemainingStageRow {
     pub finished: u32,
     /// Tasks that run.
     pub running: u32,
-    /// Whether its last task has finished.
+    /// True once its last task has finished.
     pub is_finished: bool,
     /// When its last task finishes \[s\], from the start of the first job: the median, and the interval of the prediction.
     pub end: Option<Measured>,
 }
 
-/// What is known of the time left of a run.
+/// The time left of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemainingReport {
     /// The application's name.
     pub name: String,
-    /// What the time left is of.
+    /// The subject of the time left.
     pub basis: RemainingBasis,
     /// From the start of the first job until now \[s\]; null before it.
     pub elapsed_s: Option<f64>,
@@ -98,7 +98,7 @@ pub struct RemainingReport {
     pub factor: Option<Measured>,
     /// The stages.
     pub stages: Vec<RemainingStageRow>,
-    /// What is assumed and what is not known.
+    /// Assumptions and gaps.
     pub notes: Vec<String>,
     /// The time left, as a line of points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -114,7 +114,7 @@ pub struct RemainingReport {
     pub plan: String,
 }
 
-/// What is known of the time left of a run, with prediction intervals of this `level`, and the probabilities to be done by times \[s\] from
+/// Makes the report on the time left of a run, with prediction intervals of this `level`, and the probabilities to be done by times \[s\] from
 /// the start of the first job.
 pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64], level: f64) -> RemainingReport {
     let (low, high) = (0.5 - 0.5 * level, 0.5 + 0.5 * level);

@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// A: 1 s before, map 1 to 5, sort 5 to 9, end at 10. B: map 1 to 5, 2 s of driver, sort 7 to 14 beside `late` 12 to 14, end at 14.
+    /// A: 1 s before, map 1 to 5, sort 5 to 9, end at 10. B: map 1 to 5, 2 s of driver, sort 7 to 14 with `late` 12 to 14, end at 14.
     /// Map 4 − 4 = 0, sort (5 + 1) − 4 = 2, late 1 − 0 = 1, between 2 − 0 = 2, after 0 − 1 = −1: 4 = 14 − 10.
     #[test]
     fn contributions_of_a_worked_example_add_up() {

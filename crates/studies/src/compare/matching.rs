@@ -76,12 +76,12 @@ fn action(name: &str) -> &str {
     action.strip_prefix("Gpu").unwrap_or(action)
 }
 
-/// Whether RAPIDS, not the program, named a stage: such a stage may match any action (`attachTree at Spark300Shims.scala`).
+/// True if RAPIDS, not the program, named a stage: such a stage may match any action (`attachTree at Spark300Shims.scala`).
 fn by_plugin(name: &str) -> bool {
     ["Gpu", "Shims", "rapids"].iter().any(|part| name.contains(part))
 }
 
-/// How good a pair is in (0, 1.3]; none if the stages do something else.
+/// The quality of a pair in (0, 1.3]; none if the stages do something else.
 fn score(a: &Key<'_>, b: &Key<'_>) -> Option<f32> {
     const LEAST: f64 = 1e-4;
     if action(a.name) != action(b.name) && !by_plugin(a.name) && !by_plugin(b.name) {

@@ -55,7 +55,7 @@ pub struct ComparedRun {
     pub stages: Vec<ComparedStage>,
     /// Settings by name, and sizes of the run.
     pub settings: BTreeMap<String, String>,
-    /// Whether the settings turn on the RAPIDS accelerator, which runs queries on GPUs.
+    /// True if the settings turn on the RAPIDS accelerator, which runs queries on GPUs.
     pub gpu: bool,
     /// Limits of what the log says.
     pub notes: Vec<String>,
@@ -101,7 +101,7 @@ impl ComparedRun {
     }
 }
 
-/// Whether the RAPIDS plug-in is loaded and not turned off.
+/// True if the RAPIDS plug-in is loaded and not turned off.
 fn uses_gpu(application: &Application) -> bool {
     let value = |key: &str| application.properties.get(key).map_or("", String::as_str);
     value("spark.plugins").contains("com.nvidia.spark.SQLPlugin")

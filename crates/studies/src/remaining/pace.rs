@@ -50,12 +50,12 @@ pub struct RunPace {
 struct Part {
     /// Standard deviation of G.
     spread: f64,
-    /// What its tasks say of F + G, and the variance of that; none where they say nothing.
+    /// Mean and variance of F + G by its tasks; none without evidence.
     seen: Option<(f64, f64)>,
 }
 
 impl RunPace {
-    /// What the tasks of a run say, with the plan's spread between runs as what is known before.
+    /// The posterior of a run's pace, with the plan's spread between runs as the prior.
     pub fn new(rest: &RestOfRun) -> Self {
         let (run, runs) = (&rest.plan.run, f64::from(rest.plan.run.runs.max(1)));
         let shared: f64 = rest.whole.shared_errors.iter().map(|error| error * error).sum();
@@ -116,7 +116,7 @@ impl RunPace {
     }
 }
 
-/// How tasks of a stage vary, as the likelihood takes it.
+/// The variation of the tasks of a stage in the likelihood.
 struct TaskLaw<'a> {
     law: &'a PhaseLaw,
     /// Median and spread of the logarithm.
@@ -147,7 +147,7 @@ impl<'a> TaskLaw<'a> {
         ended.iter().map(of_ended).sum::<f64>() + running.iter().map(of_running).sum::<f64>()
     }
 
-    /// What the tasks say of F + G, and its variance: the posterior around 0 with variance `before`, without what was known before. None
+    /// Mean and variance of F + G by the tasks: the posterior around 0 with variance `before`, without what was known before. None
     /// where they say nothing.
     fn seen(&self, shown: &Shown, before: f64) -> Option<(f64, f64)> {
         if shown.ended.is_empty() && shown.running.is_empty() {

@@ -14,11 +14,11 @@ use crate::watch::Watch;
 
 /// Replications between two looks at the clock.
 const ROUND: u64 = 256;
-/// Replications where none are asked for: so many draws of tasks, within these limits.
+/// Replications by default: so many draws of tasks, within these limits.
 const DRAWS: u64 = 10_000_000;
 const FEWEST: u64 = 100;
 const MOST: u64 = 2_000;
-/// A run whose factor is above or below 1 with this probability is said to be slower or faster than the plan.
+/// A run counts as slower or faster than the plan if its factor is above or below 1 with this probability.
 const CLEARLY: f64 = 0.95;
 
 /// How the rest of a run is replicated.
