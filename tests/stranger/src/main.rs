@@ -45,7 +45,7 @@ fn job(deadline_s: f64) -> Result<EstimatedJob, tailspn::Error> {
     Ok(JobPlan::default().input_size("10GB".parse()?).slots(false).deadline(deadline_s).estimate()?)
 }
 
-/// Mean job time [s] with 40, 20 and 80 reduce tasks.
+/// Mean job time \[s\] with 40, 20 and 80 reduce tasks.
 fn sweep() -> Result<Vec<f64>, tailspn::Error> {
     let sweep = Sweep::of_job(JobPlan::default().slots(false))?.axis(Axis::values("job.reduces", [20, 80]));
     let outcome = sweep.run(&Unwatched)?;
