@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tailspn::cluster::{
-    Comparison, Experiment, ExperimentError, KnownJob, Plan, PolicyPlan, Replications, Sweep, compare,
+    Comparison, Experiment, ExperimentError, KnownJob, Plan, PolicyPlan, PolicyRuns, Replications, Sweep, compare,
+    widest_change,
 };
 use tailspn::fit::{FitError, replay, usual_policies};
 use tailspn::job_time::job_times;
@@ -22,6 +23,13 @@ use crate::cli::plan::{PlanText, options_refused};
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::values::SweepAxis;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+
+/// Most replications of each policy, unless `--reps` asks for another number.
+const MOST: u64 = 500;
+/// Fewest replications of a log's job without `--reps`: from 72 on, the 95% quantile has a 95% interval.
+const FEWEST: u64 = 128;
+/// A mean change is known well enough to within this share of the job's time: half of the least gain that is advised.
+const WELL_ENOUGH: f64 = 0.005;
 
 /// Compares the policies.
 pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -115,9 +123,9 @@ fn replicate_known(
     }
     let deadline_s = plan.deadline_s();
     let policies = swept(Plan { policy: plan.policies(), ..Plan::default() }, &args.sweep)?.policy;
-    let (comparison, wall) =
+    let Compared { comparison, planned, wall } =
         compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, terminal)?;
-    let mut report = planned_what_if_report(plan, job, &comparison, args.run.seed.unwrap_or(0), args.reps, wall);
+    let mut report = planned_what_if_report(plan, job, &comparison, args.run.seed.unwrap_or(0), planned, wall);
     if let JobPlan::MapReduce(plan) = plan {
         add_nets(&mut report, plan, args, terminal)?;
     }
@@ -139,7 +147,7 @@ fn add_nets(
         ("copies of [speculation]", with)
     });
     let ensemble = Ensemble {
-        replications: args.reps,
+        replications: args.reps.unwrap_or(MOST),
         seed: args.run.seed.unwrap_or(0),
         threads: args.run.threads,
         max_wall: args.run.max_time,
@@ -155,8 +163,17 @@ fn add_nets(
 
 /// Compares policies on jobs that the plan describes task by task.
 fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIfReport, Failure> {
-    let (comparison, wall) = compared(|settings| Experiment::new(plan, settings), plan.deadline_s, args, terminal)?;
-    Ok(what_if_report(plan, &comparison, args.run.seed.unwrap_or(0), args.reps, wall))
+    let Compared { comparison, planned, wall } =
+        compared(|settings| Experiment::new(plan, settings), plan.deadline_s, args, terminal)?;
+    Ok(what_if_report(plan, &comparison, args.run.seed.unwrap_or(0), planned, wall))
+}
+
+/// Policies that were compared.
+struct Compared {
+    comparison: Comparison,
+    /// How many replications there should be.
+    planned: u64,
+    wall: Duration,
 }
 
 /// Runs an experiment until there are enough replications, or it is time to end.
@@ -165,22 +182,30 @@ fn compared(
     deadline_s: Option<f64>,
     args: &WhatIfArgs,
     terminal: &Terminal,
-) -> Result<(Comparison, Duration), Failure> {
+) -> Result<Compared, Failure> {
     let started = Instant::now();
     let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Refused, error.to_string());
     catch_interrupt(terminal);
+    let mut planned = args.reps.unwrap_or(MOST);
+    let as_few_as_tell = args.reps.is_none() && args.plan.as_deref().is_some_and(is_meant);
     let runs = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
-        let settings = Replications { count: args.reps, seed: args.run.seed.unwrap_or(0), threads: args.run.threads };
+        let settings = Replications { count: planned, seed: args.run.seed.unwrap_or(0), threads: args.run.threads };
         let experiment = prepare(settings).map_err(|error| refused(&error))?;
-        let mut go_on = |done| {
-            progress.progress(done, args.reps);
+        let mut go_on = |runs: &[PolicyRuns]| {
+            let done = runs.first().map_or(0, |run| run.outcomes.len() as u64);
+            progress.progress(done, planned);
+            let told = as_few_as_tell && done >= FEWEST;
+            if told && widest_change(runs, args.run.level).is_none_or(|widest| widest <= WELL_ENOUGH) {
+                planned = done;
+                return false;
+            }
             !progress.stopped() && args.run.max_time.is_none_or(|most| started.elapsed() < most)
         };
         experiment.run(&mut go_on).map_err(|error| refused(&error))?
     };
     let comparison = compare(&runs, args.run.level).map_err(|error| refused(&error))?;
-    Ok((comparison.with_deadline(&runs, deadline_s), started.elapsed()))
+    Ok(Compared { comparison: comparison.with_deadline(&runs, deadline_s), planned, wall: started.elapsed() })
 }
 
 /// Whether a path leads to a log rather than a plan; what cannot be read is told when it is read.
@@ -210,9 +235,9 @@ fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, F
     };
     let policies = swept(Plan { policy: policies, ..Plan::default() }, &args.sweep)?.policy;
     let policies = policies_with_none(policies);
-    let (comparison, wall) =
+    let Compared { comparison, planned, wall } =
         compared(|settings| Ok(Experiment::of_known(&replayed.job, &policies, settings)), None, args, terminal)?;
-    let report = log_what_if_report(&replayed, &comparison, args.run.seed.unwrap_or(0), args.reps, wall);
+    let report = log_what_if_report(&replayed, &comparison, args.run.seed.unwrap_or(0), planned, wall);
     terminal.report(&report, &args.print)?;
     if let Some(path) = &args.plot {
         let picture = what_if_picture(&report.comparison).map_err(Failure::internal)?;

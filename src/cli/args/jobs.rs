@@ -113,9 +113,9 @@ pub(crate) struct WhatIfArgs {
     /// For a log of several jobs: the one with this id or name
     #[arg(long, value_name = "ID", help_heading = "Run")]
     pub(crate) job: Option<String>,
-    /// Replications of each policy
-    #[arg(long, value_name = "N", default_value = "500", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
-    pub(crate) reps: u64,
+    /// Replications of each policy; by default 500, for a log as few from 128 on as tell each mean change to ± 0.5% of the job's time
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) reps: Option<u64>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     #[command(flatten)]

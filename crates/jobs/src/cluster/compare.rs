@@ -96,6 +96,17 @@ pub fn compare(runs: &[PolicyRuns], level: f64) -> Result<Comparison, CompareErr
     })
 }
 
+/// The largest half-width among the changes of the mean job time, as a share of the mean job time that they are changes of: how well
+/// the replications so far tell the policies apart. None for fewer than two replications or policies.
+///
+/// Approximate, as the intervals are.
+pub fn widest_change(runs: &[PolicyRuns], level: f64) -> Option<f64> {
+    let comparison = compare(runs, level).ok()?;
+    let base = comparison.policies.get(comparison.baseline)?.job_s.value;
+    let changes = comparison.policies.iter().filter_map(|policy| policy.job_change.as_ref());
+    changes.map(|change| change.difference.half_width / base).reduce(f64::max)
+}
+
 impl Comparison {
     /// Adds the probability of each policy to be done by a deadline; these are the runs that were compared.
     #[must_use]
@@ -187,6 +198,18 @@ mod tests {
         assert_eq!(found.policies[0].metrics[1].unwrap().value, 0.5);
         assert_eq!(found.policies[0].metrics[4], None);
         assert_eq!(found.policies[0].tails[0].p, 0.95);
+    }
+
+    #[test]
+    fn the_widest_change_is_that_of_the_policy_whose_effect_varies_most() {
+        let none = runs("none", DetectorPlan::None, [10.0, 20.0, 30.0, 40.0]);
+        let even = runs("even", DetectorPlan::Clone, [9.0, 19.0, 29.0, 39.0]);
+        let odd = runs("odd", DetectorPlan::Clone, [9.0, 18.0, 29.0, 38.0]);
+        assert_eq!(widest_change(&[none.clone(), even.clone()], 0.95), Some(0.0));
+        // changes -1, -2, -1, -2: standard error 1/sqrt(12), t = 3.182446
+        let widest = widest_change(&[none.clone(), even, odd], 0.95).unwrap();
+        assert!((widest - 3.182_446 / 12.0_f64.sqrt() / 25.0).abs() < 1e-7, "{widest}");
+        assert_eq!(widest_change(&[none], 0.95), None);
     }
 
     #[test]

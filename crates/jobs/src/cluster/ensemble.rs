@@ -96,13 +96,13 @@ impl Experiment {
         Self { world, usual, factor: Truth::default().factor, policies: policies.to_vec(), settings }
     }
 
-    /// Runs all policies over all replications, or until `go_on` says no: it is asked now and then with the number of
-    /// replications that are done.
+    /// Runs all policies over all replications, or until `go_on` says no: it is asked after each 64 replications, with the outcomes so
+    /// far.
     ///
     /// # Errors
     ///
     /// [`ExperimentError`].
-    pub fn run(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Vec<PolicyRuns>, ExperimentError> {
+    pub fn run(&self, go_on: &mut dyn FnMut(&[PolicyRuns]) -> bool) -> Result<Vec<PolicyRuns>, ExperimentError> {
         let threads = self.settings.threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| ExperimentError::Threads(error.to_string()))?;
@@ -110,7 +110,7 @@ impl Experiment {
         let mut runs: Vec<PolicyRuns> =
             self.policies.iter().map(|policy| PolicyRuns { policy: policy.clone(), outcomes: Vec::new() }).collect();
         let mut done = 0;
-        while done < self.settings.count && go_on(done) {
+        while done < self.settings.count && go_on(&runs) {
             let round = done..(done + ROUND).min(self.settings.count);
             done = round.end;
             let simulator = || Simulator::new(&self.world, &self.usual, self.factor);

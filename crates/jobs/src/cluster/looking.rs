@@ -42,7 +42,11 @@ impl Simulator<'_> {
         if !looks_for_stragglers(waiting, self.now - self.jobs[job].arrival, policy.lag) {
             return false;
         }
-        self.see(category);
+        let (done, count) = (self.categories[category].done, self.world.categories[category].count);
+        if done == count || self.categories[category].finished.count() < detector.least_finished(count as usize) {
+            return false;
+        }
+        self.see(category, detector.compares_nodes());
         if !self.seen.iter().any(|task| task.open) {
             return false;
         }
@@ -90,7 +94,7 @@ impl Simulator<'_> {
     }
 
     /// What the master knows of the running attempts of a category.
-    fn see(&mut self, category: usize) {
+    fn see(&mut self, category: usize, compares_nodes: bool) {
         self.seen.clear();
         self.speeds.clear();
         self.speeds.resize(self.nodes.len(), NodeSpeed::default());
@@ -105,7 +109,7 @@ impl Simulator<'_> {
             let (reported_at, work) = node.report(self.now, self.world.heartbeat);
             let elapsed_s = (reported_at - attempt.start).max(0.0);
             let score = if elapsed_s > 0.0 { attempt.score(work) } else { 0.0 };
-            if let Some(speed) = task_speed(score, spec.size, elapsed_s) {
+            if compares_nodes && let Some(speed) = task_speed(score, spec.size, elapsed_s) {
                 let speeds = &mut self.speeds[attempt.node as usize];
                 speeds.sum += speed;
                 speeds.tasks += 1;

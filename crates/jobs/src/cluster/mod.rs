@@ -58,7 +58,7 @@ pub mod metrics;
 pub mod truth;
 
 pub use advice::{Advice, Replayed};
-pub use compare::{Change, Comparison, PolicySummary, Tail, compare};
+pub use compare::{Change, Comparison, PolicySummary, Tail, compare, widest_change};
 pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications, homogeneous_times};
 pub use known::{KnownJob, KnownNode, KnownStage, KnownTask};
 pub use outcome::{Outcome, RunFault};

@@ -123,8 +123,8 @@ fn with_copies(
     let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads };
     let policies = spark_policies(copies.multiplier, copies.quantile);
     let experiment = Experiment::of_known(&known_job(job, plan.hosts()), &policies, settings);
-    let mut go_on = |done| {
-        watch.progress(done, count);
+    let mut go_on = |runs: &[PolicyRuns]| {
+        watch.progress(runs.first().map_or(0, |run| run.outcomes.len() as u64), count);
         !watch.stopped()
     };
     Ok(experiment.run(&mut go_on)?)

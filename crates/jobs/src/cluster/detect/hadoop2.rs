@@ -46,15 +46,16 @@ impl Detector for Hadoop2 {
         self.interval_s
     }
 
+    fn least_finished(&self, tasks: usize) -> usize {
+        (self.min_finished * tasks as f64).ceil().max(1.0) as usize
+    }
+
     fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>) {
         if view.last_request_s.is_some_and(|last| view.now_s - last < self.pause_s) {
             return;
         }
-        let finished = view.finished.count();
-        let Some(mean) = view.finished.mean_s().filter(|_| finished as f64 >= self.min_finished * view.tasks as f64)
-        else {
-            return;
-        };
+        let enough = view.finished.count() >= self.least_finished(view.tasks);
+        let Some(mean) = view.finished.mean_s().filter(|_| enough) else { return };
         let copies = view.running.iter().filter(|task| task.is_copy).count();
         let running = view.running.len() - copies;
         let allowed = f64::from(self.min_copies)

@@ -65,6 +65,14 @@ impl Detector for Hierarchical {
         self.on.detector().interval_s()
     }
 
+    fn least_finished(&self, tasks: usize) -> usize {
+        self.on.detector().least_finished(tasks)
+    }
+
+    fn compares_nodes(&self) -> bool {
+        true
+    }
+
     fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>) {
         self.on.detector().flag(view, flags);
         if flags.is_empty() {

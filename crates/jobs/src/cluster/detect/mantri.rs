@@ -45,17 +45,21 @@ impl Detector for Mantri {
         self.interval_s
     }
 
+    fn least_finished(&self, _tasks: usize) -> usize {
+        (self.min_finished as usize).max(1)
+    }
+
     fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>) {
         let times = &view.finished.times_s;
-        if times.len() < (self.min_finished as usize).max(1) {
+        let Some(mean) = view.finished.mean_s().filter(|_| times.len() >= self.least_finished(view.tasks)) else {
             return;
-        }
+        };
         let judged = |score: f64| score > 0.0 && score >= self.min_score;
         for (position, task) in view.running.iter().enumerate().filter(|(_, task)| task.open && judged(task.score)) {
             let total = task.elapsed_s / task.score;
             let left = (task.start_s + total - view.now_s).max(0.0);
             let saves = times.partition_point(|&time| 2.0 * time < left) as f64 / times.len() as f64;
-            let sooner = view.finished.mean_s().is_some_and(|mean| left > mean + self.restart_gain_s);
+            let sooner = left > mean + self.restart_gain_s;
             if view.waiting > 0 && task.restarts < self.max_restarts && sooner {
                 flags.push(Flag { position, urgency: left, remedy: Remedy::Restart });
             } else if saves > self.probability {

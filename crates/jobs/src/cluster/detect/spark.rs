@@ -50,10 +50,14 @@ impl Detector for Spark {
         self.interval_s
     }
 
+    fn least_finished(&self, tasks: usize) -> usize {
+        (self.quantile * tasks as f64).floor().max(1.0) as usize
+    }
+
     fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>) {
         let finished = view.finished.count();
-        let enough = (self.quantile * view.tasks as f64).floor().max(1.0);
-        let Some(median) = view.finished.median_s().filter(|_| finished as f64 >= enough) else { return };
+        let enough = finished >= self.least_finished(view.tasks);
+        let Some(median) = view.finished.median_s().filter(|_| enough) else { return };
         let too_long = (self.multiplier * median).max(self.min_runtime_s);
         let mean_speed = view.finished.speed_sum / finished as f64;
         for (position, task) in view.running.iter().enumerate().filter(|(_, task)| task.open) {

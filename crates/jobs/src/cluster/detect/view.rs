@@ -37,6 +37,8 @@ pub struct RunningTask {
 pub struct Finished {
     /// Their times, ascending \[s\].
     pub times_s: Vec<f64>,
+    /// Their sum \[s\].
+    pub time_sum_s: f64,
     /// Sum of size over time \[1/s\].
     pub speed_sum: f64,
 }
@@ -50,13 +52,14 @@ impl Finished {
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.times_s.clear();
-        self.speed_sum = 0.0;
+        (self.time_sum_s, self.speed_sum) = (0.0, 0.0);
     }
 
     /// One more.
     pub(crate) fn push(&mut self, time_s: f64, size: f64) {
         let at = self.times_s.partition_point(|&other| other < time_s);
         self.times_s.insert(at, time_s);
+        self.time_sum_s += time_s;
         if time_s > 0.0 {
             self.speed_sum += size / time_s;
         }
@@ -65,7 +68,7 @@ impl Finished {
     /// Mean time \[s\]; none without one.
     pub fn mean_s(&self) -> Option<f64> {
         let count = self.count() as f64;
-        (count > 0.0).then(|| self.times_s.iter().sum::<f64>() / count)
+        (count > 0.0).then(|| self.time_sum_s / count)
     }
 
     /// Median time, the mean of the middle two of an even number \[s\]; none without one.
@@ -106,7 +109,8 @@ pub struct View<'a> {
     pub waiting: u32,
     /// What finished.
     pub finished: &'a Finished,
-    /// Speeds on each node of the cluster, of attempts of this category that have been reported.
+    /// Speeds on each node of the cluster, of attempts of this category that have been reported; all 0 for a detector that does not
+    /// [compare nodes](Detector::compares_nodes).
     pub nodes: &'a [NodeSpeed],
     /// When a copy was last asked for in this category \[s\]; none before the first.
     pub last_request_s: Option<f64>,
@@ -136,6 +140,17 @@ pub enum Remedy {
 pub trait Detector: std::fmt::Debug + Send + Sync {
     /// Seconds between two looks \[s\].
     fn interval_s(&self) -> f64;
+
+    /// Fewest tasks of a category, of so many, that must have finished before anything is flagged; by default none.
+    fn least_finished(&self, tasks: usize) -> usize {
+        let _ = tasks;
+        0
+    }
+
+    /// True for a rule that reads [`View::nodes`].
+    fn compares_nodes(&self) -> bool {
+        false
+    }
 
     /// Flags tasks that are [open](RunningTask::open); `flags` is empty before.
     fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>);
