@@ -130,6 +130,7 @@ converts![
     crate::cluster::RunFault,
     crate::cluster::first_order::FirstOrderError,
     crate::diagnose::causes::NodeMapError,
+    crate::diagnose::detection::DetectionError,
     crate::diagnose::long_tail::ProfileError,
     crate::diagnose::samples::SampleError,
     crate::diagnose::syscalls::SyscallError,

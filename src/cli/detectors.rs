@@ -1,14 +1,155 @@
-//! `detectors`: which straggler detectors there are.
+//! `detectors`: which straggler detectors there are; with `--on`, what they would have been worth on jobs that ran.
 
-use tailspn::report::detectors_report;
+use std::path::{Path, PathBuf};
+
+use tailspn::cluster::PolicyPlan;
+use tailspn::cluster::detect::DetectorPlan;
+use tailspn::diagnose::detection::{DetectionError, RecordedRun, judge};
+use tailspn::diagnose::long_tail::{History, Oddity, RULES, by_log, identify};
+use tailspn::fit::{speculation_of, usual_policies};
+use tailspn::plan::Work;
+use tailspn::report::{detection_report, detectors_report};
+use tailspn::trace::analysis::Usual;
+use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::DetectorsArgs;
+use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
+use crate::cli::plan::PlanText;
+use crate::cli::report_source::{Rest, read_at_most};
+use crate::cli::trace::{load, tell_warnings};
+use crate::cli::watch::{catch_interrupt, interrupted};
 
-/// Lists the detectors.
+/// Lists the detectors, or judges them.
 pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    terminal.report(&detectors_report(), &args.print)?;
-    Ok(Exit::Success)
+    if args.on.is_empty() {
+        terminal.report(&detectors_report(), &args.print)?;
+        return Ok(Exit::Success);
+    }
+    catch_interrupt(terminal);
+    let runs = grouped(&args.on)?.iter().map(|paths| one_run(paths, args, terminal)).collect::<Result<Vec<_>, _>>()?;
+    let options = ReadOptions::from(&args.limits);
+    let usual =
+        args.usual.iter().map(|path| load(&log_of(path)?, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
+    let policies = policies(&runs, args, terminal)?;
+    let recorded: Vec<RecordedRun<'_>> = runs.iter().map(|(trace, progress)| RecordedRun { trace, progress }).collect();
+    let judged = judge(&recorded, &Usual::from_runs(&usual), &policies, args.factor, args.level)
+        .map_err(|error| failure(&error))?;
+    let identified: Vec<_> =
+        RULES.iter().flat_map(|&rule| runs.iter().map(move |(trace, _)| identify(trace, rule))).collect();
+    let names = |traces: &mut dyn Iterator<Item = &JobTrace>| -> Vec<String> {
+        traces.map(|trace| trace.files.first().cloned().unwrap_or_default()).collect()
+    };
+    let logs = names(&mut runs.iter().map(|(trace, _)| trace));
+    let report =
+        detection_report(logs, names(&mut usual.iter()), [args.factor, args.level], &judged, &identified, Vec::new());
+    terminal.report(&report, &args.print)?;
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// The arguments run by run: a folder, or a log with the files of reports that follow it.
+fn grouped(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
+    let mut runs: Vec<Vec<PathBuf>> = Vec::new();
+    for path in paths {
+        let follows = path.is_file() && !Inputs::sort(std::slice::from_ref(path))?.progress.is_empty();
+        match runs.last_mut() {
+            Some(run) if follows => run.push(path.clone()),
+            _ => runs.push(vec![path.clone()]),
+        }
+    }
+    Ok(runs)
+}
+
+/// The log among what one path leads to.
+fn log_of(path: &Path) -> Result<PathBuf, Failure> {
+    let inputs = Inputs::sort(&[path.to_owned()])?;
+    // the reader of logs says best what else it is
+    Ok(inputs.log().ok().flatten().unwrap_or(path).to_owned())
+}
+
+/// The log of a run, and the progress of its tasks: what was reported, or else what the log itself has.
+fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Result<(JobTrace, History), Failure> {
+    let inputs = Inputs::sort(paths)?;
+    if inputs.logs.is_empty() && !inputs.progress.is_empty() {
+        let message = format!("`{}` has reports of progress, and the log of their job is missing", paths[0].display());
+        return Err(Failure::helped(Exit::Trace, message, "give the log before its reports, or the folder with both"));
+    }
+    let log = match inputs.logs.len() {
+        0 => paths[0].as_path(),
+        _ => inputs.log()?.unwrap_or(&paths[0]),
+    };
+    let trace = load(log, &ReadOptions::from(&args.limits), terminal)?;
+    tell_warnings(&trace, terminal);
+    let mut progress = History::default();
+    for path in &inputs.progress {
+        progress.extend(reports(path, &trace, args, terminal)?);
+    }
+    if inputs.progress.is_empty() {
+        progress = History::from_trace(&trace, 0);
+    }
+    Ok((trace, progress))
+}
+
+/// The reports of a file on attempts that the log has.
+fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Terminal) -> Result<History, Failure> {
+    let name = path.display();
+    let (bytes, rest) = read_at_most(path, args.max_samples)?;
+    match rest {
+        Rest::Nothing => {}
+        Rest::More => terminal
+            .tell(&format!("warning: {name}: what comes after {} bytes is left out (--max-samples)", args.max_samples)),
+        Rest::Damaged(how) => terminal.tell(&format!("warning: {name}: {}: {how}", Oddity::CutFile.text())),
+    }
+    let read = History::from_reports(&bytes, 0);
+    for counted in read.oddities.list() {
+        terminal.tell(&format!("warning: {name}: {counted}"));
+    }
+    let [known, others] = by_log(trace, read);
+    if known.tasks.is_empty() {
+        let log = trace.files.first().map_or("the log", String::as_str);
+        let message = format!("{name}: none of the {} attempts in the reports is in {log}", others.tasks.len());
+        return Err(Failure::helped(Exit::Trace, message, "stage, task and attempt must have the numbers of the log"));
+    }
+    if !others.tasks.is_empty() {
+        let all = known.tasks.len() + others.tasks.len();
+        terminal.tell(&format!("warning: {name}: {} of {all} attempts are not in the log", others.tasks.len()));
+    }
+    Ok(known)
+}
+
+/// The policies of a plan, or the ones that `whatif` compares on a log; policies without a detector are left out.
+fn policies(
+    runs: &[(JobTrace, History)],
+    args: &DetectorsArgs,
+    terminal: &Terminal,
+) -> Result<Vec<PolicyPlan>, Failure> {
+    let policies = match &args.policies {
+        Some(path) => PlanText::read(path, terminal)?.job(Work::Tasks, terminal)?.policies(),
+        None => {
+            let lasted = |(trace, _): &(JobTrace, History)| {
+                let start = trace.jobs.iter().filter_map(|job| job.submitted).min()?;
+                Some(trace.jobs.iter().filter_map(|job| job.completed).max()?.seconds_since(start))
+            };
+            let settings = |(trace, _): &(JobTrace, History)| trace.applications.first().and_then(speculation_of);
+            let first =
+                runs.first().and_then(settings).filter(|first| runs.iter().all(|run| settings(run) == Some(*first)));
+            usual_policies(runs.iter().filter_map(lasted).fold(f64::INFINITY, f64::min), first)
+        }
+    };
+    let looks = |policy: &PolicyPlan| !matches!(policy.detector, DetectorPlan::None | DetectorPlan::Clone);
+    let policies: Vec<PolicyPlan> = policies.into_iter().filter(looks).collect();
+    if policies.is_empty() {
+        return Err(Failure::plain(Exit::Model, "the plan has no policy with a detector"));
+    }
+    Ok(policies)
+}
+
+fn failure(error: &DetectionError) -> Failure {
+    Failure::helped(
+        Exit::Trace,
+        error.to_string(),
+        "give the log of a job that ran, or runs without stragglers with --usual",
+    )
 }

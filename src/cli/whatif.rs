@@ -231,7 +231,7 @@ fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, F
     drop(trace);
     let policies = match &args.policies {
         Some(path) => read(Some(path), terminal)?.policies(),
-        None => usual_policies(&replayed),
+        None => usual_policies(replayed.actual_s, replayed.speculation),
     };
     let policies = swept(Plan { policy: policies, ..Plan::default() }, &args.sweep)?.policy;
     let policies = policies_with_none(policies);

@@ -8,6 +8,7 @@ mod cli;
 #[cfg(feature = "cli")]
 mod cli_compare;
 #[cfg(feature = "cli")]
+mod cli_detection;
 mod cli_diagnose;
 #[cfg(feature = "cli")]
 mod cli_errors;

@@ -97,7 +97,8 @@ fn taking_copies_out_gives_a_lower_bound() {
         println!("| {run} without copies | {:+.1} % |", 100.0 * without);
         assert!((-0.02..0.25).contains(&without), "{run}: {without}");
     }
-    let set = usual_policies(&replay_of(&logs.join("phan-4node/c2_spec15")));
+    let replayed = replay_of(&logs.join("phan-4node/c2_spec15"));
+    let set = usual_policies(replayed.actual_s, replayed.speculation);
     assert!(set[1].title() == "spark, as it was set" && set[0] == PolicyPlan::default());
 }
 
@@ -151,7 +152,9 @@ fn damaged_logs_are_fitted_and_replayed_or_refused() {
             if let Ok(replay) = replay(&trace) {
                 let settings = Replications { count: 2, ..Replications::default() };
                 let runs =
-                    Experiment::of_known(&replay.job, &usual_policies(&replay), settings).run(&mut |_| true).unwrap();
+                    Experiment::of_known(&replay.job, &usual_policies(replay.actual_s, replay.speculation), settings)
+                        .run(&mut |_| true)
+                        .unwrap();
                 let mut times = runs.iter().flat_map(|run| &run.outcomes).map(|outcome| outcome.job_s);
                 assert!(times.all(|time| time.is_finite() && time > 0.0));
                 worked[1] += 1;

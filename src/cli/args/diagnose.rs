@@ -117,7 +117,7 @@ fn utc_offset(text: &str) -> Result<f64, String> {
     Ok(sign * f64::from(3600 * hours + 60 * minutes))
 }
 
-fn at_least_one(text: &str) -> Result<f64, String> {
+pub(super) fn at_least_one(text: &str) -> Result<f64, String> {
     let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 1.0);
     number.ok_or_else(|| "expected a number of at least 1".to_owned())
 }

@@ -6,6 +6,7 @@ use clap::Args;
 
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
+use crate::cli::args::diagnose::at_least_one;
 use crate::cli::args::{LogArgs, Method, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs};
 use crate::cli::straggler_values;
 use crate::cli::values;
@@ -142,7 +143,40 @@ pub(crate) struct WhatIfArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Without --on: the detectors, what each flags and what it must know.
+
+With --on: which stragglers of jobs that ran each detector would have found, and when. RUN is a
+log that `trace` reads, or a folder with a log and the reports of its tasks' progress (a table of
+stage, partition, attempt, t_ms, done, total; docs/watch.md); the reports of a log may follow it.
+
+Examples:
+    tailspn detectors
+    tailspn detectors --on run/ --usual calm1/ calm2/
+    tailspn detectors --on eventlog.gz progress.tsv.gz --policies plan.toml
+    tailspn detectors --on jobs/*.gz --json
+")]
 pub(crate) struct DetectorsArgs {
+    /// Jobs that ran, to judge the detectors on
+    #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Question")]
+    pub(crate) on: Vec<PathBuf>,
+    /// Runs of the same program without stragglers, which say what each task is expected to take; without any, the median of its stage
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "on", help_heading = "Question")]
+    pub(crate) usual: Vec<PathBuf>,
+    /// Judge the policies of this plan; by default those of `whatif LOG`
+    #[arg(long, value_name = "PLAN.toml", requires = "on", help_heading = "Question")]
+    pub(crate) policies: Option<PathBuf>,
+    /// A straggler takes more than FACTOR times its expected time
+    #[arg(long, value_name = "FACTOR", default_value = "1.2", allow_hyphen_values = true, value_parser = at_least_one, help_heading = "Question")]
+    pub(crate) factor: f64,
+    /// Confidence level of all intervals
+    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
+    pub(crate) level: f64,
+    #[command(flatten)]
+    pub(crate) limits: LogArgs,
+    /// Most bytes of a file of reports after decompression, such as 2G; what comes later is left out
+    #[arg(long, value_name = "BYTES", default_value = "1G", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
+    pub(crate) max_samples: u64,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 }

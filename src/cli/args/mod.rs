@@ -103,7 +103,7 @@ pub(crate) enum Command {
     Sensitivity(SensitivityArgs),
     /// Find the cheapest point that meets a deadline, with confidence
     Optimize(OptimizeArgs),
-    /// List the straggler detectors, where they come from and what each needs
+    /// List the straggler detectors, or judge them on jobs that ran
     Detectors(DetectorsArgs),
     /// Fit a job's model to logs of it, for `estimate` at other sizes of input and cluster
     Fit(FitArgs),

@@ -64,7 +64,7 @@ pub use observed_job::{ObservedJob, is_mapreduce, observe_job};
 pub use pooled::{FittedJobs, fit_jobs};
 pub use progress::{RunProgress, StageProgress, StartedTask, observe_progress};
 pub use replay::{Replay, ReplayNode, ReplayStage, replay};
-pub use replay_policies::{AS_IT_WAS_SET, usual_policies};
+pub use replay_policies::{AS_IT_WAS_SET, Speculation, speculation_of, usual_policies};
 pub use rest::{RestOfRun, Shown, rest_by_itself, rest_of_run};
 pub use sources::Source;
 pub use stages::{fit_stages, fit_stages_beside};

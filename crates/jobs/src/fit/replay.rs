@@ -16,6 +16,7 @@ use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, MAX_TASKS};
 use crate::fit::line::median;
 use crate::fit::observe::{FitError, Span, executed, waits_for};
 use crate::fit::observed_job::is_mapreduce;
+use crate::fit::replay_policies::{Speculation, speculation_of};
 use crate::fit::replay_times::{TimedTask, UsualTimes};
 use crate::trace::analysis::most_at_once;
 use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, StageKind};
@@ -83,7 +84,7 @@ pub struct Replay {
     /// Sum of the times of all first attempts, killed ones up to their end \[s\].
     pub work_s: f64,
     /// The application's settings of speculation: multiplier and quantile; none where it was off.
-    pub speculation: Option<(Option<f64>, Option<f64>)>,
+    pub speculation: Option<Speculation>,
     /// What is assumed and what cannot be known.
     pub notes: Vec<String>,
 }
@@ -148,8 +149,6 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     let job = maker.job(share, &usual, end.seconds_since(last).max(0.0));
     let stages = maker.stages();
     notes.extend(told(&stages, share, trace));
-    let on = application.properties.get("spark.speculation").is_some_and(|on| on == "true");
-    let setting = |name: &str| application.number(&format!("spark.speculation.{name}"));
     Ok(Replay {
         log,
         name: application.name.clone(),
@@ -159,7 +158,7 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
         stages,
         full_speed_share: share,
         work_s: firsts.iter().flatten().map(|first| (first.to - first.from) as f64 / 1e6).sum(),
-        speculation: on.then(|| (setting("multiplier"), setting("quantile"))),
+        speculation: speculation_of(application),
         notes,
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::cluster::detect::{DetectorPlan, Spark};
 use crate::cluster::{PolicyPlan, Watching};
-use crate::fit::replay::Replay;
+use crate::trace::Application;
 
 /// Longest age of a stage before progress scores are looked at \[s\], as of plans.
 const LAG_S: f64 = 20.0;
@@ -12,9 +12,19 @@ const YOUNG: f64 = 0.1;
 /// The name of the policy with the log's own settings of speculation.
 pub const AS_IT_WAS_SET: &str = "spark, as it was set";
 
-/// The policies that a log is compared under where no others are asked for; the first is none.
-pub fn usual_policies(replay: &Replay) -> Vec<PolicyPlan> {
-    let lag_s = LAG_S.min(YOUNG * replay.actual_s);
+/// An application's settings of speculation, multiplier and quantile; none where it does not set one.
+pub type Speculation = (Option<f64>, Option<f64>);
+
+/// The settings of speculation of an application; none where it was off.
+pub fn speculation_of(application: &Application) -> Option<Speculation> {
+    let on = application.properties.get("spark.speculation").is_some_and(|on| on == "true");
+    let setting = |name: &str| application.number(&format!("spark.speculation.{name}"));
+    on.then(|| (setting("multiplier"), setting("quantile")))
+}
+
+/// The policies for a job that took so long \[s\], with its settings of speculation, if it had any. The first policy has no detector.
+pub fn usual_policies(actual_s: f64, speculation: Option<Speculation>) -> Vec<PolicyPlan> {
+    let lag_s = LAG_S.min(YOUNG * actual_s);
     let spark = |name: &str, multiplier: f64, quantile: f64| PolicyPlan {
         name: Some(name.to_owned()),
         detector: DetectorPlan::Spark(Spark { multiplier, quantile, ..Spark::default() }),
@@ -24,7 +34,7 @@ pub fn usual_policies(replay: &Replay) -> Vec<PolicyPlan> {
     };
     let mut all = vec![PolicyPlan::default()];
     let default = Spark::default();
-    if let Some((multiplier, quantile)) = replay.speculation {
+    if let Some((multiplier, quantile)) = speculation {
         let (multiplier, quantile) = (multiplier.unwrap_or(default.multiplier), quantile.unwrap_or(default.quantile));
         all.push(spark(AS_IT_WAS_SET, multiplier, quantile));
     }

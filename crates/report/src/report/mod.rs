@@ -24,6 +24,7 @@
 //! | the markings of a net without time, and formulas of CTL | [`ExplorationReport`]; tables of verdicts: `verdict_tables` |
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
+//! | what detectors would have been worth on a job that ran | [`DetectionReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
 //! | the time left of a run that has not ended | [`RemainingReport`] |
@@ -50,6 +51,7 @@ mod check;
 mod comparison;
 mod deadline;
 mod deadline_plot;
+mod detection;
 mod devices;
 mod diagnosis;
 mod diagnosis_document;
@@ -120,6 +122,7 @@ pub use answer::{exact_report, exact_steady_report};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 pub use cdf_plot::cdf_svg;
 pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, NotFoldedRow, ParameterRow};
+pub use detection::{DetectionReport, DetectionStage, DetectionTask, JudgedRow, ShareRow, detection_report};
 pub use devices::{AdapterRow, DevicesReport};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;

@@ -8,6 +8,7 @@ use crate::document::{Document, Report};
 use crate::render::{Part, html};
 use crate::report::bench::BenchReport;
 use crate::report::check::CheckReport;
+use crate::report::detection::DetectionReport;
 use crate::report::devices::DevicesReport;
 use crate::report::diagnosis::DiagnosisReport;
 use crate::report::exploration::ExplorationReport;
@@ -108,6 +109,8 @@ kinds! {
     WhatIfLog(LogWhatIfReport),
     /// Of `detectors`.
     Detectors(DetectorsReport),
+    /// Of `detectors --on`.
+    Detection(DetectionReport),
     /// Of `fit` for a log of MapReduce.
     FitJob(FitJobReport),
     /// Of `remaining`.
