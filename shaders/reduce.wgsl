@@ -21,7 +21,8 @@ struct Partial {
     min: vec2<u32>,
     max: vec2<u32>,
     count: u32,
-    padding: u32,
+    // values that were looked at, those above the limit too
+    seen: u32,
 }
 
 @group(0) @binding(0) var<uniform> run: ReduceRun;
@@ -60,6 +61,7 @@ fn merge(a: Partial, b: Partial) -> Partial {
     sum.min = least(a.min, b.min);
     sum.max = latest(a.max, b.max);
     sum.count = a.count + b.count;
+    sum.seen = a.seen + b.seen;
     return sum;
 }
 
@@ -94,6 +96,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var own = none();
     for (var i = start + lane; i < stop; i += LANES) {
         let ticks = column[i];
+        own.seen += 1u;
         if !less(run.limit, ticks) {
             own = merge(own, single(ticks));
             if run.histogram != 0u {
@@ -112,4 +115,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     if lane == 0u {
         partials[group.x] = lanes[0];
     }
+    finished(lane);
 }

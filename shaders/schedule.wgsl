@@ -124,12 +124,8 @@ fn branches(group: u32, at: u32, quad: vec2<u32>) -> vec4<u32> {
     return taken;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    let at = id.x;
-    if at >= run.quads {
-        return;
-    }
+// the instructions of the dispatch, for the quad of one invocation
+fn evaluate(at: u32) {
     let which = at / run.quads_each;
     let quad = plus(run.first_quad, vec2<u32>(at - which * run.quads_each, 0u));
     let own = which * run.length;
@@ -190,4 +186,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             }
         }
     }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    if id.x < run.quads {
+        evaluate(id.x);
+    }
+    finished(lane);
 }

@@ -35,4 +35,5 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     words[at + 5u] = chosen.y;
     words[at + 6u] = count;
     words[at + 7u] = hash;
+    finished(lane);
 }

@@ -375,12 +375,8 @@ fn store_lane() {
     hold_pair(LANE + 20u, until);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    lane = id.x;
-    if lane >= run.lanes {
-        return;
-    }
+// the steps of the dispatch, for one lane
+fn play() {
     load_lane();
     if phase == DONE {
         return;
@@ -428,4 +424,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         }
     }
     store_lane();
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) place: u32) {
+    lane = id.x;
+    if lane < run.lanes {
+        play();
+    }
+    finished(place);
 }

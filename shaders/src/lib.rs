@@ -36,6 +36,8 @@ pub mod shared {
 pub mod kernel {
     /// In place of double.wgsl and code.wgsl, for nets and questions without marking expressions: nothing of this is called.
     pub const NO_CODE: &str = include_str!("../no_code.wgsl");
+    /// Proof that a dispatch ran to its end.
+    pub const PROOF: &str = include_str!("../proof.wgsl");
     /// Reduction of one column of times: exact moments per workgroup, and a histogram.
     pub const REDUCE: &str = include_str!("../reduce.wgsl");
     /// The schedule engine: max-plus evaluation of a straight-line program, four replications per invocation.

@@ -13,11 +13,12 @@ fn tokens_of(counter: u32) -> u32 {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     if id.x < arrayLength(&begins) {
         let begin = begins[id.x];
         marking = begin.y;
         let value = eval(begin.x);
         results[id.x] = value;
     }
+    finished(lane);
 }

@@ -44,9 +44,10 @@ fn answer(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     if id.x < arrayLength(&operands) {
         let given = operands[id.x];
         results[id.x] = answer(given.xy, given.zw);
     }
+    finished(lane);
 }

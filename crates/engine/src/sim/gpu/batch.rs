@@ -117,6 +117,12 @@ impl GpuBatch {
         if self.kernel.as_ref().is_none_or(|(own, _)| *own != place) {
             self.kernel = Some((place, self.gpu.kernel("schedule", &shader::schedule(self.gpu.int64, place))?));
         }
+        let bytes = (INSTRUCTION_BYTES * programs.len() as u64).max(4 * tables.len() as u64);
+        if bytes > self.gpu.facts.largest_binding {
+            return Err(DeviceFault::DoesNotFit(vec![format!(
+                "their programs of {bytes} bytes are too large for its buffers"
+            )]));
+        }
         let (program, tables) = (self.gpu.storage_with(&programs)?, self.gpu.storage_with(&tables)?);
         Ok(Loaded { schedules, code, program, tables, place })
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::sim::gpu::batch::GpuBatch;
 use crate::sim::gpu::device::{Gpu, Wanted};
 use crate::sim::gpu::engine::DeviceFault;
+use crate::sim::gpu::error::GpuError;
 use crate::sim::gpu::relay::required;
 use crate::sim::gpu::twin::device_engine;
 use crate::sim::ready::Ready;
@@ -14,12 +15,16 @@ use crate::sim::schedule::Schedule;
 
 /// Replications that the processor takes over where the card cannot finish one of them.
 const TAKEN_OVER: u64 = 1024;
+/// Replications that are compared with those of the processor.
+const REPLAYED: u64 = 256;
 
 /// An opened card.
 #[derive(Debug)]
 pub struct Card {
     gpu: Arc<Gpu>,
     batch: GpuBatch,
+    /// Engines whose replications on this card were those of the processor.
+    trusted: Vec<&'static str>,
 }
 
 impl Card {
@@ -35,7 +40,7 @@ impl Card {
 
     /// A card that is open already.
     pub(crate) fn of(gpu: &Arc<Gpu>) -> Result<Self, RunError> {
-        Ok(Self { gpu: Arc::clone(gpu), batch: GpuBatch::new(gpu)? })
+        Ok(Self { gpu: Arc::clone(gpu), batch: GpuBatch::new(gpu)?, trusted: Vec::new() })
     }
 
     /// The name that its driver gives it.
@@ -44,7 +49,7 @@ impl Card {
     }
 
     /// The replications `first .. first + count` of each net, as the processor would have them, bit for bit. Schedules that share their
-    /// plan run together.
+    /// plan run together. Of the first net of each engine, up to 256 replications are compared with the processor's before anything counts.
     ///
     /// # Errors
     ///
@@ -52,6 +57,7 @@ impl Card {
     pub fn replicate(&mut self, ready: &[&Ready<'_>], first: u64, count: u64) -> Result<Vec<Samples>, RunError> {
         let mut all = Vec::with_capacity(ready.len());
         for alike in ready.chunk_by(|a, b| a.shares_schedule(b)) {
+            self.trust(alike[0], first, count.min(REPLAYED))?;
             match self.together(alike, first, count) {
                 Some(Ok(found)) => all.extend(found),
                 Some(Err(fault)) => return Err(required(fault, alike[0].engine())),
@@ -63,6 +69,23 @@ impl Card {
             }
         }
         Ok(all)
+    }
+
+    /// Compares replications of a net with those of the processor, once for each engine.
+    fn trust(&mut self, ready: &Ready<'_>, first: u64, count: u64) -> Result<(), RunError> {
+        if count == 0 || self.trusted.contains(&ready.engine()) {
+            return Ok(());
+        }
+        let found = match self.together(&[ready], first, count) {
+            Some(found) => found.map_err(|fault| required(fault, ready.engine()))?.swap_remove(0),
+            None => self.alone(ready, first, count)?,
+        };
+        if found != ready.replicate(first, count)? {
+            let what = format!("{count} replications of a net come out otherwise than on the CPU");
+            return Err(GpuError::SelfTest { adapter: self.gpu.facts.name.clone(), what }.into());
+        }
+        self.trusted.push(ready.engine());
+        Ok(())
     }
 
     /// Schedules of one shape; none where these are not.
@@ -86,7 +109,7 @@ impl Card {
         let mut span = TAKEN_OVER;
         while samples.replications < count {
             let from = samples.replications;
-            match engine.run(first + from, count - from, &mut samples) {
+            match engine.run(first + from, count - from, &mut samples, &|| false) {
                 Ok(done) if done > 0 => span = TAKEN_OVER,
                 Ok(_) | Err(DeviceFault::Replication) => {
                     samples.append(&ready.replicate(first + from, span.min(count - from))?);

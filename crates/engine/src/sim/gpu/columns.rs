@@ -95,6 +95,11 @@ impl Reducer {
         times.compute += gpu.run(clear, &[Dispatch { kernel: &self.kernel, buffers: &buffers, workgroups: groups }])?;
         let started = std::time::Instant::now();
         let partials: Vec<Partial> = gpu.read(&self.partials, groups as usize)?;
+        let seen: u64 = partials.iter().map(|partial| u64::from(partial.seen)).sum();
+        if seen != u64::from(column.count) {
+            let what = format!("{seen} of {} values were added up", column.count);
+            return Err(GpuError::Unfinished { kernel: "reduce", what });
+        }
         let mut moments = Moments::default();
         for partial in &partials {
             moments.merge(&moments_of(partial));

@@ -1,5 +1,6 @@
 //! Adapters: which there are, which one is taken, and opening one as a device that has passed its self-test.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sim::gpu::error::GpuError;
@@ -76,8 +77,9 @@ impl AdapterFacts {
             driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
             kind,
             int64: adapter.features().contains(wgpu::Features::SHADER_INT64),
-            largest_buffer: limits.max_buffer_size,
-            largest_binding: limits.max_storage_buffer_binding_size,
+            // in whole pieces of what bindings are aligned to: sizes are rounded up to less
+            largest_buffer: limits.max_buffer_size & !255,
+            largest_binding: limits.max_storage_buffer_binding_size & !255,
             workgroups: limits.max_compute_workgroups_per_dimension,
             workgroup_size: limits.max_compute_invocations_per_workgroup,
         }
@@ -121,6 +123,42 @@ pub struct Gpu {
     /// Loop iterations that one invocation may do in one dispatch.
     pub(crate) loop_budget: u32,
     lost: Arc<Mutex<Option<String>>>,
+    pub(in crate::sim::gpu) proof: Proof,
+    abandoned: AtomicBool,
+}
+
+/// What proves that work was done: a counter that kernels of the device count on, and what it should be.
+#[derive(Debug)]
+pub(in crate::sim::gpu) struct Proof {
+    pub(in crate::sim::gpu) counter: wgpu::Buffer,
+    /// Where the host reads it.
+    pub(in crate::sim::gpu) copy: wgpu::Buffer,
+    /// What it should be.
+    pub(in crate::sim::gpu) expected: Mutex<u32>,
+    /// For tests: workgroups that the next dispatch leaves out.
+    #[cfg(test)]
+    pub(in crate::sim::gpu) skipped: std::sync::atomic::AtomicU32,
+}
+
+impl Proof {
+    fn new(device: &wgpu::Device) -> Self {
+        use wgpu::BufferUsages;
+        let buffer = |usage| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("proof"),
+                size: 16,
+                usage,
+                mapped_at_creation: false,
+            })
+        };
+        Self {
+            counter: buffer(BufferUsages::STORAGE | BufferUsages::COPY_SRC),
+            copy: buffer(BufferUsages::MAP_READ | BufferUsages::COPY_DST),
+            expected: Mutex::new(0),
+            #[cfg(test)]
+            skipped: std::sync::atomic::AtomicU32::new(0),
+        }
+    }
 }
 
 impl Gpu {
@@ -149,7 +187,21 @@ impl Gpu {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
         }));
-        Ok(Self { device, queue, facts, int64, loop_budget: u32::MAX, lost })
+        let proof = Proof::new(&device);
+        Ok(Self { device, queue, facts, int64, loop_budget: u32::MAX, lost, proof, abandoned: AtomicBool::new(false) })
+    }
+
+    /// Gives the device up: its handles are never dropped, since wgpu waits for the device then, without a limit.
+    pub(in crate::sim::gpu) fn abandon(&self) {
+        if !self.abandoned.swap(true, Ordering::Relaxed) {
+            std::mem::forget((self.device.clone(), self.queue.clone()));
+        }
+    }
+
+    /// True once the device has been given up.
+    #[cfg(test)]
+    pub(in crate::sim::gpu) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     /// What the driver said when the device went away, if it did.

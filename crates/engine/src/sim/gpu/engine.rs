@@ -15,6 +15,8 @@ pub(crate) enum DeviceFault {
     DoesNotFit(Vec<String>),
     /// A replication that the device cannot finish, such as one with a fault of the net: the CPU shall say.
     Replication,
+    /// It was told to stop; nothing of the chunk is counted.
+    Stopped,
 }
 
 impl From<GpuError> for DeviceFault {
@@ -26,12 +28,23 @@ impl From<GpuError> for DeviceFault {
 /// An engine on a device. It gives the numbers of its twin on the CPU.
 pub(crate) trait DeviceEngine {
     /// Runs replications from `first` on, at most `most`, and adds them to `samples`, in order. Gives how many; where it
-    /// fails, `samples` is as it was.
+    /// fails, `samples` is as it was. `stop` is asked between dispatches.
     ///
     /// Observations that are floats are averaged and merged as on the CPU: in groups of
     /// [`FLOAT_UNIT`](crate::sim::cpu::FLOAT_UNIT) from `first` on. So where there are any, the number of replications is
     /// a multiple of that, or `most`.
-    fn run(&mut self, first: u64, most: u64, samples: &mut Samples) -> Result<u64, DeviceFault>;
+    fn run(
+        &mut self,
+        first: u64,
+        most: u64,
+        samples: &mut Samples,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<u64, DeviceFault>;
+
+    /// Fewest replications that keep the device busy: fewer take as long as these.
+    fn fill(&self) -> u64 {
+        1
+    }
 
     /// Where the time went.
     fn times(&self) -> GpuTimes;
@@ -39,50 +52,83 @@ pub(crate) trait DeviceEngine {
 
 /// How long one dispatch should take: far below what a display's watchdog allows.
 const DISPATCH: Duration = Duration::from_millis(60);
+/// A dispatch that took longer than this is too long.
+const LONGEST_DISPATCH: Duration = Duration::from_millis(75);
 /// A dispatch that took less than this says nothing about speed.
 const NOISE: Duration = Duration::from_micros(500);
-/// Largest step of growth.
+/// Largest step of growth, and that of something that takes longer than it should.
 const GROWTH: f64 = 8.0;
+const SLOW_GROWTH: f64 = 2.0;
+/// A size is worth its time where a replication costs at most this share of what it cost before.
+const CHEAPER: f64 = 0.87;
+/// Replications that keep a card busy: up to here, and often beyond, more take no longer than fewer.
+pub(crate) const CARD_FILL: u64 = 1 << 16;
 
 /// Sizes of dispatches or chunks, from how long the last one took.
+///
+/// On a processor, time grows with the size. On a card it stays the same until the card is full, so that a size which takes longer than its
+/// target may still be too small: sizes grow as long as each replication becomes cheaper, shrink only beyond a longest time, and not below what
+/// fills the card.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     size: u64,
+    least: u64,
     most: u64,
     target: Duration,
+    /// What took longer than this shrinks.
+    longest: Duration,
     /// The longest since the last size was given, and how much it ran.
-    longest: Option<(Duration, u64)>,
+    last: Option<(Duration, u64)>,
+    /// Size and time for each piece of it \[s\] before that.
+    before: Option<(u64, f64)>,
 }
 
 impl Pace {
+    /// Sizes of dispatches.
     pub(crate) fn new(first: u64, most: u64) -> Self {
-        Self::with_target(first, most, DISPATCH)
+        Self::with_target(first, most, DISPATCH, LONGEST_DISPATCH)
     }
 
-    /// Sizes with which a piece of work takes so long.
-    pub(crate) fn with_target(first: u64, most: u64, target: Duration) -> Self {
-        Self { size: first.min(most), most, target, longest: None }
+    /// Sizes with which a piece of work takes so long, or longer, up to the longest time, where larger ones are cheaper.
+    pub(crate) fn with_target(first: u64, most: u64, target: Duration, longest: Duration) -> Self {
+        Self { size: first.min(most), least: 1, most, target, longest, last: None, before: None }
+    }
+
+    /// The same, not below a size, if there is room.
+    #[must_use]
+    pub(crate) fn at_least(self, least: u64) -> Self {
+        let least = least.clamp(1, self.most);
+        Self { least, size: self.size.max(least), ..self }
     }
 
     /// Notes how long a dispatch of some size took: the one that was given, or a smaller one where less was left to do.
     pub(crate) fn took(&mut self, size: u64, time: Duration) {
-        if self.longest.is_none_or(|(longest, _)| time > longest) {
-            self.longest = Some((time, size));
+        if self.last.is_none_or(|(longest, _)| time > longest) {
+            self.last = Some((time, size));
         }
     }
 
     /// No dispatch shall be larger.
     pub(crate) fn limit(&mut self, most: u64) {
         self.most = most.max(1);
+        self.least = self.least.min(self.most);
         self.size = self.size.min(self.most);
     }
 
     /// The size of the next dispatch.
     pub(crate) fn next(&mut self) -> u64 {
-        if let Some((longest, size)) = self.longest.take() {
-            let factor = self.target.as_secs_f64() / longest.max(NOISE).as_secs_f64();
+        if let Some((time, size)) = self.last.take() {
+            let cost = time.as_secs_f64() / size.max(1) as f64;
+            let cheaper = self.before.is_none_or(|(other, before)| size > other && cost < CHEAPER * before);
+            let fits = self.target.as_secs_f64() / time.max(NOISE).as_secs_f64();
+            let factor = match time > self.target && time <= self.longest {
+                true if cheaper => SLOW_GROWTH,
+                true => 1.0,
+                false => fits,
+            };
             let next = size as f64 * factor.clamp(1.0 / GROWTH, GROWTH);
-            self.size = (next as u64).clamp(1, self.most);
+            self.before = Some((size, cost));
+            self.size = (next as u64).clamp(self.least, self.most);
         }
         self.size
     }
@@ -115,10 +161,62 @@ mod tests {
 
     #[test]
     fn a_short_rest_says_nothing_of_a_whole_dispatch() {
-        let mut pace = Pace::with_target(1000, 100_000, Duration::from_millis(500));
+        let (target, longest) = (Duration::from_millis(500), Duration::from_millis(500));
+        let mut pace = Pace::with_target(1000, 100_000, target, longest);
         assert_eq!(pace.next(), 1000);
         // a tenth of it took what a whole one may take
         pace.took(100, Duration::from_millis(500));
         assert_eq!(pace.next(), 100);
+    }
+
+    /// Sizes and times of the next 60 dispatches on a device.
+    fn play(mut pace: Pace, time_s: impl Fn(u64, u32) -> f64) -> Vec<(u64, f64)> {
+        let one = |turn: u32| {
+            let size = pace.next();
+            let time = time_s(size, turn);
+            pace.took(size, Duration::from_secs_f64(time));
+            (size, time)
+        };
+        (0..60).map(one).collect()
+    }
+
+    /// Constant up to some lanes, then linear: fast and slow cards, and processors, with and without noise of 20%. No dispatch takes four times
+    /// its target but one whose smallest size does; in the end the device is full, or the target is met.
+    #[test]
+    fn dispatches_stay_within_four_times_their_target_on_any_device() {
+        for (constant_s, full) in
+            [(0.001, 100_000.0), (0.02, 100_000.0), (0.05, 1000.0), (1e-6, 1.0), (0.1, 50_000.0), (2.0, 1.0)]
+        {
+            for noise in [0.0, 0.2] {
+                let wave = |turn: u32| 1.0 + noise * (f64::from(turn) * 2.4).sin();
+                let time = |size: u64, turn: u32| constant_s * (size as f64 / full).max(1.0) * wave(turn);
+                let played = play(Pace::new(16, 1 << 22), time);
+                for (turn, &(size, took)) in played.iter().enumerate().skip(1) {
+                    // from a first size that is much too large it goes down in steps
+                    let still_down = played[..turn].iter().all(|earlier| earlier.0 > size);
+                    assert!(took < 0.24 || size == 1 || still_down, "{constant_s} {full} {noise}: {size} took {took}");
+                }
+                let (size, took) = played[59];
+                assert!(
+                    size as f64 >= 0.3 * full || took > 0.03,
+                    "{constant_s} {full} {noise}: {size} at the end, {took} s"
+                );
+            }
+        }
+    }
+
+    /// A replication that takes 300 ms on a lane, however many lanes there are: chunks grow until the card is full. Seen to fail where sizes follow
+    /// the time alone: they shrink to one.
+    #[test]
+    fn chunks_grow_on_a_card_whose_time_does_not_depend_on_their_size() {
+        let (target, longest) = (Duration::from_millis(250), Duration::from_secs(5));
+        let pace = Pace::with_target(256, 1 << 26, target, longest);
+        let played = play(pace, |size, _| 0.3 * (size as f64 / 130_000.0).max(1.0));
+        assert!(played[59].0 >= 65_536, "{:?}", &played[50..]);
+        // a processor keeps to the time
+        let played = play(pace, |size, _| 0.001 * size as f64);
+        assert!(played[2..].iter().all(|played| played.1 < 0.6), "{played:?}");
+        let filled = play(pace.at_least(CARD_FILL), |size, _| 0.3 * (size as f64 / 130_000.0).max(1.0));
+        assert!(filled.iter().all(|played| played.0 >= CARD_FILL));
     }
 }

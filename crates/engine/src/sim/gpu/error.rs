@@ -69,6 +69,14 @@ pub enum GpuError {
         /// What the driver says.
         message: String,
     },
+    /// The driver reported work as done that was not done. Update it, or use the CPU.
+    #[error("the device skipped work of the shader {kernel}: {what}; update the driver or use the CPU")]
+    Unfinished {
+        /// Name of the shader.
+        kernel: &'static str,
+        /// What is missing.
+        what: String,
+    },
     /// The device did not answer in time.
     #[error("the device did not finish its work within {seconds} s")]
     Timeout {

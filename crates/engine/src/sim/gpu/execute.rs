@@ -1,6 +1,10 @@
 //! The only file that talks to a device's queue: pipelines, buffers, dispatches, reading back. Every call that can fail
 //! is scoped, so that a fault comes out as a [`GpuError`] and not as zeros.
 
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
@@ -12,6 +16,10 @@ use crate::sim::gpu::error::GpuError;
 /// How long one wait may take. A dispatch is made for a tenth of a second; a software adapter on a busy machine may need
 /// much longer.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Where every kernel finds the counter of workgroups that have finished, and the bytes that are read of it.
+const PROOF_BINDING: u32 = 7;
+const PROOF_BYTES: u64 = 4;
 
 /// A compute pipeline.
 #[derive(Debug)]
@@ -48,18 +56,21 @@ impl Gpu {
 
     /// Compiles a shader; its entry point is `main`.
     pub(crate) fn kernel(&self, name: &'static str, source: &str) -> Result<Kernel, GpuError> {
-        let compiled = self.scoped(|| {
-            let source = wgpu::ShaderSource::Wgsl(source.into());
-            let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(name), source });
-            self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(name),
-                layout: None,
-                module: &module,
-                entry_point: Some("main"),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
-                cache: None,
+        let compiled = self.guarded(|| {
+            self.scoped(|| {
+                let source = wgpu::ShaderSource::Wgsl(source.into());
+                let module =
+                    self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(name), source });
+                self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some(name),
+                    layout: None,
+                    module: &module,
+                    entry_point: Some("main"),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    cache: None,
+                })
             })
-        });
+        })?;
         match compiled {
             Ok(pipeline) => Ok(Kernel { pipeline, name }),
             Err(error) => Err(GpuError::Shader { shader: name, message: error.to_string() }),
@@ -72,9 +83,11 @@ impl Gpu {
             return Err(GpuError::OutOfMemory { bytes: size });
         }
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        self.scoped(|| self.device.create_buffer(&descriptor)).map_err(|error| match self.fault(&error) {
-            GpuError::OutOfMemory { .. } => GpuError::OutOfMemory { bytes: size },
-            other => other,
+        self.guarded(|| self.scoped(|| self.device.create_buffer(&descriptor)))?.map_err(|error| {
+            match self.fault(&error) {
+                GpuError::OutOfMemory { .. } => GpuError::OutOfMemory { bytes: size },
+                other => other,
+            }
         })
     }
 
@@ -104,38 +117,55 @@ impl Gpu {
         self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data));
     }
 
-    /// Clears some buffers, runs dispatches one after the other, and waits until all is done. Gives the time that took.
+    /// Clears some buffers, runs dispatches one after the other, waits until all is done, and checks that all of it was. Gives the time
+    /// that took.
     pub(crate) fn run(&self, clear: &[&wgpu::Buffer], dispatches: &[Dispatch<'_>]) -> Result<Duration, GpuError> {
+        let mut expected = self.proof.expected.lock().unwrap_or_else(PoisonError::into_inner);
         let started = Instant::now();
-        let submitted = self.scoped(|| {
-            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            for buffer in clear {
-                encoder.clear_buffer(buffer, 0, None);
-            }
-            for Dispatch { kernel, buffers, workgroups } in dispatches {
-                let entries: Vec<_> = buffers
-                    .iter()
-                    .map(|(binding, buffer)| wgpu::BindGroupEntry {
-                        binding: *binding,
-                        resource: buffer.as_entire_binding(),
-                    })
-                    .collect();
-                let layout = kernel.pipeline.get_bind_group_layout(0);
-                let bind_group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                    label: Some(kernel.name),
-                    layout: &layout,
-                    entries: &entries,
-                });
-                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                pass.set_pipeline(&kernel.pipeline);
-                pass.set_bind_group(0, &bind_group, &[]);
-                pass.dispatch_workgroups(*workgroups, 1, 1);
-            }
-            self.queue.submit([encoder.finish()]);
-        });
-        submitted.map_err(|error| self.fault(&error))?;
+        let mapped = self.guarded(|| {
+            self.scoped(|| {
+                let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                for buffer in clear {
+                    encoder.clear_buffer(buffer, 0, None);
+                }
+                for dispatch in dispatches {
+                    self.encode(dispatch, &mut encoder);
+                }
+                encoder.copy_buffer_to_buffer(&self.proof.counter, 0, &self.proof.copy, 0, PROOF_BYTES);
+                self.queue.submit([encoder.finish()]);
+                map(&self.proof.copy)
+            })
+        })?;
+        let mapped = mapped.map_err(|error| self.fault(&error))?;
         self.wait()?;
+        let counted: u32 = self.mapped(&self.proof.copy, PROOF_BYTES, &mapped, bytemuck::pod_read_unaligned)?;
+        self.proof.copy.unmap();
+        let groups: u32 = dispatches.iter().map(|dispatch| dispatch.workgroups).sum();
+        let done = counted.wrapping_sub(*expected);
+        *expected = expected.wrapping_add(groups);
+        if done != groups {
+            let what = format!("{done} of {groups} workgroups finished");
+            return Err(GpuError::Unfinished { kernel: dispatches.first().map_or("", |d| d.kernel.name), what });
+        }
         Ok(started.elapsed())
+    }
+
+    /// Adds a dispatch to a command buffer.
+    fn encode(&self, dispatch: &Dispatch<'_>, encoder: &mut wgpu::CommandEncoder) {
+        let Dispatch { kernel, buffers, workgroups } = dispatch;
+        let all = buffers.iter().copied().chain([(PROOF_BINDING, &self.proof.counter)]);
+        let entries: Vec<_> = all
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .collect();
+        let layout = kernel.pipeline.get_bind_group_layout(0);
+        let descriptor = wgpu::BindGroupDescriptor { label: Some(kernel.name), layout: &layout, entries: &entries };
+        let bind_group = self.device.create_bind_group(&descriptor);
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&kernel.pipeline);
+        pass.set_bind_group(0, &bind_group, &[]);
+        #[cfg(test)]
+        let workgroups = &workgroups.saturating_sub(self.proof.skipped.swap(0, std::sync::atomic::Ordering::Relaxed));
+        pass.dispatch_workgroups(*workgroups, 1, 1);
     }
 
     /// The first `count` values of a buffer.
@@ -155,26 +185,45 @@ impl Gpu {
         }
         let size = size_of::<T>() as u64;
         let (offset, bytes) = (first as u64 * size, count as u64 * size);
-        let staging = self.buffer(bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?;
-        let (sender, receiver) = std::sync::mpsc::channel();
-        let submitted = self.scoped(|| {
-            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, bytes);
-            self.queue.submit([encoder.finish()]);
-            staging.map_async(wgpu::MapMode::Read, .., move |mapped| {
-                // the receiver is gone only after a timeout, which has been reported
-                let _ = sender.send(mapped);
-            });
-        });
-        submitted.map_err(|error| self.fault(&error))?;
+        let expected = self.proof.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        // the counter comes along: a copy that was not made leaves zeros
+        let proof_at = bytes.next_multiple_of(PROOF_BYTES);
+        let staging =
+            self.buffer(proof_at + PROOF_BYTES, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?;
+        let mapped = self.guarded(|| {
+            self.scoped(|| {
+                let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, bytes);
+                encoder.copy_buffer_to_buffer(&self.proof.counter, 0, &staging, proof_at, PROOF_BYTES);
+                self.queue.submit([encoder.finish()]);
+                map(&staging)
+            })
+        })?;
+        let mapped = mapped.map_err(|error| self.fault(&error))?;
         self.wait()?;
-        match receiver.recv_timeout(PATIENCE) {
+        let expected = expected.to_ne_bytes();
+        let read = self.mapped(&staging, proof_at + PROOF_BYTES, &mapped, |all| {
+            let (data, proof) = all.split_at(proof_at as usize);
+            (proof == expected).then(|| bytemuck::pod_collect_to_vec(&data[..bytes as usize]))
+        })?;
+        read.ok_or_else(|| GpuError::Unfinished { kernel: "copy", what: "results were not read back".to_owned() })
+    }
+
+    /// Reads a buffer once it is mapped.
+    fn mapped<T>(
+        &self,
+        buffer: &wgpu::Buffer,
+        bytes: u64,
+        mapped: &Mapped,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, GpuError> {
+        match mapped.recv_timeout(PATIENCE) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(self.lost_or(error.to_string())),
             Err(_) => return Err(self.lost_or("a buffer could not be read".to_owned())),
         }
-        match staging.get_mapped_range(..bytes) {
-            Ok(view) => Ok(bytemuck::pod_collect_to_vec(&view[..])),
+        match buffer.get_mapped_range(..bytes) {
+            Ok(view) => Ok(read(&view[..])),
             Err(error) => Err(self.lost_or(error.to_string())),
         }
     }
@@ -187,14 +236,80 @@ impl Gpu {
     }
 
     fn wait(&self) -> Result<(), GpuError> {
-        let waited = self.device.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PATIENCE) });
+        let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(PATIENCE) };
+        let waited = self.guarded(|| self.device.poll(wait))?;
         if let Some(message) = self.lost() {
             return Err(GpuError::Lost { message });
         }
         match waited {
             Ok(_) => Ok(()),
-            Err(wgpu::PollError::Timeout) => Err(GpuError::Timeout { seconds: PATIENCE.as_secs() }),
+            Err(wgpu::PollError::Timeout) => {
+                self.abandon();
+                Err(GpuError::Timeout { seconds: PATIENCE.as_secs() })
+            }
             Err(error) => Err(GpuError::Validation { message: error.to_string() }),
         }
+    }
+
+    /// Calls wgpu, which panics where a driver loses its device in the middle of a call.
+    pub(in crate::sim::gpu) fn guarded<T>(&self, call: impl FnOnce() -> T) -> Result<T, GpuError> {
+        quietly(call).map_err(|message| {
+            self.abandon();
+            GpuError::Lost { message }
+        })
+    }
+}
+
+/// Where the answer to a request to map a buffer comes.
+type Mapped = Receiver<Result<(), wgpu::BufferAsyncError>>;
+
+fn map(buffer: &wgpu::Buffer) -> Mapped {
+    let (sender, receiver) = channel();
+    buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
+        // the receiver is gone only after a timeout, which has been reported
+        let _ = sender.send(mapped);
+    });
+    receiver
+}
+
+thread_local! {
+    /// True while a panic of this thread is caught, and told as an error.
+    static CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls something that may panic, and gives the message of the panic; nothing is printed about it.
+fn quietly<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !CAUGHT.get() {
+                before(info);
+            }
+        }));
+    });
+    CAUGHT.set(true);
+    let called = panic::catch_unwind(AssertUnwindSafe(call));
+    CAUGHT.set(false);
+    called.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        text.unwrap_or("the driver gave up").lines().next().unwrap_or_default().to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also where panics follow each other, and where a panic carries no text.
+    #[test]
+    fn panics_of_a_driver_are_told() {
+        assert_eq!(quietly(|| 7), Ok(7));
+        assert_eq!(
+            quietly(|| panic!("Error in Device::poll: {}\nmore", "Parent device is lost")),
+            Err::<(), _>("Error in Device::poll: Parent device is lost".to_owned())
+        );
+        assert_eq!(quietly(|| panic::panic_any(3)), Err::<(), _>("the driver gave up".to_owned()));
+        assert!(!CAUGHT.get());
     }
 }

@@ -55,5 +55,5 @@ pub(crate) struct Partial {
     pub(crate) min: [u32; 2],
     pub(crate) max: [u32; 2],
     pub(crate) count: u32,
-    pub(crate) padding: u32,
+    pub(crate) seen: u32,
 }

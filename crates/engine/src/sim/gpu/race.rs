@@ -8,7 +8,7 @@ use crate::sim::NEVER;
 use crate::sim::cpu::FLOAT_UNIT;
 use crate::sim::gpu::columns::{Column, Reducer};
 use crate::sim::gpu::device::Gpu;
-use crate::sim::gpu::engine::{DeviceEngine, DeviceFault, Pace};
+use crate::sim::gpu::engine::{CARD_FILL, DeviceEngine, DeviceFault, Pace};
 use crate::sim::gpu::error::GpuError;
 use crate::sim::gpu::execute::{Dispatch, GpuTimes, Kernel};
 use crate::sim::gpu::layout::RaceRun;
@@ -26,8 +26,11 @@ const MOST_LANES: u64 = 1 << 18;
 /// Steps of the first dispatch, and replications of the first chunk.
 const FIRST_STEPS: u64 = 16;
 const FIRST_CHUNK: u64 = 4096;
-/// How long a chunk should take: in between, progress is shown, and Ctrl-C is heard.
+/// Most steps of a dispatch: a step takes some microseconds, and a display's watchdog waits two seconds.
+const MOST_STEPS: u64 = 1 << 14;
+/// How long a chunk should take, and no longer one grows: in between, progress is shown.
 const CHUNK: Duration = Duration::from_millis(500);
+const LONGEST_CHUNK: Duration = Duration::from_secs(5);
 /// Words of the control buffer: next, ended, faults, four endings.
 const CONTROL: usize = 7;
 
@@ -74,7 +77,9 @@ impl<'a> GpuRace<'a> {
         let most_lanes = lanes / u64::from(WORKGROUP) * u64::from(WORKGROUP);
         let columns = code.columns;
         let room = (binding / (8 * u64::from(columns.total))).min(u64::from(u32::MAX) / u64::from(columns.total));
-        if most_lanes == 0 || code.tables.len() as u64 * 4 > binding {
+        // chunks are whole units of averages
+        let room = room / FLOAT_UNIT * FLOAT_UNIT;
+        if most_lanes == 0 || room == 0 || code.tables.len() as u64 * 4 > binding {
             code.obstacles.push(format!("its marking and tables do not fit into buffers of {binding} bytes"));
         }
         if loops > u64::from(gpu.loop_budget) {
@@ -86,6 +91,7 @@ impl<'a> GpuRace<'a> {
             return Err(DeviceFault::DoesNotFit(code.obstacles));
         }
         let source = shader::race(gpu.int64, form, &code);
+        let fill = if facts.is_software() { 1 } else { CARD_FILL };
         let most_steps = (u64::from(gpu.loop_budget) / loops.max(1)).max(1);
         let this = Self {
             kernel: gpu.kernel("race", &source)?,
@@ -100,8 +106,8 @@ impl<'a> GpuRace<'a> {
             most_lanes,
             columns,
             max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(firings),
-            steps: Pace::new(FIRST_STEPS, most_steps.min(1 << 20)),
-            chunk: Pace::with_target(FIRST_CHUNK, room.min(1 << 26), CHUNK),
+            steps: Pace::new(FIRST_STEPS, most_steps.min(MOST_STEPS)),
+            chunk: Pace::with_target(FIRST_CHUNK, room.min(1 << 26), CHUNK, LONGEST_CHUNK).at_least(fill),
             times: GpuTimes { setup: started.elapsed(), ..GpuTimes::default() },
             gpu: Arc::clone(gpu),
             setup,
@@ -138,7 +144,7 @@ impl<'a> GpuRace<'a> {
     }
 
     /// Plays a chunk to its end. Gives how many replications ended in each way.
-    fn play(&mut self, first: u64, count: u64) -> Result<[u64; 4], DeviceFault> {
+    fn play(&mut self, first: u64, count: u64, stop: &dyn Fn() -> bool) -> Result<[u64; 4], DeviceFault> {
         let started = Instant::now();
         self.gpu.write(&self.control, &[0_u32; CONTROL]);
         self.times.upload += started.elapsed();
@@ -166,7 +172,6 @@ impl<'a> GpuRace<'a> {
             let clear: &[&wgpu::Buffer] = if fresh { &[&self.state] } else { &[] };
             let took = self.gpu.run(clear, &[Dispatch { kernel: &self.kernel, buffers: &buffers, workgroups }])?;
             self.times.compute += took;
-            self.steps.took(u64::from(run.steps), took);
             fresh = false;
             let started = Instant::now();
             let control: Vec<u32> = self.gpu.read(&self.control, CONTROL)?;
@@ -174,8 +179,16 @@ impl<'a> GpuRace<'a> {
             if control[2] > 0 {
                 return Err(DeviceFault::Replication);
             }
-            if u64::from(control[1]) == count {
+            let left = count - u64::from(control[1]);
+            if left == 0 {
                 return Ok([3, 4, 5, 6].map(|at| u64::from(control[at])));
+            }
+            // lanes that had nothing to do make a dispatch short, and the next one too long
+            if 2 * left >= lanes {
+                self.steps.took(u64::from(run.steps), took);
+            }
+            if stop() {
+                return Err(DeviceFault::Stopped);
             }
         }
     }
@@ -292,14 +305,24 @@ impl Floats {
 }
 
 impl DeviceEngine for GpuRace<'_> {
-    fn run(&mut self, first: u64, most: u64, samples: &mut Samples) -> Result<u64, DeviceFault> {
+    fn run(
+        &mut self,
+        first: u64,
+        most: u64,
+        samples: &mut Samples,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<u64, DeviceFault> {
         let wanted = most.min(self.chunk.next().next_multiple_of(FLOAT_UNIT));
         let count = self.make_room(wanted)?;
         let started = Instant::now();
-        let endings = self.play(first, count)?;
+        let endings = self.play(first, count, stop)?;
         self.chunk.took(count, started.elapsed());
         self.collect(count, endings, samples)?;
         Ok(count)
+    }
+
+    fn fill(&self) -> u64 {
+        if self.gpu.facts.is_software() { 1 } else { CARD_FILL }
     }
 
     fn times(&self) -> GpuTimes {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::sim::backend::{Backend, DeviceUse, Placement, RanOn};
 use crate::sim::cpu::{CpuRounds, Limits};
+use crate::sim::gpu::engine::Pace;
 use crate::sim::gpu::{DeviceEngine, DeviceFault, GpuError};
 use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
@@ -23,6 +24,8 @@ pub(in crate::sim) struct Patience {
     pub(in crate::sim) settling: Duration,
     /// Time for which the speed of a card is measured, before it is compared with that of the CPU.
     pub(in crate::sim) measured: Duration,
+    /// Replications that a device replays before it counts, fewer where they take the CPU more than a second: they must be those of the CPU.
+    pub(in crate::sim) replayed: u64,
 }
 
 impl Default for Patience {
@@ -32,6 +35,7 @@ impl Default for Patience {
             worth_a_look: Duration::from_secs(4),
             settling: Duration::from_secs(1),
             measured: Duration::from_secs(1),
+            replayed: 256,
         }
     }
 }
@@ -40,11 +44,14 @@ impl Default for Patience {
 /// device gets on again, so that few of its chunks are in vain.
 const TAKEN_OVER: u64 = 1024;
 
-/// Replications of the first chunk, and how much larger the next one may be after one that took less than this: how long a
-/// replication takes on the device is not known, and in between Ctrl-C is heard.
+/// Replications of the first chunk, how long one should take, and how long one takes at most that may grow: how long a replication takes on
+/// the device is not known.
 const FIRST_CHUNK: u64 = 256;
-const GROWTH: u64 = 8;
-const QUICK: Duration = Duration::from_millis(250);
+const CHUNK: Duration = Duration::from_millis(250);
+const LONGEST_CHUNK: Duration = Duration::from_secs(5);
+
+/// How long the CPU may take for the replications that a device replays.
+const REPLAYED_IN: Duration = Duration::from_secs(1);
 
 /// A device with an engine.
 pub(in crate::sim) struct Opened<'a> {
@@ -84,8 +91,10 @@ pub(in crate::sim) struct Relay<'a> {
     /// Replications that the CPU took over from the device next time, and altogether.
     span: u64,
     taken_over: u64,
-    /// Most replications of the next chunk.
-    chunk: u64,
+    /// Sizes of chunks.
+    chunk: Pace,
+    /// True once the device has replayed replications of the CPU.
+    trusted: bool,
     /// Since when a card is at work, and from when and from which replication on its speed is measured.
     since: Option<Instant>,
     window: Option<(Instant, u64)>,
@@ -121,7 +130,8 @@ impl<'a> Relay<'a> {
             after: false,
             span: TAKEN_OVER,
             taken_over: 0,
-            chunk: FIRST_CHUNK,
+            chunk: Pace::with_target(FIRST_CHUNK, u64::MAX, CHUNK, LONGEST_CHUNK),
+            trusted: patience.replayed == 0,
             since: None,
             window: None,
         };
@@ -141,6 +151,7 @@ impl<'a> Relay<'a> {
         limits: &Limits<'_>,
     ) -> Result<(), RunError> {
         match &mut self.stage {
+            Stage::Device(_) if !self.trusted => self.trust(cpu, until, samples, limits),
             Stage::Device(_) => self.on_device(cpu, until, samples, limits),
             Stage::Watching => {
                 cpu.round(until, samples, limits)?;
@@ -192,6 +203,7 @@ impl<'a> Relay<'a> {
     fn go_over(&mut self, opened: Opened<'a>) {
         self.placement.device = Some(DeviceUse { adapter: opened.adapter.clone(), ..DeviceUse::default() });
         self.since = Some(Instant::now());
+        self.chunk = self.chunk.at_least(opened.engine.fill());
         self.stage = Stage::Device(opened);
     }
 
@@ -219,12 +231,11 @@ impl<'a> Relay<'a> {
         let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
         let from = samples.replications;
         let started = Instant::now();
-        match opened.engine.run(self.first + from, (until - from).min(self.chunk), samples) {
+        let most = (until - from).min(self.chunk.next());
+        match opened.engine.run(self.first + from, most, samples, &|| limits.over()) {
             Ok(count) if count > 0 => {
                 self.span = TAKEN_OVER;
-                if started.elapsed() < QUICK {
-                    self.chunk = self.chunk.saturating_mul(GROWTH);
-                }
+                self.chunk.took(count, started.elapsed());
                 if let Some(device) = &mut self.placement.device {
                     device.replications += count;
                 }
@@ -241,17 +252,58 @@ impl<'a> Relay<'a> {
                 self.taken_over += samples.replications - from;
                 Ok(())
             }
-            Err(fault) if self.backend == Backend::Gpu => Err(required(fault, self.engine)),
-            Err(fault) => {
-                let what = match fault {
-                    DeviceFault::Gpu(error) => error.to_string(),
-                    other => no_card(other),
-                };
-                let count = self.placement.device.as_ref().map_or(0, |device| device.replications);
-                self.go_back(format!("the device failed after {count} replications: {what}"));
-                Ok(())
+            // the limit that stopped it stops the run
+            Err(DeviceFault::Stopped) => Ok(()),
+            Err(fault) => self.failed(fault),
+        }
+    }
+
+    /// The run goes on without the device, unless it is required.
+    fn failed(&mut self, fault: DeviceFault) -> Result<(), RunError> {
+        if self.backend == Backend::Gpu {
+            return Err(required(fault, self.engine));
+        }
+        let what = match fault {
+            DeviceFault::Gpu(error) => error.to_string(),
+            other => no_card(other),
+        };
+        let count = self.placement.device.as_ref().map_or(0, |device| device.replications);
+        self.go_back(format!("the device failed after {count} replications: {what}"));
+        Ok(())
+    }
+
+    /// Lets the device replay the first replications of the run, which must come out as on the CPU, bit for bit.
+    fn trust(
+        &mut self,
+        cpu: &mut CpuRounds<'_>,
+        until: u64,
+        samples: &Samples,
+        limits: &Limits<'_>,
+    ) -> Result<(), RunError> {
+        self.trusted = true;
+        let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
+        let (most, started) = (self.patience.replayed.min(until), Instant::now());
+        let mut expected = samples.emptied();
+        while expected.replications < most && started.elapsed() < REPLAYED_IN && !limits.over() {
+            cpu.round(most, &mut expected, limits)?;
+        }
+        let mut replayed = samples.emptied();
+        while replayed.replications < expected.replications {
+            let from = replayed.replications;
+            let more = expected.replications - from;
+            match opened.engine.run(self.first + from, more, &mut replayed, &|| limits.over()) {
+                Ok(count) if count > 0 => {}
+                // the CPU takes over what the device cannot finish
+                Ok(_) | Err(DeviceFault::Replication | DeviceFault::Stopped) => return Ok(()),
+                Err(fault) => return self.failed(fault),
             }
         }
+        if replayed == expected {
+            return Ok(());
+        }
+        let what = format!("{} replications of this net come out otherwise than on the CPU", expected.replications);
+        let adapter = opened.adapter.clone();
+        self.failed(GpuError::SelfTest { adapter, what }.into())
     }
 
     /// Leaves a card that is slower than the CPU was.
@@ -287,7 +339,7 @@ pub(in crate::sim::gpu) fn required(fault: DeviceFault, engine: &'static str) ->
     match fault {
         DeviceFault::Gpu(error) => RunError::Gpu(error),
         DeviceFault::DoesNotFit(reasons) => RunError::GpuUnfit { engine, reasons },
-        DeviceFault::Replication => {
+        DeviceFault::Replication | DeviceFault::Stopped => {
             RunError::GpuUnfit { engine, reasons: vec!["a replication cannot be finished".into()] }
         }
     }
@@ -300,6 +352,6 @@ fn no_card(fault: DeviceFault) -> String {
         DeviceFault::Gpu(GpuError::OnlySoftware { found }) => format!("there is no graphics card, only {found}"),
         DeviceFault::Gpu(error) => error.to_string(),
         DeviceFault::DoesNotFit(reasons) => format!("it does not fit the card: {}", reasons.join("; ")),
-        DeviceFault::Replication => "a replication cannot be finished".to_owned(),
+        DeviceFault::Replication | DeviceFault::Stopped => "a replication cannot be finished".to_owned(),
     }
 }

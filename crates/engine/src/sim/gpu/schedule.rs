@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::sim::gpu::columns::{Column, Reducer};
 use crate::sim::gpu::device::Gpu;
-use crate::sim::gpu::engine::{DeviceEngine, DeviceFault, Pace};
+use crate::sim::gpu::engine::{CARD_FILL, DeviceEngine, DeviceFault, Pace};
 use crate::sim::gpu::error::GpuError;
 use crate::sim::gpu::execute::{Dispatch, GpuTimes, Kernel};
 use crate::sim::gpu::layout::ScheduleRun;
@@ -57,9 +57,19 @@ impl GpuSchedule {
             .min(u64::from(limits.workgroups) * u64::from(WORKGROUP))
             // positions of values are 32-bit numbers
             .min(u64::from(u32::MAX) / (4 * u64::from(code.columns.max(code.slots))));
-        if most < u64::from(WORKGROUP) {
+        // room is made in whole workgroups
+        let most = most / u64::from(WORKGROUP) * u64::from(WORKGROUP);
+        if most == 0 {
             return Err(DeviceFault::DoesNotFit(vec![format!(
                 "{per_quad} bytes for four replications are too many for the device's buffers of {} bytes",
+                limits.largest_binding
+            )]));
+        }
+        let fill = if limits.is_software() { 1 } else { CARD_FILL / 4 };
+        let constant = (16 * code.program.len() as u64).max(4 * code.tables.len() as u64);
+        if constant > limits.largest_binding {
+            return Err(DeviceFault::DoesNotFit(vec![format!(
+                "its program of {constant} bytes is larger than the device's buffers of {} bytes",
                 limits.largest_binding
             )]));
         }
@@ -71,14 +81,15 @@ impl GpuSchedule {
             slots: None,
             in_memory,
             room: 0,
-            pace: Pace::new(FIRST_QUADS, most),
+            pace: Pace::new(FIRST_QUADS, most).at_least(fill),
             times: GpuTimes::default(),
             gpu: Arc::clone(gpu),
             schedule,
             kernel,
             code,
         };
-        this.make_room(FIRST_QUADS.min(most))?;
+        let first = this.pace.next();
+        this.make_room(first)?;
         this.times.setup += started.elapsed();
         Ok(this)
     }
@@ -112,7 +123,7 @@ impl GpuSchedule {
     }
 
     /// Runs all segments for the quads from `first_quad` on.
-    fn dispatch(&mut self, first_quad: u64, quads: u32) -> Result<(), GpuError> {
+    fn dispatch(&mut self, first_quad: u64, quads: u32, stop: &dyn Fn() -> bool) -> Result<(), DeviceFault> {
         for segment in &self.code.segments {
             let run = ScheduleRun {
                 key: self.schedule.key,
@@ -132,6 +143,9 @@ impl GpuSchedule {
             let took = self.gpu.run(&[], &[Dispatch { kernel: &self.kernel, buffers: &buffers, workgroups }])?;
             self.times.compute += took;
             self.pace.took(u64::from(quads), took);
+            if stop() {
+                return Err(DeviceFault::Stopped);
+            }
         }
         Ok(())
     }
@@ -178,16 +192,26 @@ impl GpuSchedule {
 }
 
 impl DeviceEngine for GpuSchedule {
-    fn run(&mut self, first: u64, most: u64, samples: &mut Samples) -> Result<u64, DeviceFault> {
+    fn run(
+        &mut self,
+        first: u64,
+        most: u64,
+        samples: &mut Samples,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<u64, DeviceFault> {
         let first_quad = first / 4;
         let begin = first % 4;
         let wanted = (begin + most).div_ceil(4).min(self.pace.next());
         self.make_room(wanted)?;
         let quads = wanted.min(self.room);
         let count = most.min(4 * quads - begin);
-        self.dispatch(first_quad, quads as u32)?;
+        self.dispatch(first_quad, quads as u32, stop)?;
         self.collect(begin, count, samples)?;
         Ok(count)
+    }
+
+    fn fill(&self) -> u64 {
+        if self.gpu.facts.is_software() { 1 } else { CARD_FILL }
     }
 
     fn times(&self) -> GpuTimes {

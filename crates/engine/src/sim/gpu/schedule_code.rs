@@ -307,7 +307,11 @@ fn pack(instruction: &Instruction) -> [u32; 4] {
     [pre | law << 4 | post << 8 | slot.unwrap_or(0) << 12, a, b, c]
 }
 
-/// Cuts the program where nothing is in the accumulator, so that no part takes more loop iterations than allowed.
+/// Instructions of a part, where the program can be cut: one takes up to a microsecond or two, and a display's watchdog waits two seconds.
+const LONG_PART: u64 = 1 << 16;
+
+/// Cuts the program where nothing is in the accumulator, so that no part takes more loop iterations than allowed, nor much longer than a
+/// watchdog waits.
 fn segments(code: &[Instruction], loop_budget: u32) -> Option<Vec<std::ops::Range<u32>>> {
     let mut segments = Vec::new();
     let (mut begin, mut cut, mut cost, mut since_cut) = (0, 0, 0_u64, 0_u64);
@@ -317,10 +321,11 @@ fn segments(code: &[Instruction], loop_budget: u32) -> Option<Vec<std::ops::Rang
         }
         let own = 1 + u64::from(instruction.loops);
         (cost, since_cut) = (cost + own, since_cut + own);
-        if cost > u64::from(loop_budget) {
-            if cut == begin {
-                return None;
-            }
+        let beyond = cost > u64::from(loop_budget);
+        if beyond && cut == begin {
+            return None;
+        }
+        if beyond || cost > LONG_PART && cut > begin {
             segments.push(begin..cut);
             (begin, cost) = (cut, since_cut);
         }

@@ -8,8 +8,8 @@ use tailspn_shaders::{kernel, shared};
 
 const PRODUCT_WORDS: &str = shared::PRODUCT_WORDS;
 const PRODUCT_INT64: &str = shared::PRODUCT_INT64;
-/// What every kernel needs: products, pairs, Philox, variates.
-const ARITHMETIC: [&str; 4] = [shared::PAIR, shared::PHILOX, shared::EXPONENTIAL, shared::ADDRESS];
+/// What every kernel needs: pairs, Philox, variates, a proof that it ran.
+const COMMON: [&str; 5] = [shared::PAIR, shared::PHILOX, shared::EXPONENTIAL, shared::ADDRESS, kernel::PROOF];
 const LAW: &str = shared::LAW;
 const DIRECT_LAW: &str = shared::DIRECT_LAW;
 const DOUBLE: &str = shared::DOUBLE;
@@ -21,7 +21,7 @@ pub(crate) const WORKGROUP: u32 = 64;
 fn join(int64: bool, parts: &[&str]) -> String {
     let product = if int64 { PRODUCT_INT64 } else { PRODUCT_WORDS };
     let mut all = vec![product];
-    all.extend(ARITHMETIC);
+    all.extend(COMMON);
     all.extend(parts);
     all.join("\n").replace("WORKGROUP", &WORKGROUP.to_string())
 }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::rng::split;
-use crate::sim::conformance::two_loops;
+use crate::sim::conformance::{straggling_tasks, two_loops};
+use crate::sim::engines::Kind;
 use crate::sim::gpu::device::Wanted;
 use crate::sim::gpu::engine::DeviceFault;
+use crate::sim::gpu::twin::device_engine;
 use crate::sim::gpu::{DeviceEngine, Form, Gpu, GpuError, GpuRace};
 use crate::sim::race::Setup;
 use crate::sim::{Clock, Goal, Question, Samples};
@@ -25,13 +27,13 @@ fn a_device_that_goes_away_between_two_chunks_is_an_error() {
         let gpu = Arc::new(own_device());
         let mut engine = GpuRace::new(&gpu, setup, form).unwrap();
         let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
-        assert_eq!(engine.run(0, 100, &mut samples).unwrap(), 100);
+        assert_eq!(engine.run(0, 100, &mut samples, &|| false).unwrap(), 100);
         gpu.device.destroy();
         let before = samples.clone();
-        let fault = engine.run(100, 100, &mut samples).unwrap_err();
+        let fault = engine.run(100, 100, &mut samples, &|| false).unwrap_err();
         assert!(matches!(fault, DeviceFault::Gpu(GpuError::Lost { .. })), "{fault:?}");
         assert_eq!(samples, before, "nothing of the chunk is counted");
-        let again = GpuRace::new(&gpu, setup, form).and_then(|mut engine| engine.run(0, 100, &mut samples));
+        let again = GpuRace::new(&gpu, setup, form).and_then(|mut engine| engine.run(0, 100, &mut samples, &|| false));
         assert!(matches!(again, Err(DeviceFault::Gpu(_))) && samples == before, "nothing new runs there: {again:?}");
     }
 }
@@ -47,4 +49,85 @@ fn a_buffer_beyond_the_device_and_a_shader_that_is_none_are_errors() {
     assert!(!refused.to_string().contains('\0') && refused.to_string().contains("garbage"));
     // the device is as good as before
     assert!(gpu.storage(1024).is_ok() && gpu.lost().is_none());
+}
+
+/// A driver that leaves out a dispatch, or one of its workgroups, and says that all is done. Seen to fail without the counter.
+#[test]
+fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
+    let program = two_loops(3);
+    let question = Question { goal: Goal::Horizon, horizon: Some(5.0), ..Question::default() };
+    let clock = Clock::choose(&program, question.horizon);
+    let setup = Setup { program: &program, question: &question, clock, key: split(1), keep_times: true };
+    let skip = |gpu: &Gpu, groups| gpu.proof.skipped.store(groups, std::sync::atomic::Ordering::Relaxed);
+    for groups in [1, u32::MAX] {
+        let gpu = Arc::new(own_device());
+        let mut engine = GpuRace::new(&gpu, setup, Form::Clock).unwrap();
+        let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
+        assert_eq!(engine.run(0, 160, &mut samples, &|| false).unwrap(), 160);
+        let before = samples.clone();
+        skip(&gpu, groups);
+        let fault = engine.run(160, 160, &mut samples, &|| false).unwrap_err();
+        assert!(matches!(fault, DeviceFault::Gpu(GpuError::Unfinished { kernel: "race", .. })), "{fault:?}");
+        assert_eq!(samples, before, "nothing of the chunk is counted");
+    }
+    let program = straggling_tasks(2, &[]);
+    let question = Question::default();
+    let clock = Clock::choose(&program, None);
+    let setup = Setup { program: &program, question: &question, clock, key: split(1), keep_times: false };
+    for groups in [1, u32::MAX] {
+        let gpu = Arc::new(own_device());
+        let mut engine = device_engine(Kind::Schedule, &gpu, setup, 1).unwrap();
+        let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
+        assert_eq!(engine.run(0, 4000, &mut samples, &|| false).unwrap(), 4000);
+        let before = samples.clone();
+        skip(&gpu, groups);
+        let fault = engine.run(4000, 4000, &mut samples, &|| false).unwrap_err();
+        assert!(matches!(fault, DeviceFault::Gpu(GpuError::Unfinished { kernel: "schedule", .. })), "{fault:?}");
+        assert_eq!(samples, before);
+    }
+}
+
+/// A device that waits in vain is given up: dropping it would wait again, without a limit.
+#[test]
+fn a_device_that_is_lost_in_the_middle_of_a_call_is_given_up() {
+    let gpu = own_device();
+    let fault = gpu.guarded(|| panic!("Error in Device::poll: Parent device is lost")).unwrap_err();
+    assert_eq!(fault, GpuError::Lost { message: "Error in Device::poll: Parent device is lost".into() });
+    assert!(gpu.is_abandoned());
+}
+
+/// Limits that are no multiple of anything, and chunks that fill them: sizes are rounded down. Seen to fail with sizes rounded up beyond
+/// the limit.
+#[test]
+fn rooms_keep_within_odd_limits() {
+    let question = Question { goal: Goal::Horizon, horizon: Some(5.0), ..Question::default() };
+    let race = two_loops(3);
+    let clock = Clock::choose(&race, question.horizon);
+    let setup = Setup { program: &race, question: &question, clock, key: split(1), keep_times: true };
+    let mut gpu = own_device();
+    (gpu.facts.largest_binding, gpu.facts.largest_buffer) = (100_007, 100_007);
+    let gpu = Arc::new(gpu);
+    let mut engine = GpuRace::new(&gpu, setup, Form::Clock).unwrap();
+    let all = || Samples::new(clock, &question, race.counters(), race.transitions());
+    let (mut samples, mut largest) = (all(), 0);
+    for _ in 0..3 {
+        let done = engine.run(samples.replications, 1 << 20, &mut samples, &|| false).unwrap();
+        assert!(done.is_multiple_of(crate::sim::cpu::FLOAT_UNIT), "{done}");
+        largest = largest.max(done);
+    }
+    assert!(largest > 0 && largest * 8 <= 100_007);
+    let program = straggling_tasks(2, &[]);
+    let question = Question::default();
+    let clock = Clock::choose(&program, None);
+    let setup = Setup { program: &program, question: &question, clock, key: split(1), keep_times: false };
+    let mut engine = device_engine(Kind::Schedule, &gpu, setup, 1).unwrap();
+    let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
+    for _ in 0..3 {
+        engine.run(samples.replications, 1 << 20, &mut samples, &|| false).unwrap();
+    }
+    assert!(samples.replications * 8 > 50_000, "{}", samples.replications);
+    let mut gpu = own_device();
+    gpu.facts.largest_binding = 64;
+    let refused = device_engine(Kind::Schedule, &Arc::new(gpu), setup, 1);
+    assert!(matches!(refused.map(|_| ()), Err(DeviceFault::DoesNotFit(_))));
 }

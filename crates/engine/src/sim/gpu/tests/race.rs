@@ -39,7 +39,7 @@ fn on_device(gpu: &Arc<Gpu>, setup: Setup<'_>, form: Form, first: u64, count: u6
     let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
     let mut engine = GpuRace::new(gpu, setup, form)?;
     while samples.replications < count {
-        engine.run(first + samples.replications, count - samples.replications, &mut samples)?;
+        engine.run(first + samples.replications, count - samples.replications, &mut samples, &|| false)?;
     }
     Ok(samples)
 }

@@ -30,12 +30,20 @@ struct Scripted<'a> {
     twin: Box<dyn Engine + 'a>,
     chunk: u64,
     slowness: Duration,
+    /// By how much its replications are off.
+    off: u64,
     calls: u64,
     script: &'a Script,
 }
 
 impl DeviceEngine for Scripted<'_> {
-    fn run(&mut self, first: u64, most: u64, samples: &mut Samples) -> Result<u64, DeviceFault> {
+    fn run(
+        &mut self,
+        first: u64,
+        most: u64,
+        samples: &mut Samples,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<u64, DeviceFault> {
         self.calls += 1;
         std::thread::sleep(self.slowness);
         if let Some(fault) = (self.script)(self.calls) {
@@ -43,8 +51,14 @@ impl DeviceEngine for Scripted<'_> {
         }
         let count = most.min(self.chunk);
         for from in (0..count).step_by(16) {
+            if stop() {
+                return Err(DeviceFault::Stopped);
+            }
             let mut part = samples.emptied();
-            self.twin.run(first + from, 16.min(count - from), &mut part).map_err(|_| DeviceFault::Replication)?;
+            // a device that is wrong runs other replications
+            self.twin
+                .run(first + from + self.off, 16.min(count - from), &mut part)
+                .map_err(|_| DeviceFault::Replication)?;
             samples.append(&part);
         }
         Ok(count)
@@ -63,6 +77,7 @@ struct Case<'a> {
     patience: Patience,
     chunk: u64,
     slowness: Duration,
+    off: u64,
     script: &'a Script,
 }
 
@@ -72,6 +87,7 @@ const HASTY: Patience = Patience {
     worth_a_look: Duration::ZERO,
     settling: Duration::from_secs(1000),
     measured: Duration::ZERO,
+    replayed: 0,
 };
 
 const GOES_ON: &Script = &|_| None;
@@ -89,7 +105,7 @@ impl<'a> Case<'a> {
             ..Ensemble::default()
         };
         let (question, slowness) = (Question::default(), Duration::ZERO);
-        Self { program, question, ensemble, patience: HASTY, chunk: 128, slowness, script }
+        Self { program, question, ensemble, patience: HASTY, chunk: 128, slowness, off: 0, script }
     }
 
     fn run(&self) -> Result<Run, RunError> {
@@ -104,7 +120,8 @@ impl<'a> Case<'a> {
         let chosen = choose(self.ensemble.engine, setup, seed)?;
         let open = || {
             let twin = choose(self.ensemble.engine, setup, seed).unwrap().engine;
-            let engine = Scripted { twin, chunk: self.chunk, slowness: self.slowness, calls: 0, script: self.script };
+            let Self { chunk, slowness, off, script, .. } = *self;
+            let engine = Scripted { twin, chunk, slowness, off, calls: 0, script };
             Ok(Opened { adapter: "Card 9000".into(), opening: Duration::from_secs(3), engine: Box::new(engine) })
         };
         let relay = Relay::new(self.ensemble.backend, &open, self.ensemble.first, self.patience, "clock")?;
@@ -345,4 +362,45 @@ fn an_adapter_that_is_not_there_is_named() {
     let ensemble = Ensemble { backend: Backend::Gpu, adapter: Some("Voodoo 9".into()), ..Ensemble::default() };
     let refused = run(&program, &Question::default(), &ensemble, &Unwatched).unwrap_err();
     assert!(matches!(refused, RunError::Gpu(GpuError::NoSuchAdapter { .. })), "{refused}");
+}
+
+/// A device replays replications of the CPU before it counts: one that has others is refused. Seen to fail without the comparison.
+#[test]
+fn a_device_whose_replications_differ_is_refused() {
+    let program = straggling_tasks(2, &[]);
+    let patience = Patience { replayed: 256, ..HASTY };
+    for off in [0, 1] {
+        let case = |backend| Case { patience, off, ..Case::new(&program, backend, GOES_ON) };
+        let auto = case(Backend::Auto).run().unwrap();
+        assert_eq!(auto.samples, case(Backend::Auto).on_cpu(3_000));
+        let placement = auto.provenance.placement;
+        let required = case(Backend::Gpu).run();
+        if off == 0 {
+            assert_eq!(placement.backend, RanOn::CpuThenGpu);
+            assert_eq!(required.unwrap().samples, auto.samples);
+            continue;
+        }
+        assert_eq!((placement.backend, placement.device.unwrap().replications), (RanOn::Cpu, 0));
+        assert!(placement.reason.contains("256 replications of this net come out otherwise"), "{}", placement.reason);
+        let Err(RunError::Gpu(GpuError::SelfTest { adapter, .. })) = required else { panic!("{required:?}") };
+        assert_eq!(adapter, "Card 9000");
+    }
+}
+
+/// What was begun when Ctrl-C came is left, not waited for.
+#[test]
+fn a_chunk_on_a_device_is_left_when_the_run_is_stopped() {
+    struct Soon(AtomicU64);
+    impl Watch for Soon {
+        fn progress(&self, _done: u64, _planned: u64) {}
+
+        fn stopped(&self) -> bool {
+            self.0.fetch_add(1, Ordering::SeqCst) > 20
+        }
+    }
+    let program = straggling_tasks(2, &[]);
+    let case = Case { chunk: 3_000, ..Case::new(&program, Backend::Gpu, GOES_ON) };
+    let stopped = case.run_watched(&Soon(AtomicU64::new(0))).unwrap();
+    assert!(stopped.provenance.cut_short && stopped.samples.replications < 3_000);
+    assert_eq!(stopped.samples, case.on_cpu(stopped.samples.replications));
 }

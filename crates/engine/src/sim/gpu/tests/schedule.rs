@@ -34,7 +34,8 @@ fn both(gpu: &Arc<Gpu>, program: &Program, question: &Question, first: u64, coun
     let mut engine = GpuSchedule::new(gpu, schedule, &program.transition_names).unwrap();
     let mut device = empty;
     while device.replications < count {
-        let done = engine.run(first + device.replications, count - device.replications, &mut device).unwrap();
+        let done =
+            engine.run(first + device.replications, count - device.replications, &mut device, &|| false).unwrap();
         assert!(done > 0);
     }
     (cpu, device)

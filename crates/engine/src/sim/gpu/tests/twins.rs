@@ -83,7 +83,7 @@ fn structs_have_the_same_layout_on_both_sides() {
     mirror!(&schedule, ScheduleRun { key, first_quad, quads, stride, begin, end, horizon, quads_each, length });
     let reduce = parse(&shader::reduce(false));
     mirror!(&reduce, ReduceRun { limit, begin, end, share, histogram, padding });
-    mirror!(&reduce, Partial { squares, sum, min, max, count, padding });
+    mirror!(&reduce, Partial { squares, sum, min, max, count, seen });
     let race = parse(&race_shaders()[0]);
     mirror!(&race, RaceRun { key, first, count, lanes, steps, horizon, last_tick, warm_up, max_firings, padding });
 }
