@@ -136,6 +136,10 @@ pub enum Cause {
     LongLastStage,
     /// No task ran: the driver, or executors that were still to come.
     Driver,
+    /// Tasks that wait for a permit of the GPU.
+    GpuWait,
+    /// GPU memory that is short: tasks try again, and data move to the host and back.
+    GpuMemory,
 }
 
 /// One number behind a finding, beside what it was compared with.

@@ -31,7 +31,8 @@
 
 mod alike;
 pub mod fitted;
-pub mod hadoop_conf;
+pub mod gpu;
+mod hadoop_conf;
 mod job_text;
 mod law;
 mod line;
@@ -56,6 +57,7 @@ pub mod waits;
 mod workers;
 
 pub use fitted::{FittedRun, FittedStage, FittedStages};
+pub use gpu::{gpu_permits, predicted_gpu_wait};
 pub use hadoop_conf::{ConfError, HadoopConf};
 pub use job_text::short;
 pub use law::LawScore;

@@ -34,7 +34,8 @@
 mod check;
 mod copies;
 pub mod net;
-pub mod plan;
+pub mod permits;
+mod plan;
 pub mod planned;
 pub mod resume;
 pub mod schedule;
@@ -43,6 +44,7 @@ pub use crate::runs::{JobTimes, RunFactor, RunSpread};
 pub use check::{MAX_STAGES, MAX_TASKS};
 pub use copies::{known_job, spark_policies};
 pub use net::{StageNet, stage_net};
+pub use permits::{GpuTask, GpuTimes, share_gpus};
 pub use plan::{Amount, JobSize, Power, Seen, Sharing, StagePlan, StageSpec, TaskTime};
 pub use planned::{FAR, PlannedJob, PlannedStage, Wave};
 pub use resume::{ResumedSchedule, RunningTask, StageState};

@@ -60,10 +60,22 @@ pub enum Metric {
     LocalWriteBytes,
     /// Processors asked for, in thousandths of a machine's (Google) or of one (Alibaba).
     RequestedCpu,
+    /// Time in which the task waited for a permit of the GPU \[s\].
+    GpuWaitTime,
+    /// Time in which the task held a permit of the GPU \[s\].
+    GpuHoldTime,
+    /// Time of work on the GPU that was blocked or done again because memory was short \[s\].
+    GpuRetryTime,
+    /// Time in which data moved from the GPU to the host or to disk, and back \[s\].
+    GpuSpillTime,
+    /// How often work on the GPU was tried again, whole or in parts.
+    GpuRetries,
+    /// Most memory of the GPU in use while the task ran.
+    GpuPeakBytes,
 }
 
 /// The number of metrics.
-pub(super) const METRICS: usize = Metric::RequestedCpu as usize + 1;
+pub(super) const METRICS: usize = Metric::GpuPeakBytes as usize + 1;
 
 /// Points of a progress curve: Hadoop measures the time in each twelfth of the progress.
 pub(super) const PROGRESS_POINTS: usize = 12;
@@ -110,6 +122,12 @@ impl Metric {
         Self::LocalReadBytes,
         Self::LocalWriteBytes,
         Self::RequestedCpu,
+        Self::GpuWaitTime,
+        Self::GpuHoldTime,
+        Self::GpuRetryTime,
+        Self::GpuSpillTime,
+        Self::GpuRetries,
+        Self::GpuPeakBytes,
     ];
 
     /// What it counts.
@@ -123,7 +141,9 @@ impl Metric {
             | Self::ShuffleReadRecords
             | Self::ShuffleWriteRecords
             | Self::SpilledRecords
-            | Self::RequestedCpu => MetricUnit::Count,
+            | Self::RequestedCpu
+            | Self::GpuRetries => MetricUnit::Count,
+            Self::GpuWaitTime | Self::GpuHoldTime | Self::GpuRetryTime | Self::GpuSpillTime => MetricUnit::Seconds,
             _ => MetricUnit::Bytes,
         }
     }
@@ -159,17 +179,29 @@ impl Metric {
             "local_read_bytes",
             "local_write_bytes",
             "requested_cpu_thousandths",
+            "gpu_wait_s",
+            "gpu_hold_s",
+            "gpu_retry_s",
+            "gpu_spill_s",
+            "gpu_retries",
+            "gpu_peak_bytes",
         ];
         KEYS[self as usize]
     }
 }
 
 /// What is known about one attempt, while its record is read: microseconds, bytes or counts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Metrics {
     known: u64,
     values: [u64; METRICS],
     progress: Option<[u64; PROGRESS_POINTS]>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self { known: 0, values: [0; METRICS], progress: None }
+    }
 }
 
 impl Metrics {

@@ -143,5 +143,7 @@ pub(super) fn cause_text(cause: Cause) -> &'static str {
         Cause::FewTasks => "too few tasks",
         Cause::LongLastStage => "long last stage",
         Cause::Driver => "waiting for the driver",
+        Cause::GpuWait => "waiting for the GPU",
+        Cause::GpuMemory => "GPU memory short",
     }
 }

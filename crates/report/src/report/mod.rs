@@ -176,7 +176,7 @@ pub use syscalls_svg::syscalls_svg;
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
 pub use trace_rows::{
-    AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TraceJobRow,
+    AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TraceJobRow,
     TraceReport, WarningRow,
 };
 pub use trace_timeline::trace_svg;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::fit::{gpu_permits, predicted_gpu_wait};
 use crate::report::json::Word;
 use crate::report::trace_rows::{
-    AmountRow, ApplicationRow, BoundsRow, CopiesRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TraceJobRow,
+    AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TraceJobRow,
     TraceReport, WarningRow,
 };
 use crate::trace::analysis::{
@@ -115,7 +116,28 @@ fn stage_row(trace: &JobTrace, id: StageId, slots: u64, found: &StageStragglers)
         times_s: times_of(attempts),
         over_median: found.over_median.len() as u64,
         over_usual: found.over_usual.len() as u64,
+        gpu: gpu_row(trace, id, stage),
     }
+}
+
+/// What the attempts of a stage did on GPUs; none where the log measures nothing of it.
+fn gpu_row(trace: &JobTrace, id: StageId, stage: &crate::trace::Stage) -> Option<GpuRow> {
+    let attempts = trace.attempts_of(id);
+    let permits = trace.applications.get(stage.application.index()).and_then(gpu_permits);
+    let values = |metric| attempts.iter().filter_map(move |attempt| trace.value(attempt, metric));
+    let sum = |metric| values(metric).reduce(|a, b| a + b);
+    let row = GpuRow {
+        wait_s: sum(Metric::GpuWaitTime),
+        predicted_wait_s: permits.and_then(|permits| predicted_gpu_wait(trace, id, permits)),
+        permits,
+        hold_s: sum(Metric::GpuHoldTime),
+        retry_s: sum(Metric::GpuRetryTime),
+        spill_s: sum(Metric::GpuSpillTime),
+        retries: sum(Metric::GpuRetries).map(|count| count as u64),
+        peak_bytes: values(Metric::GpuPeakBytes).reduce(f64::max),
+        attempts_s: attempts.iter().filter_map(Attempt::duration).sum(),
+    };
+    (row.wait_s.is_some() || row.hold_s.is_some() || row.retries.is_some()).then_some(row)
 }
 
 fn node_rows(trace: &JobTrace, found: &[StageStragglers]) -> Vec<NodeRow> {
@@ -166,7 +188,8 @@ fn outcome_rows(trace: &JobTrace) -> Vec<OutcomeRow> {
 
 fn amount_rows(trace: &JobTrace) -> Vec<AmountRow> {
     // memory is no sum, and what was asked for is no use
-    let summed = |metric: &Metric| !matches!(metric, Metric::PeakMemoryBytes | Metric::RequestedCpu);
+    let summed =
+        |metric: &Metric| !matches!(metric, Metric::PeakMemoryBytes | Metric::RequestedCpu | Metric::GpuPeakBytes);
     let mut sums = Metric::ALL.map(|metric| AmountRow { metric: metric.key().into(), sum: 0.0, attempts: 0 });
     for (metric, value) in trace.attempts().iter().flat_map(|attempt| trace.values(attempt)) {
         let row = &mut sums[metric as usize];

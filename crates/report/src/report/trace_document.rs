@@ -10,6 +10,9 @@ use crate::report::rows_plot::{BarRow, MOST, rows_picture};
 use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, StragglerRow, TraceReport};
 use crate::trace::Format;
 
+/// GiB of a byte.
+const GIB: f64 = 1.0 / 1_073_741_824.0;
+
 impl Report for TraceReport {
     const KIND: &'static str = "trace";
 
@@ -30,6 +33,9 @@ impl Report for TraceReport {
         document.blocks.extend(self.bars().map(Block::Figure));
         document.table(self.bounds());
         document.table(self.stages());
+        if self.stages.iter().any(|stage| stage.gpu.is_some()) {
+            document.table(self.gpus());
+        }
         document.table(self.stragglers());
         document.blocks.extend(self.copies());
         document.table(self.nodes());
@@ -306,6 +312,47 @@ impl TraceReport {
                 number("copies", stage.copies),
                 time("p25", times.map(|times| times.p25)),
                 time("p75", times.map(|times| times.p75)),
+            ]);
+        }
+        cut(table)
+    }
+
+    /// What stages did on GPUs.
+    fn gpus(&self) -> Table {
+        let columns = [
+            Column::new("stage"),
+            Column::new("attempts"),
+            Column::new("waiting"),
+            Column::new("predicted"),
+            Column::new("holding"),
+            Column::new("retries").show(Show::Room),
+            Column::new("retrying"),
+            Column::new("spilling"),
+            Column::new("peak [GiB]").show(Show::Room),
+        ];
+        let note = "Times of all attempts together in seconds: all of it, waiting for a permit of the GPU, the wait that the other times and the permits let one expect, holding one, on work that was blocked or \
+                    done again for lack of memory, and moving data to the host and back.";
+        let mut table = Table::new("GPUs", note, columns);
+        let mut order: Vec<_> =
+            self.stages.iter().enumerate().filter_map(|(i, stage)| Some((i, stage, stage.gpu?))).collect();
+        order.sort_by(|a, b| b.2.attempts_s.total_cmp(&a.2.attempts_s));
+        for (i, stage, gpu) in order {
+            let at = |key: &str| format!("/stages/{i}/gpu/{key}");
+            let time = |key: &str, value: Option<f64>| -> Cell {
+                value.map(|value| Number::new(at(key), value, "").brief()).into()
+            };
+            table.rows.push(vec![
+                self.stage_name(stage).into(),
+                time("attempts_s", Some(gpu.attempts_s)),
+                time("wait_s", gpu.wait_s),
+                time("predicted_wait_s", gpu.predicted_wait_s),
+                time("hold_s", gpu.hold_s),
+                gpu.retries.map(|retries| Number::count(at("retries"), retries)).into(),
+                time("retry_s", gpu.retry_s),
+                time("spill_s", gpu.spill_s),
+                gpu.peak_bytes
+                    .map(|peak| Number::new(at("peak_bytes"), peak, "").shown_in("", GIB).rounded(0.1))
+                    .into(),
             ]);
         }
         cut(table)

@@ -149,6 +149,32 @@ pub struct StageRow {
     pub over_median: u64,
     /// Attempts beyond 1.2 times what their task usually takes.
     pub over_usual: u64,
+    /// What its attempts did on GPUs; none where the log measures nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<GpuRow>,
+}
+
+/// What attempts did on GPUs, all of them together. What the log does not measure is none, not 0.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GpuRow {
+    /// Time in which they waited for a permit \[s\].
+    pub wait_s: Option<f64>,
+    /// How long they should have waited, by their other times and the permits of an executor \[s\].
+    pub predicted_wait_s: Option<f64>,
+    /// Permits of an executor, where the log states them.
+    pub permits: Option<u32>,
+    /// Time in which they held one \[s\].
+    pub hold_s: Option<f64>,
+    /// Time of work that was blocked or done again because memory was short \[s\].
+    pub retry_s: Option<f64>,
+    /// Time in which data moved to the host or to disk, and back \[s\].
+    pub spill_s: Option<f64>,
+    /// How often work was tried again.
+    pub retries: Option<u64>,
+    /// Most memory of a GPU in use \[bytes\].
+    pub peak_bytes: Option<f64>,
+    /// The time of the attempts, whatever they did \[s\].
+    pub attempts_s: f64,
 }
 
 /// A node.

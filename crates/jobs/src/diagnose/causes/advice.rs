@@ -31,6 +31,8 @@ pub enum Remedy {
     Partitions,
     /// Less work of the driver, or executors that are there in time.
     Driver,
+    /// More permits of the GPU, more GPUs, or smaller batches.
+    Gpu,
     /// Measure more.
     Observe,
 }
@@ -210,6 +212,16 @@ fn of_job(cause: Cause) -> (Remedy, &'static str) {
             "the job waits for few tasks of its last stage: write more files, coalesce after the work and not before it, and avoid collect \
              and global sorts",
         ),
+        Cause::GpuWait => (
+            Remedy::Gpu,
+            "let more tasks share a GPU (spark.rapids.sql.concurrentGpuTasks) if its memory allows, give executors more GPUs, or fewer cores, so that \
+             fewer tasks wait",
+        ),
+        Cause::GpuMemory => (
+            Remedy::Gpu,
+            "let fewer tasks share a GPU (spark.rapids.sql.concurrentGpuTasks), make batches smaller (spark.rapids.sql.batchSizeBytes), or cut \
+             the work into more partitions",
+        ),
         _ => (
             Remedy::Driver,
             "no task ran meanwhile: have executors ready before the job (spark.dynamicAllocation.minExecutors), let the driver list fewer files and \
@@ -269,7 +281,7 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
             "look at this node (clock rate, disk, memory errors), and keep tasks away from it until then \
              (spark.excludeOnFailure.enabled, or take it out)",
         ),
-        Cause::FewTasks | Cause::LongLastStage | Cause::Driver => of_job(cause),
+        Cause::FewTasks | Cause::LongLastStage | Cause::Driver | Cause::GpuWait | Cause::GpuMemory => of_job(cause),
         Cause::Unknown => (
             Remedy::Observe,
             "nothing that was measured explains these: look at what the tasks compute, and record samples where there are none \

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnose::causes::feature::{Category, Feature, RESOURCES};
+use crate::diagnose::causes::gpu::gpu;
 use crate::diagnose::causes::naming::stage_name;
 use crate::diagnose::causes::nodes::NodeMeters;
 use crate::diagnose::causes::path::Path;
@@ -85,6 +86,8 @@ pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions
     let whole = whole(trace);
     found.start_s = whole.start_s;
     found.findings.extend(whole.findings);
+    let of_gpu = gpu(trace, &found.path);
+    found.findings.extend(of_gpu);
     found
 }
 

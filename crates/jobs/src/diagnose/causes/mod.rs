@@ -28,6 +28,7 @@ mod advice;
 mod clocks;
 mod feature;
 mod findings;
+mod gpu;
 mod map_to_complete;
 mod naming;
 mod nodes;

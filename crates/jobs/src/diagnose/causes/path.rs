@@ -94,11 +94,16 @@ impl Path {
 
     /// By how much the job would have been shorter if tasks had taken so much less \[s\], at most to a usual time.
     pub(super) fn gain(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
+        self.shorter_by(|stage, task| less(stage, task).min(task.excess))
+    }
+
+    /// By how much the job would have been shorter if tasks had taken so much less \[s\].
+    pub(super) fn shorter_by(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
         let of_stage = |stage: &PathStage| {
             let mut shifts: Vec<f64> = Vec::with_capacity(stage.tasks.len());
             let mut end = stage.floor;
             for task in &stage.tasks {
-                let shift = less(stage, task).min(task.excess) + task.before.map_or(0.0, |before| shifts[before]);
+                let shift = less(stage, task) + task.before.map_or(0.0, |before| shifts[before]);
                 shifts.push(shift);
                 end = end.max(task.end - shift);
             }

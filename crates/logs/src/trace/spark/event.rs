@@ -1,8 +1,11 @@
 //! The events that are needed. Everything else in them is skipped, so that keys of later versions and of vendors do no harm.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
 
 use crate::trace::loose::{Number, Text, or_default};
 
@@ -223,6 +226,46 @@ pub(super) struct TaskInfo<'a> {
     pub(super) locality: Text<'a>,
     #[serde(rename = "Speculative", default, deserialize_with = "or_default")]
     pub(super) speculative: bool,
+    #[serde(rename = "Accumulables", borrow, default, deserialize_with = "or_default")]
+    pub(super) measures: Measures<'a>,
+}
+
+/// Accumulables of a task: those of RAPIDS, by name. The others, which may be hundreds, are read and dropped.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measures<'a>(pub(super) Vec<(Text<'a>, Text<'a>)>);
+
+#[derive(Deserialize)]
+struct Accumulable<'a> {
+    #[serde(rename = "Name", borrow, default)]
+    name: Text<'a>,
+    #[serde(rename = "Update", borrow, default)]
+    update: Text<'a>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Measures<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(MeasuresVisitor(PhantomData))
+    }
+}
+
+struct MeasuresVisitor<'a>(PhantomData<&'a ()>);
+
+impl<'de: 'a, 'a> Visitor<'de> for MeasuresVisitor<'a> {
+    type Value = Measures<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of accumulables")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Measures<'a>, A::Error> {
+        let mut kept = Vec::new();
+        while let Some(Accumulable { name, update }) = seq.next_element::<Accumulable<'a>>()? {
+            if name.as_str().starts_with("gpu") {
+                kept.push((name, update));
+            }
+        }
+        Ok(Measures(kept))
+    }
 }
 
 #[derive(Default, Deserialize)]

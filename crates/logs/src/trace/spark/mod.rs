@@ -13,6 +13,7 @@
 
 mod event;
 mod folder;
+mod gpu;
 mod reader;
 mod state;
 mod task;

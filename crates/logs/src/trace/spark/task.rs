@@ -8,6 +8,7 @@ use crate::trace::job_trace::StageKind;
 use crate::trace::loose::Number;
 use crate::trace::metric::{Metric, Metrics};
 use crate::trace::spark::event::{EndReason, TaskEvent, TaskInfo, TaskMetrics};
+use crate::trace::spark::gpu;
 use crate::trace::spark::state::{MILLISECOND, Running, State, small};
 use crate::trace::warning::WarningKind;
 
@@ -99,6 +100,7 @@ pub(super) fn end_task(event: &TaskEvent<'_>, state: &mut State, builder: &mut B
     if let Some(found) = &event.metrics {
         measure(found, &mut metrics, builder);
     }
+    gpu::measure(&event.info.measures, &mut metrics, builder);
     let fetched = builder.time(event.info.getting_result.value().unwrap_or(0), MILLISECOND);
     if let (Some(from), Some(to)) = (fetched, finish)
         && to >= from

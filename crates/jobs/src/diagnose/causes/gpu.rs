@@ -1,0 +1,83 @@
+//! Time that Spark's tasks lost on GPUs, by RAPIDS' own measures: waits for a permit of the GPU, and what was done again or moved because its
+//! memory was short.
+
+use std::collections::HashMap;
+
+use crate::diagnose::causes::naming::stage_name;
+use crate::diagnose::causes::path::Path;
+use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
+use crate::trace::{Attempt, JobTrace, Metric, StageId};
+
+/// Least share of a stage's task time that is a finding.
+const SHARE: f64 = 0.1;
+/// Least time that the job lost, for a finding \[s\].
+const LEAST_S: f64 = 1.0;
+
+/// Findings about the stages of a job on GPUs; none without the measures, or without the path to the job's end.
+pub(super) fn gpu(trace: &JobTrace, path: &Path) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (id, _) in trace.stages_with_ids().filter(|_| !path.is_empty()) {
+        findings.extend(of_stage(trace, path, id, Cause::GpuWait, &[Metric::GpuWaitTime]));
+        findings.extend(of_stage(trace, path, id, Cause::GpuMemory, &[Metric::GpuRetryTime, Metric::GpuSpillTime]));
+    }
+    findings
+}
+
+/// What the tasks of a stage lost by these times.
+fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[Metric]) -> Option<Finding> {
+    let attempts = trace.attempts_of(id);
+    let lost = |attempt: &Attempt| {
+        let known: Vec<f64> = parts.iter().filter_map(|&part| trace.value(attempt, part)).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>())
+    };
+    let done = attempts.iter().filter(|attempt| attempt.succeeded());
+    let (mut all_s, mut lost_s) = (0.0, 0.0);
+    let mut of_task: HashMap<u64, f64> = HashMap::new();
+    for attempt in done {
+        all_s += attempt.duration().unwrap_or(0.0);
+        if let Some(lost) = lost(attempt) {
+            lost_s += lost;
+            of_task.insert(attempt.task.into(), lost);
+        }
+    }
+    let stage = stage_name(trace, id);
+    let job_s = path.shorter_by(|at, task| match at.stage == stage {
+        true => of_task.get(&task.task).copied().unwrap_or(0.0),
+        false => 0.0,
+    });
+    let share = lost_s / all_s;
+    if of_task.is_empty() || share <= SHARE || job_s < LEAST_S {
+        return None;
+    }
+    let (first, of_tasks) = match cause {
+        Cause::GpuWait => {
+            ("the job without the waits for the GPU, at most shorter by", "tasks waited for the GPU, of their time")
+        }
+        _ => (
+            "the job without retries and spills of the GPU, at most shorter by",
+            "tasks spent on retries and spills, of their time",
+        ),
+    };
+    let mut evidence = vec![told(first, job_s, 0.0, "s"), told(of_tasks, lost_s, all_s, "s")];
+    let sum = |metric| attempts.iter().filter_map(|attempt| trace.value(attempt, metric)).sum::<f64>();
+    if cause == Cause::GpuMemory {
+        evidence.push(told("retries", sum(Metric::GpuRetries), 0.0, ""));
+    }
+    Some(Finding {
+        method: FindingMethod::CriticalPath,
+        subject: Subject::Stage { stage },
+        from: None,
+        to: None,
+        at_least: false,
+        first_wave: false,
+        cause,
+        score: share,
+        threshold: SHARE,
+        confidence: (1.0 - SHARE / share).clamp(0.0, 1.0),
+        evidence,
+    })
+}
+
+fn told(what: &str, value: f64, usual: f64, unit: &'static str) -> Evidence {
+    Evidence { what: what.to_owned(), value, usual, unit: unit.into() }
+}

@@ -1,0 +1,55 @@
+//! How long Spark's tasks should have waited for permits of GPUs, by what else they did: the waits of a log are not fitted, but predicted and
+//! compared with what the log says.
+
+use std::collections::BTreeMap;
+
+use crate::stages::{GpuTask, share_gpus};
+use crate::trace::analysis::most_at_once;
+use crate::trace::{Application, Attempt, JobTrace, Metric, StageId};
+
+/// Spark launches the next task some milliseconds before it notes the end of the last one \[µs\].
+const OVERLAP: i64 = 20_000;
+
+/// The permits of an executor: those of a GPU times its GPUs, where the log states both.
+pub fn gpu_permits(application: &Application) -> Option<u32> {
+    let of_gpu = application.number("spark.rapids.sql.concurrentGpuTasks").filter(|permits| *permits >= 1.0)?;
+    let gpus = application.number("spark.executor.resource.gpu.amount").filter(|gpus| *gpus >= 1.0).unwrap_or(1.0);
+    Some((of_gpu * gpus) as u32)
+}
+
+/// How long the attempts of a stage should have waited for permits \[s\], all together, if an executor had so many: each task
+/// asks in the middle of its time without GPU, which the log does not tell, and executors run as many tasks at a time as they did. None for
+/// a stage without the measures.
+///
+/// Approximate: tasks of other stages that ran at the same time take no permits, and waits for GPU memory are none for permits.
+pub fn predicted_gpu_wait(trace: &JobTrace, id: StageId, permits: u32) -> Option<f64> {
+    let mut of_executor: BTreeMap<usize, Vec<&Attempt>> = BTreeMap::new();
+    for attempt in trace.attempts_of(id).iter().filter(|attempt| attempt.duration().is_some()) {
+        of_executor.entry(attempt.executor.map_or(usize::MAX, |executor| executor.index())).or_default().push(attempt);
+    }
+    let mut predicted = None;
+    for attempts in of_executor.values_mut() {
+        attempts.sort_by_key(|attempt| attempt.launch());
+        let spans = attempts.iter().filter_map(|attempt| {
+            Some((attempt.launch()?.microseconds(), attempt.finish()?.microseconds().saturating_sub(OVERLAP)))
+        });
+        let slots = u32::try_from(most_at_once(spans, |_| 1)).unwrap_or(u32::MAX);
+        let mut tasks: Vec<GpuTask> = attempts.iter().filter_map(|attempt| task(trace, attempt)).collect();
+        // later tasks take the slots that earlier ones leave
+        tasks.iter_mut().skip(slots as usize).for_each(|task| task.from_s = 0.0);
+        let known = attempts.iter().any(|attempt| trace.value(attempt, Metric::GpuHoldTime).is_some());
+        let waits: f64 = share_gpus(&tasks, slots, permits).iter().map(|times| times.wait_s).sum();
+        if known {
+            *predicted.get_or_insert(0.0) += waits;
+        }
+    }
+    predicted
+}
+
+/// An attempt without its wait.
+fn task(trace: &JobTrace, attempt: &Attempt) -> Option<GpuTask> {
+    let value = |metric| trace.value(attempt, metric).unwrap_or(0.0);
+    let hold_s = value(Metric::GpuHoldTime);
+    let rest_s = (attempt.duration()? - value(Metric::GpuWaitTime) - hold_s).max(0.0);
+    Some(GpuTask { from_s: attempt.launch()?.seconds(), before_s: 0.5 * rest_s, hold_s, after_s: 0.5 * rest_s })
+}
