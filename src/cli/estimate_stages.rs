@@ -71,7 +71,11 @@ fn enough(plan: &StagePlan, ensemble: &Ensemble) -> StopRule {
 
 /// The net of a plan of stages.
 pub(crate) fn net(plan: &StagePlan) -> Result<Net, Failure> {
-    let made = stage_net(&PlannedJob::of(plan)).map_err(|problems| Failure {
+    let job = PlannedJob::of(plan);
+    if let Some(why) = job.only_task_by_task() {
+        return Err(Failure::plain(Exit::Model, why));
+    }
+    let made = stage_net(&job).map_err(|problems| Failure {
         exit: Exit::Model,
         notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
     })?;

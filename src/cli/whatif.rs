@@ -121,6 +121,9 @@ fn replicate_known(
     if matches!(plan, JobPlan::MapReduce(plan) if plan.cluster.node.iter().any(|node| node.gpus.is_some())) {
         terminal.tell("note: `whatif` does not model waiting for GPUs; `gpus` has no effect");
     }
+    if matches!(plan, JobPlan::Stages(plan) if plan.job.gpu_permits().is_some()) {
+        terminal.tell("note: `whatif` does not model waiting for GPUs; `gpus_per_executor` has no effect");
+    }
     let deadline_s = plan.deadline_s();
     let policies = swept(Plan { policy: plan.policies(), ..Plan::default() }, &args.sweep)?.policy;
     let Compared { comparison, planned, wall } =

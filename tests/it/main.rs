@@ -76,6 +76,7 @@ mod sensitivity;
 mod shared;
 mod slots;
 mod solve;
+mod spark_gpus;
 mod strace;
 mod straggler_nets;
 mod structure;

@@ -43,6 +43,12 @@ pub(crate) struct PlanArgs {
     /// Tasks that an executor runs at a time (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) cores: Option<u64>,
+    /// GPUs of an executor, for which tasks wait (plans of stages on GPUs)
+    #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::positive_count)]
+    pub(crate) gpus_per_executor: Option<u64>,
+    /// Tasks that may hold a GPU at a time, spark.rapids.sql.concurrentGpuTasks (plans of stages on GPUs)
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    pub(crate) concurrent_gpu_tasks: Option<u64>,
     /// Machines that the executors share (plans of stages); default as in the logs that the plan was fitted to
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) hosts: Option<u64>,
@@ -68,6 +74,8 @@ impl PlanArgs {
             slots,
             self.executors.map(PlanOption::Executors),
             self.cores.map(PlanOption::Cores),
+            self.gpus_per_executor.map(PlanOption::GpusOfExecutor),
+            self.concurrent_gpu_tasks.map(PlanOption::ConcurrentGpuTasks),
             self.hosts.map(PlanOption::Hosts),
             self.partitions.map(PlanOption::Partitions),
         ];

@@ -99,7 +99,7 @@ fn some(ids: &[String]) -> String {
 /// One task, by its attempt that succeeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedTask {
-    /// From launch to end \[s\], above 0.
+    /// From launch to end \[s\], without waits for a GPU, above 0.
     pub wall_s: f64,
     /// Processor time \[s\], where the log states it.
     pub cpu_s: Option<f64>,
@@ -107,6 +107,8 @@ pub struct ObservedTask {
     pub mb: f64,
     /// Which of its slot's tasks of the stage it was, from 1.
     pub rank: u32,
+    /// For how long it held a GPU \[s\].
+    pub gpu_s: f64,
 }
 
 /// One stage of a run.
@@ -148,6 +150,8 @@ pub struct ObservedRun {
     pub start_s: f64,
     /// Partitions of a shuffle, where the log states them.
     pub partitions: Option<u32>,
+    /// GPUs of an executor, tasks that may hold one at a time, and the share of one that a task asks for, where the log states them.
+    pub gpus: [Option<f64>; 3],
     /// From the first submission of a job to the last completion of one \[s\].
     pub job_s: f64,
     /// From the end of the last task to the last completion of a job \[s\].
@@ -217,6 +221,12 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         hosts: workers.hosts,
         start_s,
         partitions: partitions.map(|p| p as u32).filter(|p| *p > 0),
+        gpus: [
+            "spark.executor.resource.gpu.amount",
+            "spark.rapids.sql.concurrentGpuTasks",
+            "spark.task.resource.gpu.amount",
+        ]
+        .map(|key| application.number(key).filter(|amount| *amount > 0.0)),
         job_s: end.seconds_since(start),
         end_s: end.seconds_since(last).max(0.0),
         stages,
@@ -381,7 +391,9 @@ fn tasks_of(trace: &JobTrace, id: StageId, cores: u32) -> (Vec<ObservedTask>, bo
         let shuffle = value(Metric::ShuffleLocalBytes) + value(Metric::ShuffleRemoteBytes);
         reads += value(Metric::InputBytes);
         tasks.push(ObservedTask {
-            wall_s: wall_s.max(1e-3),
+            // waits for a GPU come from the others that hold it: they are simulated, not fitted
+            wall_s: (wall_s - value(Metric::GpuWaitTime)).max(1e-3),
+            gpu_s: value(Metric::GpuHoldTime),
             cpu_s: trace.value(attempt, Metric::CpuTime),
             mb: (value(Metric::InputBytes) + shuffle) / MB,
             rank,

@@ -285,7 +285,8 @@ fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now_s: f64) -> Tasks {
 fn ended_task(trace: &JobTrace, attempt: &Attempt, wall_s: f64, rank: u32) -> ObservedTask {
     let value = |metric| trace.value(attempt, metric).unwrap_or(0.0);
     let bytes = value(Metric::InputBytes) + value(Metric::ShuffleLocalBytes) + value(Metric::ShuffleRemoteBytes);
-    ObservedTask { wall_s: wall_s.max(1e-3), cpu_s: trace.value(attempt, Metric::CpuTime), mb: bytes / MB, rank }
+    let gpu_s = trace.value(attempt, Metric::GpuHoldTime).unwrap_or(0.0);
+    ObservedTask { wall_s: wall_s.max(1e-3), cpu_s: trace.value(attempt, Metric::CpuTime), mb: bytes / MB, rank, gpu_s }
 }
 
 /// Adds the stages that the jobs under way have announced and that are to come.
@@ -366,6 +367,7 @@ impl RunProgress {
             cores: self.cores,
             hosts: self.hosts.max(1),
             start_s: self.start_s,
+            gpus: [None; 3],
             partitions: self.partitions,
             job_s: self.elapsed_s.unwrap_or(0.0),
             end_s: 0.0,

@@ -62,7 +62,8 @@ pub fn fit_stages_beside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result
         tails: &fit.tails,
         sharing: &sharing,
     };
-    let notes = told.notes();
+    let mut notes = told.notes();
+    notes.extend(gpu_note(&runs[runs.len() - 1]));
     let plan = StagePlan {
         notes,
         job: size_of(runs, &fit.factors),
@@ -158,7 +159,7 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
         numbers.extend([&mut seen.least_input_mb, &mut seen.most_input_mb]);
     }
     for stage in &mut plan.stage {
-        numbers.extend([&mut stage.setup_s, &mut stage.small_mb, &mut stage.warming, &mut stage.busy]);
+        numbers.extend([&mut stage.setup_s, &mut stage.small_mb, &mut stage.warming, &mut stage.busy, &mut stage.gpu]);
         for amount in [&mut stage.tasks, &mut stage.data_mb] {
             numbers.extend([&mut amount.fixed, &mut amount.per_mb]);
         }
@@ -301,9 +302,45 @@ fn size_of(runs: &[ObservedRun], factors: &[f64]) -> JobSize {
         cores: last.cores,
         hosts: hosts_of(runs),
         partitions: last.partitions,
+        gpus_per_executor: gpu_of(last, 0),
+        concurrent_gpu_tasks: gpu_of(last, 1),
+        gpus_per_task: last.gpus[2].filter(|_| uses_gpus(last)),
         teardown_s: usual_gap(runs, factors, |run| run.end_s),
         deadline_s: None,
     }
+}
+
+/// True for a run whose tasks held GPUs, by its log.
+fn uses_gpus(run: &ObservedRun) -> bool {
+    run.stages.iter().flat_map(|stage| &stage.tasks).any(|task| task.gpu_s > 0.0)
+}
+
+/// How tasks on GPUs are taken; none for a run without.
+fn gpu_note(run: &ObservedRun) -> Option<String> {
+    let stated = match run.gpus[1] {
+        Some(_) => "",
+        None => {
+            ", and the log does not state how many may hold one (spark.rapids.sql.concurrentGpuTasks): one is assumed"
+        }
+    };
+    uses_gpus(run).then(|| {
+        format!(
+            "tasks hold GPUs: waits for them are simulated, not fitted; a task is taken to hold one in the middle of its time{stated}; what does \
+             not fit into the memory of a GPU is not known to the model"
+        )
+    })
+}
+
+/// GPUs of an executor, or tasks that may hold one: the log's number, else one.
+fn gpu_of(run: &ObservedRun, which: usize) -> Option<u32> {
+    uses_gpus(run).then(|| run.gpus[which].map_or(1, |count| (count as u32).max(1)))
+}
+
+/// The share of a stage's task time in which tasks held a GPU.
+fn gpu_share(runs: &[ObservedRun], stage: usize) -> f64 {
+    let tasks = || runs.iter().flat_map(|run| &run.stages[stage].tasks);
+    let (held, all) = tasks().fold((0.0, 0.0), |sum, task| (sum.0 + task.gpu_s, sum.1 + task.wall_s));
+    if all > 0.0 { (held / all).min(1.0) } else { 0.0 }
 }
 
 /// The machines of a plan: as many as all runs had, where executors differ or all share one; none where their number goes with that of
@@ -352,6 +389,7 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
         small_mb: scaling.small_mb,
         warming: times.warming,
         busy: times.busy,
+        gpu: gpu_share(fit.runs, i),
         distribution: law,
         tasks: scaling.tasks,
         data_mb: scaling.data_mb,
@@ -412,7 +450,7 @@ mod tests {
             let rank = i / slots + 1;
             let slow = crate::stages::planned::slowness(0.5, rank);
             let wall_s = factor * if rank == 1 { cold } else { warm * slow };
-            ObservedTask { wall_s, cpu_s: Some(0.625 * wall_s), mb, rank }
+            ObservedTask { wall_s, cpu_s: Some(0.625 * wall_s), mb, rank, gpu_s: 0.0 }
         };
         let splits = (input_mb / 16.0) as u32;
         let first = (0..splits).map(|i| task(i, 16.0, 4.0, 1.0)).collect();
@@ -435,6 +473,7 @@ mod tests {
             cores: 1,
             hosts: 1,
             start_s: 0.0,
+            gpus: [None; 3],
             partitions: Some(8),
             job_s: 0.0,
             end_s: 0.05 * factor,

@@ -34,6 +34,10 @@ pub enum PlanOption {
     Executors(u64),
     /// Tasks that an executor runs at a time.
     Cores(u64),
+    /// GPUs of an executor, for which tasks wait.
+    GpusOfExecutor(u64),
+    /// Tasks that may hold a GPU at a time.
+    ConcurrentGpuTasks(u64),
     /// Machines that the executors share.
     Hosts(u64),
     /// Partitions of shuffles.
@@ -56,6 +60,8 @@ impl PlanOption {
             Self::Slots(_) => "--slots",
             Self::Executors(_) => "--executors",
             Self::Cores(_) => "--cores",
+            Self::GpusOfExecutor(_) => "--gpus-per-executor",
+            Self::ConcurrentGpuTasks(_) => "--concurrent-gpu-tasks",
             Self::Hosts(_) => "--hosts",
             Self::Partitions(_) => "--partitions",
             Self::Deadline(_) => "--deadline",
@@ -123,6 +129,7 @@ impl PlanOption {
             Self::Deadline(seconds) => plan.job.deadline_s = Some(seconds),
             Self::Executors(_) => return Err(without("use `--workers`")),
             Self::Cores(_) => return Err(without("use `--map-slots` and `--reduce-slots`")),
+            Self::GpusOfExecutor(_) | Self::ConcurrentGpuTasks(_) => return Err(without("use `--gpus-per-worker`")),
             Self::Hosts(_) => return Err(without("its workers are its hosts: `--workers`")),
             Self::Partitions(_) => return Err(without("use `--reduces`")),
         }
@@ -169,6 +176,21 @@ impl PlanOption {
             Self::InputSize(size) => job.input_mb = size.mb(),
             Self::Executors(count) => job.executors = whole(count),
             Self::Cores(count) => job.cores = whole(count),
+            Self::GpusOfExecutor(_) | Self::ConcurrentGpuTasks(_)
+                if plan.stage.iter().all(|stage| stage.gpu == 0.0) =>
+            {
+                return Err(
+                    self.problem("has no meaning for this plan", "no stage has `gpu` above 0: its tasks use no GPU")
+                );
+            }
+            Self::GpusOfExecutor(count) => {
+                job.gpus_per_executor = Some(whole(count));
+                job.concurrent_gpu_tasks.get_or_insert(1);
+            }
+            Self::ConcurrentGpuTasks(count) => {
+                job.concurrent_gpu_tasks = Some(whole(count));
+                job.gpus_per_executor.get_or_insert(1);
+            }
             Self::Hosts(count) => job.hosts = Some(whole(count)),
             Self::Partitions(_) if plan.stage.iter().all(|stage| !stage.uses_partitions) => {
                 return Err(self.problem("has no meaning for this plan", "no stage has `uses_partitions = true`"));
@@ -179,7 +201,7 @@ impl PlanOption {
             Self::Reduces(_) => return Err(without("use `--partitions`")),
             Self::Workers(..) => return Err(without("use `--executors`")),
             Self::MapSlots(_) | Self::ReduceSlots(_) => return Err(without("use `--cores`")),
-            Self::Gpus(_) => return Err(without("its tasks wait for cores: `--cores`")),
+            Self::Gpus(_) => return Err(without("use `--gpus-per-executor`")),
             Self::Slots(_) => return Err(without("its tasks always wait for slots: `--executors` and `--cores`")),
         }
         Ok(())
@@ -293,6 +315,18 @@ pub trait Planning: Sized {
     #[must_use]
     fn cores(self, count: u64) -> Planned {
         self.with(&PlanOption::Cores(count))
+    }
+
+    /// Sets the GPUs of each executor of a job of stages.
+    #[must_use]
+    fn gpus_per_executor(self, count: u64) -> Planned {
+        self.with(&PlanOption::GpusOfExecutor(count))
+    }
+
+    /// Sets the tasks that may hold a GPU at a time.
+    #[must_use]
+    fn concurrent_gpu_tasks(self, count: u64) -> Planned {
+        self.with(&PlanOption::ConcurrentGpuTasks(count))
     }
 
     /// Sets the machines that the executors share.

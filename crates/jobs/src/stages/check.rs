@@ -51,6 +51,17 @@ impl StagePlan {
         if let Some(hosts) = self.job.hosts {
             to.count("hosts", hosts.into(), "hosts", 1, most);
         }
+        for (key, what, count) in [
+            ("gpus_per_executor", "GPUs", self.job.gpus_per_executor),
+            ("concurrent_gpu_tasks", "tasks on a GPU", self.job.concurrent_gpu_tasks),
+        ] {
+            if let Some(count) = count {
+                to.count(key, count.into(), what, 1, most);
+            }
+        }
+        if let Some(share) = self.job.gpus_per_task {
+            positive(&mut to, "gpus_per_task", share);
+        }
         if let Some(partitions) = self.job.partitions {
             to.count("partitions", partitions.into(), "partitions", 1, most);
         }
@@ -106,7 +117,9 @@ fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) 
     not_negative(to, "setup_s", stage.setup_s);
     not_negative(to, "small_mb", stage.small_mb);
     not_negative(to, "warming", stage.warming);
-    to.range("busy", stage.busy, (0.0..=1.0).contains(&stage.busy), "a number of 0 to 1");
+    for (key, share) in [("busy", stage.busy), ("gpu", stage.gpu)] {
+        to.range(key, share, (0.0..=1.0).contains(&share), "a number of 0 to 1");
+    }
     if let Some(problem) = stage.distribution.problem() {
         to.add("distribution", problem);
     }

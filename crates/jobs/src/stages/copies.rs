@@ -75,9 +75,10 @@ mod tests {
             task_mb: 0.0,
             waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: law.clone(),
+            gpu: 0.0,
         };
         let stages = vec![stage(vec![], &[(4, 2.0), (8, 1.0)]), stage(vec![0], &[(4, 1.0)])];
-        PlannedJob { name: "j".into(), slots: 4, stages, end_s: 0.25, shared_errors: Vec::new() }
+        PlannedJob { name: "j".into(), slots: 4, stages, end_s: 0.25, gpus: None, shared_errors: Vec::new() }
     }
 
     fn outcomes(job: &PlannedJob, reps: u64) -> Vec<Vec<crate::cluster::Outcome>> {

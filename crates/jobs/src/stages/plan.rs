@@ -49,6 +49,15 @@ pub struct JobSize {
     /// Machines that the executors share, >= 1; none: as many as keep `sharing.executors_per_host`, or as were seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<u32>,
+    /// GPUs of an executor, >= 1; none: tasks use no GPU. Needs `concurrent_gpu_tasks`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpus_per_executor: Option<u32>,
+    /// Tasks that may hold a GPU at a time, >= 1: `spark.rapids.sql.concurrentGpuTasks`. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrent_gpu_tasks: Option<u32>,
+    /// Share of a GPU that a task asks for, above 0: an executor runs no more tasks than its GPUs have such shares. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpus_per_task: Option<f64>,
     /// Partitions of a shuffle, for the stages with `partitions = true`; none: as many tasks as these stages state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<u32>,
@@ -179,6 +188,9 @@ pub struct StageSpec {
     /// Processor time of a steady task over its time, 0 to 1.
     #[serde(default)]
     pub busy: f64,
+    /// Share of a task's time, without waits for it, in which it holds a GPU, 0 to 1. Default 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub gpu: f64,
     /// How times vary around their means.
     #[serde(default)]
     pub distribution: PhaseLaw,
@@ -191,4 +203,22 @@ pub struct StageSpec {
     pub cold: TaskTime,
     /// The later ones, in the end.
     pub warm: TaskTime,
+}
+
+/// True for 0, which is not written.
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+impl JobSize {
+    /// Tasks that an executor runs at a time: its cores, or as many as its GPUs have shares for.
+    pub fn tasks_of_executor(&self) -> u32 {
+        let shares = self.gpus_per_executor.zip(self.gpus_per_task).map(|(gpus, share)| f64::from(gpus) / share + 1e-9);
+        shares.map_or(self.cores, |shares| self.cores.min((shares as u32).max(1)))
+    }
+
+    /// Tasks of an executor that may hold a GPU at a time; none where tasks use no GPU.
+    pub fn gpu_permits(&self) -> Option<u32> {
+        Some(self.gpus_per_executor?.saturating_mul(self.concurrent_gpu_tasks?).max(1))
+    }
 }

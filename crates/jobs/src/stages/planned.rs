@@ -36,6 +36,17 @@ pub struct PlannedStage {
     pub waves: Vec<Wave>,
     /// How times vary around their means.
     pub law: PhaseLaw,
+    /// Share of a task's time, without waits for it, in which it holds a GPU.
+    pub gpu: f64,
+}
+
+/// Executors whose tasks share GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedGpus {
+    /// Executors.
+    pub executors: u32,
+    /// Tasks of each that may hold a GPU at a time.
+    pub permits: u32,
 }
 
 impl PlannedStage {
@@ -61,6 +72,8 @@ pub struct PlannedJob {
     pub stages: Vec<PlannedStage>,
     /// From the end of the last stage to the end of the job \[s\].
     pub end_s: f64,
+    /// How tasks share GPUs; none where no task uses one.
+    pub gpus: Option<SharedGpus>,
     /// Relative standard errors of the job time that stages share: of the powers by which executors slow each other down, and of
     /// what lies far from the runs that were seen.
     pub shared_errors: Vec<f64>,
@@ -69,13 +82,28 @@ pub struct PlannedJob {
 impl PlannedJob {
     /// The plan's job at the plan's size. The plan must be sound ([`StagePlan::problems`]).
     pub fn of(plan: &StagePlan) -> Self {
-        let slots = plan.job.executors.saturating_mul(plan.job.cores).max(1);
+        let slots = plan.job.executors.saturating_mul(plan.job.tasks_of_executor()).max(1);
+        let uses_gpus = plan.stage.iter().any(|stage| stage.gpu > 0.0);
+        let gpus = plan.job.gpu_permits().filter(|_| uses_gpus);
+        let gpus = gpus.map(|permits| SharedGpus { executors: plan.job.executors.max(1), permits });
         let load = Load::of(plan);
         let stages: Vec<PlannedStage> = plan.stage.iter().map(|stage| planned(stage, plan, slots, &load)).collect();
-        let mut job =
-            Self { name: plan.job.name.clone(), slots, stages, end_s: plan.job.teardown_s, shared_errors: Vec::new() };
+        let mut job = Self {
+            name: plan.job.name.clone(),
+            slots,
+            stages,
+            end_s: plan.job.teardown_s,
+            gpus,
+            shared_errors: Vec::new(),
+        };
         job.shared_errors = load.errors(&job, plan);
         job
+    }
+
+    /// Why the job has no net and no copies; none for one that has.
+    pub fn only_task_by_task(&self) -> Option<&'static str> {
+        let why = "tasks that share GPUs run task by task only: nets and copies know no permits of GPUs";
+        self.gpus.map(|_| why)
     }
 
     /// Slot time of the job: of all tasks, and of all slots while the driver works \[s\].
@@ -121,6 +149,7 @@ fn planned(stage: &StageSpec, plan: &StagePlan, slots: u32, load: &Load) -> Plan
         task_mb,
         waves,
         law: stage.distribution.clone(),
+        gpu: stage.gpu,
     }
 }
 

@@ -130,11 +130,12 @@ mod tests {
             task_mb: 0.0,
             waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: law.clone(),
+            gpu: 0.0,
         }
     }
 
     fn job(slots: u32, stages: Vec<PlannedStage>) -> PlannedJob {
-        PlannedJob { name: "j".into(), slots, stages, end_s: 0.0, shared_errors: Vec::new() }
+        PlannedJob { name: "j".into(), slots, stages, end_s: 0.0, gpus: None, shared_errors: Vec::new() }
     }
 
     fn open(running: &[(f64, f64)]) -> StageState {

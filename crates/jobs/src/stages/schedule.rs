@@ -4,11 +4,11 @@
 //! a set-up, and the next task goes to the slot that the last one left.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use crate::mapreduce::LawTable;
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
-use crate::stages::planned::{PlannedJob, PlannedStage};
+use crate::stages::planned::{PlannedJob, PlannedStage, SharedGpus};
 
 /// Stages of the driver's times, as in the net.
 pub(super) const DRIVER_STAGES: u32 = 4;
@@ -18,6 +18,7 @@ pub(super) const DRIVER_STAGES: u32 = 4;
 pub struct StageSchedule {
     slots: u32,
     pub(super) end_s: f64,
+    gpus: Option<SharedGpus>,
     pub(super) stages: Vec<Stage>,
 }
 
@@ -34,6 +35,8 @@ pub(super) struct Stage {
     /// How many of these are the first tasks of slots.
     pub(super) first_waves: usize,
     pub(super) law: LawTable,
+    /// Share of a task's time in which it holds a GPU.
+    gpu: f64,
 }
 
 /// By what factors the times of one run differ from the plan's.
@@ -66,15 +69,20 @@ impl StageSchedule {
             waves: stage.waves.iter().map(|wave| (wave.tasks, wave.mean_s)).collect(),
             first_waves: 1,
             law: LawTable::new(&stage.law),
+            gpu: stage.gpu,
         };
-        Self { slots: job.slots, end_s: job.end_s, stages: job.stages.iter().enumerate().map(stage).collect() }
+        let stages = job.stages.iter().enumerate().map(stage).collect();
+        Self { slots: job.slots, end_s: job.end_s, gpus: job.gpus, stages }
     }
 
     /// Runs the job once; the random numbers are those of `key` and the replication.
     pub fn run(&self, key: [u32; 2], replication: u64) -> StageRun {
         let mut running = Running::new(self, key, replication);
         (0..self.stages.len()).filter(|&i| self.stages[i].before == 0).for_each(|i| running.set_up(i, 0.0));
-        running.go_on();
+        match self.gpus {
+            Some(gpus) => running.go_on_with_gpus(gpus),
+            None => running.go_on(),
+        }
         let last = running.times.iter().map(|times| times[1]).fold(0.0, f64::max);
         let job_s = last + self.end_s * running.driver(self.stages.len());
         StageRun { job_s, stages: running.times }
@@ -109,6 +117,24 @@ pub(super) struct Progress {
     ended: u32,
     drawn: u32,
     words: [u32; 4],
+}
+
+/// A task of an executor with GPUs.
+#[derive(Clone, Copy)]
+struct OnGpu {
+    stage: usize,
+    executor: usize,
+    hold_s: f64,
+    after_s: f64,
+}
+
+/// What happens next, in the order in which it happens at the same time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Release,
+    End,
+    SetUp,
+    Ask,
 }
 
 impl<'a> Running<'a> {
@@ -187,6 +213,57 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// The same where the tasks of each executor share its GPUs: a task holds one in the middle of its time, and waits for a permit before.
+    /// Tasks go to the executor with the most free slots.
+    fn go_on_with_gpus(&mut self, gpus: SharedGpus) {
+        let executors = gpus.executors as usize;
+        let mut free = vec![self.job.slots / gpus.executors; executors];
+        let mut permits = vec![(gpus.permits, VecDeque::new()); executors];
+        let mut tasks: Vec<OnGpu> = Vec::new();
+        let mut steps: BinaryHeap<Reverse<(u64, Step, usize)>> = BinaryHeap::new();
+        loop {
+            while let Some(Reverse((bits, stage))) = self.events.pop() {
+                steps.push(Reverse((bits, Step::SetUp, stage)));
+            }
+            let Some(Reverse((bits, step, which))) = steps.pop() else { return };
+            let now = f64::from_bits(bits);
+            match step {
+                Step::SetUp => _ = self.waiting.insert(which),
+                Step::Release => {
+                    let task = tasks[which];
+                    permits[task.executor].0 += 1;
+                    steps.push(Reverse(((now + task.after_s).to_bits(), Step::End, which)));
+                }
+                Step::End => {
+                    free[tasks[which].executor] += 1;
+                    self.ended(tasks[which].stage, now);
+                }
+                Step::Ask => permits[tasks[which].executor].1.push_back(which),
+            }
+            while let Some(&stage) = self.waiting.first()
+                && let Some(executor) =
+                    (0..executors).filter(|&at| free[at] > 0).max_by_key(|&at| (free[at], Reverse(at)))
+            {
+                free[executor] -= 1;
+                let Reverse((end, _)) = self.launch(stage, now);
+                let whole_s = f64::from_bits(end) - now;
+                let hold_s = self.job.stages[stage].gpu * whole_s;
+                let beside_s = 0.5 * (whole_s - hold_s);
+                tasks.push(OnGpu { stage, executor, hold_s, after_s: beside_s });
+                let first = if hold_s > 0.0 { (now + beside_s, Step::Ask) } else { (now + whole_s, Step::End) };
+                steps.push(Reverse((first.0.to_bits(), first.1, tasks.len() - 1)));
+            }
+            for (left, asking) in &mut permits {
+                while *left > 0
+                    && let Some(which) = asking.pop_front()
+                {
+                    *left -= 1;
+                    steps.push(Reverse(((now + tasks[which].hold_s).to_bits(), Step::Release, which)));
+                }
+            }
+        }
+    }
+
     /// Ends a task of a stage, the first of the events: its slot takes the next task that waits.
     fn end_task(&mut self, stage: usize, now: f64) {
         if let Some(&next) = self.waiting.first() {
@@ -198,6 +275,11 @@ impl<'a> Running<'a> {
             self.events.pop();
             self.free += 1;
         }
+        self.ended(stage, now);
+    }
+
+    /// Notes that a task of a stage has ended; the last one lets its followers begin.
+    fn ended(&mut self, stage: usize, now: f64) {
         self.progress[stage].ended += 1;
         self.times[stage][1] = now;
         if self.progress[stage].ended == self.job.stages[stage].tasks {
@@ -215,6 +297,7 @@ impl<'a> Running<'a> {
 mod tests {
     use super::*;
     use crate::mapreduce::PhaseLaw;
+    use crate::stages::permits::{GpuTask, share_gpus};
     use crate::stages::planned::Wave;
 
     /// The stages that a stage waits for, and its waves: tasks and their mean time.
@@ -228,9 +311,10 @@ mod tests {
             task_mb: 0.0,
             waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: law.clone(),
+            gpu: 0.0,
         };
         let stages = stages.iter().map(stage).collect();
-        PlannedJob { name: "j".into(), slots, stages, end_s: 0.0, shared_errors: Vec::new() }
+        PlannedJob { name: "j".into(), slots, stages, end_s: 0.0, gpus: None, shared_errors: Vec::new() }
     }
 
     fn run(job: &PlannedJob) -> StageRun {
@@ -265,5 +349,35 @@ mod tests {
             let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / f64::from(count);
             assert!((mean - exact).abs() < 5.0 * (variance / f64::from(count)).sqrt(), "{mean} {exact}");
         }
+    }
+
+    /// As [`share_gpus`] has it for the tasks of an executor, one by one: 8 s and 4 s, half of it on the GPU.
+    #[test]
+    fn tasks_share_the_gpus_of_their_executor() {
+        let waves = [(4, 8.0), (6, 4.0)];
+        let gpus = |executors, permits| {
+            let mut job = job(4, &[(&[], &waves)], &PhaseLaw::Deterministic);
+            job.stages[0].gpu = 0.5;
+            job.gpus = Some(SharedGpus { executors, permits });
+            run(&job).job_s
+        };
+        let task = |whole_s: f64| GpuTask {
+            from_s: 0.0,
+            before_s: 0.25 * whole_s,
+            hold_s: 0.5 * whole_s,
+            after_s: 0.25 * whole_s,
+        };
+        let tasks: Vec<GpuTask> =
+            waves.iter().flat_map(|&(count, whole_s)| vec![task(whole_s); count as usize]).collect();
+        for permits in 1..=4 {
+            let last = share_gpus(&tasks, 4, permits).iter().map(|times| times.end_s).fold(0.0, f64::max);
+            assert_eq!(gpus(1, permits), last, "{permits} permits");
+        }
+        // each of two executors has half of the tasks
+        let half: Vec<GpuTask> = [8.0, 8.0, 4.0, 4.0, 4.0].map(task).to_vec();
+        let last = share_gpus(&half, 2, 1).iter().map(|times| times.end_s).fold(0.0, f64::max);
+        assert_eq!(gpus(2, 1), last);
+        // with enough permits nobody waits
+        assert_eq!(gpus(1, 4), run(&job(4, &[(&[], &waves)], &PhaseLaw::Deterministic)).job_s);
     }
 }

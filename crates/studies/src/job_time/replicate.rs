@@ -101,9 +101,10 @@ mod tests {
             task_mb: 0.0,
             waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: law.clone(),
+            gpu: 0.0,
         };
         let stages = vec![stage(&[], &[(3, 2.0), (7, 1.0)]), stage(&[], &[(5, 0.8)]), stage(&[0, 1], &[(4, 1.5)])];
-        PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.25, shared_errors: Vec::new() }
+        PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.25, gpus: None, shared_errors: Vec::new() }
     }
 
     #[test]

@@ -100,6 +100,9 @@ pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), 
 
 /// Replications of the job's net.
 pub(super) fn run_net(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
+    if let Some(why) = job.only_task_by_task() {
+        return Err(StudyError::Model(why.to_owned()));
+    }
     let net = stage_net(job).map_err(|problems| StudyError::Model(problems.to_string()))?;
     let program = compile(&net.net).map_err(|problems| StudyError::Model(problems.to_string()))?;
     let stages = job.stages.iter().zip(&net.stages);
@@ -115,6 +118,9 @@ fn with_copies(
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<Vec<PolicyRuns>, StudyError> {
+    if let Some(why) = job.only_task_by_task() {
+        return Err(StudyError::Model(why.to_owned()));
+    }
     let count = ensemble.replications;
     let tasks: u64 = job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
     if tasks > MAX_TASKS {

@@ -194,6 +194,9 @@ impl Subject {
             Kind::Stages { table } => {
                 let plan = stages_at(table, axes, point).map_err(|misfit| misfit.message)?;
                 let job = PlannedJob::of(&plan);
+                if let Some(why) = job.only_task_by_task() {
+                    return Err(why.to_owned());
+                }
                 let made = stage_net(&job).map_err(|problems| problems.to_string())?;
                 let program = compile(&made.net).map_err(|errors| errors.to_string())?;
                 let spread = Spread::of(RunFactor::new(&plan.run, job.error()).points());
