@@ -11,7 +11,7 @@ use tailspn::fit::{
 };
 use tailspn::job_time::{CheckedFit, add_residuals, check_fit, check_stages};
 use tailspn::report::{fit_jobs_report, fit_report};
-use tailspn::trace::JobTrace;
+use tailspn::trace::{JobTrace, ReadOptions};
 use tailspn::watch::Unwatched;
 
 use crate::cli::args::FitArgs;
@@ -20,7 +20,7 @@ use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::study::estimate_failure;
-use crate::cli::trace::{load, tell_warnings};
+use crate::cli::trace::{LogChoice, all_logs, load, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Bytes of a MB.
@@ -42,6 +42,7 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         may_write(path, args.force)?;
     }
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
+    let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;
     if args.job.is_empty() && !args.input_size.is_empty() && args.input_size.len() != logs.len() {
         return Err(usage(format!(
             "{} input sizes for {} logs; give one for each log",
@@ -82,18 +83,15 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
 }
 
 /// Reads the logs, each of another run; of Spark's logs only what is needed is kept.
-fn read_logs(logs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Vec<Seen>, Failure> {
+fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<Vec<Seen>, Failure> {
     let mut traces = Vec::new();
-    let mut seen: BTreeMap<String, &Path> = BTreeMap::new();
-    for path in logs {
-        let trace = read_log(path, args, terminal)?;
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    for log in logs {
+        let trace = log.load(terminal)?;
+        tell_warnings(&trace, terminal);
         for id in trace.applications.iter().map(|application| &application.id).filter(|id| !id.is_empty()) {
-            if let Some(before) = seen.insert(id.clone(), path) {
-                let note = Note::problem(format!(
-                    "`{}` and `{}` are logs of the same run, {id}",
-                    before.display(),
-                    path.display()
-                ));
+            if let Some(before) = seen.insert(id.clone(), log.name()) {
+                let note = Note::problem(format!("`{before}` and `{}` are logs of the same run, {id}", log.name()));
                 let help = "give each run once: a run that counts twice makes intervals too narrow";
                 return Err(Failure::new(Exit::Usage, note.with_help(help)));
             }
@@ -134,13 +132,6 @@ fn is_conf(path: &Path) -> bool {
         && HadoopConf::is_meant(&head)
 }
 
-/// Reads a log and tells what is odd about it.
-fn read_log(path: &Path, args: &FitArgs, terminal: &Terminal) -> Result<JobTrace, Failure> {
-    let trace = load(path, &(&args.limits).into(), terminal)?;
-    tell_warnings(&trace, terminal);
-    Ok(trace)
-}
-
 fn input_mb(args: &FitArgs, log: usize) -> Option<f64> {
     args.input_size.get(log).map(|bytes| *bytes as f64 / MB)
 }
@@ -171,7 +162,9 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted
 fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Failure> {
     let mut others = Vec::new();
     for path in &args.beside {
-        let trace = read_log(path, args, terminal)?;
+        // `--app` is about the logs of the job
+        let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
+        tell_warnings(&trace, terminal);
         // the size of the input does not matter here
         let known = observe(&trace, None).or_else(|error| match error {
             FitError::NoInput { .. } => observe(&trace, Some(1.0)),

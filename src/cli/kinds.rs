@@ -150,13 +150,15 @@ fn inputs(command: &Command) -> Option<Inputs> {
 
 /// A failure to read a file that is sound, but of a kind that the command does not take, as one that says so.
 pub(crate) fn explained(failure: Failure, command: &Command) -> Failure {
-    if !matches!(failure.exit, Exit::Model | Exit::Trace | Exit::Usage) {
+    // a folder cannot be read by a command that takes files
+    if !matches!(failure.exit, Exit::Model | Exit::Trace | Exit::Usage | Exit::Io) {
         return failure;
     }
     let Some((name, takes, paths)) = inputs(command) else { return failure };
     for path in paths {
         let Some(kind) = Kind::of(&path).filter(|kind| !takes(*kind)) else { continue };
         let (what, commands) = kind.text();
+        let what = if path.is_dir() { format!("a folder with {what}") } else { what };
         let note = Note::problem(format!("`{}` is {what}, which `tailspn {name}` does not take", path.display()));
         return Failure::new(failure.exit, note.with_help(format!("give it to {commands}")));
     }

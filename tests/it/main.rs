@@ -82,6 +82,7 @@ mod structure;
 mod studies;
 mod trace;
 mod trace_small;
+mod trace_sources;
 mod two_ways;
 mod untimed;
 #[cfg(feature = "cli")]

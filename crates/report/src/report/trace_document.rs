@@ -30,6 +30,7 @@ impl Report for TraceReport {
         document.blocks.extend(self.bars().map(Block::Figure));
         document.table(self.bounds());
         document.table(self.stages());
+        document.table(self.queries());
         document.table(self.stragglers());
         document.blocks.extend(self.copies());
         document.table(self.nodes());
@@ -307,6 +308,24 @@ impl TraceReport {
                 time("p25", times.map(|times| times.p25)),
                 time("p75", times.map(|times| times.p75)),
             ]);
+        }
+        cut(table)
+    }
+
+    /// The stages that are part of a described query or job; without any, the table is empty and not shown.
+    fn queries(&self) -> Table {
+        let columns = [Column::new("stage"), Column::new("query or job"), Column::new("operators")];
+        let note = "Descriptions are those of the program or of its SQL. Operators are those of the query's last plan that ran in the stage, in \
+                    the order of the data.";
+        let mut table = Table::new("Queries of the stages", note, columns);
+        let is_described = |stage: &&StageRow| stage.description.is_some() || !stage.operators.is_empty();
+        for stage in self.stages.iter().filter(|stage| stage.attempts > 0).filter(is_described) {
+            let number = stage.sql_execution.map(|number| format!("SQL {number}"));
+            let what: Vec<&str> = number.as_deref().into_iter().chain(stage.description.as_deref()).collect();
+            let operators = stage.operators.join(" → ");
+            let again = if stage.attempt > 0 { format!(".{}", stage.attempt) } else { String::new() };
+            let name = format!("{}{}{again}", self.application(stage.application), stage.number);
+            table.rows.push(vec![name.into(), what.join(": ").into(), operators.into()]);
         }
         cut(table)
     }

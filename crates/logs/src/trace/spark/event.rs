@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::trace::loose::{Number, Text, or_default};
+use crate::trace::spark::sql::Accumulable;
 
 /// The name of an event without its package, found without reading the whole line where it stands first, as Spark writes it.
 pub(super) fn name(line: &[u8]) -> Option<&[u8]> {
@@ -46,6 +47,8 @@ pub(super) struct ApplicationStart<'a> {
     pub(super) name: Text<'a>,
     #[serde(rename = "App ID", borrow, default)]
     pub(super) id: Text<'a>,
+    #[serde(rename = "App Attempt ID", borrow, default)]
+    pub(super) attempt: Text<'a>,
     #[serde(rename = "User", borrow, default)]
     pub(super) user: Text<'a>,
     #[serde(rename = "Timestamp", default)]
@@ -112,6 +115,8 @@ pub(super) struct JobProperties<'a> {
     pub(super) description: Text<'a>,
     #[serde(rename = "callSite.short", borrow, default)]
     pub(super) call_site: Text<'a>,
+    #[serde(rename = "spark.sql.execution.id", default)]
+    pub(super) query: Number,
 }
 
 #[derive(Deserialize)]
@@ -156,6 +161,8 @@ pub(super) struct StageInfo<'a> {
     pub(super) failure: Text<'a>,
     #[serde(rename = "RDD Info", default, deserialize_with = "or_default")]
     pub(super) datasets: Vec<RddInfo>,
+    #[serde(rename = "Accumulables", default, deserialize_with = "or_default")]
+    pub(super) accumulables: Vec<Accumulable>,
 }
 
 /// A dataset (RDD) of a stage.
