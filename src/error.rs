@@ -157,6 +157,7 @@ converts![
     crate::subject::LoadError,
     crate::subject::ParameterError,
     crate::optimize::CostError,
+    crate::optimize::PriceError,
     crate::sensitivity::SensitivityError,
     crate::sweep::ConstraintFault,
     crate::sweep::MergeError,

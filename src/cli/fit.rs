@@ -6,10 +6,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::fit::{
-    FitError, HadoopConf, ObservedJob, ObservedRun, fit_job, fit_jobs, fit_stages_beside, is_mapreduce, observe,
-    observe_job,
+    FitError, FittedJobs, FittedStages, HadoopConf, ObservedJob, ObservedRun, fit_job, fit_jobs, fit_stages_beside,
+    is_mapreduce, observe, observe_job,
 };
 use tailspn::job_time::{CheckedFit, add_residuals, check_fit, check_stages};
+use tailspn::plan::JobPlan;
 use tailspn::report::{fit_jobs_report, fit_report};
 use tailspn::trace::{JobTrace, ReadOptions};
 use tailspn::watch::Unwatched;
@@ -41,6 +42,53 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
         may_write(path, args.force)?;
     }
+    let Some(model) = model(args, terminal)? else { return Ok(Exit::Interrupted) };
+    let fitted = model.printed(args, terminal)?;
+    if to_stdout {
+        terminal.tell(&fitted.report);
+        terminal.data(&fitted.plan)?;
+    } else {
+        terminal.data(&fitted.report)?;
+        if let Some(path) = &args.output {
+            write_file(path, fitted.plan.as_bytes(), args.force)?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// The model that logs give.
+enum Model {
+    Stages(Box<FittedStages>),
+    Jobs(Box<FittedJobs>, Vec<CheckedFit>),
+}
+
+impl Model {
+    fn printed(&self, args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+        let (report, plan) = match self {
+            Self::Stages(fitted) => (
+                terminal.printed(&fit_report(fitted, args.level), &args.print)?,
+                fitted.plan.to_toml().map_err(Failure::internal)?,
+            ),
+            Self::Jobs(all, checked) => (
+                terminal.printed(&fit_jobs_report(all, checked), &args.print)?,
+                all.fitted.plan_text().map_err(Failure::internal)?,
+            ),
+        };
+        Ok(Fitted { report, plan })
+    }
+}
+
+/// Returns the plan of the job of logs, for commands that go on with it; none after Ctrl-C.
+pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<Option<JobPlan>, Failure> {
+    Ok(match model(args, terminal)? {
+        Some(Model::Stages(fitted)) => Some(JobPlan::Stages(Box::new(fitted.plan))),
+        Some(Model::Jobs(all, _)) => Some(JobPlan::MapReduce(Box::new(all.fitted.plan))),
+        None => None,
+    })
+}
+
+/// Reads the logs and fits the model; none after Ctrl-C.
+fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> {
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
     let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;
     if args.job.is_empty() && !args.input_size.is_empty() && args.input_size.len() != logs.len() {
@@ -53,33 +101,19 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     catch_interrupt(terminal);
     let traces = read_logs(&logs, args, terminal)?;
     if interrupted() {
-        return Ok(Exit::Interrupted);
+        return Ok(None);
     }
     let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
-    let fitted = match &traces[..] {
-        [] => return Err(usage("a configuration without a log; give the job's history too".to_owned())),
-        _ if !args.beside.is_empty() && !jobs.is_empty() => {
-            return Err(usage("`--beside` is for logs of Spark".to_owned()));
-        }
-        all if jobs.len() == all.len() => job(&jobs, &confs, args, terminal)?,
-        _ if !jobs.is_empty() => {
-            return Err(usage("logs of MapReduce and of Spark: a fit takes one kind".to_owned()));
-        }
+    match &traces[..] {
+        [] => Err(usage("a configuration without a log; give the job's history too".to_owned())),
+        _ if !args.beside.is_empty() && !jobs.is_empty() => Err(usage("`--beside` is for logs of Spark".to_owned())),
+        all if jobs.len() == all.len() => job(&jobs, &confs, args).map(Some),
+        _ if !jobs.is_empty() => Err(usage("logs of MapReduce and of Spark: a fit takes one kind".to_owned())),
         _ if !confs.is_empty() || !args.job.is_empty() => {
-            return Err(usage("a *_conf.xml and --job are for logs of MapReduce".to_owned()));
+            Err(usage("a *_conf.xml and --job are for logs of MapReduce".to_owned()))
         }
-        _ => stages(traces, args, terminal)?,
-    };
-    if to_stdout {
-        terminal.tell(&fitted.report);
-        terminal.data(&fitted.plan)?;
-    } else {
-        terminal.data(&fitted.report)?;
-        if let Some(path) = &args.output {
-            write_file(path, fitted.plan.as_bytes(), args.force)?;
-        }
+        _ => stages(traces, args, terminal).map(Some),
     }
-    Ok(Exit::Success)
 }
 
 /// Reads the logs, each of another run; of Spark's logs only what is needed is kept.
@@ -142,7 +176,7 @@ fn observed(trace: &JobTrace, args: &FitArgs, log: usize) -> Result<ObservedRun,
 }
 
 /// The stage graph of a Spark job.
-fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let runs: Vec<_> = seen
         .into_iter()
         .filter_map(|seen| match seen {
@@ -153,9 +187,7 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted
     let others = others_of(args, terminal)?;
     let mut fitted = fit_stages_beside(&runs, &others).map_err(|error| refused(&error))?;
     check_stages(&mut fitted, &Unwatched).map_err(|error| estimate_failure(&error))?;
-    let report = terminal.printed(&fit_report(&fitted, args.level), &args.print)?;
-    let plan = fitted.plan.to_toml().map_err(Failure::internal)?;
-    Ok(Fitted { report, plan })
+    Ok(Model::Stages(Box::new(fitted)))
 }
 
 /// The runs of other programs on the same cluster.
@@ -176,7 +208,7 @@ fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Fa
 }
 
 /// The plan of a MapReduce job, from one job or several.
-fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs) -> Result<Model, Failure> {
     let conf = match confs {
         [] => None,
         [path] => {
@@ -194,9 +226,7 @@ fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Term
     let mut all = fit_jobs(&observed, conf.as_ref(), &inputs, args.level).map_err(|error| refused(&error))?;
     let others = others(traces, &observed, conf.as_ref(), args.level);
     let checked = add_residuals(&mut all, &others).map_err(|error| estimate_failure(&error))?;
-    let report = terminal.printed(&fit_jobs_report(&all, &checked), &args.print)?;
-    let plan = all.fitted.plan_text().map_err(Failure::internal)?;
-    Ok(Fitted { report, plan })
+    Ok(Model::Jobs(Box::new(all), checked))
 }
 
 /// The jobs that `--job` names, by id or by name; without it, the only job of each log.
@@ -248,7 +278,9 @@ fn others(traces: &[&JobTrace], fitted: &[ObservedJob], conf: Option<&HadoopConf
 pub(crate) fn refused(error: &FitError) -> Failure {
     let note = Note::problem(error.to_string());
     let note = match error {
-        FitError::NoInput { .. } => note.with_help("say it with --input-size, once for each log"),
+        FitError::NoInput { .. } => {
+            note.with_help("say it with --input-size (of `optimize`: --log-input-size), once for each log")
+        }
         FitError::NotAStageGraph { .. } => note.with_help("`tailspn trace` shows what other logs say"),
         FitError::SeveralJobs { .. } | FitError::NoSuchJob { .. } => note.with_help("say which one with --job ID"),
         _ => note,

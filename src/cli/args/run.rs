@@ -48,7 +48,7 @@ pub(crate) struct PrintArgs {
 }
 
 /// Limits of logs of jobs.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LogArgs {
     /// Application to read if there are several: its id, id and attempt (ID_2), name or file
