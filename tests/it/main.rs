@@ -64,6 +64,7 @@ mod laws;
 mod measure;
 mod models;
 mod optimize;
+mod optimize_sizes;
 mod oracle;
 mod pictures;
 mod pipe_semantics;

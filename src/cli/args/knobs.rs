@@ -63,15 +63,15 @@ pub(crate) struct SensitivityArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Logs are fitted as `tailspn fit` does it, and the executors and cores are chosen by a price; of MapReduce
-jobs the workers. Plans of jobs are taken as they are. A plan with a section [optimize] states its own axes
-and costs (docs/sensitivity.md).
+Logs are fitted as `tailspn fit` does it. Executors and cores are chosen by a price; for MapReduce
+jobs, workers are. The plan of a job is taken as it is. A plan with a section [optimize] states its
+own axes and costs. All of it is in docs/sensitivity.md.
 
 Exit code 8 says that no configuration meets the deadline, or that it stayed undecided.
 
 Examples:
     tailspn optimize run1.gz run2.gz --deadline 10m --price 0.30/executor-hour
-    tailspn optimize run1.gz run2.gz --input-size 10TB --deadline 1h --price $0.05/core-hour --cores 2,4,8
+    tailspn optimize run1.gz --input-size 10TB --deadline 1h --price 0.05/core-hour --cores 2,4,8
     tailspn optimize job.toml --deadline 10m --price 0.40/node-hour --workers 4..40
     tailspn optimize --print-plan > deadline.toml
     tailspn optimize deadline.toml --deadline 90s --probability 99%

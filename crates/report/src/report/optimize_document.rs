@@ -136,7 +136,13 @@ fn remarks(report: &OptimizeReport) -> Vec<String> {
         _ => "",
     };
     let own = Some(remark).filter(|remark| !remark.is_empty()).map(str::to_owned);
-    own.into_iter().chain(report.remarks.iter().map(|remark| format!("At this size, {remark}."))).collect()
+    own.into_iter().chain(report.remarks.iter().map(|remark| sentence(remark))).collect()
+}
+
+/// Returns a remark as a sentence.
+fn sentence(remark: &str) -> String {
+    let mut letters = remark.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {

@@ -26,6 +26,7 @@ pub mod judge;
 pub mod plan;
 mod price;
 pub mod run;
+mod runs;
 pub mod search;
 pub mod settings;
 mod sizing;

@@ -19,9 +19,9 @@ use crate::watch::Watch;
 
 /// A search for the cheapest size of a job that meets its deadline.
 ///
-/// Without given numbers of machines, they first double from 1 to as many as the widest stage can use. A pilot with another seed finds the
-/// neighbourhood of the answer, and the search is over those numbers and the numbers around the pilot's answer. What it says holds for the
-/// sizes that it lists: the pilot only proposes some of them.
+/// Without given numbers of machines, a pilot of few replications doubles them until the job meets its deadline and gets dearer, or has as many
+/// as its widest stage can use. The search is over numbers around the pilot's answer. What it says holds for the sizes that it lists: the pilot,
+/// which has another seed, only proposes them.
 ///
 /// # Examples
 ///
@@ -51,6 +51,8 @@ pub struct Sizing {
     pub seed: u64,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
+    /// True if the job's plan has no slots, so that its workers would have no part in the time of tasks, and the search adds them.
+    adds_slots: bool,
 }
 
 /// The result of a search for a size.
@@ -71,11 +73,25 @@ pub struct SizingOutcome {
 /// Most machines that are tried without being asked for.
 const MOST_MACHINES: u64 = 1024;
 /// Numbers that are tried on each side of the pilot's answer.
-const NEIGHBOURS: u64 = 8;
-/// Replications of a size after which the pilot leaves it undecided.
-const PILOT: u64 = 2000;
-/// Replications of a size after which it stays undecided.
+const NEIGHBOURS: u64 = 6;
+/// Replications of a size in the pilot, and at the first look of the search: fewest, and most.
+const PILOT: [u64; 2] = [60, 100];
+const FIRST: [u64; 2] = [150, 500];
+/// Confidence of the pilot: low, so that few replications have intervals of quantiles. It decides nothing.
+const PILOT_CONFIDENCE: f64 = 0.05;
+/// A pilot is far within the deadline if its measure is at most this share of it.
+const CLEAR: f64 = 0.7;
+/// Tasks of all these replications of a size together, between the fewest and the most.
+const PILOT_TASKS: u64 = 2_000_000;
+const FIRST_TASKS: u64 = 5_000_000;
+/// Doublings after the cheapest one that are tried.
+const MOST_DEARER: u32 = 2;
+/// Replications of a size, times its tasks, after which it stays undecided.
+const MOST_TASKS: u64 = 100_000_000;
+/// Replications of a size after which it stays undecided, whatever its tasks.
 const MOST_REPLICATIONS: u64 = 200_000;
+/// Replications of a size that are always allowed.
+const LEAST_REPLICATIONS: u64 = 500;
 
 impl Sizing {
     /// Returns the search for a job; without a price the cost is in core-hours, or in node-hours of a MapReduce job.
@@ -107,14 +123,12 @@ impl Sizing {
         if job.deadline_s().is_none() {
             return Err(PriceError::NoDeadline.into());
         }
-        if let JobPlan::MapReduce(plan) = &job
-            && !plan.model.slots
-        {
-            // without slots, workers have no part in the time of tasks
+        let adds_slots = matches!(&job, JobPlan::MapReduce(plan) if !plan.model.slots);
+        if adds_slots {
             job = job.with_all(&[PlanOption::Slots(true)]).plan().map_err(StudyError::Options)?;
         }
         let (machines, cores, measure) = (Vec::new(), Vec::new(), Measure::Quantile(0.95));
-        Ok(Self { job, price, machines, cores, measure, seed: 0, threads: None })
+        Ok(Self { job, price, machines, cores, measure, seed: 0, threads: None, adds_slots })
     }
 
     /// Sets the numbers of executors or workers that may be chosen.
@@ -140,23 +154,36 @@ impl Sizing {
         if !self.machines.is_empty() {
             return self.outcome(self.search(&self.machines)?, watch);
         }
-        let doubled = self.doubled();
-        let mut pilot = self.search(&doubled)?;
-        // another seed, so that what the pilot finds says nothing about the chances of the search
-        pilot.plan.sweep.seed = self.seed.wrapping_add(1);
-        pilot.plan.optimize.max_replications = PILOT;
-        let found = pilot.run(watch)?;
-        if found.found.answer == Answer::Stopped {
-            return Ok(self.told(pilot, found));
+        let mut pilots = Pilots::default();
+        for machines in self.doubled() {
+            let pilot = self.pilot(machines)?;
+            let found = pilot.run(watch)?;
+            if found.found.answer == Answer::Stopped {
+                return Ok(self.told(pilot, found));
+            }
+            pilots.add(machines, &found, pilot.plan.optimize.deadline_s.unwrap_or(f64::INFINITY));
+            if pilots.are_enough() {
+                break;
+            }
         }
-        let near = nearest(&found).and_then(|candidate| candidate.point.values.first()?.as_ref()?.as_integer());
-        let mut machines = doubled;
-        if let Some(near) = near.and_then(|near| u64::try_from(near).ok()) {
-            machines.extend(around(near, *machines.last().unwrap_or(&near)));
-            machines.sort_unstable();
-            machines.dedup();
-        }
+        let machines = pilots.proposed();
         self.outcome(self.search(&machines)?, watch)
+    }
+
+    /// Returns the pilot for a number of machines.
+    fn pilot(&self, machines: u64) -> Result<Optimization, StudyError> {
+        let mut pilot = self.search(&[machines])?;
+        let OptimizePlan { sweep, optimize, .. } = &mut pilot.plan;
+        // another seed, so that what the pilot finds says nothing about the chances of the search
+        sweep.seed = self.seed.wrapping_add(1);
+        // so many that the interval of the quantile has an upper end at the level of the pilot
+        let share = 0.25 * (1.0 - PILOT_CONFIDENCE) / self.cores.len().max(1) as f64;
+        let tail = if let Measure::Quantile(q) = self.measure { (share.ln() / q.ln()).ceil() + 1.0 } else { 0.0 };
+        // `as` stops at the ends of u64
+        sweep.replications = self.replications(PILOT_TASKS, PILOT).max((tail as u64).min(MOST_REPLICATIONS));
+        optimize.max_replications = sweep.replications;
+        optimize.confidence = PILOT_CONFIDENCE;
+        Ok(pilot)
     }
 
     fn outcome(&self, search: Optimization, watch: &dyn Watch) -> Result<SizingOutcome, StudyError> {
@@ -167,20 +194,39 @@ impl Sizing {
     fn told(&self, search: Optimization, outcome: OptimizeOutcome) -> SizingOutcome {
         let mut remarks = Vec::new();
         let mut notes = Vec::new();
+        let is_stages = matches!(self.job, JobPlan::Stages(_));
         if let JobPlan::Stages(plan) = &self.job {
             remarks = nearest(&outcome).map_or_else(Vec::new, |candidate| at(plan, candidate).remarks());
+            let text = |remark: String| format!("at this size, {remark}");
+            remarks = remarks.into_iter().map(text).collect();
             notes.clone_from(&plan.notes);
+        }
+        if self.machines.is_empty() {
+            let name = if is_stages { "--executors" } else { "--workers" };
+            remarks.push(format!("other sizes than those that are listed were not judged; {name} 1..64 asks for more"));
+        }
+        if self.adds_slots {
+            remarks.push("tasks wait for slots here, although `model.slots` of the plan is false".to_owned());
         }
         SizingOutcome { search, outcome, price: self.price.clone(), remarks, notes }
     }
 
-    /// Returns 1, 2, 4, ... up to what the widest stage can use at the fewest cores.
+    /// Returns 1, 2, 4, ... up to what the widest stage can use at the fewest cores, without numbers on which even evenly spread work takes
+    /// more than twice the deadline.
     fn doubled(&self) -> Vec<u64> {
+        let mut least = 1;
         let most = match &self.job {
             JobPlan::Stages(plan) => {
-                let cores = self.cores.iter().copied().min().unwrap_or(plan.job.cores.into()).max(1);
-                let widest = PlannedJob::of(plan).stages.iter().map(|stage| stage.tasks()).max().unwrap_or(1);
-                u64::from(widest).div_ceil(cores)
+                let own = u64::from(plan.job.cores);
+                let ends = || self.cores.iter().copied();
+                let (fewest, most) = (ends().min().unwrap_or(own).max(1), ends().max().unwrap_or(own).max(1));
+                let job = PlannedJob::of(plan);
+                let work_s: f64 = job.stages.iter().map(|stage| stage.work_s()).sum();
+                let slots = work_s / (2.0 * plan.job.deadline_s.unwrap_or(f64::INFINITY));
+                // `as` stops at the ends of u64
+                least = (slots / most as f64) as u64;
+                let widest = job.stages.iter().map(|stage| stage.tasks()).max().unwrap_or(1);
+                u64::from(widest).div_ceil(fewest)
             }
             JobPlan::MapReduce(plan) => {
                 let workers = plan.workers().max(1);
@@ -190,7 +236,18 @@ impl Sizing {
             JobPlan::Tasks(_) => 1,
         };
         let most = most.clamp(1, MOST_MACHINES).next_power_of_two();
-        std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|&n| n <= most).collect()
+        let all = std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|&n| n <= most);
+        all.filter(|&n| 2 * n > least || n == most).collect()
+    }
+
+    /// Returns as many replications as have so many tasks, within bounds.
+    fn replications(&self, tasks: u64, [least, most]: [u64; 2]) -> u64 {
+        let own = match &self.job {
+            JobPlan::Stages(plan) => PlannedJob::of(plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
+            JobPlan::MapReduce(plan) => plan.maps() + plan.reduces(),
+            JobPlan::Tasks(_) => 1,
+        };
+        (tasks / own.max(1)).clamp(least, most)
     }
 
     /// Returns the search over numbers of machines.
@@ -216,9 +273,60 @@ impl Sizing {
         optimize.measure = self.measure.name();
         optimize.cost = "0".to_owned();
         optimize.cost_per_s = Some(self.price.per_second());
-        optimize.max_replications = MOST_REPLICATIONS;
+        sweep.replications = self.replications(FIRST_TASKS, FIRST);
+        optimize.max_replications = self.replications(MOST_TASKS, [LEAST_REPLICATIONS, MOST_REPLICATIONS]);
         search.threads = self.threads;
         Ok(search)
+    }
+}
+
+/// What pilots of rising numbers of machines found, by their estimates.
+#[derive(Debug, Default)]
+struct Pilots {
+    tried: Vec<u64>,
+    /// The machines that meet the deadline at the least cost, and the cost.
+    best: Option<(u64, f64)>,
+    /// The fastest machines, and their measure \[s\].
+    fastest: Option<(u64, f64)>,
+    /// The fewest machines that are far within the deadline.
+    clear: Option<u64>,
+    /// Numbers tried since the best one.
+    dearer: u32,
+}
+
+impl Pilots {
+    fn add(&mut self, machines: u64, found: &OptimizeOutcome, deadline_s: f64) {
+        self.tried.push(machines);
+        self.dearer += 1;
+        for look in &found.found.looks {
+            let (Some(value), Some(cost)) = (look.judgement.value, look.cost) else { continue };
+            if self.fastest.is_none_or(|(_, least)| value < least) {
+                self.fastest = Some((machines, value));
+            }
+            if value <= deadline_s && self.best.is_none_or(|(_, least)| cost.value < least) {
+                (self.best, self.dearer) = (Some((machines, cost.value)), 0);
+            }
+            if value <= CLEAR * deadline_s {
+                self.clear = self.clear.or(Some(machines));
+            }
+        }
+    }
+
+    /// Returns true if further machines are not worth a try.
+    fn are_enough(&self) -> bool {
+        self.best.is_some() && self.clear.is_some() && self.dearer >= MOST_DEARER
+    }
+
+    /// Returns the numbers for the search: around the best one, and up to one that is far within the deadline; else around the fastest.
+    fn proposed(&self) -> Vec<u64> {
+        let near = self.best.or(self.fastest).map_or(1, |(machines, _)| machines);
+        let upto = (4 * near).max(self.clear.unwrap_or(near));
+        let most = self.tried.last().copied().unwrap_or(near);
+        let mut machines: Vec<u64> = self.tried.iter().copied().filter(|n| (near / 2..=upto).contains(n)).collect();
+        machines.extend(around(near, most));
+        machines.sort_unstable();
+        machines.dedup();
+        machines
     }
 }
 
@@ -259,7 +367,7 @@ mod tests {
         assert_eq!(around(4, 64), [3, 5, 6, 7]);
         assert_eq!(around(4, 4), [3]);
         let many = around(64, 1024);
-        assert_eq!(many.len(), 16);
-        assert!(many.windows(2).all(|pair| pair[0] < pair[1]) && many[0] > 32 && many[15] < 128, "{many:?}");
+        assert_eq!(many.len(), 12);
+        assert!(many.windows(2).all(|pair| pair[0] < pair[1]) && many[0] > 32 && many[11] < 128, "{many:?}");
     }
 }
