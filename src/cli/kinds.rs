@@ -17,7 +17,7 @@ use crate::cli::notes::{Failure, Note};
 /// Bytes at the start of a file that decide.
 const HEAD: u64 = 64 * 1024;
 
-/// What `optimize` does with a file.
+/// The use that `optimize` makes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Optimized {
     /// It searches the axes of a plan.
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// What `optimize` takes it for.
+    /// The use that `optimize` makes of the kind.
     fn optimized(self) -> Option<Optimized> {
         match self {
             Self::OptimizePlan => Some(Optimized::Plan),

@@ -27,7 +27,7 @@ impl PlanText {
         Ok(Self { source: Source::new(name, text.as_str()), text })
     }
 
-    /// No text: that of a plan which was not read from a file.
+    /// Returns an empty text, for a plan without a file.
     pub(crate) fn none() -> Self {
         Self { source: Source::new("the fitted plan".to_owned(), ""), text: String::new() }
     }

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);
     let options = ReadOptions::from(&args.limits);
-    // `--app` is about the log, not about those that it is compared with
+    // `--app` is about the log, not about the usual runs
     let others = ReadOptions { application: None, ..options.clone() };
     let usual = args.usual.iter().map(|path| load(path, &others, terminal)).collect::<Result<Vec<_>, _>>()?;
     let trace = load(&args.log, &options, terminal)?;
@@ -74,7 +74,7 @@ pub(crate) fn load(path: &Path, options: &ReadOptions, terminal: &Terminal) -> R
 pub(crate) struct LogChoice {
     /// The file, folder or archive that was given.
     pub(crate) path: PathBuf,
-    /// How it is read: of a folder or archive, with the application.
+    /// The options; of a folder or archive, with the application.
     pub(crate) options: ReadOptions,
 }
 

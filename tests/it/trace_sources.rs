@@ -32,7 +32,7 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// How an entry is stored.
+/// The storage of an entry.
 #[derive(Clone, Copy, PartialEq)]
 enum Stored {
     Plain,
@@ -228,7 +228,7 @@ fn a_folder_of_applications_is_read_by_application() {
     let error = get(folder.path(), &app("join")).unwrap_err().to_string();
     assert!(error.contains("holds 2 logs that `join` may mean"), "{error}");
     assert_eq!(log_format(folder.path()), Some(Format::SparkEventLog));
-    // a log that holds several applications is asked the same way
+    // the same for one log of several applications
     let both = format!("{}{}", spark("app-1", "sort", None), spark("app-2", "join", None));
     let trace = read_bytes("both", both.as_bytes(), &app("app-2"), &Unwatched).unwrap();
     assert_eq!((trace.applications.len(), name_of(&trace)), (1, "join"));
@@ -293,7 +293,7 @@ fn standard_input_is_read_as_a_stream() {
     assert!(text.contains("`standard input` is a zip archive") && text.contains("save it as a file"), "{text}");
 }
 
-/// Every command that reads one log takes `--app`; those that read many take all logs of a folder.
+/// Every command that reads one log takes `--app`; commands that read many take all logs of a folder.
 #[test]
 fn commands_take_applications_of_folders_and_archives() {
     let folder = server_folder();

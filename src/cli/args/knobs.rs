@@ -80,14 +80,14 @@ pub(crate) struct OptimizeArgs {
     /// Logs of runs of a job, the plan of a job, or the plan of an optimisation
     #[arg(value_name = "LOG|PLAN", required_unless_present = "print_plan")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// What a machine costs by time, such as 0.30/executor-hour, $0.05/core-hour or 0.40/node-hour [default: 1/core-hour, of MapReduce
+    /// Price of a machine by time, such as 0.30/executor-hour, $0.05/core-hour or 0.40/node-hour [default: 1/core-hour, of MapReduce
     /// 1/node-hour]
     #[arg(long, value_name = "AMOUNT/UNIT", help_heading = "Cost of a job")]
     pub(crate) price: Option<Price>,
     /// Input of each log in the order of the logs, where the logs do not tell it, such as 10GB; give it once for each log
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Cost of a job")]
     pub(crate) log_input_size: Vec<u64>,
-    /// Which job of a log of MapReduce that holds several: an id or a name; repeat it for more
+    /// Job of a MapReduce log with several: an id or a name; repeat it for more
     #[arg(long, value_name = "ID|NAME", help_heading = "Cost of a job")]
     pub(crate) job: Vec<String>,
     /// What must be at most the deadline, instead of the plan's: `mean`, `p95`, `p99.9`

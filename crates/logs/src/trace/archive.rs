@@ -22,7 +22,7 @@ const CHUNK: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     archive: PathBuf,
-    /// Its name with folders, separated by `/`.
+    /// The name with folders, separated by `/`.
     pub(super) name: String,
     /// Bytes as stored in the archive.
     pub(super) stored: u64,

@@ -69,7 +69,7 @@ pub enum TraceError {
     SeveralLogs {
         /// The name of the folder, archive or file.
         folder: String,
-        /// What was requested, if it means several logs.
+        /// The request, if it means several logs.
         wanted: Option<String>,
         /// The logs that may be meant.
         logs: Vec<ListedLog>,
@@ -79,9 +79,9 @@ pub enum TraceError {
     NoSuchLog {
         /// The name of the folder, archive or file.
         file: String,
-        /// What was requested.
+        /// The request.
         wanted: String,
-        /// What there is.
+        /// The logs that there are.
         logs: Vec<ListedLog>,
     },
     /// A folder without a log.

@@ -1,11 +1,11 @@
-//! What a folder or an archive of logs lists of each, and how a request picks one.
+//! The description of a log in a folder or archive of logs, and how a request picks one.
 
 use std::fmt;
 
 /// A log in a folder or zip archive of several, as its beginning describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedLog {
-    /// Its file, archive entry or folder, as seen from the folder or archive that holds it.
+    /// The file, archive entry or folder, as seen from the folder or archive that holds it.
     pub file: String,
     /// The id of its application; none if the log states none at its beginning.
     pub id: Option<String>,
@@ -39,7 +39,7 @@ impl ListedLog {
     }
 }
 
-/// How closely a request means a log, the closest last.
+/// The grades to which a request means a log, the closest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Meant {
     No,

@@ -1,4 +1,4 @@
-//! Which of several logs, and which of several applications in a log, is meant by `--app`.
+//! The choice of one of several logs, and of one of several applications in a log.
 
 use std::path::Path;
 

@@ -14,7 +14,7 @@ use crate::trace::spark::{PartOddity, parts_by_name, parts_of, start_in};
 /// A log among others, not read yet.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// Its file, archive entry or folder, as seen from the path that was given.
+    /// The file, archive entry or folder, as seen from the path that was given.
     pub(super) file: String,
     pub(super) parts: Vec<Part<'static>>,
     pub(super) oddities: Vec<PartOddity>,

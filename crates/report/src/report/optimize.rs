@@ -75,7 +75,7 @@ pub struct OptimizeReport {
     pub chosen: Option<LookRow>,
     /// The costliest point that is cheaper, of those that were looked at, and was not taken.
     pub next_cheaper: Option<LookRow>,
-    /// The fastest point of those that were looked at, if none was chosen.
+    /// The fastest point that was looked at, if none was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closest: Option<LookRow>,
     /// All points that were looked at, in that order.
@@ -96,10 +96,10 @@ pub struct OptimizeReport {
     /// The plan, every key written out.
     #[serde(default)]
     pub plan: String,
-    /// What is doubtful at the chosen size of a job of stages, or at the fastest one.
+    /// Doubts at the chosen size of a job of stages, or at the fastest one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// What the logs of a fitted job do not say, and what was assumed instead.
+    /// Assumptions of the fit in place of data that the logs do not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -9,15 +9,15 @@ const HOUR: f64 = 3600.0;
 /// A price of machines by time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Price {
-    /// What one unit costs, above 0.
+    /// The cost of one unit, above 0.
     pub amount: f64,
     /// The currency, a label only; empty if none is given.
     pub currency: String,
-    /// What is paid for.
+    /// The unit.
     pub unit: PriceUnit,
 }
 
-/// What a price is paid for.
+/// The unit of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceUnit {
     /// An executor for an hour, however many cores it has.
@@ -32,7 +32,7 @@ impl PriceUnit {
     /// All units.
     pub const ALL: [Self; 3] = [Self::ExecutorHour, Self::CoreHour, Self::NodeHour];
 
-    /// Its name in prices.
+    /// The name in prices.
     pub fn key(self) -> &'static str {
         match self {
             Self::ExecutorHour => "executor-hour",
@@ -57,19 +57,19 @@ pub enum PriceError {
     Unit {
         /// The unit of the price.
         unit: PriceUnit,
-        /// What the job is.
+        /// The kind of job.
         job: &'static str,
-        /// What it counts, with the units of prices.
+        /// The machines that such a job counts, with the units of prices.
         counts: &'static str,
     },
     /// A cluster with several kinds of workers has no single number to choose. Write a plan with `[optimize]` and an axis for each kind.
     #[error("the job has {kinds} kinds of workers, and the search varies the number of one")]
     SeveralKinds {
-        /// How many kinds there are.
+        /// The number of kinds.
         kinds: usize,
     },
     /// A job that only the cluster simulator can run.
-    #[error("a plan of tasks, one by one, has no number of machines to choose")]
+    #[error("a plan of single tasks leaves no number of machines to choose")]
     Tasks,
     /// Without a deadline, the cheapest size is the slowest one.
     #[error("the job has no deadline")]

@@ -10,7 +10,7 @@ use crate::subject::Subject;
 use crate::sweep::{Axis, Model, Point, Spread};
 use crate::watch::Watch;
 
-/// What is replicated of a configuration.
+/// The runs of a configuration.
 pub(in crate::optimize) enum Runs {
     /// A net.
     Net(Box<Model>),
@@ -37,8 +37,8 @@ impl Runs {
         }
     }
 
-    /// Returns the times \[s\] of an ensemble, on the CPU; none if it was stopped. Quantiles include the spread between whole runs; a mean is
-    /// that of a typical run.
+    /// Returns the times \[s\] of an ensemble, on the CPU; none if it was stopped. Quantiles include the spread between whole runs, means
+    /// do not.
     pub(in crate::optimize) fn times(
         &self,
         measure: Measure,

@@ -39,13 +39,13 @@ use crate::watch::Watch;
 pub struct Sizing {
     /// The job.
     pub job: JobPlan,
-    /// What its machines cost.
+    /// The price of its machines.
     pub price: Price,
-    /// Numbers of executors or workers that may be chosen; empty for those that the job can use.
+    /// Numbers of executors or workers to choose from; empty for a range that a pilot finds.
     pub machines: Vec<u64>,
-    /// Cores of an executor that may be chosen; empty for those of the plan.
+    /// Cores of an executor to choose from; empty for the plan's number.
     pub cores: Vec<u64>,
-    /// What must be at most the deadline. Default: the p95.
+    /// The measure that must be at most the deadline. Default: the p95.
     pub measure: Measure,
     /// Seed of the replications. Default 0.
     pub seed: u64,
@@ -60,13 +60,13 @@ pub struct Sizing {
 pub struct SizingOutcome {
     /// The search that gave the answer.
     pub search: Optimization,
-    /// Its result.
+    /// The result of the search.
     pub outcome: OptimizeOutcome,
     /// The price.
     pub price: Price,
-    /// What is doubtful about the job at the chosen size, or at the nearest one: sizes far from those that were measured, and assumptions.
+    /// Doubts about the job at the chosen size, or at the fastest one: sizes far from the measured ones, and assumptions.
     pub remarks: Vec<String>,
-    /// What the logs of a fitted job do not say.
+    /// Assumptions of the fit in place of data that the logs do not have.
     pub notes: Vec<String>,
 }
 
@@ -203,7 +203,7 @@ impl Sizing {
         }
         if self.machines.is_empty() {
             let name = if is_stages { "--executors" } else { "--workers" };
-            remarks.push(format!("other sizes than those that are listed were not judged; {name} 1..64 asks for more"));
+            remarks.push(format!("sizes outside the table were not judged; {name} 1..64 asks for more"));
         }
         if self.adds_slots {
             remarks.push("tasks wait for slots here, although `model.slots` of the plan is false".to_owned());
@@ -280,7 +280,7 @@ impl Sizing {
     }
 }
 
-/// What pilots of rising numbers of machines found, by their estimates.
+/// The estimates of pilots with rising numbers of machines.
 #[derive(Debug, Default)]
 struct Pilots {
     tried: Vec<u64>,
@@ -330,7 +330,7 @@ impl Pilots {
     }
 }
 
-/// Returns the chosen candidate, else the fastest of those that were judged.
+/// Returns the chosen candidate, else the fastest one that was judged.
 fn nearest(outcome: &OptimizeOutcome) -> Option<&Candidate> {
     outcome.chosen().or_else(|| outcome.candidates.get(outcome.found.closest()?.candidate))
 }
@@ -350,7 +350,7 @@ fn at(plan: &StagePlan, candidate: &Candidate) -> StagePlan {
 /// Returns numbers between half and twice of one, as many on each side as are tried, at most `most`.
 fn around(near: u64, most: u64) -> Vec<u64> {
     let between = |from: u64, to: u64| -> Vec<u64> {
-        let gaps = (to - from).min(NEIGHBOURS + 1).max(1);
+        let gaps = (to - from).clamp(1, NEIGHBOURS + 1);
         (1..gaps).map(|i| from + (to - from) * i / gaps).collect()
     };
     let above = between(near, (2 * near).min(most.max(near)));

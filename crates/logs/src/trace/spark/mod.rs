@@ -3,7 +3,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `folder` | which files of a folder make a log, and in which order |
-//! | `start` | which application a log is of, by its beginning |
+//! | `start` | the application of a log, by its beginning |
 //! | `event` | the events that are needed, as serde reads them |
 //! | `reader` | what each event does to the trace |
 //! | `sql` | descriptions of queries, and the operators of each stage |

@@ -1,4 +1,4 @@
-//! What SQL queries say of their stages: the description of the query, and the operators of its plan that ran in each stage.
+//! SQL queries and their stages: the description of each query, and the operators of its plan that ran in each stage.
 //!
 //! A query's plan names accumulators for the metrics of each operator, and a finished stage lists the accumulators that its tasks updated.
 //! Queries that adapt replace their plan while they run, so operators are assigned when the query ends, by the last plan that has them.
@@ -42,7 +42,7 @@ impl<'a> From<QueryEvent<'a>> for PlanEvent<'a> {
     }
 }
 
-/// An operator of a plan and those that it reads from.
+/// An operator of a plan with its inputs.
 #[derive(Deserialize)]
 struct PlanNode<'a> {
     #[serde(rename = "nodeName", borrow, default)]
@@ -174,7 +174,7 @@ impl Query {
     }
 }
 
-/// Numbers the operators of a plan in the order of the data: an operator after those that it reads from.
+/// Numbers the operators of a plan in the order of the data: inputs before the operator that reads them.
 fn walk(node: &PlanNode<'_>, place: &mut usize, operators: &mut HashMap<i64, (usize, String)>) {
     node.children.iter().for_each(|child| walk(child, place, operators));
     *place += 1;
@@ -186,7 +186,7 @@ fn walk(node: &PlanNode<'_>, place: &mut usize, operators: &mut HashMap<i64, (us
     }
 }
 
-/// Returns the name of an operator; none for one that says nothing about the work. A scan of files is named by its folder if it has no table.
+/// Returns the name of an operator; none for an operator without work of its own. A scan of files without a table has the name of its folder.
 fn operator(node: &PlanNode<'_>) -> Option<String> {
     const LEFT_OUT: [&str; 10] = [
         "WholeStageCodegen",

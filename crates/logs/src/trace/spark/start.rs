@@ -1,4 +1,4 @@
-//! Which application a log is of, by its beginning.
+//! The application of a log, by its beginning.
 
 use crate::trace::spark::event::{ApplicationStart, name};
 
