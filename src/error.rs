@@ -158,6 +158,7 @@ converts![
     crate::subject::LoadError,
     crate::subject::ParameterError,
     crate::optimize::CostError,
+    crate::optimize::PriceError,
     crate::sensitivity::SensitivityError,
     crate::sweep::ConstraintFault,
     crate::sweep::MergeError,

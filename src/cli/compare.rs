@@ -14,7 +14,7 @@ use crate::cli::load::{read_bytes, unreadable};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::report::read_result;
-use crate::cli::trace::{load, tell_warnings};
+use crate::cli::trace::{LogChoice, all_logs, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Compares the files and says what differs.
@@ -84,12 +84,14 @@ fn kind_of(a: &[PathBuf], b: &[PathBuf]) -> Result<Compared, Failure> {
 
 fn logs(a: &[PathBuf], b: &[PathBuf], args: &CompareArgs, terminal: &Terminal) -> Result<ComparisonReport, Failure> {
     let options = ReadOptions::from(&args.limits);
-    let read = |path: &PathBuf| {
-        let trace = load(path, &options, terminal)?;
+    let read = |log: &LogChoice| {
+        let trace = log.load(terminal)?;
         tell_warnings(&trace, terminal);
         ComparedRun::of(&trace).map_err(|error| Failure::plain(Exit::Trace, error.to_string()))
     };
-    let all = |paths: &[PathBuf]| paths.iter().map(read).collect::<Result<Vec<_>, _>>();
+    let all = |paths: &[PathBuf]| {
+        all_logs(&paths.iter().collect::<Vec<_>>(), &options)?.iter().map(read).collect::<Result<Vec<_>, Failure>>()
+    };
     let [a, b] = [all(a)?, all(b)?];
     compare_logs(&a, &b, args.level).ok_or_else(empty)
 }

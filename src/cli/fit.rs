@@ -6,12 +6,13 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::fit::{
-    FitError, HadoopConf, ObservedJob, ObservedRun, fit_job, fit_jobs, fit_stages_beside, is_mapreduce, observe,
-    observe_job,
+    FitError, FittedJobs, FittedStages, HadoopConf, ObservedJob, ObservedRun, fit_job, fit_jobs, fit_stages_beside,
+    is_mapreduce, observe, observe_job,
 };
 use tailspn::job_time::{CheckedFit, add_residuals, check_fit, check_stages};
+use tailspn::plan::JobPlan;
 use tailspn::report::{fit_jobs_report, fit_report};
-use tailspn::trace::JobTrace;
+use tailspn::trace::{JobTrace, ReadOptions};
 use tailspn::watch::Unwatched;
 
 use crate::cli::args::FitArgs;
@@ -20,7 +21,7 @@ use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::study::estimate_failure;
-use crate::cli::trace::{load, tell_warnings};
+use crate::cli::trace::{LogChoice, all_logs, load, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Bytes of a MB.
@@ -41,34 +42,8 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
         may_write(path, args.force)?;
     }
-    let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
-    if args.job.is_empty() && !args.input_size.is_empty() && args.input_size.len() != logs.len() {
-        return Err(usage(format!(
-            "{} input sizes for {} logs; give one for each log",
-            args.input_size.len(),
-            logs.len()
-        )));
-    }
-    catch_interrupt(terminal);
-    let traces = read_logs(&logs, args, terminal)?;
-    if interrupted() {
-        return Ok(Exit::Interrupted);
-    }
-    let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
-    let fitted = match &traces[..] {
-        [] => return Err(usage("a configuration without a log; give the job's history too".to_owned())),
-        _ if !args.beside.is_empty() && !jobs.is_empty() => {
-            return Err(usage("`--beside` is for logs of Spark".to_owned()));
-        }
-        all if jobs.len() == all.len() => job(&jobs, &confs, args, terminal)?,
-        _ if !jobs.is_empty() => {
-            return Err(usage("logs of MapReduce and of Spark: a fit takes one kind".to_owned()));
-        }
-        _ if !confs.is_empty() || !args.job.is_empty() => {
-            return Err(usage("a *_conf.xml and --job are for logs of MapReduce".to_owned()));
-        }
-        _ => stages(traces, args, terminal)?,
-    };
+    let Some(model) = model(args, terminal)? else { return Ok(Exit::Interrupted) };
+    let fitted = model.printed(args, terminal)?;
     if to_stdout {
         terminal.tell(&fitted.report);
         terminal.data(&fitted.plan)?;
@@ -81,19 +56,76 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     Ok(Exit::Success)
 }
 
+/// The model that logs give.
+enum Model {
+    Stages(Box<FittedStages>),
+    Jobs(Box<FittedJobs>, Vec<CheckedFit>),
+}
+
+impl Model {
+    fn printed(&self, args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+        let (report, plan) = match self {
+            Self::Stages(fitted) => (
+                terminal.printed(&fit_report(fitted, args.level), &args.print)?,
+                fitted.plan.to_toml().map_err(Failure::internal)?,
+            ),
+            Self::Jobs(all, checked) => (
+                terminal.printed(&fit_jobs_report(all, checked), &args.print)?,
+                all.fitted.plan_text().map_err(Failure::internal)?,
+            ),
+        };
+        Ok(Fitted { report, plan })
+    }
+}
+
+/// Returns the plan of the job that logs give; none after Ctrl-C.
+pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<Option<JobPlan>, Failure> {
+    Ok(match model(args, terminal)? {
+        Some(Model::Stages(fitted)) => Some(JobPlan::Stages(Box::new(fitted.plan))),
+        Some(Model::Jobs(all, _)) => Some(JobPlan::MapReduce(Box::new(all.fitted.plan))),
+        None => None,
+    })
+}
+
+/// Reads the logs and fits the model; none after Ctrl-C.
+fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> {
+    let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
+    let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;
+    if args.job.is_empty() && !args.input_size.is_empty() && args.input_size.len() != logs.len() {
+        return Err(usage(format!(
+            "{} input sizes for {} logs; give one for each log",
+            args.input_size.len(),
+            logs.len()
+        )));
+    }
+    catch_interrupt(terminal);
+    let traces = read_logs(&logs, args, terminal)?;
+    if interrupted() {
+        return Ok(None);
+    }
+    let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
+    match &traces[..] {
+        [] => Err(usage("a configuration without a log; give the job's history too".to_owned())),
+        _ if !args.beside.is_empty() && !jobs.is_empty() => Err(usage("`--beside` is for logs of Spark".to_owned())),
+        all if jobs.len() == all.len() => job(&jobs, &confs, args).map(Some),
+        _ if !jobs.is_empty() => Err(usage("logs of MapReduce and of Spark: a fit takes one kind".to_owned())),
+        _ if !confs.is_empty() || !args.job.is_empty() => {
+            Err(usage("a *_conf.xml and --job are for logs of MapReduce".to_owned()))
+        }
+        _ => stages(traces, args, terminal).map(Some),
+    }
+}
+
 /// Reads the logs, each of another run; of Spark's logs only what is needed is kept.
-fn read_logs(logs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Vec<Seen>, Failure> {
+fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<Vec<Seen>, Failure> {
     let mut traces = Vec::new();
-    let mut seen: BTreeMap<String, &Path> = BTreeMap::new();
-    for path in logs {
-        let trace = read_log(path, args, terminal)?;
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    for log in logs {
+        let trace = log.load(terminal)?;
+        tell_warnings(&trace, terminal);
         for id in trace.applications.iter().map(|application| &application.id).filter(|id| !id.is_empty()) {
-            if let Some(before) = seen.insert(id.clone(), path) {
-                let note = Note::problem(format!(
-                    "`{}` and `{}` are logs of the same run, {id}",
-                    before.display(),
-                    path.display()
-                ));
+            if let Some(before) = seen.insert(id.clone(), log.name()) {
+                let note = Note::problem(format!("`{before}` and `{}` are logs of the same run, {id}", log.name()));
                 let help = "give each run once: a run that counts twice makes intervals too narrow";
                 return Err(Failure::new(Exit::Usage, note.with_help(help)));
             }
@@ -134,13 +166,6 @@ fn is_conf(path: &Path) -> bool {
         && HadoopConf::is_meant(&head)
 }
 
-/// Reads a log and tells what is odd about it.
-fn read_log(path: &Path, args: &FitArgs, terminal: &Terminal) -> Result<JobTrace, Failure> {
-    let trace = load(path, &(&args.limits).into(), terminal)?;
-    tell_warnings(&trace, terminal);
-    Ok(trace)
-}
-
 fn input_mb(args: &FitArgs, log: usize) -> Option<f64> {
     args.input_size.get(log).map(|bytes| *bytes as f64 / MB)
 }
@@ -151,7 +176,7 @@ fn observed(trace: &JobTrace, args: &FitArgs, log: usize) -> Result<ObservedRun,
 }
 
 /// The stage graph of a Spark job.
-fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let runs: Vec<_> = seen
         .into_iter()
         .filter_map(|seen| match seen {
@@ -162,16 +187,16 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Fitted
     let others = others_of(args, terminal)?;
     let mut fitted = fit_stages_beside(&runs, &others).map_err(|error| refused(&error))?;
     check_stages(&mut fitted, &Unwatched).map_err(|error| estimate_failure(&error))?;
-    let report = terminal.printed(&fit_report(&fitted, args.level), &args.print)?;
-    let plan = fitted.plan.to_toml().map_err(Failure::internal)?;
-    Ok(Fitted { report, plan })
+    Ok(Model::Stages(Box::new(fitted)))
 }
 
 /// The runs of other programs on the same cluster.
 fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Failure> {
     let mut others = Vec::new();
     for path in &args.beside {
-        let trace = read_log(path, args, terminal)?;
+        // `--app` is about the logs of the job
+        let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
+        tell_warnings(&trace, terminal);
         // the size of the input does not matter here
         let known = observe(&trace, None).or_else(|error| match error {
             FitError::NoInput { .. } => observe(&trace, Some(1.0)),
@@ -183,7 +208,7 @@ fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Fa
 }
 
 /// The plan of a MapReduce job, from one job or several.
-fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs) -> Result<Model, Failure> {
     let conf = match confs {
         [] => None,
         [path] => {
@@ -201,9 +226,7 @@ fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Term
     let mut all = fit_jobs(&observed, conf.as_ref(), &inputs, args.level).map_err(|error| refused(&error))?;
     let others = others(traces, &observed, conf.as_ref(), args.level);
     let checked = add_residuals(&mut all, &others).map_err(|error| estimate_failure(&error))?;
-    let report = terminal.printed(&fit_jobs_report(&all, &checked), &args.print)?;
-    let plan = all.fitted.plan_text().map_err(Failure::internal)?;
-    Ok(Fitted { report, plan })
+    Ok(Model::Jobs(Box::new(all), checked))
 }
 
 /// The jobs that `--job` names, by id or by name; without it, the only job of each log.
@@ -255,7 +278,9 @@ fn others(traces: &[&JobTrace], fitted: &[ObservedJob], conf: Option<&HadoopConf
 pub(crate) fn refused(error: &FitError) -> Failure {
     let note = Note::problem(error.to_string());
     let note = match error {
-        FitError::NoInput { .. } => note.with_help("say it with --input-size, once for each log"),
+        FitError::NoInput { .. } => {
+            note.with_help("say it with --input-size (of `optimize`: --log-input-size), once for each log")
+        }
         FitError::NotAStageGraph { .. } => note.with_help("`tailspn trace` shows what other logs say"),
         FitError::SeveralJobs { .. } | FitError::NoSuchJob { .. } => note.with_help("say which one with --job ID"),
         _ => note,

@@ -17,6 +17,17 @@ use crate::cli::notes::{Failure, Note};
 /// Bytes at the start of a file that decide.
 const HEAD: u64 = 64 * 1024;
 
+/// The use that `optimize` makes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Optimized {
+    /// It searches the axes of a plan.
+    Plan,
+    /// It searches the size of a planned job.
+    Job,
+    /// It fits logs, and searches the size of their job.
+    Logs,
+}
+
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -74,22 +85,34 @@ impl Kind {
         }
     }
 
+    /// The use that `optimize` makes of the kind.
+    fn optimized(self) -> Option<Optimized> {
+        match self {
+            Self::OptimizePlan => Some(Optimized::Plan),
+            Self::JobPlan => Some(Optimized::Job),
+            Self::Settings => Some(Optimized::Logs),
+            Self::Log(LogFormat::Google2011 | LogFormat::Alibaba2017 | LogFormat::Alibaba2018) => None,
+            Self::Log(_) => Some(Optimized::Logs),
+            Self::Net | Self::SweepPlan | Self::Result | Self::SystemCalls => None,
+        }
+    }
+
     /// The kind for people, and the commands that take it.
     fn text(self) -> (String, &'static str) {
         let known = |text: &str, commands| (text.to_owned(), commands);
         match self {
             Self::Net => known("a net", "`check`, `simulate` or `solve`"),
-            Self::JobPlan => known("the plan of a job", "`estimate` or `whatif`"),
+            Self::JobPlan => known("the plan of a job", "`estimate`, `optimize` or `whatif`"),
             Self::SweepPlan => known("the plan of a sweep", "`sweep` or `sensitivity`"),
             Self::OptimizePlan => known("the plan of an optimisation", "`optimize`"),
             Self::Log(format @ LogFormat::SparkEventLog) => {
-                (format.text().to_owned(), "`fit`, `trace`, `diagnose`, `remaining` or `whatif`")
+                (format.text().to_owned(), "`fit`, `trace`, `diagnose`, `optimize`, `remaining` or `whatif`")
             }
             Self::Log(format @ LogFormat::HadoopJson) => {
-                (format.text().to_owned(), "`fit`, `trace`, `diagnose` or `whatif`")
+                (format.text().to_owned(), "`fit`, `trace`, `diagnose`, `optimize` or `whatif`")
             }
             Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen)) => {
-                (format.text().to_owned(), "`fit`, `trace` or `diagnose`")
+                (format.text().to_owned(), "`fit`, `trace`, `diagnose` or `optimize`")
             }
             Self::Log(format) => (format.text().to_owned(), "`trace` or `diagnose`"),
             Self::Settings => known("the settings of a Hadoop job", "`fit`, with the job's history"),
@@ -103,6 +126,11 @@ impl Kind {
 pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
     let kind = Kind::of(path)?;
     Some((kind.compared()?, kind.text().0))
+}
+
+/// Returns what `optimize` does with a file; none for a file that it does not take, or of an unknown kind.
+pub(crate) fn optimized(path: &Path) -> Option<Optimized> {
+    Kind::of(path)?.optimized()
 }
 
 /// Recognises a call that strace logged.
@@ -136,7 +164,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
         Command::Sensitivity(args) => {
             ("sensitivity", |kind| matches!(kind, Kind::SweepPlan | Kind::OptimizePlan | Kind::Net), one(&args.subject))
         }
-        Command::Optimize(args) => ("optimize", |kind| kind == Kind::OptimizePlan, one(&args.plan)),
+        Command::Optimize(args) => ("optimize", |kind| kind.optimized().is_some(), args.inputs.clone()),
         Command::Fit(args) => ("fit", |kind| matches!(kind, Kind::Log(_) | Kind::Settings), args.logs.clone()),
         Command::Remaining(args) => {
             // the log and the plan are of different kinds: the log is told here, the plan where it is read
@@ -152,13 +180,15 @@ fn inputs(command: &Command) -> Option<Inputs> {
 
 /// A failure to read a file that is sound, but of a kind that the command does not take, as one that says so.
 pub(crate) fn explained(failure: Failure, command: &Command) -> Failure {
-    if !matches!(failure.exit, Exit::Model | Exit::Trace | Exit::Usage) {
+    // a folder cannot be read by a command that takes files
+    if !matches!(failure.exit, Exit::Model | Exit::Trace | Exit::Usage | Exit::Io) {
         return failure;
     }
     let Some((name, takes, paths)) = inputs(command) else { return failure };
     for path in paths {
         let Some(kind) = Kind::of(&path).filter(|kind| !takes(*kind)) else { continue };
         let (what, commands) = kind.text();
+        let what = if path.is_dir() { format!("a folder with {what}") } else { what };
         let note = Note::problem(format!("`{}` is {what}, which `tailspn {name}` does not take", path.display()));
         return Failure::new(failure.exit, note.with_help(format!("give it to {commands}")));
     }

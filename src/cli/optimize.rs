@@ -2,46 +2,147 @@
 
 use std::path::Path;
 
-use tailspn::optimize::{Answer, Measure, Optimization, OptimizePlan};
-use tailspn::report::optimize_report;
+use tailspn::optimize::{Answer, Measure, Optimization, OptimizePlan, Sizing};
+use tailspn::plan::{JobPlan, PlanOption, Planning as _, Work};
+use tailspn::report::{OptimizeReport, optimize_report, sizing_report};
+use tailspn::sweep::Axis;
 
-use crate::cli::args::OptimizeArgs;
+use crate::cli::args::{FitArgs, OptimizeArgs, PrintArgs};
 use crate::cli::exit::Exit;
+use crate::cli::fit::plan_of;
+use crate::cli::kinds::{Optimized, optimized};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw};
-use crate::cli::plan::{PlanText, keys_of};
+use crate::cli::plan::{PlanText, keys_of, only_whatif, options_refused};
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Searches the configurations of a plan.
+/// Level of the intervals of a fit: they are not printed.
+const LEVEL: f64 = 0.95;
+
+/// Searches the configurations of a plan, or the sizes of a job.
 pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let Some(file) = args.plan.as_deref().filter(|_| !args.print_plan) else {
+    let Some(first) = args.inputs.first().filter(|_| !args.print_plan) else {
         terminal.data(OptimizePlan::example_toml())?;
         return Ok(Exit::Success);
     };
     may_draw(&args.plots, args.force)?;
-    let text = PlanText::read(file, terminal)?;
+    let (report, answer) = match (optimized(first), &args.inputs[..]) {
+        (Some(Optimized::Logs), _) => {
+            let Some(job) = plan_of(&fit_args(args), terminal)? else { return Ok(Exit::Interrupted) };
+            size(job, None, args, terminal)?
+        }
+        (Some(Optimized::Job), [path]) => {
+            let text = PlanText::read(path, terminal)?;
+            let job = text.job(Work::MapReduce, terminal)?;
+            size(job, Some(&text), args, terminal)?
+        }
+        (_, [path]) => search(path, args, terminal)?,
+        (_, several) => {
+            let message = format!("{} files, and the first is not a log", several.len());
+            return Err(Failure::helped(Exit::Usage, message, "give one plan, or the logs of one job"));
+        }
+    };
+    terminal.report(&report, &args.print)?;
+    draw_report(&report, &args.plots, args.force, terminal)?;
+    Ok(match answer {
+        Answer::Cheapest(_) | Answer::Meets(_) => Exit::Success,
+        Answer::None | Answer::Undecided => Exit::Unmet,
+        Answer::Stopped => Exit::Interrupted,
+    })
+}
+
+/// The arguments of `fit` for the logs.
+fn fit_args(args: &OptimizeArgs) -> FitArgs {
+    FitArgs {
+        logs: args.inputs.clone(),
+        beside: Vec::new(),
+        output: None,
+        force: false,
+        input_size: args.log_input_size.clone(),
+        job: args.job.clone(),
+        level: LEVEL,
+        limits: args.limits.clone(),
+        print: PrintArgs::default(),
+    }
+}
+
+/// The measure of the command line.
+fn measure(args: &OptimizeArgs) -> Option<Measure> {
+    args.measure.or(args.probability.map(Measure::Quantile))
+}
+
+/// Searches the sizes of a job.
+fn size(
+    job: JobPlan,
+    text: Option<&PlanText>,
+    args: &OptimizeArgs,
+    terminal: &Terminal,
+) -> Result<(OptimizeReport, Answer), Failure> {
+    if let JobPlan::Tasks(_) = job {
+        return Err(only_whatif(&job, "optimize"));
+    }
+    let (fixed, choices) = args.planned.machines();
+    let is_stages = matches!(job, JobPlan::Stages(_));
+    let own = |key: &str| (key == "cluster.node[0].count") != is_stages;
+    // a choice that the job has no meaning for is refused as a single number is
+    let foreign = choices.iter().filter(|(key, _)| !own(key)).map(|(key, counts)| match *key {
+        "job.executors" => PlanOption::Executors(counts[0]),
+        "job.cores" => PlanOption::Cores(counts[0]),
+        _ => PlanOption::Workers(None, counts[0]),
+    });
+    let options: Vec<PlanOption> = foreign.chain(fixed.iter().cloned()).chain(args.planned.options()).collect();
+    let job = job.with_all(&options).plan().map_err(|error| options_refused(&error))?;
+    let failed = |error| study_failure(error, text.unwrap_or(&PlanText::none()));
+    let mut sizing = Sizing::new(job, args.price.clone()).map_err(failed)?;
+    let chosen = |wanted: &str| choices.iter().find(|(key, _)| *key == wanted).map(|(_, counts)| counts.to_vec());
+    let machines = if is_stages { "job.executors" } else { "cluster.node[0].count" };
+    let one = fixed.iter().find_map(|option| match option {
+        PlanOption::Executors(count) | PlanOption::Workers(_, count) => Some(vec![*count]),
+        _ => None,
+    });
+    sizing.machines = chosen(machines).or(one).unwrap_or_default();
+    sizing.cores = chosen("job.cores").unwrap_or_default();
+    sizing.measure = measure(args).unwrap_or(sizing.measure);
+    sizing.seed = args.seed.unwrap_or(0);
+    sizing.threads = args.threads;
+    catch_interrupt(terminal);
+    let progress = Progress::new(terminal.shows_progress(), "replications of this size");
+    let found = sizing.run(&progress).map_err(failed)?;
+    drop(progress);
+    tell_warnings(&[], &found.search.subject, terminal);
+    Ok((sizing_report(&found), found.outcome.found.answer))
+}
+
+/// Searches the axes of a plan.
+fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<(OptimizeReport, Answer), Failure> {
+    if args.price.is_some() {
+        return Err(Failure::helped(
+            Exit::Usage,
+            "--price is for logs and plans of jobs",
+            "a plan with [optimize] states its costs: `cost`, and `cost_per_s` for prices by time",
+        ));
+    }
+    let text = PlanText::read(path, terminal)?;
     let mut plan = text.plan(OptimizePlan::read, &keys_of("optimize"), terminal)?;
-    if let Some(measure) = args.measure.or(args.probability.map(Measure::Quantile)) {
+    if let Some(measure) = measure(args) {
         plan.optimize.measure = measure.name();
     }
     plan.sweep.seed = args.seed.unwrap_or(plan.sweep.seed);
+    let (mut options, choices) = args.planned.machines();
+    for (key, counts) in choices {
+        plan.axis.retain(|axis| axis.key != key);
+        plan.axis.push(Axis::values(key, counts.iter().map(|&count| i64::try_from(count).unwrap_or(i64::MAX))));
+    }
+    options.extend(args.planned.options());
     let failed = |error| study_failure(error, &text);
-    let mut search =
-        Optimization::planned(plan, file.parent().unwrap_or(Path::new("")), &args.planned.options()).map_err(failed)?;
+    let mut search = Optimization::planned(plan, path.parent().unwrap_or(Path::new("")), &options).map_err(failed)?;
     search.threads = args.threads;
     tell_warnings(&search.warnings, &search.subject, terminal);
     catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "replications of this point");
     let outcome = search.run(&progress).map_err(failed)?;
     drop(progress);
-    let report = optimize_report(&search.plan, &outcome);
-    terminal.report(&report, &args.print)?;
-    draw_report(&report, &args.plots, args.force, terminal)?;
-    Ok(match outcome.found.answer {
-        Answer::Cheapest(_) | Answer::Meets(_) => Exit::Success,
-        Answer::None | Answer::Undecided => Exit::Unmet,
-        Answer::Stopped => Exit::Interrupted,
-    })
+    Ok((optimize_report(&search.plan, &outcome), outcome.found.answer))
 }

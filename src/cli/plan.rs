@@ -27,6 +27,11 @@ impl PlanText {
         Ok(Self { source: Source::new(name, text.as_str()), text })
     }
 
+    /// Returns an empty text, for a plan without a file.
+    pub(crate) fn none() -> Self {
+        Self { source: Source::new("the fitted plan".to_owned(), ""), text: String::new() }
+    }
+
     /// Returns true if the text has a key of a section.
     pub(crate) fn states(&self, section: &str, key: &str) -> bool {
         let table = self.text.parse::<toml::Table>().unwrap_or_default();

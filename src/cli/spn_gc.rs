@@ -21,7 +21,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     may_write(&args.output, args.force)?;
     let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
     let options = &args.planned;
-    let slots = options.slots || options.map_slots.is_some() || options.reduce_slots.is_some();
+    let slots = options.job.slots || options.job.map_slots.is_some() || options.job.reduce_slots.is_some();
     let slots = slots || text.as_ref().is_some_and(|text| text.states("model", "slots"));
     let net = match job_of(text.as_ref(), options, terminal)? {
         JobPlan::Stages(plan) => net_of_stages(&plan, args)?,

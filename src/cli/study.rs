@@ -2,6 +2,7 @@
 
 use tailspn::formats::pipe;
 use tailspn::job_time::REPLICATIONS;
+use tailspn::optimize::PriceError;
 use tailspn::report::count;
 use tailspn::sensitivity::SensitivityError;
 use tailspn::sim::Ensemble;
@@ -65,6 +66,18 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
                 _ => note,
             };
             Failure::new(Exit::Refused, note)
+        }
+        StudyError::Price(error) => {
+            let note = Note::problem(error.to_string());
+            let help = match error {
+                PriceError::NoDeadline => "--deadline TIME says when the job must be done",
+                PriceError::SeveralKinds { .. } => {
+                    "write a plan with [optimize] and an axis for each kind; see docs/sensitivity.md"
+                }
+                PriceError::Tasks => "`tailspn whatif PLAN` runs it",
+                _ => "--price takes 0.30/executor-hour, 0.05/core-hour or 0.40/node-hour",
+            };
+            Failure::new(Exit::Usage, note.with_help(help))
         }
         error @ StudyError::NotSchedule { .. } => {
             refused(error.to_string(), "--measure mean; or --method each with a plan")

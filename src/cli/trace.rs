@@ -1,11 +1,11 @@
 //! `trace`: what ran according to a log, and what made it take so long.
 
-use std::io::{self, Read as _};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use tailspn::report::{Picture, Report as _, trace_csv, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
-use tailspn::trace::{JobTrace, ReadOptions, TraceError, read, read_bytes};
+use tailspn::trace::{JobTrace, ReadOptions, TraceError, logs_in, read, read_stream};
 
 use crate::cli::args::TraceArgs;
 use crate::cli::exit::Exit;
@@ -22,7 +22,9 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);
     let options = ReadOptions::from(&args.limits);
-    let usual = args.usual.iter().map(|path| load(path, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
+    // `--app` is about the log, not about the usual runs
+    let others = ReadOptions { application: None, ..options.clone() };
+    let usual = args.usual.iter().map(|path| load(path, &others, terminal)).collect::<Result<Vec<_>, _>>()?;
     let trace = load(&args.log, &options, terminal)?;
     if args.print.csv {
         tell_warnings(&trace, terminal);
@@ -62,12 +64,54 @@ pub(crate) fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
 pub(crate) fn load(path: &Path, options: &ReadOptions, terminal: &Terminal) -> Result<JobTrace, Failure> {
     let progress = Progress::new(terminal.shows_progress(), "bytes");
     if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        let failed = |error: io::Error| Failure::plain(Exit::Io, format!("cannot read standard input: {error}"));
-        io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-        return read_bytes("standard input", &bytes, options, &progress).map_err(refused);
+        return read_stream("standard input", io::stdin().lock(), options, &progress).map_err(refused);
     }
     read(path, options, &progress).map_err(refused)
+}
+
+/// A log of several that a command reads.
+#[derive(Clone, Debug)]
+pub(crate) struct LogChoice {
+    /// The file, folder or archive that was given.
+    pub(crate) path: PathBuf,
+    /// The options; of a folder or archive, with the application.
+    pub(crate) options: ReadOptions,
+}
+
+impl LogChoice {
+    /// The path with the file in its folder or archive.
+    pub(crate) fn name(&self) -> String {
+        let inside = self.options.application.as_deref().map_or_else(String::new, |file| format!("/{file}"));
+        format!("{}{inside}", self.path.display())
+    }
+
+    /// Reads the log.
+    pub(crate) fn load(&self, terminal: &Terminal) -> Result<JobTrace, Failure> {
+        load(&self.path, &self.options, terminal)
+    }
+}
+
+/// Returns the logs that paths hold: all those of a folder or archive, unless an application is requested.
+pub(crate) fn all_logs(paths: &[&PathBuf], options: &ReadOptions) -> Result<Vec<LogChoice>, Failure> {
+    let mut all = Vec::new();
+    for path in paths {
+        let choice = LogChoice { path: (*path).clone(), options: options.clone() };
+        let is_stream = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        if options.application.is_some() || is_stream || path.as_os_str() == "-" {
+            all.push(choice);
+            continue;
+        }
+        let listed = logs_in(path).map_err(refused)?;
+        if listed.len() < 2 {
+            all.push(choice);
+            continue;
+        }
+        all.extend(listed.into_iter().map(|log| LogChoice {
+            path: (*path).clone(),
+            options: ReadOptions { application: Some(log.file), ..options.clone() },
+        }));
+    }
+    Ok(all)
 }
 
 fn refused(error: TraceError) -> Failure {

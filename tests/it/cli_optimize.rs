@@ -144,3 +144,43 @@ fn bad_plans_are_shown_where_they_are_wrong() {
     assert!(shown(&["optimize"]).starts_with("exit 2"));
     assert!(shown(&["optimize", "nowhere.toml"]).starts_with("exit 7"));
 }
+
+const LOGS: [&str; 2] = ["tests/data/trace/sort-32mb.spark.gz", "tests/data/trace/sort-64mb.spark.gz"];
+
+/// Logs, a deadline and a price in one command; the same from the plan that `fit` writes.
+#[test]
+fn logs_and_a_price_give_the_cheapest_size() {
+    let price = ["--deadline", "60s", "--price", "$0.30/executor-hour", "--executors", "1..4"];
+    assert_shown!(shown(&[&["optimize"][..], &LOGS, &price].concat()));
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml").to_str().unwrap().to_owned();
+    assert!(shown(&[&["fit"][..], &LOGS, &["-o", &plan]].concat()).starts_with("exit 0"));
+    let of_logs = json(&[&["optimize"][..], &LOGS, &price, &["--json"]].concat());
+    let of_plan = json(&[&["optimize", &plan][..], &price, &["--json"]].concat());
+    assert_eq!(of_logs["looked_at"], of_plan["looked_at"]);
+    assert_eq!((&of_logs["price"], &of_logs["cost_unit"]), (&"$0.3/executor-hour".into(), &"$".into()));
+}
+
+#[test]
+fn a_price_that_does_not_fit_and_a_deadline_that_is_not_met_have_exit_codes() {
+    let with = |more: &[&str]| shown(&[&["optimize"][..], &LOGS, more].concat());
+    let none = with(&["--deadline", "1s", "--executors", "1..4"]);
+    assert!(
+        none.starts_with("exit 8") && none.contains("No configuration meets the deadline. The closest: executors"),
+        "{none}"
+    );
+    for (more, text) in [
+        (&["--deadline", "1m", "--price", "1/node-hour"][..], "does not fit a job of stages"),
+        (&["--price", "1/core-hour"], "--deadline TIME"),
+        (&["--deadline", "1m", "--price", "cheap"], "is not a price"),
+        (&["--deadline", "1m", "--workers", "1..4"], "--workers"),
+        (&["--deadline", "1m", "--executors", "4..1"], "goes down"),
+    ] {
+        let wrong = with(more);
+        assert!(wrong.starts_with("exit 2") && wrong.contains(text), "{more:?}: {wrong}");
+    }
+    let plan = shown(&["optimize", "models/mapreduce/deadline.toml", "--price", "1/node-hour"]);
+    assert!(plan.starts_with("exit 2") && plan.contains("cost_per_s"), "{plan}");
+    let net = shown(&["optimize", "tests/data/trace/alibaba-2017.csv", "--deadline", "1m"]);
+    assert!(net.contains("which `tailspn optimize` does not take"), "{net}");
+}

@@ -65,6 +65,7 @@ mod laws;
 mod measure;
 mod models;
 mod optimize;
+mod optimize_sizes;
 mod oracle;
 mod pictures;
 mod pipe_semantics;
@@ -84,6 +85,7 @@ mod structure;
 mod studies;
 mod trace;
 mod trace_small;
+mod trace_sources;
 mod two_ways;
 mod untimed;
 #[cfg(feature = "cli")]

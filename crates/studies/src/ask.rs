@@ -37,7 +37,7 @@ impl Watch for TimeLimit<'_> {
 }
 
 /// Passes on only whether to stop: progress is counted in points.
-struct Quiet<'a>(&'a dyn Watch);
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
 
 impl Watch for Quiet<'_> {
     fn progress(&self, _: u64, _: u64) {}

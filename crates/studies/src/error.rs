@@ -7,6 +7,7 @@ use crate::answer::AnswerError;
 use crate::cluster::ExperimentError;
 use crate::estimate::{CompareError, EstimateError};
 use crate::fit::FitError;
+use crate::optimize::PriceError;
 use crate::plan;
 use crate::sensitivity::SensitivityError;
 use crate::sim::{RunError, ScoreError, UnfitError};
@@ -115,6 +116,9 @@ pub enum StudyError {
     /// Paths that the schedule engine cannot follow.
     #[error(transparent)]
     Unfit(#[from] UnfitError),
+    /// A price or job for which no cheapest size can be sought.
+    #[error(transparent)]
+    Price(#[from] PriceError),
     /// Bisection was requested where it may be wrong.
     #[error("bisection needs one axis, along which cost rises while the job gets faster")]
     NoBisection,

@@ -25,7 +25,7 @@ Examples:
     tailspn fit history.json --job nightly-report -o job.toml
 ")]
 pub(crate) struct FitArgs {
-    /// Event logs of Spark, one per run, or folders of rolled ones; or a log of MapReduce with its *_conf.xml
+    /// Event logs of Spark, one per run, or folders and zip archives of them; or a log of MapReduce with its *_conf.xml
     #[arg(required = true)]
     pub(crate) logs: Vec<PathBuf>,
     /// Event log of another Spark program on the same cluster, with more or fewer executors than other logs: it tells how executors of a

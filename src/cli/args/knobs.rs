@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use tailspn::optimize::Measure;
+use tailspn::optimize::{Measure, Price};
 
-use crate::cli::args::{PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod};
+use crate::cli::args::{ChoiceArgs, LogArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -63,19 +63,33 @@ pub(crate) struct SensitivityArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Plans are described in docs/sensitivity.md.
+Logs are fitted as `tailspn fit` does it. Executors and cores are chosen by a price; for MapReduce
+jobs, workers are. The plan of a job is taken as it is. A plan with a section [optimize] states its
+own axes and costs. All of it is in docs/sensitivity.md.
 
-Exit code 8 says that no point meets the deadline, or that it stayed undecided.
+Exit code 8 says that no configuration meets the deadline, or that it stayed undecided.
 
 Examples:
+    tailspn optimize run1.gz run2.gz --deadline 10m --price 0.30/executor-hour
+    tailspn optimize run1.gz --input-size 10TB --deadline 1h --price 0.05/core-hour --cores 2,4,8
+    tailspn optimize job.toml --deadline 10m --price 0.40/node-hour --workers 4..40
     tailspn optimize --print-plan > deadline.toml
-    tailspn optimize deadline.toml
     tailspn optimize deadline.toml --deadline 90s --probability 99%
 ")]
 pub(crate) struct OptimizeArgs {
-    /// Plan of the optimisation
-    #[arg(required_unless_present = "print_plan")]
-    pub(crate) plan: Option<PathBuf>,
+    /// Logs of runs of a job, the plan of a job, or the plan of an optimisation
+    #[arg(value_name = "LOG|PLAN", required_unless_present = "print_plan")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Price of a machine by time, such as 0.30/executor-hour, $0.05/core-hour or 0.40/node-hour [default: 1/core-hour, of MapReduce
+    /// 1/node-hour]
+    #[arg(long, value_name = "AMOUNT/UNIT", help_heading = "Cost of a job")]
+    pub(crate) price: Option<Price>,
+    /// Input of each log in the order of the logs, where the logs do not tell it, such as 10GB; give it once for each log
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Cost of a job")]
+    pub(crate) log_input_size: Vec<u64>,
+    /// Job of a MapReduce log with several: an id or a name; repeat it for more
+    #[arg(long, value_name = "ID|NAME", help_heading = "Cost of a job")]
+    pub(crate) job: Vec<String>,
     /// What must be at most the deadline, instead of the plan's: `mean`, `p95`, `p99.9`
     #[arg(long, value_name = "MEASURE", value_parser = measure)]
     pub(crate) measure: Option<Measure>,
@@ -83,13 +97,15 @@ pub(crate) struct OptimizeArgs {
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, conflicts_with = "measure")]
     pub(crate) probability: Option<f64>,
     #[command(flatten)]
-    pub(crate) planned: PlanArgs,
+    pub(crate) planned: ChoiceArgs,
     /// Seed of every point, instead of the plan's
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: Option<u64>,
     /// Threads; all cores where it is not given
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Run")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Drawn is the time of each point that was looked at, over its cost.

@@ -6,10 +6,10 @@ use tailspn::plan::{DataSize, PlanOption};
 
 use crate::cli::values;
 
-/// Values in place of those of the plan.
+/// Values in place of the plan's own, without the numbers of machines.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Planned job, in place of the plan's values")]
-pub(crate) struct PlanArgs {
+pub(crate) struct JobArgs {
     /// Input of the job, such as 10GB (KB, MB, GB and TB are powers of 1024)
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) input_size: Option<DataSize>,
@@ -19,9 +19,6 @@ pub(crate) struct PlanArgs {
     /// Number of reduce tasks
     #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) reduces: Option<u64>,
-    /// Number of workers; with several kinds, NAME=N for each
-    #[arg(long, value_name = "[NAME=]N", allow_hyphen_values = true, value_parser = workers)]
-    pub(crate) workers: Vec<(Option<String>, u64)>,
     /// Map tasks that a worker runs at a time; tasks wait for slots
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) map_slots: Option<u64>,
@@ -37,12 +34,6 @@ pub(crate) struct PlanArgs {
     /// Run all tasks at once, as in the paper
     #[arg(long, conflicts_with_all = ["map_slots", "reduce_slots"])]
     pub(crate) no_slots: bool,
-    /// Number of executors (plans of stages)
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) executors: Option<u64>,
-    /// Tasks that an executor runs at a time (plans of stages)
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) cores: Option<u64>,
     /// GPUs of an executor, for which tasks wait (plans of stages on GPUs)
     #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) gpus_per_executor: Option<u64>,
@@ -60,9 +51,83 @@ pub(crate) struct PlanArgs {
     pub(crate) deadline: Option<f64>,
 }
 
+/// Values in place of those of the plan.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Planned job, in place of the plan's values")]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) job: JobArgs,
+    /// Number of workers; with several kinds, NAME=N for each
+    #[arg(long, value_name = "[NAME=]N", allow_hyphen_values = true, value_parser = workers)]
+    workers: Vec<(Option<String>, u64)>,
+    /// Number of executors (plans of stages)
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    executors: Option<u64>,
+    /// Tasks that an executor runs at a time (plans of stages)
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    cores: Option<u64>,
+}
+
 impl PlanArgs {
     /// Returns the options that were given, the deadline last.
     pub(crate) fn options(&self) -> Vec<PlanOption> {
+        self.job.options(self.executors, self.cores, &self.workers)
+    }
+}
+
+/// Values in place of the plan's own; numbers of machines may be choices.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Planned job, in place of the plan's values")]
+pub(crate) struct ChoiceArgs {
+    #[command(flatten)]
+    pub(crate) job: JobArgs,
+    /// Number of workers, or those to choose from, such as 1..64 or 4,8,16; with several kinds, NAME=N for each
+    #[arg(long, value_name = "[NAME=]COUNTS", allow_hyphen_values = true, value_parser = choice_of_workers)]
+    pub(crate) workers: Vec<(Option<String>, Counts)>,
+    /// Number of executors, or those to choose from, such as 1..64 or 4,8,16 (logs and plans of stages)
+    #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
+    pub(crate) executors: Option<Counts>,
+    /// Tasks that an executor runs at a time, or those to choose from (logs and plans of stages)
+    #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
+    pub(crate) cores: Option<Counts>,
+}
+
+impl ChoiceArgs {
+    /// Returns the options that were given, without choices of machines, the deadline last.
+    pub(crate) fn options(&self) -> Vec<PlanOption> {
+        self.job.options(None, None, &[])
+    }
+
+    /// Returns the options of machines that leave no choice, and the key of each choice with its values.
+    pub(crate) fn machines(&self) -> (Vec<PlanOption>, Vec<(&'static str, &[u64])>) {
+        let (mut options, mut choices) = (Vec::new(), Vec::new());
+        let mut sort = |key: &'static str, counts: &'_ Counts, option: &dyn Fn(u64) -> PlanOption| match counts.0[..] {
+            [one] => options.push(option(one)),
+            _ => choices.push(key),
+        };
+        for (kind, counts) in &self.workers {
+            sort("cluster.node[0].count", counts, &|count| PlanOption::Workers(kind.clone(), count));
+        }
+        self.executors.iter().for_each(|counts| sort("job.executors", counts, &PlanOption::Executors));
+        self.cores.iter().for_each(|counts| sort("job.cores", counts, &PlanOption::Cores));
+        let values = |key: &&'static str| -> &[u64] {
+            match *key {
+                "job.executors" => self.executors.as_ref().map_or(&[], |counts| &counts.0),
+                "job.cores" => self.cores.as_ref().map_or(&[], |counts| &counts.0),
+                _ => self.workers.first().map_or(&[], |(_, counts)| &counts.0),
+            }
+        };
+        (options, choices.iter().map(|key| (*key, values(key))).collect())
+    }
+}
+
+impl JobArgs {
+    fn options(
+        &self,
+        executors: Option<u64>,
+        cores: Option<u64>,
+        workers: &[(Option<String>, u64)],
+    ) -> Vec<PlanOption> {
         let slots = (self.slots || self.no_slots).then_some(PlanOption::Slots(self.slots));
         let given = [
             self.input_size.map(PlanOption::InputSize),
@@ -72,15 +137,53 @@ impl PlanArgs {
             self.reduce_slots.map(PlanOption::ReduceSlots),
             self.gpus_per_worker.map(PlanOption::Gpus),
             slots,
-            self.executors.map(PlanOption::Executors),
-            self.cores.map(PlanOption::Cores),
+            executors.map(PlanOption::Executors),
+            cores.map(PlanOption::Cores),
             self.gpus_per_executor.map(PlanOption::GpusOfExecutor),
             self.concurrent_gpu_tasks.map(PlanOption::ConcurrentGpuTasks),
             self.hosts.map(PlanOption::Hosts),
             self.partitions.map(PlanOption::Partitions),
         ];
-        let workers = self.workers.iter().map(|(kind, count)| PlanOption::Workers(kind.clone(), *count));
+        let workers = workers.iter().map(|(kind, count)| PlanOption::Workers(kind.clone(), *count));
         given.into_iter().flatten().chain(workers).chain(self.deadline.map(PlanOption::Deadline)).collect()
+    }
+}
+
+/// Numbers to choose from, rising, at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Counts(pub(crate) Vec<u64>);
+
+/// Most numbers to choose from.
+const MOST_COUNTS: usize = 10_000;
+
+/// `8`, `1..64` with both ends, `4,8,16`, or several of these with commas.
+fn counts(text: &str) -> Result<Counts, String> {
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (from, to) = part.split_once("..").unwrap_or((part, part));
+        let (from, to) =
+            (values::positive_count(from.trim())?, values::positive_count(to.trim().trim_start_matches('='))?);
+        if from > to {
+            return Err(format!("`{part}` goes down; give the smaller number first"));
+        }
+        if to - from >= MOST_COUNTS as u64 {
+            return Err(format!("`{part}` are more than {MOST_COUNTS} numbers"));
+        }
+        all.extend(from..=to);
+    }
+    all.sort_unstable();
+    all.dedup();
+    if all.len() > MOST_COUNTS { Err(format!("more than {MOST_COUNTS} numbers")) } else { Ok(Counts(all)) }
+}
+
+/// Counts, or `NAME=N`.
+fn choice_of_workers(text: &str) -> Result<(Option<String>, Counts), String> {
+    match text.rsplit_once('=').filter(|(kind, _)| !kind.ends_with("..")) {
+        Some((kind, count)) => {
+            let kind = kind.trim().to_owned();
+            Ok((Some(kind), Counts(vec![values::positive_count(count.trim())?])))
+        }
+        None => Ok((None, counts(text)?)),
     }
 }
 
@@ -88,4 +191,23 @@ impl PlanArgs {
 fn workers(text: &str) -> Result<(Option<String>, u64), String> {
     let (kind, count) = text.rsplit_once('=').map_or((None, text), |(kind, count)| (Some(kind.trim()), count));
     Ok((kind.map(str::to_owned), values::positive_count(count.trim())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_numbers_ranges_and_lists() {
+        let read = |text: &str| counts(text).map(|counts| counts.0);
+        assert_eq!(read("8"), Ok(vec![8]));
+        assert_eq!(read("2..4"), Ok(vec![2, 3, 4]));
+        assert_eq!(read("8, 2,4,2"), Ok(vec![2, 4, 8]));
+        assert_eq!(read("1..2,16"), Ok(vec![1, 2, 16]));
+        for wrong in ["", "0", "4..2", "1..", "1..100000", "a", "1,,2", "-1"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(choice_of_workers("small=3"), Ok((Some("small".to_owned()), Counts(vec![3]))));
+        assert_eq!(choice_of_workers("1..3"), Ok((None, Counts(vec![1, 2, 3]))));
+    }
 }

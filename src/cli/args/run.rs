@@ -48,9 +48,12 @@ pub(crate) struct PrintArgs {
 }
 
 /// Limits of logs of jobs.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LogArgs {
+    /// Application to read if there are several: its id, id and attempt (ID_2), name or file
+    #[arg(long, value_name = "ID", help_heading = "Question")]
+    pub(crate) app: Option<String>,
     /// Most attempts of tasks; a log with more is refused
     #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count)]
     max_attempts: u64,
@@ -62,7 +65,7 @@ pub(crate) struct LogArgs {
 impl From<&LogArgs> for ReadOptions {
     fn from(args: &LogArgs) -> Self {
         let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
-        Self { most_attempts: args.max_attempts, longest_line }
+        Self { most_attempts: args.max_attempts, longest_line, application: args.app.clone() }
     }
 }
 

@@ -11,17 +11,18 @@ use crate::cli::args::{LogArgs, PlotArgs, PrintArgs};
 Read are Spark event logs 1.x to 4.x (plain, gz, zstd, lz4, lzf, snappy, rolled, unfinished),
 Hadoop job histories (.jhist, and the text of 0.20 and 1.x), Rumen traces, and the cluster traces
 of Google 2011 (task_events) and Alibaba 2017 and 2018 (batch_task, batch_instance). What each
-gives: docs/logs.md.
+gives: docs/logs.md. Logs may stand in a folder or in the zip archive of a History Server.
 
 Examples:
     tailspn trace app-20261120100623-0004.zstd
     tailspn trace eventlog_v2_app-1/ --timeline job.svg     a picture of who ran what when
     tailspn trace slow.gz --usual usual1.gz --usual usual2.gz
+    tailspn trace logs.zip --app application_1724877841851_0016_4
     tailspn trace app.lz4 --csv > attempts.csv
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["timeline", "plots"]).multiple(true)))]
 pub(crate) struct TraceArgs {
-    /// A log, or the folder of a rolled log; `-` is standard input
+    /// A log, a folder or zip archive with logs; `-` is standard input
     pub(crate) log: PathBuf,
     /// A log of a usual run of the same program, which says what each task usually takes; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]

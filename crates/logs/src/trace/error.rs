@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::trace::format::Format;
+use crate::trace::listed_log::ListedLog;
 
 /// A log that cannot be read. Nothing of it is kept; for oddities that do not stop the reading see
 /// [`Warning`](crate::trace::Warning).
@@ -63,7 +64,27 @@ pub enum TraceError {
         /// The limit.
         limit: u64,
     },
-    /// A folder without a log, or with several.
+    /// A folder or zip archive with several logs, or a log with several applications, of which none or no single one was requested.
+    #[error("`{folder}` holds {}{}{}", counted(.logs, "log", "logs"), meant(.wanted.as_deref()), list(.logs))]
+    SeveralLogs {
+        /// The name of the folder, archive or file.
+        folder: String,
+        /// The request, if it means several logs.
+        wanted: Option<String>,
+        /// The logs that may be meant.
+        logs: Vec<ListedLog>,
+    },
+    /// A folder, zip archive or log does not hold the application that was requested.
+    #[error("`{file}` does not hold the application `{wanted}`; it holds {}{}", counted(.logs, "one", "others"), list(.logs))]
+    NoSuchLog {
+        /// The name of the folder, archive or file.
+        file: String,
+        /// The request.
+        wanted: String,
+        /// The logs that there are.
+        logs: Vec<ListedLog>,
+    },
+    /// A folder without a log.
     #[error("folder `{folder}`: {message}")]
     Folder {
         /// Its name.
@@ -75,6 +96,29 @@ pub enum TraceError {
 
 fn seen(bad_line: Option<u64>) -> String {
     bad_line.map_or_else(String::new, |line| format!(" (line {line} is the first that is not)"))
+}
+
+/// Most logs that a message lists.
+const MOST_LISTED: usize = 20;
+
+fn counted(logs: &[ListedLog], one: &str, several: &str) -> String {
+    match logs.len() {
+        1 => format!("1 {one}"),
+        n => format!("{n} {several}"),
+    }
+}
+
+fn meant(wanted: Option<&str>) -> String {
+    wanted.map_or_else(String::new, |wanted| format!(" that `{wanted}` may mean"))
+}
+
+/// The logs, one a line.
+fn list(logs: &[ListedLog]) -> String {
+    let mut text: String = logs.iter().take(MOST_LISTED).map(|log| format!("\n  {log}")).collect();
+    if logs.len() > MOST_LISTED {
+        text += &format!("\n  and {} more", logs.len() - MOST_LISTED);
+    }
+    if text.is_empty() { text } else { format!(":{text}") }
 }
 
 impl TraceError {
@@ -89,7 +133,11 @@ impl TraceError {
             Self::TooManyAttempts { .. } => {
                 Some("raise the limit with --max-attempts; an attempt takes about 120 bytes")
             }
-            Self::Folder { .. } => Some("give one log: a file, or the folder of one rolled Spark event log"),
+            Self::SeveralLogs { .. } => {
+                Some("`--app ID` picks one: an id, an id and attempt (`ID_2`), a name or a file")
+            }
+            Self::NoSuchLog { .. } => Some("`--app` takes an id, an id and attempt (`ID_2`), a name or a file"),
+            Self::Folder { .. } => Some("give a log: a file, a folder of logs, or the zip archive of a History Server"),
         }
     }
 }

@@ -3,10 +3,11 @@
 
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::trace::archive::Entry;
 use crate::trace::builder::Builder;
 use crate::trace::compression::{Plain, plain};
 use crate::trace::error::TraceError;
@@ -19,29 +20,38 @@ use crate::watch::Watch;
 pub(super) enum Part<'b> {
     /// A file.
     File(PathBuf),
+    /// A file in a zip archive.
+    Entry(Entry),
     /// Bytes that are there already, with the name that problems call them by.
     Bytes(&'b str, &'b [u8]),
+    /// A stream that is open already and can be read once, by its name.
+    Stream(&'b str),
 }
 
 impl<'b> Part<'b> {
     pub(super) fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
-            Self::Bytes(name, _) => (*name).to_owned(),
+            Self::Entry(entry) => entry.label(),
+            Self::Bytes(name, _) | Self::Stream(name) => (*name).to_owned(),
         }
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + 'b>> {
         Ok(match self {
             Self::File(path) => Box::new(File::open(path)?),
+            Self::Entry(entry) => entry.open()?,
             Self::Bytes(_, bytes) => Box::new(*bytes),
+            Self::Stream(_) => return Err(io::Error::other("a stream can be read only once")),
         })
     }
 
     fn size(&self) -> u64 {
         match self {
             Self::File(path) => fs::metadata(path).map_or(0, |found| found.len()),
+            Self::Entry(entry) => entry.stored,
             Self::Bytes(_, bytes) => bytes.len() as u64,
+            Self::Stream(_) => 0,
         }
     }
 }
@@ -52,17 +62,31 @@ fn failed(file: String) -> impl FnOnce(io::Error) -> TraceError {
 
 /// A part's decompressed text from its beginning.
 pub(super) fn open_text<'b>(part: &Part<'b>, counter: &Rc<Cell<u64>>) -> Result<Box<dyn BufRead + 'b>, TraceError> {
-    let raw = part.open().map_err(failed(part.name()))?;
+    let raw = part.open().map_err(|error| broken(part, error))?;
+    decompressed(part, raw, counter)
+}
+
+/// The decompressed text of a stream; `part` stands for it in errors.
+fn decompressed<'b>(
+    part: &Part<'b>,
+    raw: impl Read + 'b,
+    counter: &Rc<Cell<u64>>,
+) -> Result<Box<dyn BufRead + 'b>, TraceError> {
     let counted = Counted { source: raw, bytes: Rc::clone(counter) };
-    let text = plain(counted).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => damaged(part, &error),
-        _ => failed(part.name())(error),
-    })?;
+    let text = plain(counted).map_err(|error| broken(part, error))?;
     match text {
         Plain::Text(text) => Ok(text),
         Plain::Refused(refused) => {
             Err(TraceError::NotALog { file: part.name(), what: refused.what.to_owned(), help: refused.help })
         }
+    }
+}
+
+/// The error of a part that cannot be opened, or of which not even the first bytes can be decompressed.
+fn broken(part: &Part<'_>, error: io::Error) -> TraceError {
+    match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => damaged(part, &error),
+        _ => failed(part.name())(error),
     }
 }
 
@@ -118,6 +142,13 @@ impl<'b> Lines<'b> {
             line: Vec::new(),
             complete: true,
         }
+    }
+
+    /// The lines of a text that is open already; `read` counts the bytes of its file.
+    pub(super) fn of_stream(open: OpenStream<'b>, options: &ReadOptions, watch: &'b dyn Watch) -> Self {
+        let lines = Self::new(vec![Part::Stream(open.name)], options, watch);
+        let text: Box<dyn BufRead + 'b> = Box::new(io::Cursor::new(open.head).chain(open.rest));
+        Self { read: open.read, part: 1, text: Some(text), ..lines }
     }
 
     /// The line that was read last, without its end.
@@ -277,7 +308,7 @@ impl Stream<'_> {
 
     /// Opens the first part; a stream has no other.
     pub(super) fn open(&mut self) -> Result<(), TraceError> {
-        if let Some(part) = self.lines.parts.first() {
+        if let (None, Some(part)) = (&self.lines.text, self.lines.parts.first()) {
             self.lines.text = Some(open_text(part, &self.lines.read)?);
         }
         Ok(())
@@ -317,6 +348,38 @@ impl Read for Stream<'_> {
     }
 }
 
+/// A stream that was opened, decompressed, and read a little.
+pub(super) struct OpenStream<'b> {
+    name: &'b str,
+    /// The beginning of its text.
+    pub(super) head: Vec<u8>,
+    rest: Box<dyn BufRead + 'b>,
+    read: Rc<Cell<u64>>,
+}
+
+/// Opens a stream that can be read only once, and reads the first bytes of its text.
+pub(super) fn open_stream<'b>(name: &'b str, source: impl Read + 'b, bytes: u64) -> Result<OpenStream<'b>, TraceError> {
+    let (part, read) = (Part::Stream(name), Rc::default());
+    let mut text = decompressed(&part, source, &read)?;
+    let mut head = Vec::new();
+    let rest: Box<dyn BufRead + 'b> = match text.by_ref().take(bytes).read_to_end(&mut head) {
+        Ok(_) => text,
+        Err(error) if head.is_empty() => return Err(damaged(&part, &error)),
+        // damage after some text is counted where the text ends
+        Err(error) => Box::new(BufReader::new(Failing(Some(error)))),
+    };
+    Ok(OpenStream { name, head, rest, read })
+}
+
+/// A stream that has nothing but an error.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
 /// The beginning of a part's text, for telling its format.
 pub(super) fn head(part: &Part<'_>, bytes: u64) -> Result<Vec<u8>, TraceError> {
     let mut head = Vec::new();
@@ -335,15 +398,20 @@ pub(super) fn whole_lines(head: &[u8]) -> &[u8] {
 
 /// The regular files of a folder, by name; what begins with a dot is hidden.
 pub(super) fn files_of(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
+    Ok(paths_of(folder)?.into_iter().filter(|path| path.is_file()).collect())
+}
+
+/// The files and folders of a folder, by name; what begins with a dot is hidden.
+pub(super) fn paths_of(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
     let name = || folder.display().to_string();
-    let mut files = Vec::new();
+    let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed(name()))? {
         let path = entry.map_err(failed(name()))?.path();
         let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !hidden && path.is_file() {
-            files.push(path);
+        if !hidden {
+            paths.push(path);
         }
     }
-    files.sort();
-    Ok(files)
+    paths.sort();
+    Ok(paths)
 }

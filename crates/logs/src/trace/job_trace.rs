@@ -131,6 +131,12 @@ pub struct Stage {
     pub attempt: u32,
     /// What it is called; empty where the log does not say.
     pub name: String,
+    /// The description of its SQL query or job in one line, if the log states one other than the name. Stages of runs are matched by `name`.
+    pub description: Option<String>,
+    /// The number of the SQL query that it is part of; none for other stages.
+    pub sql_execution: Option<u64>,
+    /// Operators of the query's last plan that ran in it, in the order of the data, such as `Scan parquet sales`; empty for other stages.
+    pub operators: Vec<String>,
     /// What its tasks do.
     pub kind: StageKind,
     /// Numbers of the stages that must be done before; none where the log does not say.

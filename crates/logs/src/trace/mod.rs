@@ -1,12 +1,13 @@
 //! Logs of jobs that really ran, read into one common [`JobTrace`].
 //!
 //! ```text
-//! file, folder ──▶ input ──▶ compression ──▶ sniff ──▶ a reader ──▶ Builder ──▶ JobTrace ──▶ analysis ──▶ report
+//! file, folder, zip, stream ──▶ sources ──▶ input ──▶ compression ──▶ sniff ──▶ a reader ──▶ Builder ──▶ JobTrace ──▶ analysis ──▶ report
 //! ```
 //!
 //! | question | file |
 //! |---|---|
-//! | which files make a log, lines with their numbers | `input` |
+//! | which logs a file, folder or zip archive holds, and which one is meant | `sources`, `archive`, `pick` |
+//! | the lines of a log with their numbers | `input` |
 //! | what compressed it | `compression/` |
 //! | which format it has | `sniff` |
 //! | Spark event logs | `spark/` |
@@ -20,7 +21,7 @@
 //!
 //! * Formats are told by content, never by name. What a reader does not know it ignores; what is wrong it counts, with the
 //!   first place. Nothing is repaired in silence: a time that cannot be right is *unknown* in the trace.
-//! * A log is read line by line. The memory is that of the trace: about 120 bytes an attempt, and
+//! * A log is read line by line, also from a pipe. The memory is that of the trace: about 120 bytes an attempt, and
 //!   [`ReadOptions::most_attempts`] is the limit.
 //! * Times are whole microseconds since the start of the first application; all times of the log are converted here, once.
 //! * The same log gives the same trace: attempts are in the order of stage, task and launch.
@@ -29,6 +30,7 @@
 
 mod alibaba;
 pub mod analysis;
+mod archive;
 mod attempt;
 mod builder;
 pub mod compression;
@@ -39,11 +41,14 @@ mod hadoop;
 mod ids;
 mod input;
 mod job_trace;
+mod listed_log;
 mod loose;
 mod metric;
+mod pick;
 mod read;
 mod read_options;
 mod sniff;
+mod sources;
 mod spark;
 mod warning;
 
@@ -53,8 +58,9 @@ pub use format::Format;
 pub use ids::Moment;
 pub use ids::{ApplicationId, ExecutorId, NodeId, StageId};
 pub use job_trace::{AnnouncedStage, Application, Clock, Executor, Job, JobTrace, Node, Reading, Stage, StageKind};
+pub use listed_log::ListedLog;
 pub use metric::{Metric, MetricUnit};
-pub use read::{is_log, log_format, read, read_bytes};
+pub use read::{is_log, log_format, logs_in, read, read_bytes, read_stream};
 pub use read_options::ReadOptions;
 pub use warning::tell;
 pub use warning::{Spot, Warning, WarningKind};

@@ -1,53 +1,75 @@
 //! Reads a log, whatever it is: finds its files, tells its format, and calls the reader.
 
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use crate::trace::builder::Builder;
 use crate::trace::error::TraceError;
 use crate::trace::format::Format;
-use crate::trace::input::{Lines, Part, files_of, head};
+use crate::trace::input::{Lines, Part, open_stream};
 use crate::trace::job_trace::{Clock, JobTrace};
+use crate::trace::listed_log::{ListedLog, Meant};
+use crate::trace::pick::{only, pick};
 use crate::trace::read_options::ReadOptions;
-use crate::trace::sniff::{GIVE_A_LOG, HEAD, Sniffed, sniff};
+use crate::trace::sniff::HEAD;
+use crate::trace::sources::{Source, format_of, format_of_text, may_hold_several, sources};
 use crate::trace::{alibaba, google, hadoop, spark};
 use crate::watch::Watch;
 
-/// Reads the log in a file or a folder: the folder of a rolled Spark event log, one with the pieces of a Databricks log, or
-/// one with the batch tables of Alibaba.
+/// Reads the log in a file, a folder or a zip archive.
+///
+/// A folder may be a rolled Spark event log, hold the pieces of a Databricks log or the batch tables of Alibaba, or hold one log, which may
+/// be rolled. With [`ReadOptions::application`] it may hold several logs, as the folder of Spark's History Server does. A zip archive counts
+/// as a folder.
 ///
 /// # Errors
 ///
 /// [`TraceError`] where the log cannot be read at all. What is odd but does not stop the reading is in
 /// [`JobTrace::warnings`].
 pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<JobTrace, TraceError> {
-    if path.is_dir() {
-        let folder = spark::parts_of(path)?;
-        if let Some(parts) = folder {
-            return read_parts(parts.files.into_iter().map(Part::File).collect(), parts.warnings, options, watch);
-        }
-        return read_parts(logs_in(path)?, Vec::new(), options, watch);
-    }
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         // a pipe can be read only once
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|source| TraceError::Io { file: name.clone(), source })?;
-        return read_bytes(&name, &bytes, options, watch);
+        let pipe = File::open(path).map_err(|source| TraceError::Io { file: name.clone(), source })?;
+        return read_stream(&name, pipe, options, watch);
     }
-    read_parts(vec![Part::File(path.to_owned())], Vec::new(), options, watch)
+    let all = sources(path)?;
+    let is_picked = all.len() > 1;
+    let source = pick(path, all, options.application.as_deref())?;
+    // a file may be requested by what only its name and its first event say
+    let Some(wanted) = &options.application else { return read_source(source, options, watch) };
+    let is_meant = matches!(source.listed().is_meant(wanted), Meant::File | Meant::Attempt);
+    let trace = read_source(source, options, watch)?;
+    let is_all = is_meant || is_picked && trace.applications.len() == 1;
+    if is_all { Ok(trace) } else { only(trace, &path.display().to_string(), wanted) }
 }
 
-/// Whether a file begins like a log that can be read, or a folder is one of Spark's.
+/// Returns the logs in a folder or a zip archive, by the names of their files; of a file, the file.
+///
+/// # Errors
+///
+/// As [`read`], if the folder or archive cannot be read.
+pub fn logs_in(path: &Path) -> Result<Vec<ListedLog>, TraceError> {
+    Ok(sources(path)?.iter().map(Source::listed).collect())
+}
+
+/// Returns true if a file begins like a log that can be read, a zip archive holds one, or a folder is one of Spark's.
 pub fn is_log(path: &Path) -> bool {
     if path.is_dir() {
         return spark::parts_of(path).is_ok_and(|parts| parts.is_some());
     }
-    path.is_file() && format_of(&Part::File(path.to_owned())).is_ok()
+    path.is_file() && log_format(path).is_some()
 }
 
-/// The format of a log by its beginning, compressed or not; none for a file that is no log. A folder has the format of Spark's.
+/// Returns the format of a log by its beginning, compressed or not, or of the first log in a folder or zip archive; none for a file that is
+/// not a log.
 pub fn log_format(path: &Path) -> Option<Format> {
-    if path.is_dir() {
-        return is_log(path).then_some(Format::SparkEventLog);
+    if path.is_dir() && is_log(path) {
+        return Some(Format::SparkEventLog);
+    }
+    if may_hold_several(path) {
+        return format_of(sources(path).ok()?.first()?.parts.first()?).ok();
     }
     path.is_file().then(|| format_of(&Part::File(path.to_owned())).ok())?
 }
@@ -58,59 +80,73 @@ pub fn log_format(path: &Path) -> Option<Format> {
 ///
 /// As [`read`].
 pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions, watch: &dyn Watch) -> Result<JobTrace, TraceError> {
-    read_parts(vec![Part::Bytes(name, bytes)], Vec::new(), options, watch)
+    let part = Part::Bytes(name, bytes);
+    let format = format_of(&part)?;
+    let trace = read_parts(vec![part], format, Vec::new(), options, watch)?;
+    wanted_of(trace, name, options)
 }
 
-fn format_of(part: &Part<'_>) -> Result<Format, TraceError> {
-    let head = head(part, HEAD)?;
-    if head.iter().all(u8::is_ascii_whitespace) {
-        return Err(TraceError::Empty { file: part.name() });
-    }
-    match sniff(&head) {
-        Sniffed::Log(format) => Ok(format),
-        Sniffed::Other(what, help) => Err(TraceError::NotALog { file: part.name(), what: what.to_owned(), help }),
-        Sniffed::Unknown => {
-            Err(TraceError::NotALog { file: part.name(), what: "no log that is known".to_owned(), help: GIVE_A_LOG })
-        }
+/// Reads a log from a stream, such as standard input, without keeping its text; `name` stands for the file in warnings and errors.
+///
+/// # Errors
+///
+/// As [`read`]; a zip archive is refused, since its directory is at its end.
+pub fn read_stream(
+    name: &str,
+    source: impl Read,
+    options: &ReadOptions,
+    watch: &dyn Watch,
+) -> Result<JobTrace, TraceError> {
+    let open = open_stream(name, source, HEAD)?;
+    let format = format_of_text(&open.head, || name.to_owned())?;
+    let builder = Builder::new(options, clock_of(format), vec![name.to_owned()]);
+    let trace = read_lines(Lines::of_stream(open, options, watch), builder, format, name.to_owned())?;
+    wanted_of(trace, name, options)
+}
+
+/// The application that was requested, if one was.
+fn wanted_of(trace: JobTrace, name: &str, options: &ReadOptions) -> Result<JobTrace, TraceError> {
+    match &options.application {
+        Some(wanted) => only(trace, name, wanted),
+        None => Ok(trace),
     }
 }
 
-/// The parts of a folder that is not one of Spark's: its only log, or all tables of one cluster trace.
-fn logs_in(folder: &Path) -> Result<Vec<Part<'static>>, TraceError> {
-    let refuse = |message: String| TraceError::Folder { folder: folder.display().to_string(), message };
-    let mut found: Vec<(Format, PathBuf)> = Vec::new();
-    for file in files_of(folder)? {
-        if let Ok(format) = format_of(&Part::File(file.clone())) {
-            found.push((format, file));
-        }
+fn read_source(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Result<JobTrace, TraceError> {
+    let Some(first) = source.parts.first() else { return Err(TraceError::Empty { file: source.file }) };
+    let format = format_of(first)?;
+    read_parts(source.parts, format, source.oddities, options, watch)
+}
+
+fn clock_of(format: Format) -> Clock {
+    match format {
+        Format::Google2011 | Format::Alibaba2017 | Format::Alibaba2018 => Clock::Trace,
+        _ => Clock::Unix,
     }
-    let Some((first, _)) = found.first() else { return Err(refuse("there is no log in it".to_owned())) };
-    let is_table = matches!(first, Format::Google2011 | Format::Alibaba2017 | Format::Alibaba2018);
-    if found.len() > 1 && !(is_table && found.iter().all(|(format, _)| format == first)) {
-        let names: Vec<_> = found.iter().filter_map(|(_, file)| Some(file.file_name()?.to_string_lossy())).collect();
-        return Err(refuse(format!("there are {} logs in it: {}", found.len(), names.join(", "))));
-    }
-    Ok(found.into_iter().map(|(_, file)| Part::File(file)).collect())
 }
 
 fn read_parts(
     parts: Vec<Part<'_>>,
+    format: Format,
     oddities: Vec<spark::PartOddity>,
     options: &ReadOptions,
     watch: &dyn Watch,
 ) -> Result<JobTrace, TraceError> {
-    let Some(first) = parts.first() else { return Err(TraceError::Empty { file: String::new() }) };
-    let format = format_of(first)?;
-    let clock = match format {
-        Format::Google2011 | Format::Alibaba2017 | Format::Alibaba2018 => Clock::Trace,
-        _ => Clock::Unix,
-    };
-    let file = first.name();
-    let mut builder = Builder::new(options, clock, parts.iter().map(Part::name).collect());
+    let file = parts.first().map_or_else(String::new, Part::name);
+    let mut builder = Builder::new(options, clock_of(format), parts.iter().map(Part::name).collect());
     for oddity in oddities {
         builder.warn(oddity.kind, || oddity.example);
     }
-    let mut lines = Lines::new(parts, options, watch);
+    read_lines(Lines::new(parts, options, watch), builder, format, file)
+}
+
+/// Calls the reader of a format; `file` names the log in errors.
+fn read_lines(
+    mut lines: Lines<'_>,
+    mut builder: Builder,
+    format: Format,
+    file: String,
+) -> Result<JobTrace, TraceError> {
     let bad_line = match format {
         Format::SparkEventLog => spark::read(&mut lines, &mut builder)?,
         Format::HadoopJson => hadoop::read_json(&mut lines, &mut builder)?,

@@ -1,16 +1,19 @@
 //! How a log is read.
 
-/// Limits of the reading.
+/// Limits of the reading, and what to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
     /// Attempts that are kept; a log with more is refused. An attempt takes about 120 bytes. Default 20 million.
     pub most_attempts: u64,
     /// Bytes of a line; a longer line is left out and counted. Default 256 MiB.
     pub longest_line: usize,
+    /// The application to read, of a folder, archive or log with several: its id, its id and attempt (`ID_2`), its name, or its file. Default
+    /// none: there must be only one log.
+    pub application: Option<String>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { most_attempts: 20_000_000, longest_line: 1 << 28 }
+        Self { most_attempts: 20_000_000, longest_line: 1 << 28, application: None }
     }
 }

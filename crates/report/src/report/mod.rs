@@ -141,7 +141,7 @@ pub use long_tail::{
 pub use method::AnswerMethod;
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
-pub use optimize::{LookRow, OptimizeReport, optimize_report};
+pub use optimize::{LookRow, OptimizeReport, optimize_report, sizing_report};
 pub use passage::{PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
 pub use plot::{Picture, PlotError, Width};

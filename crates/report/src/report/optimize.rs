@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::estimate::Measured;
-use crate::optimize::{Answer, Candidate, Look as LookAt, OptimizeOutcome, OptimizePlan, Search, Verdict};
+use crate::optimize::{
+    Answer, Candidate, Look as LookAt, OptimizeOutcome, OptimizePlan, Search, SizingOutcome, Verdict,
+};
 use crate::report::json::Word;
 use crate::report::sweep::AxisRow;
 use crate::sim::FoldedParts;
@@ -59,6 +61,12 @@ pub struct OptimizeReport {
     /// The cost for each second of the mean time, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_per_s: Option<String>,
+    /// The price of machines, as it was written; only of a search for the size of a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<String>,
+    /// The unit of costs, such as a currency; empty if it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cost_unit: String,
     /// `bisection`, `rising` or `comparison`.
     pub search: Word,
     /// What may be chosen.
@@ -67,6 +75,9 @@ pub struct OptimizeReport {
     pub chosen: Option<LookRow>,
     /// The costliest point that is cheaper, of those that were looked at, and was not taken.
     pub next_cheaper: Option<LookRow>,
+    /// The fastest point that was looked at, if none was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closest: Option<LookRow>,
     /// All points that were looked at, in that order.
     pub looked_at: Vec<LookRow>,
     /// Points there are.
@@ -85,6 +96,23 @@ pub struct OptimizeReport {
     /// The plan, every key written out.
     #[serde(default)]
     pub plan: String,
+    /// Doubts at the chosen size of a job of stages, or at the fastest one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// Assumptions of the fit in place of data that the logs do not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The cheapest size of a job, as a report.
+pub fn sizing_report(found: &SizingOutcome) -> OptimizeReport {
+    OptimizeReport {
+        price: Some(found.price.to_string()),
+        cost_unit: found.price.cost_unit(),
+        remarks: found.remarks.clone(),
+        notes: found.notes.clone(),
+        ..optimize_report(&found.search.plan, &found.outcome)
+    }
 }
 
 /// What a search found, as a report.
@@ -106,6 +134,8 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
         confidence: settings.confidence,
         cost: settings.cost.clone(),
         cost_per_s: settings.cost_per_s.clone(),
+        price: None,
+        cost_unit: String::new(),
         search: match found.search {
             Search::Bisection => "bisection",
             Search::Comparison => "comparison",
@@ -115,6 +145,7 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
         axes: plan.axis.iter().map(|axis| AxisRow { key: axis.key.clone(), name: axis.title().to_owned() }).collect(),
         chosen: chosen.map(|look| row(&found.looks[look])),
         next_cheaper: found.next_cheaper().map(row),
+        closest: chosen.is_none().then(|| found.closest().map(row)).flatten(),
         looked_at: found.looks.iter().map(row).collect(),
         candidates: candidates.len() as u64,
         eliminated: found.eliminated.len() as u64,
@@ -123,6 +154,8 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
         seed: plan.sweep.seed,
         folded: *folded,
         plan: toml::to_string(plan).unwrap_or_default(),
+        remarks: Vec::new(),
+        notes: Vec::new(),
     }
 }
 

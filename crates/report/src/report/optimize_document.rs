@@ -1,6 +1,6 @@
 //! The document of an optimisation: the cheapest configuration that meets a deadline, and all that were judged.
 
-use crate::document::parts::with_base_folded;
+use crate::document::parts::{notes_table, with_base_folded};
 use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::report::deadline::chance;
 use crate::report::deadline_plot::Deadline;
@@ -36,6 +36,7 @@ impl Report for OptimizeReport {
         let draw = || Deadline::new(self).picture();
         document.figure(Figure::new("Cost and time of the configurations", caption).drawn(draw));
         document.table(points(self));
+        document.table(notes_table("What the logs do not say", &self.notes));
         document
     }
 }
@@ -58,13 +59,14 @@ fn in_time(at: &str, row: &LookRow) -> Option<Number> {
 }
 
 /// Returns the cost of a configuration, with its interval if it is an estimate.
-fn cost(at: &str, row: &LookRow) -> Number {
-    Number::new(format!("{at}/cost"), row.cost, "").between(row.cost_low, row.cost_high)
+fn cost(at: &str, row: &LookRow, unit: &str) -> Number {
+    Number::new(format!("{at}/cost"), row.cost, unit.to_owned()).between(row.cost_low, row.cost_high)
 }
 
 /// `workers = 4, cost 4, p95 120 s`.
 fn point(report: &OptimizeReport, at: &str, row: &LookRow) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = vec![format!("{}, cost ", words(report, row)).into(), cost(at, row).into()];
+    let mut pieces: Vec<Piece> =
+        vec![format!("{}, cost ", words(report, row)).into(), cost(at, row, &report.cost_unit).into()];
     if let Some(time) = time(at, row) {
         pieces.extend([format!(", {} ", report.measure).into(), time.into()]);
     }
@@ -114,6 +116,10 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
         }
         None => {}
     }
+    if let Some(closest) = report.closest.as_ref().filter(|_| report.next_cheaper.is_none()) {
+        pieces.push(" The closest: ".into());
+        pieces.extend(point(report, "/closest", closest));
+    }
     if report.answer != "stopped" {
         let level = plain(100.0 * report.confidence);
         pieces.push(format!(" All these decisions hold together with {level}% confidence.").into());
@@ -127,9 +133,16 @@ fn remarks(report: &OptimizeReport) -> Vec<String> {
         "meets" => "A cheaper configuration stayed undecided, and may meet the deadline too.",
         "undecided" => "More `max_replications`, or a smaller `indifference`, decide nearer to the deadline.",
         "stopped" => "Partial: the search was stopped before its end.",
-        _ => return Vec::new(),
+        _ => "",
     };
-    vec![remark.to_owned()]
+    let own = Some(remark).filter(|remark| !remark.is_empty()).map(str::to_owned);
+    own.into_iter().chain(report.remarks.iter().map(|remark| sentence(remark))).collect()
+}
+
+/// Returns a remark as a sentence.
+fn sentence(remark: &str) -> String {
+    let mut letters = remark.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
@@ -147,7 +160,7 @@ fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
         ("tailspn", report.version.to_string()),
         ("seed", report.seed.to_string()),
         ("search", search.to_owned()),
-        ("cost", cost_words(report)),
+        ("cost", report.price.clone().map_or_else(|| cost_words(report), |price| format!("{price}, by the mean time"))),
         ("judged", count(report.looked_at.len() as u128)),
         ("excluded", left_out),
         ("replications", count(report.replications.into())),
@@ -160,7 +173,7 @@ fn points(report: &OptimizeReport) -> Table {
     let mut columns = vec![Column::new("no.").key("point").show(Show::Csv), Column::new("configuration")];
     columns.extend(report.axes.iter().map(|axis| Column::new("").key(axis.key.clone()).show(Show::Csv)));
     columns.extend([
-        Column::new("cost").key("cost").ends(),
+        Column::new("cost").unit(report.cost_unit.clone()).key("cost").ends(),
         Column::new("verdict").key("verdict"),
         Column::new("").key("chosen").show(Show::Csv),
         Column::new("").key("measure").show(Show::Csv),
@@ -178,7 +191,7 @@ fn points(report: &OptimizeReport) -> Table {
         let mut cells: Vec<Cell> = vec![row.point.to_string().into(), words(report, row).into()];
         cells.extend(row.values.iter().map(|value| Cell::from(value.as_ref().map(value_key))));
         cells.extend([
-            cost(&at, row).into(),
+            cost(&at, row, "").into(),
             Cell::named(shown, row.verdict.to_string()),
             chosen.to_string().into(),
             report.measure.clone().into(),
@@ -191,8 +204,21 @@ fn points(report: &OptimizeReport) -> Table {
         ]);
         cells
     };
-    let note =
-        "In the order of the search. Each interval is the one by which the configuration was judged, at its own level.";
-    let rows = report.looked_at.iter().enumerate().map(row);
+    let order = if report.search == "comparison" {
+        "The cheapest that meet the deadline come first"
+    } else {
+        "In the order of the search"
+    };
+    let note = format!("{order}. Each interval is the one by which the configuration was judged, at its own level.");
+    let mut looks: Vec<(usize, &LookRow)> = report.looked_at.iter().enumerate().collect();
+    if report.search == "comparison" {
+        let rank = |row: &LookRow| match &*row.verdict {
+            "meets" => 0,
+            "undecided" | "stopped" => 1,
+            _ => 2,
+        };
+        looks.sort_by(|(_, a), (_, b)| rank(a).cmp(&rank(b)).then(a.cost.total_cmp(&b.cost)));
+    }
+    let rows = looks.into_iter().map(row);
     Table::new("Configurations that were judged", note, columns).rows(rows).most(MOST).wide()
 }

@@ -36,6 +36,7 @@ impl Report for TraceReport {
         if self.stages.iter().any(|stage| stage.gpu.is_some()) {
             document.table(self.gpus());
         }
+        document.table(self.queries());
         document.table(self.stragglers());
         document.blocks.extend(self.copies());
         document.table(self.nodes());
@@ -354,6 +355,24 @@ impl TraceReport {
                     .map(|peak| Number::new(at("peak_bytes"), peak, "").shown_in("", GIB).rounded(0.1))
                     .into(),
             ]);
+        }
+        cut(table)
+    }
+
+    /// The stages that are part of a described query or job; without any, the table is empty and not shown.
+    fn queries(&self) -> Table {
+        let columns = [Column::new("stage"), Column::new("query or job"), Column::new("operators")];
+        let note = "Descriptions are those of the program or of its SQL. Operators are those of the query's last plan that ran in the stage, in \
+                    the order of the data.";
+        let mut table = Table::new("Queries of the stages", note, columns);
+        let is_described = |stage: &&StageRow| stage.description.is_some() || !stage.operators.is_empty();
+        for stage in self.stages.iter().filter(|stage| stage.attempts > 0).filter(is_described) {
+            let number = stage.sql_execution.map(|number| format!("SQL {number}"));
+            let what: Vec<&str> = number.as_deref().into_iter().chain(stage.description.as_deref()).collect();
+            let operators = stage.operators.join(" → ");
+            let again = if stage.attempt > 0 { format!(".{}", stage.attempt) } else { String::new() };
+            let name = format!("{}{}{again}", self.application(stage.application), stage.number);
+            table.rows.push(vec![name.into(), what.join(": ").into(), operators.into()]);
         }
         cut(table)
     }

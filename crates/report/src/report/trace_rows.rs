@@ -123,6 +123,15 @@ pub struct StageRow {
     pub attempt: u32,
     /// What it is called.
     pub name: String,
+    /// The description of its query or job in one line; none where it says no more than the name.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// The number of its SQL query.
+    #[serde(default)]
+    pub sql_execution: Option<u64>,
+    /// Operators of the query's plan that ran in it, in the order of the data.
+    #[serde(default)]
+    pub operators: Vec<String>,
     /// What its tasks do.
     pub kind: Word,
     /// Stages that it waits for; none where the log does not say.

@@ -19,6 +19,7 @@ pub use job::{
     EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net, job_times,
 };
 pub use question::collected;
+pub(crate) use replicate::replicate;
 pub use residual::{CHECK_REPLICATIONS, CheckedFit, add_residuals, check_fit, mean_of, residual_of, run_spread};
 pub use stages::{SpeculativeCopies, StagesEstimate, check_stages, estimate_stages};
 pub use states_time::StatesTime;

@@ -21,7 +21,7 @@ const ROUND: u64 = 4;
 /// # Errors
 ///
 /// [`StudyError::Threads`] if there are no threads.
-pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
+pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
     let started = Instant::now();
     let schedule = StageSchedule::new(job);
     let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -41,6 +41,9 @@ pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
             let run = |replication| schedule.run(key, replication);
             let runs: Vec<StageRun> = pool.install(|| (first..first + count).into_par_iter().map(run).collect());
             runs.iter().for_each(|run| add(&mut samples, run, clock));
+            if ensemble.keep {
+                samples.passage_times.extend(runs.iter().map(|run| ticks_of(run.job_s, clock)));
+            }
             watch.progress(samples.replications, until);
         }
         if samples.replications < until {
@@ -70,9 +73,14 @@ pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
     Ok(Run { samples, provenance })
 }
 
-fn add(samples: &mut Samples, run: &StageRun, clock: Clock) {
+/// A time in ticks.
+fn ticks_of(seconds: f64, clock: Clock) -> u64 {
     // `as` is fine: rounded, and at most 2^64 ticks, which are 500,000 years
-    let ticks = |seconds: f64| (seconds / clock.tick()).round() as u64;
+    (seconds / clock.tick()).round() as u64
+}
+
+fn add(samples: &mut Samples, run: &StageRun, clock: Clock) {
+    let ticks = |seconds: f64| ticks_of(seconds, clock);
     samples.replications += 1;
     samples.endings[0] += 1;
     samples.passage.push(ticks(run.job_s));

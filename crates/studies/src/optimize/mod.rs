@@ -10,6 +10,7 @@
 //! |---|---|
 //! | the whole search, from the plan to the answer | [`run`] |
 //! | what a person writes, and what is wrong with it | [`plan`] |
+//! | a price by time, and the sizes of a fitted job that are searched | `price`, `sizing` |
 //! | what a point costs | [`cost`] |
 //! | does this point meet the deadline, and how sure is that | [`judge`] |
 //! | which point is looked at next, and what follows | [`search()`] |
@@ -23,15 +24,20 @@ pub mod cost;
 mod cost_estimate;
 pub mod judge;
 pub mod plan;
+mod price;
 pub mod run;
+mod runs;
 pub mod search;
 pub mod settings;
+mod sizing;
 
 pub use compare::search_by_estimates;
 pub use cost::{Cost, CostError};
 pub use cost_estimate::CostEstimate;
 pub use judge::{Judge, Judgement, Measure, Verdict};
 pub use plan::OptimizePlan;
+pub use price::{Price, PriceError, PriceUnit};
 pub use run::{Optimization, OptimizeOutcome};
 pub use search::{Answer, Candidate, Found, Look, candidates, search};
 pub use settings::{Faster, Search, Settings};
+pub use sizing::{Sizing, SizingOutcome};

@@ -4,19 +4,19 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::Problems;
-use crate::ask::times;
 use crate::error::{KeyProblem, StudyError};
 use crate::estimate::FloatMoments;
 use crate::optimize::compare::search_by_estimates;
 use crate::optimize::cost::{Cost, NODES};
 use crate::optimize::judge::{Judge, Judgement, Measure};
 use crate::optimize::plan::OptimizePlan;
+use crate::optimize::runs::Runs;
 use crate::optimize::search::{Answer, Candidate, Found, candidates, may_bisect, search};
 use crate::optimize::settings::Search;
 use crate::plan::{PlanError, PlanOption, Planning};
 use crate::sim::{Ensemble, FoldedParts};
 use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
-use crate::sweep::{Axis, Model, Point, SweepPlan};
+use crate::sweep::{Axis, Point, SweepPlan};
 use crate::watch::Watch;
 
 /// A search for the cheapest configuration of a job or net that meets a deadline.
@@ -212,7 +212,7 @@ impl Optimization {
         watch: &dyn Watch,
     ) -> Result<Judgement, StudyError> {
         let settings = &self.plan.optimize;
-        let model = self.model(sweep, candidate)?;
+        let runs = Runs::of(&self.subject, &sweep.axis, &candidate.point, sweep.sweep.seed)?;
         let judge = Judge {
             measure: self.plan.measure(),
             deadline_s: settings.deadline_s.unwrap_or(f64::INFINITY),
@@ -223,7 +223,7 @@ impl Optimization {
         };
         judge.judge(|first, count| {
             watch.progress(first, first + count);
-            times(&model, self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, watch)
+            runs.times(self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, watch)
         })
     }
 
@@ -236,16 +236,12 @@ impl Optimization {
         level: f64,
         watch: &dyn Watch,
     ) -> Result<Option<[f64; 3]>, StudyError> {
-        let model = self.model(sweep, candidate)?;
+        let runs = Runs::of(&self.subject, &sweep.axis, &candidate.point, sweep.sweep.seed)?;
         watch.progress(0, count);
-        let Some(times) = times(&model, Measure::Mean, &self.ensemble(count), watch)? else { return Ok(None) };
+        let Some(times) = runs.times(Measure::Mean, &self.ensemble(count), watch)? else { return Ok(None) };
         let moments: FloatMoments = times.into_iter().collect();
         let estimate = moments.mean_estimate(level)?;
         Ok(Some([estimate.low(), estimate.value, estimate.high()]))
-    }
-
-    fn model(&self, sweep: &SweepPlan, candidate: &Candidate) -> Result<Model, StudyError> {
-        self.subject.model(&sweep.axis, &candidate.point, sweep.sweep.seed).map_err(StudyError::Model)
     }
 
     fn ensemble(&self, replications: u64) -> Ensemble {

@@ -227,6 +227,13 @@ impl Found {
 }
 
 impl Found {
+    /// The look at the fastest candidate by the measure; none if nothing was run.
+    pub fn closest(&self) -> Option<&Look> {
+        let value = |look: &Look| look.judgement.value.unwrap_or(f64::INFINITY);
+        let judged = self.looks.iter().filter(|look| look.judgement.value.is_some());
+        judged.min_by(|a, b| value(a).total_cmp(&value(b)))
+    }
+
     fn nearest_rival(&self) -> Option<&Look> {
         let chosen = match self.answer {
             Answer::Cheapest(look) | Answer::Meets(look) => look,

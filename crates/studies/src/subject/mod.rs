@@ -173,6 +173,16 @@ impl Subject {
         self.model_as(axes, point, seed, true)
     }
 
+    /// Returns the plan of a job of stages at a point; none for other subjects.
+    ///
+    /// # Errors
+    ///
+    /// Why the point's settings give no job.
+    pub(crate) fn stages_at(&self, axes: &[Axis], point: &Point) -> Option<Result<StagePlan, String>> {
+        let Kind::Stages { table } = &self.0 else { return None };
+        Some(stages_at(table, axes, point).map_err(|misfit| misfit.message))
+    }
+
     /// The same with all parts kept apart: its transitions are those of the job or net.
     pub(crate) fn unfolded_model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
         self.model_as(axes, point, seed, false)
@@ -180,6 +190,10 @@ impl Subject {
 
     /// Returns what folding makes of the net of the base; none if it runs as it is.
     pub fn folded_parts(&self, axes: &[Axis], seed: u64) -> Option<FoldedParts> {
+        if let Kind::Stages { .. } = &self.0 {
+            // their nets have no replicas to count
+            return None;
+        }
         self.model(axes, &Point::base(axes.len()), seed).ok()?.folded
     }
 

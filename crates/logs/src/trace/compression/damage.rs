@@ -3,6 +3,6 @@
 use std::io;
 
 /// Damage in a compressed stream.
-pub(super) fn damaged(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+pub(in crate::trace) fn damaged(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }

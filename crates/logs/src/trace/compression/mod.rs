@@ -13,6 +13,8 @@ use snap::read::FrameDecoder as SnappyFrames;
 use crate::trace::compression::java::{JavaBlocks, Lz4Block, Lzf, Snappy};
 use crate::trace::compression::zstd::ZstdFrames;
 
+pub(in crate::trace) use crate::trace::compression::damage::damaged;
+
 /// How often a file may be compressed.
 const MOST_LAYERS: usize = 4;
 /// Bytes that are read at once.
@@ -77,7 +79,11 @@ fn buffered<'r>(reader: impl Read + 'r) -> Box<dyn BufRead + 'r> {
 /// Forms that are known but not read.
 fn refused(head: &[u8]) -> Option<Refused> {
     let known: [(&[u8], &str, &str); 8] = [
-        (b"PK\x03\x04", "a zip archive", "unpack it and give the log inside"),
+        (
+            b"PK\x03\x04",
+            "a zip archive",
+            "save it as a file, or unpack it: the directory of a zip archive is at its end",
+        ),
         (b"\x04\x22\x4d\x18", "an lz4 frame file, which Spark does not write", "unpack it with `lz4 -d`"),
         (b"BZh", "compressed with bzip2", "unpack it with `bunzip2`"),
         (b"\xfd7zXZ\0", "compressed with xz", "unpack it with `unxz`"),

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 
 use crate::trace::loose::{Number, Text, or_default};
+use crate::trace::spark::sql::Accumulable;
 
 /// The name of an event without its package, found without reading the whole line where it stands first, as Spark writes it.
 pub(super) fn name(line: &[u8]) -> Option<&[u8]> {
@@ -49,6 +50,8 @@ pub(super) struct ApplicationStart<'a> {
     pub(super) name: Text<'a>,
     #[serde(rename = "App ID", borrow, default)]
     pub(super) id: Text<'a>,
+    #[serde(rename = "App Attempt ID", borrow, default)]
+    pub(super) attempt: Text<'a>,
     #[serde(rename = "User", borrow, default)]
     pub(super) user: Text<'a>,
     #[serde(rename = "Timestamp", default)]
@@ -115,6 +118,8 @@ pub(super) struct JobProperties<'a> {
     pub(super) description: Text<'a>,
     #[serde(rename = "callSite.short", borrow, default)]
     pub(super) call_site: Text<'a>,
+    #[serde(rename = "spark.sql.execution.id", default)]
+    pub(super) query: Number,
 }
 
 #[derive(Deserialize)]
@@ -159,6 +164,8 @@ pub(super) struct StageInfo<'a> {
     pub(super) failure: Text<'a>,
     #[serde(rename = "RDD Info", default, deserialize_with = "or_default")]
     pub(super) datasets: Vec<RddInfo>,
+    #[serde(rename = "Accumulables", default, deserialize_with = "or_default")]
+    pub(super) accumulables: Vec<Accumulable>,
 }
 
 /// A dataset (RDD) of a stage.
@@ -235,7 +242,7 @@ pub(super) struct TaskInfo<'a> {
 pub(super) struct Measures<'a>(pub(super) Vec<(Text<'a>, Text<'a>)>);
 
 #[derive(Deserialize)]
-struct Accumulable<'a> {
+struct Measure<'a> {
     #[serde(rename = "Name", borrow, default)]
     name: Text<'a>,
     #[serde(rename = "Update", borrow, default)]
@@ -259,7 +266,7 @@ impl<'de: 'a, 'a> Visitor<'de> for MeasuresVisitor<'a> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Measures<'a>, A::Error> {
         let mut kept = Vec::new();
-        while let Some(Accumulable { name, update }) = seq.next_element::<Accumulable<'a>>()? {
+        while let Some(Measure { name, update }) = seq.next_element::<Measure<'a>>()? {
             if name.as_str().starts_with("gpu") {
                 kept.push((name, update));
             }

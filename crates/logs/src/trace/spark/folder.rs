@@ -15,28 +15,32 @@ pub(in crate::trace) struct PartOddity {
 
 /// The files of a log in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::trace) struct Parts {
-    pub(in crate::trace) files: Vec<PathBuf>,
+pub(in crate::trace) struct Parts<T> {
+    pub(in crate::trace) files: Vec<T>,
     pub(in crate::trace) warnings: Vec<PartOddity>,
 }
 
 /// The parts of the Spark log that a folder is; none where it is not one.
+pub(in crate::trace) fn parts_of(folder: &Path) -> Result<Option<Parts<PathBuf>>, TraceError> {
+    let name = |file: &PathBuf| file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    Ok(parts_by_name(files_of(folder)?.into_iter().map(|file| (name(&file), file))))
+}
+
+/// Returns those of the named files of a folder that make a Spark log, in order; none if they do not.
 ///
 /// * Rolled since 3.0: `events_<n>_<application>`, by number; a compacted part replaces all up to its number.
 /// * 1.0 to 1.2: `EVENT_LOG_1`, `EVENT_LOG_2`, ... beside files that say things by their names.
 /// * Databricks: `eventlog-<date>`, by date, and `eventlog`, the last.
-pub(in crate::trace) fn parts_of(folder: &Path) -> Result<Option<Parts>, TraceError> {
-    let files = files_of(folder)?;
-    let mut rolled: Vec<(u64, bool, PathBuf)> = Vec::new();
+pub(in crate::trace) fn parts_by_name<T>(files: impl IntoIterator<Item = (String, T)>) -> Option<Parts<T>> {
+    let mut rolled: Vec<Rolled<T>> = Vec::new();
     let mut databricks = Vec::new();
     let mut last = Vec::new();
-    for file in files {
-        let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    for (name, file) in files {
         let number = |rest: &str| rest.split('_').next().and_then(|number| number.parse().ok());
         if let Some(number) = name.strip_prefix("events_").and_then(number) {
-            rolled.push((number, name.ends_with(".compact"), file));
+            rolled.push(Rolled { number, is_compact: name.ends_with(".compact"), name, file });
         } else if let Some(number) = name.strip_prefix("EVENT_LOG_").and_then(number) {
-            rolled.push((number, false, file));
+            rolled.push(Rolled { number, is_compact: false, name, file });
         } else if name.starts_with("eventlog-") {
             databricks.push(file);
         } else if name == "eventlog" || name.starts_with("eventlog.") {
@@ -44,34 +48,41 @@ pub(in crate::trace) fn parts_of(folder: &Path) -> Result<Option<Parts>, TraceEr
         }
     }
     if !rolled.is_empty() {
-        return Ok(Some(in_order(rolled)));
+        return Some(in_order(rolled));
     }
     if databricks.is_empty() {
-        return Ok(None);
+        return None;
     }
     databricks.append(&mut last);
-    Ok(Some(Parts { files: databricks, warnings: Vec::new() }))
+    Some(Parts { files: databricks, warnings: Vec::new() })
 }
 
-fn in_order(mut parts: Vec<(u64, bool, PathBuf)>) -> Parts {
-    parts.sort();
+/// A part of a rolled log.
+struct Rolled<T> {
+    number: u64,
+    is_compact: bool,
+    name: String,
+    file: T,
+}
+
+fn in_order<T>(mut parts: Vec<Rolled<T>>) -> Parts<T> {
+    parts.sort_by(|a, b| (a.number, a.is_compact, &a.name).cmp(&(b.number, b.is_compact, &b.name)));
     let mut warnings = Vec::new();
-    let name = |path: &Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    if let Some((upto, _, path)) = parts.iter().rev().find(|(_, compact, _)| *compact).cloned() {
-        parts.retain(|(number, compact, _)| *number > upto || (*number == upto && *compact));
-        warnings.push(PartOddity { kind: WarningKind::CompactedPart, example: name(&path) });
-    } else if let Some((first, _, _)) = parts.first().filter(|(number, _, _)| *number > 1) {
+    if let Some(compact) = parts.iter().rev().find(|part| part.is_compact) {
+        let upto = compact.number;
+        warnings.push(PartOddity { kind: WarningKind::CompactedPart, example: compact.name.clone() });
+        parts.retain(|part| part.number > upto || (part.number == upto && part.is_compact));
+    } else if let Some(first) = parts.first().map(|part| part.number).filter(|&number| number > 1) {
         let example = format!("parts 1 to {}", first - 1);
         warnings.push(PartOddity { kind: WarningKind::MissingPart, example });
     }
     for pair in parts.windows(2) {
-        let (before, after) = (pair[0].0, pair[1].0);
-        if after > before + 1 {
-            let example = format!("between {} and {}", name(&pair[0].2), name(&pair[1].2));
+        if pair[1].number > pair[0].number + 1 {
+            let example = format!("between {} and {}", pair[0].name, pair[1].name);
             warnings.push(PartOddity { kind: WarningKind::MissingPart, example });
         }
     }
-    Parts { files: parts.into_iter().map(|(_, _, path)| path).collect(), warnings }
+    Parts { files: parts.into_iter().map(|part| part.file).collect(), warnings }
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 //! | file | owns |
 //! |---|---|
 //! | `folder` | which files of a folder make a log, and in which order |
+//! | `start` | the application of a log, by its beginning |
 //! | `event` | the events that are needed, as serde reads them |
 //! | `reader` | what each event does to the trace |
+//! | `sql` | descriptions of queries, and the operators of each stage |
 //! | `task` | starts and ends of tasks, and what is measured of them |
 //!
 //! What is missing in which version: stages have no `Parent IDs` before 1.4 (dependencies are unknown), tasks no `Killed`
@@ -15,8 +17,11 @@ mod event;
 mod folder;
 mod gpu;
 mod reader;
+mod sql;
+mod start;
 mod state;
 mod task;
 
-pub(super) use folder::{PartOddity, parts_of};
+pub(super) use folder::{PartOddity, parts_by_name, parts_of};
 pub(super) use reader::read;
+pub(super) use start::start_in;

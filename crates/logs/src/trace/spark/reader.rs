@@ -11,6 +11,7 @@ use crate::trace::spark::event::{
     AnyEvent, ApplicationEnd, ApplicationStart, EnvironmentUpdate, ExecutorAdded, ExecutorRemoved, JobEnd, JobStart,
     LogStart, StageEvent, StageInfo, TaskEvent, name,
 };
+use crate::trace::spark::sql::{PlanEvent, QueryEvent};
 use crate::trace::spark::state::{MILLISECOND, State, small};
 use crate::trace::spark::task::{end_task, start_task, unfinished};
 use crate::trace::warning::WarningKind;
@@ -58,6 +59,7 @@ pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Re
         let kind = if lines.is_cut() { WarningKind::CutLastLine } else { WarningKind::BadLine };
         builder.warn(kind, || String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned());
     }
+    state.queries.end_all(builder);
     unfinished(&mut state, builder)?;
     builder.stages_end_well = true;
     if builder.reading.events > 0 && !state.started {
@@ -110,6 +112,14 @@ fn named(name: &[u8], line: &[u8], state: &mut State, builder: &mut Builder) -> 
             Some(event) => start_log(&event, state, builder).map(|()| true),
             None => Ok(false),
         },
+        b"SparkListenerSQLExecutionStart" | b"SparkListenerSQLAdaptiveExecutionUpdate" => {
+            // a plan that cannot be read leaves the description
+            let event = parse::<PlanEvent<'_>>(line).or_else(|| Some(parse::<QueryEvent<'_>>(line)?.into()));
+            Ok(event.map(|event| state.queries.plan(&event)).is_some())
+        }
+        b"SparkListenerSQLExecutionEnd" => {
+            Ok(parse(line).map(|event: QueryEvent<'_>| state.queries.end(&event, builder)).is_some())
+        }
         // not needed; a line that is cut off is told by its end
         _ => Ok(line.trim_ascii_end().ends_with(b"}")),
     }
@@ -117,6 +127,7 @@ fn named(name: &[u8], line: &[u8], state: &mut State, builder: &mut Builder) -> 
 
 /// A further application begins: stages and tasks of the old one mean nothing in it.
 fn leave(state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
+    state.queries.end_all(builder);
     unfinished(state, builder)?;
     *state = State::default();
     Ok(())
@@ -210,6 +221,7 @@ fn start_job(event: JobStart<'_>, state: &mut State, builder: &mut Builder) {
         stages = event.infos.iter().filter_map(|info| small(info.id)).collect();
     }
     stages.sort_unstable();
+    state.queries.start_job(&stages, event.properties.description.as_str(), event.properties.query);
     let (job, _) = builder.job(application, number);
     (job.submitted, job.name, job.stages) = (submitted, name, stages);
     announced.sort_unstable_by_key(|stage| stage.number);
@@ -253,6 +265,8 @@ fn complete_stage(event: StageEvent<'_>, state: &mut State, builder: &mut Builde
     stage.completed = completed;
     let reason = event.info.failure.as_str();
     stage.failure = (!reason.is_empty()).then(|| reason.lines().next().unwrap_or("").to_owned());
+    let number = stage.number;
+    state.queries.complete_stage(id, number, &event.info.accumulables, builder);
 }
 
 /// Notes what an event says of a stage, at its beginning or its end.

@@ -7,6 +7,7 @@ use crate::trace::builder::Builder;
 use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
 use crate::trace::job_trace::{AnnouncedStage, Application};
 use crate::trace::loose::Number;
+use crate::trace::spark::sql::Queries;
 use crate::trace::warning::WarningKind;
 
 /// Microseconds in a millisecond, the unit of all times of Spark that are not told apart.
@@ -21,6 +22,7 @@ pub(super) struct State {
     /// Attempts that have begun and not ended, by Spark's task id.
     pub(super) running: HashMap<u64, Running>,
     pub(super) planned: HashMap<u32, AnnouncedStage>,
+    pub(super) queries: Queries,
 }
 
 /// A small whole number: an id, an index, a count.

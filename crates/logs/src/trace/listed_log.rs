@@ -1,0 +1,112 @@
+//! The description of a log in a folder or archive of logs, and how a request picks one.
+
+use std::fmt;
+
+/// A log in a folder or zip archive of several, as its beginning describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedLog {
+    /// The file, archive entry or folder, as seen from the folder or archive that holds it.
+    pub file: String,
+    /// The id of its application; none if the log states none at its beginning.
+    pub id: Option<String>,
+    /// The attempt of the application, if the log states it.
+    pub attempt: Option<String>,
+    /// The name of the application, if the log states it.
+    pub name: Option<String>,
+    /// The start in milliseconds since 1970, if the log states it.
+    pub start_unix_ms: Option<i64>,
+}
+
+impl ListedLog {
+    /// Returns true if a request means the log: its file with or without folders, its id, its id and attempt (`ID_2`, `ID/2`), or its name.
+    pub(super) fn is_meant(&self, wanted: &str) -> Meant {
+        let with_attempt = || {
+            let (id, attempt) = (self.id.as_deref()?, self.attempt.as_deref()?);
+            let rest = wanted.strip_prefix(id)?;
+            Some(rest.strip_prefix(['_', '/'])? == attempt)
+        };
+        if self.file == wanted {
+            Meant::File
+        } else if with_attempt() == Some(true) {
+            Meant::Attempt
+        } else if self.id.as_deref() == Some(wanted) {
+            Meant::Id
+        } else if self.name.as_deref() == Some(wanted) || self.file.rsplit('/').next() == Some(wanted) {
+            Meant::Name
+        } else {
+            Meant::No
+        }
+    }
+}
+
+/// The grades to which a request means a log, the closest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Meant {
+    No,
+    Name,
+    Id,
+    Attempt,
+    File,
+}
+
+impl fmt::Display for ListedLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id.as_deref().unwrap_or(&self.file))?;
+        if let Some(attempt) = &self.attempt {
+            write!(f, " attempt {attempt}")?;
+        }
+        if let Some(name) = &self.name {
+            write!(f, " `{name}`")?;
+        }
+        if let Some(time) = self.start_unix_ms {
+            write!(f, " started {}", utc(time))?;
+        }
+        if self.id.is_some() { write!(f, " ({})", self.file) } else { Ok(()) }
+    }
+}
+
+/// Writes a time in milliseconds since 1970 as `2026-11-20 10:24:43 UTC`.
+fn utc(unix_ms: i64) -> String {
+    const DAY: i64 = 86_400;
+    let seconds = unix_ms.div_euclid(1000);
+    let (days, of_day) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
+    // years begin in March here, so that a leap day is the last of its year; 400 years have 146,097 days
+    let days = days + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_dates() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(1_709_208_000_999), "2024-02-29 12:00:00 UTC");
+        assert_eq!(utc(1_709_251_200_000), "2024-03-01 00:00:00 UTC");
+        assert_eq!(utc(4_107_542_399_000), "2100-02-28 23:59:59 UTC");
+    }
+
+    #[test]
+    fn a_request_means_a_file_before_an_attempt_before_an_id_before_a_name() {
+        let log = ListedLog {
+            file: "logs/app_1_2.zstd".to_owned(),
+            id: Some("app_1".to_owned()),
+            attempt: Some("2".to_owned()),
+            name: Some("sort".to_owned()),
+            start_unix_ms: Some(0),
+        };
+        let meant = ["logs/app_1_2.zstd", "app_1_2", "app_1/2", "app_1", "sort", "app_1_2.zstd", "app_2", "app_1_3"];
+        use Meant::{Attempt, File, Id, Name, No};
+        assert_eq!(meant.map(|wanted| log.is_meant(wanted)), [File, Attempt, Attempt, Id, Name, Name, No, No]);
+        assert_eq!(log.to_string(), "app_1 attempt 2 `sort` started 1970-01-01 00:00:00 UTC (logs/app_1_2.zstd)");
+    }
+}

@@ -1,0 +1,173 @@
+//! The logs that a path holds: one for a file or a rolled log, several for a folder or a zip archive of applications.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::trace::archive::{entries, is_archive};
+use crate::trace::error::TraceError;
+use crate::trace::format::Format;
+use crate::trace::input::{Part, files_of, head, paths_of};
+use crate::trace::listed_log::ListedLog;
+use crate::trace::sniff::{GIVE_A_LOG, HEAD, Sniffed, sniff};
+use crate::trace::spark::{PartOddity, parts_by_name, parts_of, start_in};
+
+/// A log among others, not read yet.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// The file, archive entry or folder, as seen from the path that was given.
+    pub(super) file: String,
+    pub(super) parts: Vec<Part<'static>>,
+    pub(super) oddities: Vec<PartOddity>,
+}
+
+impl Source {
+    fn of(file: String, part: Part<'static>) -> Self {
+        Self { file, parts: vec![part], oddities: Vec::new() }
+    }
+
+    /// Returns what the beginning of the log says of its application.
+    pub(super) fn listed(&self) -> ListedLog {
+        let unknown = ListedLog { file: self.file.clone(), ..ListedLog::default() };
+        let Some(first) = self.parts.first() else { return unknown };
+        let Ok(text) = head(first, MOST_HEAD) else { return unknown };
+        match sniff(&text) {
+            Sniffed::Log(Format::SparkEventLog) => {
+                let start = start_in(&text).unwrap_or_default();
+                let id = Some(start.id).filter(|id| !id.is_empty());
+                let name = Some(start.name).filter(|name| !name.is_empty());
+                ListedLog { id, name, attempt: start.attempt, start_unix_ms: start.unix_ms, ..unknown }
+            }
+            Sniffed::Log(Format::HadoopJson | Format::HadoopText) => ListedLog { id: job_id(&text), ..unknown },
+            _ => unknown,
+        }
+    }
+}
+
+/// Bytes of text in which the start of an application is sought: the settings stand before it.
+const MOST_HEAD: u64 = 1 << 22;
+
+/// Returns the id of the only job of a history of MapReduce: `job_`, two numbers and `_` between them.
+fn job_id(text: &[u8]) -> Option<String> {
+    if text.starts_with(b"!!FILE=") {
+        return None;
+    }
+    let text = String::from_utf8_lossy(text);
+    text.match_indices("job_").find_map(|(start, word)| {
+        let rest = &text[start + word.len()..];
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(rest.len());
+        let (cluster, job) = rest[..end].split_once('_')?;
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number(cluster) && is_number(job)).then(|| format!("job_{cluster}_{job}"))
+    })
+}
+
+/// Returns the logs that a path holds, in the order of their names; none in a folder or archive without a log.
+pub(super) fn sources(path: &Path) -> Result<Vec<Source>, TraceError> {
+    if path.is_dir() {
+        return in_folder(path);
+    }
+    if is_archive(path) { in_archive(path) } else { Ok(vec![Source::of(name_of(path), Part::File(path.to_owned()))]) }
+}
+
+/// Returns true if the sources of a path may be several.
+pub(super) fn may_hold_several(path: &Path) -> bool {
+    path.is_dir() || is_archive(path)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn in_folder(folder: &Path) -> Result<Vec<Source>, TraceError> {
+    if let Some(source) = rolled(folder)? {
+        return Ok(vec![source]);
+    }
+    let mut found = Vec::new();
+    let mut formats = Vec::new();
+    for file in files_of(folder)? {
+        let part = Part::File(file.clone());
+        if is_archive(&file) {
+            // an archive that cannot be read is not a log
+            let own = in_archive(&file).unwrap_or_default();
+            let below = |source: Source| Source { file: format!("{}/{}", name_of(&file), source.file), ..source };
+            found.extend(own.into_iter().map(below));
+            formats.push(None);
+        } else if let Ok(format) = format_of(&part) {
+            found.push(Source::of(name_of(&file), part));
+            formats.push(Some(format));
+        }
+    }
+    let is_table = |format: &Option<Format>| {
+        matches!(format, Some(Format::Google2011 | Format::Alibaba2017 | Format::Alibaba2018))
+    };
+    if formats.len() > 1 && formats.iter().all(|format| is_table(format) && *format == formats[0]) {
+        let parts = found.into_iter().flat_map(|source| source.parts).collect();
+        return Ok(vec![Source { file: name_of(folder), parts, oddities: Vec::new() }]);
+    }
+    for below in paths_of(folder)?.into_iter().filter(|path| path.is_dir()) {
+        found.extend(rolled(&below)?);
+    }
+    found.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(found)
+}
+
+/// The rolled log that a folder is.
+fn rolled(folder: &Path) -> Result<Option<Source>, TraceError> {
+    Ok(parts_of(folder)?.map(|parts| Source {
+        file: name_of(folder),
+        parts: parts.files.into_iter().map(Part::File).collect(),
+        oddities: parts.warnings,
+    }))
+}
+
+fn in_archive(path: &Path) -> Result<Vec<Source>, TraceError> {
+    let failed = |source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::InvalidData => TraceError::NotALog {
+            file: path.display().to_string(),
+            what: "a damaged zip archive, or only a part of one".to_owned(),
+            help: "download or copy it again",
+        },
+        _ => TraceError::Io { file: path.display().to_string(), source },
+    };
+    let mut folders: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for entry in entries(path).map_err(failed)? {
+        let (folder, file) = entry.name.rsplit_once('/').unwrap_or(("", &entry.name));
+        folders.entry(folder.to_owned()).or_default().push((file.to_owned(), entry));
+    }
+    let mut found = Vec::new();
+    for (folder, files) in folders {
+        if let Some(parts) = parts_by_name(files.clone()) {
+            let file = if folder.is_empty() { name_of(path) } else { folder };
+            let own = parts.files.into_iter().map(Part::Entry).collect();
+            found.push(Source { file, parts: own, oddities: parts.warnings });
+            continue;
+        }
+        for (_, entry) in files {
+            let file = entry.name.clone();
+            let part = Part::Entry(entry);
+            if format_of(&part).is_ok() {
+                found.push(Source::of(file, part));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The format of a part by its beginning.
+pub(super) fn format_of(part: &Part<'_>) -> Result<Format, TraceError> {
+    format_of_text(&head(part, HEAD)?, || part.name())
+}
+
+/// The format of a text by its beginning; `file` names it in errors.
+pub(super) fn format_of_text(head: &[u8], file: impl FnOnce() -> String) -> Result<Format, TraceError> {
+    if head.iter().all(u8::is_ascii_whitespace) {
+        return Err(TraceError::Empty { file: file() });
+    }
+    match sniff(head) {
+        Sniffed::Log(format) => Ok(format),
+        Sniffed::Other(what, help) => Err(TraceError::NotALog { file: file(), what: what.to_owned(), help }),
+        Sniffed::Unknown => {
+            Err(TraceError::NotALog { file: file(), what: "no log that is known".to_owned(), help: GIVE_A_LOG })
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A price of machines by time, as a person writes it: `0.30/executor-hour`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Seconds of an hour.
+const HOUR: f64 = 3600.0;
+
+/// A price of machines by time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Price {
+    /// The cost of one unit, above 0.
+    pub amount: f64,
+    /// The currency, a label only; empty if none is given.
+    pub currency: String,
+    /// The unit.
+    pub unit: PriceUnit,
+}
+
+/// The unit of a price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceUnit {
+    /// An executor for an hour, however many cores it has.
+    ExecutorHour,
+    /// A core of an executor for an hour.
+    CoreHour,
+    /// A worker of a MapReduce cluster for an hour.
+    NodeHour,
+}
+
+impl PriceUnit {
+    /// All units.
+    pub const ALL: [Self; 3] = [Self::ExecutorHour, Self::CoreHour, Self::NodeHour];
+
+    /// The name in prices.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::ExecutorHour => "executor-hour",
+            Self::CoreHour => "core-hour",
+            Self::NodeHour => "node-hour",
+        }
+    }
+}
+
+/// Why a price cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PriceError {
+    /// A text that is not a price. Write an amount above 0 and a unit.
+    #[error("`{text}` is not a price, such as `0.30/executor-hour`, `$0.05/core-hour` or `0.40 EUR/node-hour`")]
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A price for something that a job does not count. Give a price in one of the units that it does.
+    #[error("a price by the {} does not fit {job}, which counts {counts}", .unit.key())]
+    Unit {
+        /// The unit of the price.
+        unit: PriceUnit,
+        /// The kind of job.
+        job: &'static str,
+        /// The machines that such a job counts, with the units of prices.
+        counts: &'static str,
+    },
+    /// A cluster with several kinds of workers has no single number to choose. Write a plan with `[optimize]` and an axis for each kind.
+    #[error("the job has {kinds} kinds of workers, and the search varies the number of one")]
+    SeveralKinds {
+        /// The number of kinds.
+        kinds: usize,
+    },
+    /// A job that only the cluster simulator can run.
+    #[error("a plan of single tasks leaves no number of machines to choose")]
+    Tasks,
+    /// Without a deadline, the cheapest size is the slowest one.
+    #[error("the job has no deadline")]
+    NoDeadline,
+}
+
+impl Price {
+    /// The price of one unit, without a currency: the cost is then the number of units.
+    pub fn one(unit: PriceUnit) -> Self {
+        Self { amount: 1.0, currency: String::new(), unit }
+    }
+
+    /// Returns what a job costs for each second, as an expression over `nodes` and, by the core, `cores`.
+    pub(in crate::optimize) fn per_second(&self) -> String {
+        let counted = match self.unit {
+            PriceUnit::ExecutorHour | PriceUnit::NodeHour => "nodes",
+            PriceUnit::CoreHour => "nodes * cores",
+        };
+        format!("{counted} * {} / {HOUR}", self.amount)
+    }
+
+    /// Returns the unit of a cost: the currency, or for a price of 1 without a currency what is counted.
+    pub fn cost_unit(&self) -> String {
+        let is_one = (self.amount - 1.0).abs() < f64::EPSILON;
+        if self.currency.is_empty() && is_one { format!("{}s", self.unit.key()) } else { self.currency.clone() }
+    }
+}
+
+impl FromStr for Price {
+    type Err = PriceError;
+
+    /// Reads an amount with or without a currency on one side of it, `/`, and a unit: `0.30/executor-hour`, `$1/core-hour`.
+    fn from_str(text: &str) -> Result<Self, PriceError> {
+        let wrong = || PriceError::Text { text: text.to_owned() };
+        let (amount, unit) = text.rsplit_once('/').ok_or_else(wrong)?;
+        let unit = match unit.trim().to_ascii_lowercase().as_str() {
+            "worker-hour" => PriceUnit::NodeHour,
+            name => PriceUnit::ALL.into_iter().find(|unit| unit.key() == name).ok_or_else(wrong)?,
+        };
+        let amount = amount.trim();
+        let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+        let (start, end) = (amount.find(is_digit).ok_or_else(wrong)?, amount.rfind(is_digit).ok_or_else(wrong)? + 1);
+        let (before, after) = (amount[..start].trim(), amount[end..].trim());
+        let currency = match (before, after) {
+            (label, "") | ("", label) if !label.contains(['-', '+', '/']) => label.to_owned(),
+            _ => return Err(wrong()),
+        };
+        let amount: f64 = amount[start..end].parse().map_err(|_| wrong())?;
+        if amount > 0.0 && amount.is_finite() { Ok(Self { amount, currency, unit }) } else { Err(wrong()) }
+    }
+}
+
+impl fmt::Display for Price {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let space = if self.currency.chars().all(char::is_alphabetic) && !self.currency.is_empty() { " " } else { "" };
+        write!(f, "{}{space}{}/{}", self.currency, self.amount, self.unit.key())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_read_as_people_write_them() {
+        let read = |text: &str| text.parse::<Price>().map(|price| (price.amount, price.currency.clone(), price.unit));
+        let is = |amount, currency: &str, unit| Ok((amount, currency.to_owned(), unit));
+        assert_eq!(read("0.30/executor-hour"), is(0.3, "", PriceUnit::ExecutorHour));
+        assert_eq!(read("$0.05/core-hour"), is(0.05, "$", PriceUnit::CoreHour));
+        assert_eq!(read(" 0.4 EUR / Node-Hour"), is(0.4, "EUR", PriceUnit::NodeHour));
+        assert_eq!(read("EUR 2/worker-hour"), is(2.0, "EUR", PriceUnit::NodeHour));
+        for wrong in [
+            "",
+            "0.3",
+            "0/core-hour",
+            "-1/core-hour",
+            "x/core-hour",
+            "1/gpu-hour",
+            "1.2.3/core-hour",
+            "$1 EUR/core-hour",
+        ] {
+            assert_eq!(read(wrong), Err(PriceError::Text { text: wrong.to_owned() }), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_price_becomes_a_cost_per_second() {
+        let price: Price = "$3.6/core-hour".parse().unwrap();
+        assert_eq!((price.to_string(), price.cost_unit()), ("$3.6/core-hour".to_owned(), "$".to_owned()));
+        let cost = crate::optimize::Cost::parse(&price.per_second()).unwrap();
+        // 5 executors of 4 cores: 20 core-hours an hour, 72 $ an hour
+        assert!((cost.at(&[("nodes", 5.0), ("cores", 4.0)]).unwrap() - 0.02).abs() < 1e-12);
+        assert_eq!(Price::one(PriceUnit::CoreHour).cost_unit(), "core-hours");
+        assert_eq!("EUR 2/node-hour".parse::<Price>().unwrap().to_string(), "EUR 2/node-hour");
+    }
+}

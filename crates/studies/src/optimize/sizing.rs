@@ -1,0 +1,373 @@
+//! The cheapest size of a job that is known by its plan, such as the plan of fitted logs: executors and cores, or workers, at a price.
+//!
+//! Owns which sizes are candidates. They are searched as those of any plan with `[optimize]`.
+
+use std::num::NonZeroUsize;
+
+use toml::Value;
+
+use crate::error::StudyError;
+use crate::optimize::judge::Measure;
+use crate::optimize::plan::OptimizePlan;
+use crate::optimize::price::{Price, PriceError, PriceUnit};
+use crate::optimize::run::{Optimization, OptimizeOutcome};
+use crate::optimize::search::{Answer, Candidate};
+use crate::plan::{JobPlan, PlanOption, Planning};
+use crate::stages::{PlannedJob, StagePlan};
+use crate::sweep::Axis;
+use crate::watch::Watch;
+
+/// A search for the cheapest size of a job that meets its deadline.
+///
+/// Without given numbers of machines, a pilot of few replications doubles them until the job meets its deadline and gets dearer, or has as many
+/// as its widest stage can use. The search is over numbers around the pilot's answer. What it says holds for the sizes that it lists: the pilot,
+/// which has another seed, only proposes them.
+///
+/// # Examples
+///
+/// ```
+/// use tailspn_jobs::plan::JobPlan;
+/// use tailspn_studies::optimize::Sizing;
+/// use tailspn_common::watch::Unwatched;
+///
+/// let job = JobPlan::from_toml("[job]\ninput_mb = 1280\nreduces = 4\ndeadline_s = 500\n[model]\nslots = true")?;
+/// let found = Sizing::new(job, Some("0.40/node-hour".parse()?))?.machines([1, 2, 4, 8]).run(&Unwatched)?;
+/// assert_eq!(found.outcome.candidates.len(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sizing {
+    /// The job.
+    pub job: JobPlan,
+    /// The price of its machines.
+    pub price: Price,
+    /// Numbers of executors or workers to choose from; empty for a range that a pilot finds.
+    pub machines: Vec<u64>,
+    /// Cores of an executor to choose from; empty for the plan's number.
+    pub cores: Vec<u64>,
+    /// The measure that must be at most the deadline. Default: the p95.
+    pub measure: Measure,
+    /// Seed of the replications. Default 0.
+    pub seed: u64,
+    /// Threads; none for one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// True if the job's plan has no slots, so that its workers would have no part in the time of tasks, and the search adds them.
+    adds_slots: bool,
+}
+
+/// The result of a search for a size.
+#[derive(Debug)]
+pub struct SizingOutcome {
+    /// The search that gave the answer.
+    pub search: Optimization,
+    /// The result of the search.
+    pub outcome: OptimizeOutcome,
+    /// The price.
+    pub price: Price,
+    /// Doubts about the job at the chosen size, or at the fastest one: sizes far from the measured ones, and assumptions.
+    pub remarks: Vec<String>,
+    /// Assumptions of the fit in place of data that the logs do not have.
+    pub notes: Vec<String>,
+}
+
+/// Most machines that are tried without being asked for.
+const MOST_MACHINES: u64 = 1024;
+/// Numbers that are tried on each side of the pilot's answer.
+const NEIGHBOURS: u64 = 6;
+/// Replications of a size in the pilot, and at the first look of the search: fewest, and most.
+const PILOT: [u64; 2] = [60, 100];
+const FIRST: [u64; 2] = [150, 500];
+/// Confidence of the pilot: low, so that few replications have intervals of quantiles. It decides nothing.
+const PILOT_CONFIDENCE: f64 = 0.05;
+/// A pilot is far within the deadline if its measure is at most this share of it.
+const CLEAR: f64 = 0.7;
+/// Tasks of all these replications of a size together, between the fewest and the most.
+const PILOT_TASKS: u64 = 2_000_000;
+const FIRST_TASKS: u64 = 5_000_000;
+/// Doublings after the cheapest one that are tried.
+const MOST_DEARER: u32 = 2;
+/// Replications of a size, times its tasks, after which it stays undecided.
+const MOST_TASKS: u64 = 100_000_000;
+/// Replications of a size after which it stays undecided, whatever its tasks.
+const MOST_REPLICATIONS: u64 = 200_000;
+/// Replications of a size that are always allowed.
+const LEAST_REPLICATIONS: u64 = 500;
+
+impl Sizing {
+    /// Returns the search for a job; without a price the cost is in core-hours, or in node-hours of a MapReduce job.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Options`] for options of the job that do not fit, and [`StudyError::Price`] for a price or job that cannot be used.
+    pub fn new(job: impl Planning, price: Option<Price>) -> Result<Self, StudyError> {
+        let mut job = job.plan().map_err(StudyError::Options)?;
+        let (counts, units, described): (_, &[PriceUnit], _) = match &job {
+            JobPlan::Stages(_) => (
+                "executors and cores (/executor-hour, /core-hour)",
+                &[PriceUnit::CoreHour, PriceUnit::ExecutorHour],
+                "a job of stages",
+            ),
+            JobPlan::MapReduce(plan) => {
+                let kinds = plan.cluster.node.len();
+                if kinds > 1 {
+                    return Err(PriceError::SeveralKinds { kinds }.into());
+                }
+                ("workers (/node-hour)", &[PriceUnit::NodeHour], "a MapReduce job")
+            }
+            JobPlan::Tasks(_) => return Err(PriceError::Tasks.into()),
+        };
+        let price = price.unwrap_or_else(|| Price::one(units[0]));
+        if !units.contains(&price.unit) {
+            return Err(PriceError::Unit { unit: price.unit, job: described, counts }.into());
+        }
+        if job.deadline_s().is_none() {
+            return Err(PriceError::NoDeadline.into());
+        }
+        let adds_slots = matches!(&job, JobPlan::MapReduce(plan) if !plan.model.slots);
+        if adds_slots {
+            job = job.with_all(&[PlanOption::Slots(true)]).plan().map_err(StudyError::Options)?;
+        }
+        let (machines, cores, measure) = (Vec::new(), Vec::new(), Measure::Quantile(0.95));
+        Ok(Self { job, price, machines, cores, measure, seed: 0, threads: None, adds_slots })
+    }
+
+    /// Sets the numbers of executors or workers that may be chosen.
+    #[must_use]
+    pub fn machines(mut self, machines: impl IntoIterator<Item = u64>) -> Self {
+        self.machines = machines.into_iter().collect();
+        self
+    }
+
+    /// Sets the cores of an executor that may be chosen.
+    #[must_use]
+    pub fn cores(mut self, cores: impl IntoIterator<Item = u64>) -> Self {
+        self.cores = cores.into_iter().collect();
+        self
+    }
+
+    /// Searches. `watch` counts the replications of the size under way.
+    ///
+    /// # Errors
+    ///
+    /// As [`Optimization::run`]. A stopped search is a result.
+    pub fn run(&self, watch: &dyn Watch) -> Result<SizingOutcome, StudyError> {
+        if !self.machines.is_empty() {
+            return self.outcome(self.search(&self.machines)?, watch);
+        }
+        let mut pilots = Pilots::default();
+        for machines in self.doubled() {
+            let pilot = self.pilot(machines)?;
+            let found = pilot.run(watch)?;
+            if found.found.answer == Answer::Stopped {
+                return Ok(self.told(pilot, found));
+            }
+            pilots.add(machines, &found, pilot.plan.optimize.deadline_s.unwrap_or(f64::INFINITY));
+            if pilots.are_enough() {
+                break;
+            }
+        }
+        let machines = pilots.proposed();
+        self.outcome(self.search(&machines)?, watch)
+    }
+
+    /// Returns the pilot for a number of machines.
+    fn pilot(&self, machines: u64) -> Result<Optimization, StudyError> {
+        let mut pilot = self.search(&[machines])?;
+        let OptimizePlan { sweep, optimize, .. } = &mut pilot.plan;
+        // another seed, so that what the pilot finds says nothing about the chances of the search
+        sweep.seed = self.seed.wrapping_add(1);
+        // so many that the interval of the quantile has an upper end at the level of the pilot
+        let share = 0.25 * (1.0 - PILOT_CONFIDENCE) / self.cores.len().max(1) as f64;
+        let tail = if let Measure::Quantile(q) = self.measure { (share.ln() / q.ln()).ceil() + 1.0 } else { 0.0 };
+        // `as` stops at the ends of u64
+        sweep.replications = self.replications(PILOT_TASKS, PILOT).max((tail as u64).min(MOST_REPLICATIONS));
+        optimize.max_replications = sweep.replications;
+        optimize.confidence = PILOT_CONFIDENCE;
+        Ok(pilot)
+    }
+
+    fn outcome(&self, search: Optimization, watch: &dyn Watch) -> Result<SizingOutcome, StudyError> {
+        let outcome = search.run(watch)?;
+        Ok(self.told(search, outcome))
+    }
+
+    fn told(&self, search: Optimization, outcome: OptimizeOutcome) -> SizingOutcome {
+        let mut remarks = Vec::new();
+        let mut notes = Vec::new();
+        let is_stages = matches!(self.job, JobPlan::Stages(_));
+        if let JobPlan::Stages(plan) = &self.job {
+            remarks = nearest(&outcome).map_or_else(Vec::new, |candidate| at(plan, candidate).remarks());
+            let text = |remark: String| format!("at this size, {remark}");
+            remarks = remarks.into_iter().map(text).collect();
+            notes.clone_from(&plan.notes);
+        }
+        if self.machines.is_empty() {
+            let name = if is_stages { "--executors" } else { "--workers" };
+            remarks.push(format!("sizes outside the table were not judged; {name} 1..64 asks for more"));
+        }
+        if self.adds_slots {
+            remarks.push("tasks wait for slots here, although `model.slots` of the plan is false".to_owned());
+        }
+        SizingOutcome { search, outcome, price: self.price.clone(), remarks, notes }
+    }
+
+    /// Returns 1, 2, 4, ... up to what the widest stage can use at the fewest cores, without numbers on which even evenly spread work takes
+    /// more than twice the deadline.
+    fn doubled(&self) -> Vec<u64> {
+        let mut least = 1;
+        let most = match &self.job {
+            JobPlan::Stages(plan) => {
+                let own = u64::from(plan.job.cores);
+                let ends = || self.cores.iter().copied();
+                let (fewest, most) = (ends().min().unwrap_or(own).max(1), ends().max().unwrap_or(own).max(1));
+                let job = PlannedJob::of(plan);
+                let work_s: f64 = job.stages.iter().map(|stage| stage.work_s()).sum();
+                let slots = work_s / (2.0 * plan.job.deadline_s.unwrap_or(f64::INFINITY));
+                // `as` stops at the ends of u64
+                least = (slots / most as f64) as u64;
+                let widest = job.stages.iter().map(|stage| stage.tasks()).max().unwrap_or(1);
+                u64::from(widest).div_ceil(fewest)
+            }
+            JobPlan::MapReduce(plan) => {
+                let workers = plan.workers().max(1);
+                let waves = |tasks: u64, slots: u64| tasks.div_ceil((slots / workers).max(1));
+                waves(plan.maps(), plan.map_slots()).max(waves(plan.reduces(), plan.reduce_slots()))
+            }
+            JobPlan::Tasks(_) => 1,
+        };
+        let most = most.clamp(1, MOST_MACHINES).next_power_of_two();
+        let all = std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|&n| n <= most);
+        all.filter(|&n| 2 * n > least || n == most).collect()
+    }
+
+    /// Returns as many replications as have so many tasks, within bounds.
+    fn replications(&self, tasks: u64, [least, most]: [u64; 2]) -> u64 {
+        let own = match &self.job {
+            JobPlan::Stages(plan) => PlannedJob::of(plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
+            JobPlan::MapReduce(plan) => plan.maps() + plan.reduces(),
+            JobPlan::Tasks(_) => 1,
+        };
+        (tasks / own.max(1)).clamp(least, most)
+    }
+
+    /// Returns the search over numbers of machines.
+    fn search(&self, machines: &[u64]) -> Result<Optimization, StudyError> {
+        let deadline_s = self.job.deadline_s().ok_or(PriceError::NoDeadline)?;
+        let mut search = Optimization::of_job(self.job.clone(), deadline_s)?;
+        let named = |key: &str, name: &str, values: &[u64]| {
+            let values = values.iter().map(|&value| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX)));
+            Axis { name: Some(name.to_owned()), ..Axis::values(key, values) }
+        };
+        search = match &self.job {
+            JobPlan::Stages(plan) => {
+                let own = [u64::from(plan.job.cores)];
+                let cores = if self.cores.is_empty() { &own[..] } else { &self.cores[..] };
+                search.axis(named("job.executors", "executors", machines)).axis(named("job.cores", "cores", cores))
+            }
+            JobPlan::MapReduce(_) | JobPlan::Tasks(_) => {
+                search.axis(named("cluster.node[0].count", "workers", machines))
+            }
+        };
+        let OptimizePlan { sweep, optimize, .. } = &mut search.plan;
+        sweep.seed = self.seed;
+        optimize.measure = self.measure.name();
+        optimize.cost = "0".to_owned();
+        optimize.cost_per_s = Some(self.price.per_second());
+        sweep.replications = self.replications(FIRST_TASKS, FIRST);
+        optimize.max_replications = self.replications(MOST_TASKS, [LEAST_REPLICATIONS, MOST_REPLICATIONS]);
+        search.threads = self.threads;
+        Ok(search)
+    }
+}
+
+/// The estimates of pilots with rising numbers of machines.
+#[derive(Debug, Default)]
+struct Pilots {
+    tried: Vec<u64>,
+    /// The machines that meet the deadline at the least cost, and the cost.
+    best: Option<(u64, f64)>,
+    /// The fastest machines, and their measure \[s\].
+    fastest: Option<(u64, f64)>,
+    /// The fewest machines that are far within the deadline.
+    clear: Option<u64>,
+    /// Numbers tried since the best one.
+    dearer: u32,
+}
+
+impl Pilots {
+    fn add(&mut self, machines: u64, found: &OptimizeOutcome, deadline_s: f64) {
+        self.tried.push(machines);
+        self.dearer += 1;
+        for look in &found.found.looks {
+            let (Some(value), Some(cost)) = (look.judgement.value, look.cost) else { continue };
+            if self.fastest.is_none_or(|(_, least)| value < least) {
+                self.fastest = Some((machines, value));
+            }
+            if value <= deadline_s && self.best.is_none_or(|(_, least)| cost.value < least) {
+                (self.best, self.dearer) = (Some((machines, cost.value)), 0);
+            }
+            if value <= CLEAR * deadline_s {
+                self.clear = self.clear.or(Some(machines));
+            }
+        }
+    }
+
+    /// Returns true if further machines are not worth a try.
+    fn are_enough(&self) -> bool {
+        self.best.is_some() && self.clear.is_some() && self.dearer >= MOST_DEARER
+    }
+
+    /// Returns the numbers for the search: around the best one, and up to one that is far within the deadline; else around the fastest.
+    fn proposed(&self) -> Vec<u64> {
+        let near = self.best.or(self.fastest).map_or(1, |(machines, _)| machines);
+        let upto = (4 * near).max(self.clear.unwrap_or(near));
+        let most = self.tried.last().copied().unwrap_or(near);
+        let mut machines: Vec<u64> = self.tried.iter().copied().filter(|n| (near / 2..=upto).contains(n)).collect();
+        machines.extend(around(near, most));
+        machines.sort_unstable();
+        machines.dedup();
+        machines
+    }
+}
+
+/// Returns the chosen candidate, else the fastest one that was judged.
+fn nearest(outcome: &OptimizeOutcome) -> Option<&Candidate> {
+    outcome.chosen().or_else(|| outcome.candidates.get(outcome.found.closest()?.candidate))
+}
+
+/// The plan at the size of a candidate.
+fn at(plan: &StagePlan, candidate: &Candidate) -> StagePlan {
+    let number = |axis: usize| {
+        let value = candidate.point.values.get(axis)?.as_ref()?.as_integer()?;
+        u32::try_from(value).ok()
+    };
+    let mut plan = plan.clone();
+    plan.job.executors = number(0).unwrap_or(plan.job.executors);
+    plan.job.cores = number(1).unwrap_or(plan.job.cores);
+    plan
+}
+
+/// Returns numbers between half and twice of one, as many on each side as are tried, at most `most`.
+fn around(near: u64, most: u64) -> Vec<u64> {
+    let between = |from: u64, to: u64| -> Vec<u64> {
+        let gaps = (to - from).clamp(1, NEIGHBOURS + 1);
+        (1..gaps).map(|i| from + (to - from) * i / gaps).collect()
+    };
+    let above = between(near, (2 * near).min(most.max(near)));
+    between(near / 2, near).into_iter().filter(|&n| n > 0).chain(above).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_lie_between_half_and_twice() {
+        assert_eq!(around(1, 64), Vec::<u64>::new());
+        assert_eq!(around(4, 64), [3, 5, 6, 7]);
+        assert_eq!(around(4, 4), [3]);
+        let many = around(64, 1024);
+        assert_eq!(many.len(), 12);
+        assert!(many.windows(2).all(|pair| pair[0] < pair[1]) && many[0] > 32 && many[11] < 128, "{many:?}");
+    }
+}
