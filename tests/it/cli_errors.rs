@@ -248,16 +248,16 @@ fn a_file_of_another_kind_names_the_right_command() {
     // the file, the commands that take it, and what the help names
     let files = [
         (net.to_str().unwrap().to_owned(), "check convert simulate solve structure sensitivity", "`simulate`"),
-        (made("job.toml", &["estimate", "--print-plan"]), "spn-gc estimate whatif", "`estimate`"),
-        (made("stages.toml", &["fit", &spark, "-o", "-"]), "spn-gc estimate whatif", "`estimate`"),
+        (made("job.toml", &["estimate", "--print-plan"]), "spn-gc estimate whatif optimize", "`estimate`"),
+        (made("stages.toml", &["fit", &spark, "-o", "-"]), "spn-gc estimate whatif optimize", "`estimate`"),
         (made("sweep.toml", &["sweep", "--print-plan"]), "sweep sensitivity", "`sweep`"),
         (made("best.toml", &["optimize", "--print-plan"]), "optimize sweep sensitivity", "`optimize`"),
         (made("result.json", &["estimate", "--json"]), "", "`report`"),
-        (spark, "whatif fit trace", "`fit`"),
-        ("tests/data/trace/plain-unions.jhist".to_owned(), "whatif fit trace", "`fit`"),
-        ("tests/data/trace/small.rumen.json".to_owned(), "whatif fit trace", "`fit`"),
+        (spark, "whatif fit trace optimize", "`fit`"),
+        ("tests/data/trace/plain-unions.jhist".to_owned(), "whatif fit trace optimize", "`fit`"),
+        ("tests/data/trace/small.rumen.json".to_owned(), "whatif fit trace optimize", "`fit`"),
         ("tests/data/trace/alibaba-2017.csv".to_owned(), "whatif fit trace", "`trace`"),
-        ("tests/data/trace/count_conf.xml".to_owned(), "fit", "`fit`"),
+        ("tests/data/trace/count_conf.xml".to_owned(), "fit optimize", "`fit`"),
         (strace.to_str().unwrap().to_owned(), "", "`syscalls diagnose`"),
     ];
     let out = folder.path().join("out");
