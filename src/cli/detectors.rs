@@ -30,7 +30,8 @@ pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Fai
     }
     catch_interrupt(terminal);
     let runs = grouped(&args.on)?.iter().map(|paths| one_run(paths, args, terminal)).collect::<Result<Vec<_>, _>>()?;
-    let options = ReadOptions::from(&args.limits);
+    // --app is about the runs that are judged
+    let options = ReadOptions { application: None, ..ReadOptions::from(&args.limits) };
     let usual =
         args.usual.iter().map(|path| load(&log_of(path)?, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
     let policies = policies(&runs, args, terminal)?;
