@@ -174,7 +174,7 @@ fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<What
 /// Policies that were compared.
 struct Compared {
     comparison: Comparison,
-    /// How many replications there should be.
+    /// The planned number of replications.
     planned: u64,
     wall: Duration,
 }

@@ -213,7 +213,7 @@ fn logs_of_others_are_predicted_at_their_own_size() {
             errors.push(error);
         }
     }
-    // the worst is the log in a zip archive, a run of 116 tasks on 19 executors: 19 % too short
+    // the worst is the log in a zip archive, a run of 116 tasks on 19 executors: 19% too short
     assert!(errors.len() >= 20 && errors.iter().all(|error| error.abs() < 0.2), "{errors:?}");
     assert!(errors.iter().map(|error| error.abs()).sum::<f64>() / (errors.len() as f64) < 0.07, "{errors:?}");
 }

@@ -96,7 +96,7 @@ impl Experiment {
         Self { world, usual, factor: Truth::default().factor, policies: policies.to_vec(), settings }
     }
 
-    /// Runs all policies over all replications, or until `go_on` says no: it is asked after each 64 replications, with the outcomes so
+    /// Runs all policies over all replications, or until `go_on` returns false: it gets the outcomes after each 64 replications, all so
     /// far.
     ///
     /// # Errors

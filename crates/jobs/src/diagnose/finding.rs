@@ -33,6 +33,25 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
 }
 
+impl Finding {
+    /// A finding about a stage or the job that its end waited for: `share` of the time, beyond the least share that is one.
+    pub(crate) fn on_the_way(subject: Subject, cause: Cause, share: f64, least: f64, evidence: Vec<Evidence>) -> Self {
+        Self {
+            method: FindingMethod::CriticalPath,
+            subject,
+            from: None,
+            to: None,
+            at_least: false,
+            first_wave: false,
+            cause,
+            score: share,
+            threshold: least,
+            confidence: (1.0 - least / share).clamp(0.0, 1.0),
+            evidence,
+        }
+    }
+}
+
 /// A method that makes findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,5 +1,4 @@
-//! How long Spark's tasks should have waited for permits of GPUs, by what else they did: the waits of a log are not fitted, but predicted and
-//! compared with what the log says.
+//! Predicted waits of Spark's tasks for permits of GPUs, from their other times: waits are not fitted, but predicted and compared with the log.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ pub fn gpu_permits(application: &Application) -> Option<u32> {
     Some((of_gpu * gpus) as u32)
 }
 
-/// How long the attempts of a stage should have waited for permits \[s\], all together, if an executor had so many: each task
+/// The predicted wait of the attempts of a stage for permits \[s\], all together, if an executor had so many: each task
 /// asks in the middle of its time without GPU, which the log does not tell, and executors run as many tasks at a time as they did. None for
 /// a stage without the measures.
 ///

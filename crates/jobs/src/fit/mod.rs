@@ -31,8 +31,8 @@
 
 mod alike;
 pub mod fitted;
-pub mod gpu;
-mod hadoop_conf;
+mod gpu;
+pub mod hadoop_conf;
 mod job_text;
 mod law;
 mod line;

@@ -205,6 +205,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     if attempts > tasks {
         notes.push(format!("{} attempts that did no task are left out", attempts - tasks));
     }
+    notes.extend(gpu_memory_note(trace));
     let sources = sources_of(trace, &found, &mut stages, &mut notes);
     let told: f64 = sources.iter().map(|source| source.mb).sum();
     let input_mb =
@@ -232,6 +233,18 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         stages,
         notes,
         log,
+    })
+}
+
+/// The note on GPU memory that was short; none for a log without retries.
+fn gpu_memory_note(trace: &JobTrace) -> Option<String> {
+    let values = |metric| trace.attempts().iter().filter_map(move |attempt| trace.value(attempt, metric));
+    let retries: f64 = values(Metric::GpuRetries).sum();
+    let peak_gib = values(Metric::GpuPeakBytes).fold(0.0, f64::max) / (1024.0 * MB);
+    (retries > 0.0).then(|| {
+        format!(
+            "work on GPUs was tried again {retries} times for lack of memory, with up to {peak_gib:.1} GiB of a GPU in use: more tasks on a GPU may not fit"
+        )
     })
 }
 

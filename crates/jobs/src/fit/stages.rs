@@ -315,7 +315,7 @@ fn uses_gpus(run: &ObservedRun) -> bool {
     run.stages.iter().flat_map(|stage| &stage.tasks).any(|task| task.gpu_s > 0.0)
 }
 
-/// How tasks on GPUs are taken; none for a run without.
+/// The note on tasks that hold GPUs; none for a run without GPUs.
 fn gpu_note(run: &ObservedRun) -> Option<String> {
     let stated = match run.gpus[1] {
         Some(_) => "",

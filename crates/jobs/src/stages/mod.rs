@@ -34,8 +34,8 @@
 mod check;
 mod copies;
 pub mod net;
-pub mod permits;
-mod plan;
+mod permits;
+pub mod plan;
 pub mod planned;
 pub mod resume;
 pub mod schedule;

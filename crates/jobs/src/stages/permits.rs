@@ -11,26 +11,26 @@ use std::collections::{BinaryHeap, VecDeque};
 pub struct GpuTask {
     /// It is not launched before \[s\].
     pub from_s: f64,
-    /// Its time before it asks for a permit \[s\].
+    /// The time before it asks for a permit \[s\].
     pub before_s: f64,
     /// For how long it holds the permit \[s\]; 0: it asks for none.
     pub hold_s: f64,
-    /// Its time after that \[s\].
+    /// The time after the permit \[s\].
     pub after_s: f64,
 }
 
-/// What becomes of a task.
+/// The launch, wait and end of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GpuTimes {
     /// When it is launched \[s\].
     pub start_s: f64,
-    /// How long it waits for a permit \[s\].
+    /// The wait for a permit \[s\].
     pub wait_s: f64,
     /// When it ends \[s\].
     pub end_s: f64,
 }
 
-/// What happens next to a task.
+/// The next step of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Release,

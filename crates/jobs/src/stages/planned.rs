@@ -72,7 +72,7 @@ pub struct PlannedJob {
     pub stages: Vec<PlannedStage>,
     /// From the end of the last stage to the end of the job \[s\].
     pub end_s: f64,
-    /// How tasks share GPUs; none where no task uses one.
+    /// The GPUs that tasks share; none if no task uses one.
     pub gpus: Option<SharedGpus>,
     /// Relative standard errors of the job time that stages share: of the powers by which executors slow each other down, and of
     /// what lies far from the runs that were seen.
@@ -102,7 +102,7 @@ impl PlannedJob {
 
     /// Why the job has no net and no copies; none for one that has.
     pub fn only_task_by_task(&self) -> Option<&'static str> {
-        let why = "tasks that share GPUs run task by task only: nets and copies know no permits of GPUs";
+        let why = "tasks that share GPUs run task by task only: nets and copies do not have permits of GPUs";
         self.gpus.map(|_| why)
     }
 

@@ -128,7 +128,7 @@ struct OnGpu {
     after_s: f64,
 }
 
-/// What happens next, in the order in which it happens at the same time.
+/// The kinds of events, in the order of events of equal time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Release,

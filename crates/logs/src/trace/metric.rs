@@ -68,7 +68,7 @@ pub enum Metric {
     GpuRetryTime,
     /// Time in which data moved from the GPU to the host or to disk, and back \[s\].
     GpuSpillTime,
-    /// How often work on the GPU was tried again, whole or in parts.
+    /// Retries of work on the GPU, whole or in parts.
     GpuRetries,
     /// Most memory of the GPU in use while the task ran.
     GpuPeakBytes,

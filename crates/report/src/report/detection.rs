@@ -1,4 +1,4 @@
-//! What detectors of stragglers would have been worth on jobs that ran, and how many tasks, jobs and nodes were slow by which rule.
+//! Straggler detectors judged on jobs that ran, and the shares of slow tasks, jobs and nodes by each rule.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ pub struct ShareRow {
 pub struct DetectionStage {
     /// The run, from 0.
     pub run: usize,
-    /// Its name, with its number.
+    /// The name, with the number of the stage.
     pub name: String,
     /// Tasks that were judged.
     pub tasks: u64,
@@ -60,16 +60,16 @@ pub struct DetectionStage {
     pub reported: bool,
 }
 
-/// What a detector would have been worth.
+/// A detector and its measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgedRow {
     /// Name of the policy.
     pub name: String,
-    /// Its detector.
+    /// The detector of the policy.
     pub detector: Word,
     /// Age of a stage before anyone looks \[s\].
     pub lag_s: f64,
-    /// Whether one looks while tasks wait.
+    /// When the detector looks: always, or once no task waits.
     pub watch: Watching,
     /// Tasks that were flagged.
     pub flagged: u64,
@@ -90,13 +90,13 @@ pub struct JudgedRow {
 pub struct DetectionTask {
     /// Position of its stage in `stages`.
     pub stage: usize,
-    /// Its number.
+    /// The number of the task in the stage.
     pub task: u32,
-    /// Its node; empty where the log does not name it.
+    /// The node; empty if the log does not name it.
     pub node: String,
     /// The time of its first attempt \[s\]; at least that, where it was killed and no progress was reported.
     pub time_s: Measured,
-    /// Its expected time \[s\].
+    /// The expected time of the task \[s\].
     pub usual_s: f64,
     /// True for a straggler.
     pub straggler: bool,
@@ -104,7 +104,7 @@ pub struct DetectionTask {
     pub flagged_s: Vec<Option<f64>>,
 }
 
-/// What detectors would have been worth on runs.
+/// Detectors judged on runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DetectionReport {
     /// Logs of the runs.
@@ -115,7 +115,7 @@ pub struct DetectionReport {
     pub factor: f64,
     /// Confidence level of the intervals.
     pub level: f64,
-    /// How many were slow by which rule; the first rule is that of the detectors.
+    /// Slow tasks, jobs and nodes by each rule; the first is the rule of the detectors.
     pub shares: Vec<ShareRow>,
     /// The detectors.
     pub detectors: Vec<JudgedRow>,
@@ -227,7 +227,7 @@ fn task_row(task: &JudgedTask) -> DetectionTask {
 }
 
 impl DetectionReport {
-    /// What is taken for granted.
+    /// The assumptions behind the numbers.
     fn assumptions(&self, left_out: &[String]) -> Vec<String> {
         let mut notes = Vec::new();
         if self.stages.iter().any(|stage| !stage.reported) {
@@ -388,7 +388,7 @@ impl DetectionReport {
         ];
         let detectors = self.detectors.iter().map(|row| Column::new(&*row.name).unit("s").show(Show::Room));
         columns.extend(detectors);
-        let note = "Under each detector: the age at which it flagged the task. First the stragglers, those that lost the most time first.";
+        let note = "Under each detector: the age at which it flagged the task. Stragglers come first, by lost time.";
         let mut order: Vec<(usize, &DetectionTask)> = self.tasks.iter().enumerate().collect();
         let lost = |task: &DetectionTask| task.time_s.value - task.usual_s;
         order.sort_by(|a, b| b.1.straggler.cmp(&a.1.straggler).then(lost(b.1).total_cmp(&lost(a.1))));

@@ -123,7 +123,7 @@ fn stage_row(trace: &JobTrace, id: StageId, slots: u64, found: &StageStragglers)
     }
 }
 
-/// What the attempts of a stage did on GPUs; none where the log measures nothing of it.
+/// Times of a stage's attempts on GPUs; none for a log without such measures.
 fn gpu_row(trace: &JobTrace, id: StageId, stage: &crate::trace::Stage) -> Option<GpuRow> {
     let attempts = trace.attempts_of(id);
     let permits = trace.applications.get(stage.application.index()).and_then(gpu_permits);

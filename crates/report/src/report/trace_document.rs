@@ -318,7 +318,7 @@ impl TraceReport {
         cut(table)
     }
 
-    /// What stages did on GPUs.
+    /// Times of stages on GPUs.
     fn gpus(&self) -> Table {
         let columns = [
             Column::new("stage"),
@@ -331,7 +331,7 @@ impl TraceReport {
             Column::new("spilling"),
             Column::new("peak [GiB]").show(Show::Room),
         ];
-        let note = "Times of all attempts together in seconds: all of it, waiting for a permit of the GPU, the wait that the other times and the permits let one expect, holding one, on work that was blocked or \
+        let note = "Times of all attempts together in seconds: all of it, waiting for a permit of the GPU, the wait that follows from the other times and the permits, holding one, on work that was blocked or \
                     done again for lack of memory, and moving data to the host and back.";
         let mut table = Table::new("GPUs", note, columns);
         let mut order: Vec<_> =

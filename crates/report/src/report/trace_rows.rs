@@ -158,17 +158,17 @@ pub struct StageRow {
     pub over_median: u64,
     /// Attempts beyond 1.2 times what their task usually takes.
     pub over_usual: u64,
-    /// What its attempts did on GPUs; none where the log measures nothing of it.
+    /// Times of its attempts on GPUs; none for a log without such measures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<GpuRow>,
 }
 
-/// What attempts did on GPUs, all of them together. What the log does not measure is none, not 0.
+/// Times of attempts on GPUs, all of them together. A measure that the log does not have is none, not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuRow {
     /// Time in which they waited for a permit \[s\].
     pub wait_s: Option<f64>,
-    /// How long they should have waited, by their other times and the permits of an executor \[s\].
+    /// The wait that follows from their other times and the permits of an executor \[s\].
     pub predicted_wait_s: Option<f64>,
     /// Permits of an executor, where the log states them.
     pub permits: Option<u32>,
@@ -178,7 +178,7 @@ pub struct GpuRow {
     pub retry_s: Option<f64>,
     /// Time in which data moved to the host or to disk, and back \[s\].
     pub spill_s: Option<f64>,
-    /// How often work was tried again.
+    /// Retries of work.
     pub retries: Option<u64>,
     /// Most memory of a GPU in use \[bytes\].
     pub peak_bytes: Option<f64>,

@@ -15,7 +15,7 @@ use crate::sim::schedule::Schedule;
 
 /// Replications that the processor takes over where the card cannot finish one of them.
 const TAKEN_OVER: u64 = 1024;
-/// Replications that are compared with those of the processor.
+/// Replications that are compared with the CPU's.
 const REPLAYED: u64 = 256;
 
 /// An opened card.
@@ -23,7 +23,7 @@ const REPLAYED: u64 = 256;
 pub struct Card {
     gpu: Arc<Gpu>,
     batch: GpuBatch,
-    /// Engines whose replications on this card were those of the processor.
+    /// Engines whose replications on this card were the CPU's.
     trusted: Vec<&'static str>,
 }
 
@@ -49,7 +49,7 @@ impl Card {
     }
 
     /// The replications `first .. first + count` of each net, as the processor would have them, bit for bit. Schedules that share their
-    /// plan run together. Of the first net of each engine, up to 256 replications are compared with the processor's before anything counts.
+    /// plan run together. Of the first net of each engine, up to 256 replications are compared with the CPU's before anything counts.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Card {
         Ok(all)
     }
 
-    /// Compares replications of a net with those of the processor, once for each engine.
+    /// Compares replications of a net with the CPU's, once for each engine.
     fn trust(&mut self, ready: &Ready<'_>, first: u64, count: u64) -> Result<(), RunError> {
         if count == 0 || self.trusted.contains(&ready.engine()) {
             return Ok(());

@@ -127,13 +127,13 @@ pub struct Gpu {
     abandoned: AtomicBool,
 }
 
-/// What proves that work was done: a counter that kernels of the device count on, and what it should be.
+/// Proof that work was done: a counter that the kernels increase, and its expected value.
 #[derive(Debug)]
 pub(in crate::sim::gpu) struct Proof {
     pub(in crate::sim::gpu) counter: wgpu::Buffer,
     /// Where the host reads it.
     pub(in crate::sim::gpu) copy: wgpu::Buffer,
-    /// What it should be.
+    /// The expected value.
     pub(in crate::sim::gpu) expected: Mutex<u32>,
     /// For tests: workgroups that the next dispatch leaves out.
     #[cfg(test)]

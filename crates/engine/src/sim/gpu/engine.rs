@@ -61,21 +61,21 @@ const GROWTH: f64 = 8.0;
 const SLOW_GROWTH: f64 = 2.0;
 /// A size is worth its time where a replication costs at most this share of what it cost before.
 const CHEAPER: f64 = 0.87;
-/// Replications that keep a card busy: up to here, and often beyond, more take no longer than fewer.
+/// Replications that keep a GPU busy: up to here, and often beyond, more take no longer than fewer.
 pub(crate) const CARD_FILL: u64 = 1 << 16;
 
 /// Sizes of dispatches or chunks, from how long the last one took.
 ///
-/// On a processor, time grows with the size. On a card it stays the same until the card is full, so that a size which takes longer than its
+/// On a CPU, time grows with the size. On a GPU it stays the same until the GPU is full, so that a size which takes longer than its
 /// target may still be too small: sizes grow as long as each replication becomes cheaper, shrink only beyond a longest time, and not below what
-/// fills the card.
+/// fills the GPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     size: u64,
     least: u64,
     most: u64,
     target: Duration,
-    /// What took longer than this shrinks.
+    /// Sizes that took longer than this shrink.
     longest: Duration,
     /// The longest since the last size was given, and how much it ran.
     last: Option<(Duration, u64)>,

@@ -74,7 +74,7 @@ pub enum GpuError {
     Unfinished {
         /// Name of the shader.
         kernel: &'static str,
-        /// What is missing.
+        /// The missing work.
         what: String,
     },
     /// The device did not answer in time.

@@ -28,7 +28,7 @@ const FIRST_STEPS: u64 = 16;
 const FIRST_CHUNK: u64 = 4096;
 /// Most steps of a dispatch: a step takes some microseconds, and a display's watchdog waits two seconds.
 const MOST_STEPS: u64 = 1 << 14;
-/// How long a chunk should take, and no longer one grows: in between, progress is shown.
+/// Time that a chunk should take, and the longest of one that grows: progress is shown after each.
 const CHUNK: Duration = Duration::from_millis(500);
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
 /// Words of the control buffer: next, ended, faults, four endings.

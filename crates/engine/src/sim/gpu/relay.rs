@@ -50,7 +50,7 @@ const FIRST_CHUNK: u64 = 256;
 const CHUNK: Duration = Duration::from_millis(250);
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
 
-/// How long the CPU may take for the replications that a device replays.
+/// Time that the CPU may take for the replications that a device replays.
 const REPLAYED_IN: Duration = Duration::from_secs(1);
 
 /// A device with an engine.

@@ -8,7 +8,7 @@ use tailspn_shaders::{kernel, shared};
 
 const PRODUCT_WORDS: &str = shared::PRODUCT_WORDS;
 const PRODUCT_INT64: &str = shared::PRODUCT_INT64;
-/// What every kernel needs: pairs, Philox, variates, a proof that it ran.
+/// Needed by every kernel: pairs, Philox, variates, a proof that it ran.
 const COMMON: [&str; 5] = [shared::PAIR, shared::PHILOX, shared::EXPONENTIAL, shared::ADDRESS, kernel::PROOF];
 const LAW: &str = shared::LAW;
 const DIRECT_LAW: &str = shared::DIRECT_LAW;

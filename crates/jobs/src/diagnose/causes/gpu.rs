@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::diagnose::causes::naming::stage_name;
 use crate::diagnose::causes::path::Path;
-use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
+use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::trace::{Attempt, JobTrace, Metric, StageId};
 
 /// Least share of a stage's task time that is a finding.
@@ -23,7 +23,7 @@ pub(super) fn gpu(trace: &JobTrace, path: &Path) -> Vec<Finding> {
     findings
 }
 
-/// What the tasks of a stage lost by these times.
+/// The finding about a stage whose tasks lost these times, if they lost enough.
 fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[Metric]) -> Option<Finding> {
     let attempts = trace.attempts_of(id);
     let lost = |attempt: &Attempt| {
@@ -63,19 +63,7 @@ fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[M
     if cause == Cause::GpuMemory {
         evidence.push(told("retries", sum(Metric::GpuRetries), 0.0, ""));
     }
-    Some(Finding {
-        method: FindingMethod::CriticalPath,
-        subject: Subject::Stage { stage },
-        from: None,
-        to: None,
-        at_least: false,
-        first_wave: false,
-        cause,
-        score: share,
-        threshold: SHARE,
-        confidence: (1.0 - SHARE / share).clamp(0.0, 1.0),
-        evidence,
-    })
+    Some(Finding::on_the_way(Subject::Stage { stage }, cause, share, SHARE, evidence))
 }
 
 fn told(what: &str, value: f64, usual: f64, unit: &'static str) -> Evidence {

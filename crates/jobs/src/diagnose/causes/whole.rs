@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::causes::naming::stage_name;
-use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
+use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::trace::analysis::bounds_of;
 use crate::trace::{ApplicationId, Attempt, JobTrace, StageId};
 
@@ -144,19 +144,7 @@ impl Told<'_> {
     /// A finding, if the time that was lost is worth one.
     fn finding(&self, subject: Subject, cause: Cause, lost: f64, evidence: Vec<Evidence>) -> Option<Finding> {
         let share = lost / self.whole;
-        (share > SHARE && lost > LEAST_S).then(|| Finding {
-            method: FindingMethod::CriticalPath,
-            subject,
-            from: None,
-            to: None,
-            at_least: false,
-            first_wave: false,
-            cause,
-            score: share,
-            threshold: SHARE,
-            confidence: (1.0 - SHARE / share).clamp(0.0, 1.0),
-            evidence,
-        })
+        (share > SHARE && lost > LEAST_S).then(|| Finding::on_the_way(subject, cause, share, SHARE, evidence))
     }
 }
 

@@ -92,7 +92,7 @@ impl<'h> Reports<'h> {
     }
 }
 
-/// The attempts of a stage that ran; none where the log tells of none with a beginning and an end.
+/// The attempts of a stage; none if the log has no attempt with a beginning and an end.
 pub(super) fn follow<'t>(
     trace: &JobTrace,
     id: StageId,
@@ -146,7 +146,7 @@ pub(super) fn follow<'t>(
     })
 }
 
-/// What an attempt read \[bytes\].
+/// Bytes that an attempt read.
 fn bytes(trace: &JobTrace, attempt: &Attempt) -> f64 {
     let read = |metric| trace.value(attempt, metric).unwrap_or(0.0);
     read(Metric::InputBytes) + read(Metric::ShuffleLocalBytes) + read(Metric::ShuffleRemoteBytes)

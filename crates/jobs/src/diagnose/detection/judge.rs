@@ -1,4 +1,4 @@
-//! Which tasks of runs were stragglers, which of them each detector would have flagged when, and what that is worth.
+//! Stragglers of runs, the flags that each detector would have raised, and the measures of these flags.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ const FEWEST: u64 = 3;
 /// A job that ran, and the progress of its tasks; without any, progress is taken as even.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedRun<'t> {
-    /// Its log.
+    /// The log of the job.
     pub trace: &'t JobTrace,
     /// Reports of its tasks ([`History::from_reports`]), or the curves in the log itself ([`History::from_trace`]). Stages without any are
     /// left out.
@@ -46,7 +46,7 @@ pub enum DetectionError {
 pub struct JudgedStage {
     /// The run, from 0.
     pub run: usize,
-    /// Its name, with its number.
+    /// The name, with the number of the stage.
     pub name: String,
     /// Tasks that were judged.
     pub tasks: u64,
@@ -63,7 +63,7 @@ pub struct JudgedStage {
 pub struct JudgedTask {
     /// Position of its stage in [`Judged::stages`].
     pub stage: usize,
-    /// Its number.
+    /// The number of the task in the stage.
     pub task: u32,
     /// The node of its first attempt; empty where the log does not name it.
     pub node: String,
@@ -71,7 +71,7 @@ pub struct JudgedTask {
     pub time_s: f64,
     /// True where the first attempt was killed without a report: it took at least that.
     pub at_least: bool,
-    /// Its usual time \[s\].
+    /// The expected time of the task \[s\].
     pub usual_s: f64,
     /// True for a straggler.
     pub straggler: bool,
@@ -79,7 +79,7 @@ pub struct JudgedTask {
     pub flagged_s: Vec<Option<f64>>,
 }
 
-/// What a detector would have been worth.
+/// A detector and its measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedDetector {
     /// The detector and when it looks.
@@ -321,7 +321,7 @@ mod tests {
         assert!((ends[0] - 0.025_f64.sqrt()).abs() < 1e-9 && ends[1] == 1.0);
     }
 
-    /// A task with a usual time of its own is no straggler, and flags of it are false alarms.
+    /// A task that is slow in all runs is not a straggler, and its flags are false alarms.
     #[test]
     fn other_runs_say_what_is_usual() {
         let times = [10, 10, 10, 40, 10, 10, 10, 10, 10, 40];

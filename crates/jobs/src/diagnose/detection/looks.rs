@@ -30,7 +30,7 @@ pub(super) fn flagged(stage: &FollowedStage<'_>, policy: &PolicyPlan) -> BTreeMa
     looking.flagged
 }
 
-/// What is known at a moment.
+/// The state of a stage at a moment, and the flags so far.
 struct Looking<'a> {
     stage: &'a FollowedStage<'a>,
     detector: &'a dyn Detector,
@@ -123,7 +123,7 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// What the master knows of the attempts that run.
+    /// Collects the last reports of the attempts that run.
     fn see(&mut self, now_s: f64) {
         self.seen.clear();
         self.speeds.fill(NodeSpeed::default());

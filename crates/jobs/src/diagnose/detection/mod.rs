@@ -1,4 +1,4 @@
-//! What detectors of stragglers would have been worth on jobs that ran, with the progress of their tasks as it was recorded.
+//! Straggler detectors judged on jobs that ran, with the recorded progress of their tasks.
 //!
 //! ```text
 //! JobTrace, History ──▶ Followed attempts of each stage ──▶ a detector looks ──▶ flags ──▶ Tally, Judged

@@ -1,4 +1,4 @@
-//! What RAPIDS, NVIDIA's plug-in for GPUs, measures of a task. Which of it a log has depends on the version: what is absent is not zero.
+//! Measures of tasks by RAPIDS, NVIDIA's plug-in for GPUs. Each version logs some of the measures: an absent one is unknown, not zero.
 
 use crate::trace::builder::Builder;
 use crate::trace::metric::{Metric, Metrics};

@@ -87,7 +87,7 @@ fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
     }
 }
 
-/// A device that waits in vain is given up: dropping it would wait again, without a limit.
+/// A device that was lost is given up: dropping it would wait for it, without a limit.
 #[test]
 fn a_device_that_is_lost_in_the_middle_of_a_call_is_given_up() {
     let gpu = own_device();
@@ -96,7 +96,7 @@ fn a_device_that_is_lost_in_the_middle_of_a_call_is_given_up() {
     assert!(gpu.is_abandoned());
 }
 
-/// Limits that are no multiple of anything, and chunks that fill them: sizes are rounded down. Seen to fail with sizes rounded up beyond
+/// Odd limits, and chunks that fill them: sizes are rounded down. Seen to fail with sizes rounded up beyond
 /// the limit.
 #[test]
 fn rooms_keep_within_odd_limits() {

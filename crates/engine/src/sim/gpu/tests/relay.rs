@@ -387,7 +387,7 @@ fn a_device_whose_replications_differ_is_refused() {
     }
 }
 
-/// What was begun when Ctrl-C came is left, not waited for.
+/// Ctrl-C ends a chunk that has begun; the run does not wait for its end.
 #[test]
 fn a_chunk_on_a_device_is_left_when_the_run_is_stopped() {
     struct Soon(AtomicU64);
