@@ -192,7 +192,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     if jobs.iter().any(|job| job.completed.is_none() || job.succeeded == Some(false)) {
         return Err(incomplete("a job has failed or not ended"));
     }
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = gpu_memory_note(trace).into_iter().collect();
     let workers = workers_of(trace, id, application);
     let mut found = executed(trace, &mut notes, &log)?;
     found.sort_by_key(|(_, stage, span)| (stage.submitted.unwrap_or(span.first_launch), stage.number));
@@ -205,7 +205,6 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     if attempts > tasks {
         notes.push(format!("{} attempts that did no task are left out", attempts - tasks));
     }
-    notes.extend(gpu_memory_note(trace));
     let sources = sources_of(trace, &found, &mut stages, &mut notes);
     let told: f64 = sources.iter().map(|source| source.mb).sum();
     let input_mb =
