@@ -6,13 +6,14 @@ use tailspn::sim::{
     Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Prepared, Question, Run, RunError, SEARCH, limit_firings,
     reaches_goal, run as replicate,
 };
+use tailspn::watch::{TimeLimit, Watch};
 
 use crate::cli::args::{Method, SimulateArgs};
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
 use crate::cli::load::{Names, prepare, read_net};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Shown, Terminal, may_write, write_file};
+use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::question::{Asked, ask};
 use crate::cli::steady;
@@ -26,6 +27,7 @@ const MOST_REPLICATIONS: u64 = 100_000_000;
 /// Simulates the net.
 pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     may_draw(&args.plots, args.force)?;
+    catch_interrupt(terminal);
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let asked = ask(&loaded.net, &args.question)?;
@@ -54,12 +56,12 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         may_write(path, args.force)?;
     }
     let ensemble = ensemble(args);
-    be_patient(&mut prepared, &asked.goal, &ensemble, PATIENCE)?;
-    catch_interrupt(terminal);
-    seek_goal(&prepared, &asked.goal, &ensemble)?;
     let found = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
-        let run = replicate(&prepared.program, &prepared.question, &ensemble, &progress);
+        let watch = TimeLimit::new(&progress, args.run.max_time);
+        be_patient(&mut prepared, &asked.goal, &ensemble, PATIENCE, &watch)?;
+        seek_goal(&prepared, &asked.goal, &ensemble, &watch)?;
+        let run = replicate(&prepared.program, &prepared.question, &ensemble, &watch);
         prepared.unfold(run.map_err(|error| failure(&error))?)
     };
     let names = Names::of(&loaded.net);
@@ -95,7 +97,6 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
         stop: stop_rule(args.rel_error, args.reps, args.run.level),
         seed: args.run.seed.unwrap_or(0),
         threads: args.run.threads,
-        max_wall: args.run.max_time,
         engine: args.engine.0,
         backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
@@ -105,9 +106,15 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
 }
 
 /// A net that may never reach its goal gets a limit of firings, and one replication to show that it keeps to it.
-fn be_patient(prepared: &mut Prepared, goal: &str, ensemble: &Ensemble, patience: u64) -> Result<(), Failure> {
+fn be_patient(
+    prepared: &mut Prepared,
+    goal: &str,
+    ensemble: &Ensemble,
+    patience: u64,
+    watch: &dyn Watch,
+) -> Result<(), Failure> {
     let Prepared { program, question, .. } = prepared;
-    let stops = limit_firings(program, question, ensemble, patience).map_err(|error| failure(&error))?;
+    let stops = limit_firings(program, question, ensemble, patience, watch).map_err(|error| failure(&error))?;
     if stops {
         return Ok(());
     }
@@ -127,9 +134,8 @@ fn no_time() -> Failure {
 }
 
 /// A run for a relative error would go on for long where the goal is never reached: looks for one that does.
-fn seek_goal(prepared: &Prepared, goal: &str, ensemble: &Ensemble) -> Result<(), Failure> {
-    let quiet = Progress::new(Shown::Nothing, "");
-    let reached = reaches_goal(&prepared.program, &prepared.question, ensemble, &quiet);
+fn seek_goal(prepared: &Prepared, goal: &str, ensemble: &Ensemble, watch: &dyn Watch) -> Result<(), Failure> {
+    let reached = reaches_goal(&prepared.program, &prepared.question, ensemble, watch);
     let reached = reached.map_err(|error| failure(&error))?;
     let Some(rule) = ensemble.stop.as_ref().filter(|_| !reached) else { return Ok(()) };
     let message = format!(
@@ -201,6 +207,7 @@ fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
 mod tests {
     use super::*;
     use tailspn::net::{NetBuilder, Timing};
+    use tailspn::watch::Unwatched;
 
     #[test]
     fn a_net_that_does_not_stop_is_refused() {
@@ -209,7 +216,7 @@ mod tests {
         let transition = b.transition("t", Timing::exponential(1.0));
         b.output(transition, place, 1.0);
         let mut prepared = Prepared::new(&b.build().unwrap(), &Question::default(), true).unwrap();
-        let refused = be_patient(&mut prepared, "the end", &Ensemble::default(), 1000).unwrap_err();
+        let refused = be_patient(&mut prepared, "the end", &Ensemble::default(), 1000, &Unwatched).unwrap_err();
         let expected = "error: the net does not stop: after 1,000 firings it has not reached the end";
         assert_eq!((refused.exit, refused.notes[0].brief().as_str()), (Exit::Refused, expected));
     }

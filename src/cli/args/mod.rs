@@ -254,7 +254,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
     /// Means in the long run, from 8 long replications: warm-up is found and left out
-    #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_time", "max_firings"])]
+    #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_firings"])]
     pub(crate) steady: bool,
     /// About how many firings the long replications of --steady have together
     #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]
