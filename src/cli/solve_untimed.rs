@@ -9,6 +9,7 @@ use tailspn::solve::{
     explore_untimed,
 };
 use tailspn::subject::names_in_a_sentence;
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exact::failure;
@@ -19,18 +20,17 @@ use crate::cli::output::Terminal;
 use crate::cli::question::known_names;
 use crate::cli::solve_files::{may_write_all, write_coverability, write_untimed};
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, limits};
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, interrupted};
 
 /// Explores the net, checks the formulas, and prints what was found.
-pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &TimeLimit<'_>) -> Result<Exit, Failure> {
     let formulas = formulas(net, &args.ctl)?;
     let program = compile_net(net)?;
     may_write_all(args)?;
-    catch_interrupt(terminal);
     let priorities = if args.ignore_priorities { Priorities::Ignored } else { Priorities::Kept };
     let subject = Subject::of(net.name(), &program);
     let progress = Progress::new(terminal.shows_progress(), "markings");
-    let graph = match explore_untimed(&program, priorities, &limits(args), &progress) {
+    let graph = match explore_untimed(&program, priorities, &limits(args, watch), &progress) {
         Ok(graph) => graph,
         Err(ExploreError::Unbounded(unbounded)) => {
             return infinite(&unbounded, priorities, &program, &subject, args, terminal);
