@@ -17,7 +17,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::solve_method::limits;
 use crate::cli::values::fits;
-use crate::cli::watch::Progress;
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Answers the properties that the arguments name.
 pub(super) fn run(
@@ -29,6 +29,7 @@ pub(super) fn run(
     let asked = chosen(&loaded.properties, &args.property)?;
     let net = &loaded.net;
     let program = compile_net(net)?;
+    catch_interrupt(terminal);
     let space = find_states(&program, None, &limits(args, watch), terminal).map_err(|error| failure(&error))?;
     space.complete().map_err(|error| refused(&error))?;
     let subject = Subject::of(net.name(), &program);

@@ -27,7 +27,6 @@ const MOST_REPLICATIONS: u64 = 100_000_000;
 /// Simulates the net.
 pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     may_draw(&args.plots, args.force)?;
-    catch_interrupt(terminal);
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let asked = ask(&loaded.net, &args.question)?;
@@ -37,6 +36,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if args.rel_error.is_some() && asked.question.goal == Goal::Horizon {
         return Err(no_time());
     }
+    catch_interrupt(terminal);
     let method = match args.method {
         Method::Exact => return exact_answer::run(args, &loaded.net, &prepared, &asked, terminal),
         Method::Auto => exact_answer::offer(args, prepared.net(&loaded.net), &prepared.program, &prepared.question),

@@ -31,7 +31,6 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     if args.goal.is_some() {
         terminal.tell("warning: `--goal` is now `--until`; the old name goes away in the next release");
     }
-    catch_interrupt(terminal);
     let quiet = Progress::new(Shown::Nothing, "");
     let watch = TimeLimit::new(&quiet, args.max_time);
     let loaded = read_net(&args.net)?;
@@ -46,6 +45,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     Asked::parse(&loaded.net, args)?;
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
+    catch_interrupt(terminal);
     match method(&loaded.net, &program, args, terminal, &watch)? {
         Method::Parts(section, method) => {
             let report = SolveReport::of_time(&Subject::of(loaded.net.name(), &program), *section, method);

@@ -20,13 +20,14 @@ use crate::cli::output::Terminal;
 use crate::cli::question::known_names;
 use crate::cli::solve_files::{may_write_all, write_coverability, write_untimed};
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, limits};
-use crate::cli::watch::{Progress, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Explores the net, checks the formulas, and prints what was found.
 pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &TimeLimit<'_>) -> Result<Exit, Failure> {
     let formulas = formulas(net, &args.ctl)?;
     let program = compile_net(net)?;
     may_write_all(args)?;
+    catch_interrupt(terminal);
     let priorities = if args.ignore_priorities { Priorities::Ignored } else { Priorities::Kept };
     let subject = Subject::of(net.name(), &program);
     let progress = Progress::new(terminal.shows_progress(), "markings");

@@ -1,14 +1,15 @@
-//! Watching a run: a progress bar where it takes long, or lines where there is no terminal, and Ctrl-C.
+//! Watching a run: a progress bar where it takes long, or lines where there is no terminal; and what ends it, Ctrl-C or SIGTERM.
 
 use std::io::{self, Write as _};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use tailspn::watch::Watch;
 
-use crate::cli::exit::Exit;
 use crate::cli::output::{Shown, Terminal};
 
 /// Runs shorter than this show no progress.
@@ -17,23 +18,52 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Without a terminal, a line tells how far a run is after each such time \[s\].
 const LINE_EVERY_S: u64 = 10;
 
-/// Set by the first Ctrl-C; the second one ends the process.
-static STOPPED: AtomicBool = AtomicBool::new(false);
+/// The signal that ends the work; 0 before one came.
+static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
-/// Catches Ctrl-C from now on. Where the system has no such thing, nothing changes.
+/// Where it is told that the work ends.
+static TERMINAL: OnceLock<Terminal> = OnceLock::new();
+
+/// Catches Ctrl-C and SIGTERM from now on: the first ends the work, the second the process. Where the system has no such thing, nothing
+/// changes.
 pub(crate) fn catch_interrupt(terminal: &Terminal) {
-    let terminal = terminal.clone();
-    let _ = ctrlc::set_handler(move || {
-        if STOPPED.swap(true, Ordering::SeqCst) {
-            std::process::exit(Exit::Interrupted.code().into());
-        }
-        terminal.tell("stopping; Ctrl-C again ends at once");
-    });
+    if TERMINAL.set(terminal.clone()).is_err() {
+        return;
+    }
+    let second = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // in this order: the first signal finds the flag unset
+        let _ = flag::register_conditional_shutdown(signal, exit_code(signal), Arc::clone(&second));
+        let _ = flag::register(signal, Arc::clone(&second));
+        let _ = flag::register_usize(signal, Arc::clone(&SIGNAL), signal.unsigned_abs() as usize);
+    }
 }
 
-/// Whether Ctrl-C was pressed.
+/// The exit code after a signal, as shells have it.
+fn exit_code(signal: i32) -> i32 {
+    128 + signal
+}
+
+/// Whether Ctrl-C was pressed, or SIGTERM came.
 pub(crate) fn interrupted() -> bool {
-    STOPPED.load(Ordering::SeqCst)
+    SIGNAL.load(Ordering::SeqCst) != 0
+}
+
+/// The exit code of a process that was interrupted: by what, or by Ctrl-C.
+pub(crate) fn interrupted_code() -> u8 {
+    let signal = SIGNAL.load(Ordering::SeqCst);
+    let signal = if signal == 0 { SIGINT } else { i32::try_from(signal).unwrap_or(SIGINT) };
+    u8::try_from(exit_code(signal)).unwrap_or(u8::MAX)
+}
+
+/// Tells once that the work ends.
+fn tell_stopping() {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        if let Some(terminal) = TERMINAL.get() {
+            terminal.tell("stopping; Ctrl-C again ends at once");
+        }
+    });
 }
 
 /// Watches one run.
@@ -93,7 +123,11 @@ impl Watch for Progress {
     }
 
     fn stopped(&self) -> bool {
-        interrupted()
+        let stopped = interrupted();
+        if stopped {
+            tell_stopping();
+        }
+        stopped
     }
 }
 

@@ -41,6 +41,8 @@ mod solution;
 mod space;
 mod state_graph;
 mod steady;
+#[cfg(test)]
+mod stopping;
 mod store;
 mod sweep;
 mod transient;
