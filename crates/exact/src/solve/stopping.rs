@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::solve::chain::Chain;
 use crate::solve::chain::tests::{birth_death, chain_of};
 use crate::solve::{
     AbsorbError, LinearError, LinearMethod, LinearSettings, PassageError, PassageSettings, SteadyError, TransientError,
@@ -35,19 +34,10 @@ impl Watch for Looks {
     }
 }
 
-/// A long queue with hardly any drift: slow for sweeps.
-fn slow(states: u32) -> Chain {
-    let arrows = |from: u32| {
-        let next = (from + 1 < states).then_some((from, from + 1, 1.0));
-        let back = (from > 0).then_some((from, from - 1, 1.0 + 1e-6));
-        next.into_iter().chain(back)
-    };
-    chain_of(states as usize, &(0..states).flat_map(arrows).collect::<Vec<_>>())
-}
-
 #[test]
 fn sweeps_are_left_when_the_work_is_stopped() {
-    let chain = slow(3_000);
+    // a long queue with hardly any drift
+    let chain = birth_death(2_999, 1.0, 1.0 + 1e-6);
     let mut target = vec![false; chain.states()];
     target[2_999] = true;
     for method in [LinearMethod::GaussSeidel, LinearMethod::BiCgStab] {
