@@ -1,13 +1,14 @@
 //! Watching a run: a progress bar where it takes long, or lines where there is no terminal, and Ctrl-C.
 
 use std::io::{self, Write as _};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tailspn::watch::Watch;
 
+use crate::cli::call::{Call, Pace};
 use crate::cli::exit::Exit;
 use crate::cli::output::{Shown, Terminal};
 
@@ -22,6 +23,10 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// Catches Ctrl-C from now on. Where the system has no such thing, nothing changes.
 pub(crate) fn catch_interrupt(terminal: &Terminal) {
+    // a program that calls in process has a handler of its own
+    if Call::current().is_some() {
+        return;
+    }
     let terminal = terminal.clone();
     let _ = ctrlc::set_handler(move || {
         if STOPPED.swap(true, Ordering::SeqCst) {
@@ -31,9 +36,9 @@ pub(crate) fn catch_interrupt(terminal: &Terminal) {
     });
 }
 
-/// Whether Ctrl-C was pressed.
+/// Whether Ctrl-C was pressed, or the call of this thread stopped.
 pub(crate) fn interrupted() -> bool {
-    STOPPED.load(Ordering::SeqCst)
+    Call::current().map_or_else(|| STOPPED.load(Ordering::SeqCst), |call| call.is_stopped())
 }
 
 /// Watches one run.
@@ -45,13 +50,16 @@ pub(crate) struct Progress {
     lines: AtomicU64,
     /// What is counted.
     noun: &'static str,
+    /// Who waits in place of a terminal. Replications run on other threads than the call.
+    call: Option<Arc<Call>>,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
     /// Shows how far a run is, counting `noun`, if it takes long.
     pub(crate) fn new(shown: Shown, noun: &'static str) -> Self {
-        Self { started: Instant::now(), shown, lines: AtomicU64::new(0), noun, bar: Mutex::new(None) }
+        let (lines, bar) = (AtomicU64::new(0), Mutex::new(None));
+        Self { started: Instant::now(), shown, lines, noun, call: Call::current(), bar }
     }
 
     /// Writes a line if it is time for one.
@@ -80,6 +88,9 @@ impl Progress {
 
 impl Watch for Progress {
     fn progress(&self, done: u64, planned: u64) {
+        if let Some(call) = &self.call {
+            return call.set_pace(Pace { done, planned, noun: self.noun });
+        }
         match self.shown {
             Shown::Bar if self.started.elapsed() >= PATIENCE => {}
             Shown::Lines => return self.line(done, planned),
@@ -93,7 +104,7 @@ impl Watch for Progress {
     }
 
     fn stopped(&self) -> bool {
-        interrupted()
+        self.call.as_ref().map_or_else(|| STOPPED.load(Ordering::SeqCst), |call| call.is_stopped())
     }
 }
 
