@@ -21,6 +21,7 @@ const CODE: [&str; 10] = [
     "crates/exact/src",
     "crates/logs/src",
     "crates/jobs/src",
+    "crates/python/src",
     "crates/studies/src",
     "crates/report/src",
     "replications/src",

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if let Some(path) = &args.samples {
         may_write(path, args.force)?;
     }
-    let ensemble = ensemble(args);
+    let ensemble = Ensemble { keep: args.samples.is_some() || terminal.keeps_samples(), ..ensemble(args) };
     let found = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let watch = TimeLimit::new(&progress, args.run.max_time);
@@ -73,6 +73,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if let Some(path) = &args.samples {
         write_file(path, samples_text(&found).as_bytes(), args.force)?;
     }
+    terminal.samples(times_s(&found));
     terminal.report(&report, &args.print)?;
     remarks(&found, &asked, terminal);
     advice.iter().for_each(|advice| terminal.tell(advice));
@@ -100,7 +101,6 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
         engine: args.engine.0,
         backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
-        keep: args.samples.is_some(),
         ..Ensemble::default()
     }
 }
@@ -177,10 +177,13 @@ pub(crate) fn no_gpu(note: Note) -> Failure {
 /// The times of all replications that reached the goal, in their order.
 fn samples_text(run: &Run) -> String {
     let mut text = String::from("time_s\n");
-    for &ticks in &run.samples.passage_times {
-        text += &format!("{}\n", run.samples.clock.seconds(ticks));
-    }
+    times_s(run).for_each(|time| text += &format!("{time}\n"));
     text
+}
+
+/// The times of all replications that reached the goal, in their order, in seconds.
+fn times_s(run: &Run) -> impl Iterator<Item = f64> {
+    run.samples.passage_times.iter().map(|&ticks| run.samples.clock.seconds(ticks))
 }
 
 /// What a reader of the numbers should know.

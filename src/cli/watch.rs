@@ -10,6 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use tailspn::watch::Watch;
 
+use crate::cli::call::{Call, Pace};
 use crate::cli::output::{Shown, Terminal};
 
 /// Runs shorter than this show no progress.
@@ -27,7 +28,8 @@ static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 /// Catches Ctrl-C and SIGTERM from now on: the first ends the work, the second the process. Where the system has no such thing, nothing
 /// changes.
 pub(crate) fn catch_interrupt(terminal: &Terminal) {
-    if TERMINAL.set(terminal.clone()).is_err() {
+    // a program that calls in process has a handler of its own
+    if Call::current().is_some() || TERMINAL.set(terminal.clone()).is_err() {
         return;
     }
     let second = Arc::new(AtomicBool::new(false));
@@ -44,8 +46,12 @@ fn exit_code(signal: i32) -> i32 {
     128 + signal
 }
 
-/// Whether Ctrl-C was pressed, or SIGTERM came.
+/// Whether Ctrl-C was pressed, SIGTERM came, or the call of this thread was stopped.
 pub(crate) fn interrupted() -> bool {
+    Call::current().map_or_else(signalled, |call| call.is_stopped())
+}
+
+fn signalled() -> bool {
     SIGNAL.load(Ordering::SeqCst) != 0
 }
 
@@ -75,13 +81,16 @@ pub(crate) struct Progress {
     lines: AtomicU64,
     /// What is counted.
     noun: &'static str,
+    /// Who waits in place of a terminal. Replications run on other threads than the call.
+    call: Option<Arc<Call>>,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
     /// Shows how far a run is, counting `noun`, if it takes long.
     pub(crate) fn new(shown: Shown, noun: &'static str) -> Self {
-        Self { started: Instant::now(), shown, lines: AtomicU64::new(0), noun, bar: Mutex::new(None) }
+        let (lines, bar) = (AtomicU64::new(0), Mutex::new(None));
+        Self { started: Instant::now(), shown, lines, noun, call: Call::current(), bar }
     }
 
     /// Writes a line if it is time for one.
@@ -110,6 +119,9 @@ impl Progress {
 
 impl Watch for Progress {
     fn progress(&self, done: u64, planned: u64) {
+        if let Some(call) = &self.call {
+            return call.set_pace(Pace { done, planned, noun: self.noun });
+        }
         match self.shown {
             Shown::Bar if self.started.elapsed() >= PATIENCE => {}
             Shown::Lines => return self.line(done, planned),
@@ -123,7 +135,10 @@ impl Watch for Progress {
     }
 
     fn stopped(&self) -> bool {
-        let stopped = interrupted();
+        if let Some(call) = &self.call {
+            return call.is_stopped();
+        }
+        let stopped = signalled();
         if stopped {
             tell_stopping();
         }

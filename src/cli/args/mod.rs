@@ -37,6 +37,7 @@ pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadAr
 pub(crate) use trace::TraceArgs;
 pub(crate) use watch::{RuleChoice, WatchArgs};
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -133,9 +134,9 @@ pub(crate) enum Command {
     Man,
 }
 
-/// Parses the arguments of the process.
-pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches()?;
+/// Parses arguments, of which the first is the name of the program.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
 }
 
