@@ -60,5 +60,5 @@ Exit codes:
     1  internal error                  6  a GPU is required and there is none
     2  wrong arguments                 7  a file cannot be read or written
     3  the net or the plan is wrong    8  no point meets the deadline; a formula does not hold
-    4  a log of a job is wrong       130  interrupted (143 by SIGTERM); what was found until then is printed
+    4  a log of a job is wrong       130  interrupted (SIGTERM: 143); what was found is printed
 ";

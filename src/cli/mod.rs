@@ -1,6 +1,6 @@
 //! The command line: arguments in, one library call, a report out. It sees only the public API.
 //!
-//! Data goes to standard output, everything else to standard error; how a command ended is its exit code ([`exit`]).
+//! Data goes to standard output, everything else to standard error; how a command ended is its exit code (docs/exit-codes.md).
 
 mod args;
 #[cfg(feature = "gpu")]

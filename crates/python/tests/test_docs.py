@@ -1,4 +1,4 @@
-"""The snippets of docs/python.md run."""
+"""The snippets of docs/python.md and README.md run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-TEXT = (pathlib.Path(__file__).parents[3] / "docs/python.md").read_text(encoding="utf-8")
-SNIPPETS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.S)
+PAGES = [(pathlib.Path(__file__).parents[3] / name).read_text(encoding="utf-8") for name in ("docs/python.md", "README.md")]
+SNIPPETS = [text for page in PAGES for text in re.findall(r"```python\n(.*?)```", page, flags=re.S)]
 
 
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))
 def test_a_snippet_runs(number: int) -> None:
-    exec(compile(SNIPPETS[number], f"docs/python.md, snippet {number + 1}", "exec"), {})
+    exec(compile(SNIPPETS[number], f"snippet {number + 1}", "exec"), {})
