@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::cli::watch::interrupted_code;
+use crate::cli::signals::stopped_code;
 
 /// How the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Exit {
             Self::Gpu => 6,
             Self::Io => 7,
             Self::Unmet => 8,
-            Self::Interrupted => interrupted_code(),
+            Self::Interrupted => stopped_code(),
         }
     }
 }

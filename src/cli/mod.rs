@@ -38,6 +38,7 @@ mod report;
 mod report_source;
 mod sensitivity;
 mod shell;
+mod signals;
 mod simulate;
 mod solve;
 mod solve_files;

@@ -1,26 +1,22 @@
 //! Watching a run: a progress bar where it takes long, or lines where there is no terminal; and what ends it, Ctrl-C or SIGTERM.
 
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, Once, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 use tailspn::watch::Watch;
 
 use crate::cli::call::{Call, Pace};
 use crate::cli::output::{Shown, Terminal};
+use crate::cli::signals::{catch, signalled};
 
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Without a terminal, a line tells how far a run is after each such time \[s\].
 const LINE_EVERY_S: u64 = 10;
-
-/// The signal that ends the work; 0 before one came.
-static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Where it is told that the work ends.
 static TERMINAL: OnceLock<Terminal> = OnceLock::new();
@@ -32,34 +28,12 @@ pub(crate) fn catch_interrupt(terminal: &Terminal) {
     if Call::current().is_some() || TERMINAL.set(terminal.clone()).is_err() {
         return;
     }
-    let second = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // in this order: the first signal finds the flag unset
-        let _ = flag::register_conditional_shutdown(signal, exit_code(signal), Arc::clone(&second));
-        let _ = flag::register(signal, Arc::clone(&second));
-        let _ = flag::register_usize(signal, Arc::clone(&SIGNAL), signal.unsigned_abs() as usize);
-    }
-}
-
-/// The exit code after a signal, as shells have it.
-fn exit_code(signal: i32) -> i32 {
-    128 + signal
+    catch();
 }
 
 /// Whether Ctrl-C was pressed, SIGTERM came, or the call of this thread was stopped.
 pub(crate) fn interrupted() -> bool {
     Call::current().map_or_else(signalled, |call| call.is_stopped())
-}
-
-fn signalled() -> bool {
-    SIGNAL.load(Ordering::SeqCst) != 0
-}
-
-/// The exit code of a process that was interrupted: by what, or by Ctrl-C.
-pub(crate) fn interrupted_code() -> u8 {
-    let signal = SIGNAL.load(Ordering::SeqCst);
-    let signal = if signal == 0 { SIGINT } else { i32::try_from(signal).unwrap_or(SIGINT) };
-    u8::try_from(exit_code(signal)).unwrap_or(u8::MAX)
 }
 
 /// Tells once that the work ends.

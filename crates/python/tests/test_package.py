@@ -70,6 +70,18 @@ def test_distributions_of_delays_have_their_means() -> None:
         assert abs(times.mean() - 3.0) <= 5 * times.std() / np.sqrt(times.size) + 1e-9, name
 
 
+def test_mistakes_in_a_net_are_told() -> None:
+    with pytest.raises(ValueError, match="2.5 stages"):
+        tailspn.erlang(2.5, 1.0)  # type: ignore[arg-type]
+    builder = tailspn.NetBuilder().place("a", 1)
+    with pytest.raises(ValueError, match="either a rate or a delay"):
+        builder.timed("t")
+    with pytest.raises(KeyError, match="no transition is called `u`"):
+        builder.input("a", "u")
+    with pytest.raises(ValueError, match="queue"):
+        builder.timed("t", rate="2 * #(queue)").build()
+
+
 def test_plans_are_changed_by_key(root: pathlib.Path) -> None:
     plan = tailspn.Plan.open(root / "models/mapreduce/default-job.toml")
     more = plan.with_({"job.input_mb": 20480.0})

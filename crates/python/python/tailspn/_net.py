@@ -129,6 +129,8 @@ def uniform(low: float, high: float) -> Distribution:
 
 def erlang(stages: int, mean: float) -> Distribution:
     """Return the sum of so many exponential stages with this mean [s] together."""
+    if stages < 1 or stages != int(stages):
+        raise ValueError(f"{stages} stages; there must be a whole number of at least 1")
     return Distribution("erlang", (stages, mean))
 
 
