@@ -1,5 +1,6 @@
 //! Standard output for data, standard error for everything else, and what the terminal can show.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -96,9 +97,36 @@ impl Terminal {
                 let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", R::KIND));
                 report.csv().ok_or_else(none)
             }
-            PrintArgs { markdown: true, .. } => Ok(report.markdown(&look())),
-            PrintArgs { .. } => Ok(report.text(&look())),
+            PrintArgs { markdown: true, .. } => Ok(self.without_controls(&report.markdown(&look())).into_owned()),
+            PrintArgs { .. } => Ok(self.without_controls(&report.text(&look())).into_owned()),
         }
+    }
+
+    /// The text without characters that steer a terminal, which names in logs and nets may have; our own colours stay.
+    fn without_controls<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let steers = |c: char| match c {
+            '\n' | '\t' => false,
+            // turns the direction of what follows
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+            c => c.is_control(),
+        };
+        if !text.contains(steers) {
+            return Cow::Borrowed(text);
+        }
+        let mark = if self.unicode { '\u{fffd}' } else { '?' };
+        let mut clean = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let colour = if self.colour_out || self.colour_err { colour_at(rest) } else { 0 };
+            if colour > 0 {
+                clean.push_str(&rest[..colour]);
+                rest = &rest[colour..];
+                continue;
+            }
+            clean.push(if steers(c) { mark } else { c });
+            rest = &rest[c.len_utf8()..];
+        }
+        Cow::Owned(clean)
     }
 
     /// The display of progress of long runs.
@@ -187,8 +215,15 @@ impl Terminal {
             return;
         }
         // where nobody listens there is nothing left to do
-        let _ = io::stderr().lock().write_all(text.as_bytes());
+        let _ = io::stderr().lock().write_all(self.without_controls(text).as_bytes());
     }
+}
+
+/// Length of the code for a colour or a weight that the text begins with; 0 if it begins with none.
+fn colour_at(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("\x1b[") else { return 0 };
+    let digits = rest.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(rest.len());
+    if rest[digits..].starts_with('m') { 2 + digits + 1 } else { 0 }
 }
 
 /// Codes of a bold heading.

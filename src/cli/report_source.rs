@@ -77,6 +77,11 @@ impl ReportSource {
         })
     }
 
+    /// Returns true if it is no stream.
+    pub(crate) fn is_file(&self) -> bool {
+        !matches!(self, Self::Stdin(_))
+    }
+
     /// Whether all reports are there at once: a file that does not grow, or is not waited for.
     pub(crate) fn is_complete(&self, until_idle: Option<Duration>) -> bool {
         match self {

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use tailspn::net::{Net, Timing, Transition};
 use tailspn::report::{AnswerMethod, SteadyReport, SteadySettings, steady_report};
-use tailspn::sim::{LONG_RUNS, Prepared, Question, SteadyError, long_runs};
+use tailspn::sim::{LONG_RUNS, Prepared, Question, SteadyError, enabled_but_unfired, long_runs};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SimulateArgs;
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
-use crate::cli::load::Names;
+use crate::cli::load::{Names, compile_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, interrupted};
@@ -32,16 +32,23 @@ pub(super) fn run(
     let averages = long_runs(&prepared.program, rewards, args.steady_firings, seed, args.run.threads, &watch)
         .map_err(|error| failure(&error))?;
     let averages = prepared.unfold_averages(averages);
+    let program = compile_net(net)?;
+    let unfired = enabled_but_unfired(&program, &averages, seed, &watch).map_err(|error| failure(&error))?;
     drop(progress);
     let nothing_asked = !question.tokens && !question.throughput && question.rewards.is_empty();
     let rewards: Vec<String> = question.rewards.iter().map(|reward| reward.name.clone()).collect();
-    let is_timed = |(_, transition): &(u32, &Transition)| matches!(transition.timing, Timing::Timed { .. });
-    let timed: Vec<u32> = (0..).zip(net.transitions()).filter(is_timed).map(|(t, _)| t).collect();
+    let has_fired = |t: u32| averages.iter().any(|run| run.fired.get(t as usize).is_some_and(|fired| *fired > 0));
+    let is_possible = |(t, transition): &(u32, &Transition)| {
+        matches!(transition.timing, Timing::Timed { .. }) || has_fired(*t) || unfired.contains(t)
+    };
+    let possible: Vec<u32> = (0..).zip(net.transitions()).filter(is_possible).map(|(t, _)| t).collect();
+    let unfired: Vec<String> = unfired.iter().map(|&t| program.transition_names[t as usize].clone()).collect();
     let settings = SteadySettings {
         tokens: question.tokens || nothing_asked,
         throughputs: question.throughput || nothing_asked,
         rewards: &rewards,
-        timed: &timed,
+        possible: &possible,
+        unfired: &unfired,
         level: args.run.level,
         seed,
         wall: started.elapsed(),

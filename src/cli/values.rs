@@ -1,5 +1,6 @@
 //! Values of arguments: counts, durations, shares, names with expressions. Each parser says what it expects.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use tailspn::cluster::SlotShare;
@@ -113,8 +114,19 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let expected = || "expected a share between 0 and 1, such as 0.5% or 0.005".to_owned();
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
-    let share = number.trim().parse::<f64>().map_err(|_| expected())? * factor;
-    if share > 0.0 && share < 1.0 { Ok(share) } else { Err(expected()) }
+    let number = number.trim();
+    let share = number.parse::<f64>().map_err(|_| expected())? * factor;
+    match share {
+        _ if share > 0.0 && share < 1.0 => Ok(share),
+        _ if share > 1.0 && share < 100.0 && factor == 1.0 => Err(format!("{}; did you mean {number}%?", expected())),
+        _ => Err(expected()),
+    }
+}
+
+/// A number of threads.
+pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let expected = || "expected a whole number of at least 1; without the option all cores are used".to_owned();
+    text.trim().parse().map_err(|_| expected())
 }
 
 /// A finite number above 0.

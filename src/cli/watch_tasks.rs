@@ -173,6 +173,7 @@ fn follow(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let mut heard = Instant::now();
+    let mut has_reports = false;
     loop {
         let chunk = if interrupted() { Chunk::End } else { source.next()? };
         let chunk = match chunk {
@@ -182,11 +183,16 @@ fn follow(
         let is_news = matches!(chunk, Chunk::Bytes(_));
         let mut flags = Vec::new();
         let mut take = |record: ProgressRecord<'_>, line: u64, oddities: &mut Oddities| {
+            has_reports = true;
             flags.extend(agent.take(&record, line, oddities));
         };
         let ended = reports.hear(chunk, &mut take);
         if is_news {
             heard = Instant::now();
+        }
+        // a file of another kind; a stream may be joined midway
+        if is_news && !has_reports && source.is_file() && reports.begin_without_header() {
+            return Ok(());
         }
         tell(&flags, args, terminal)?;
         if ended {
@@ -207,6 +213,11 @@ impl Incoming {
     fn new(args: &WatchArgs) -> Self {
         let longest = usize::try_from(args.max_line).unwrap_or(usize::MAX);
         Self { feed: ProgressFeed::new(longest), oddities: Oddities::default(), damage: None }
+    }
+
+    /// Returns true if the first line is no header, as in a file of another kind.
+    fn begin_without_header(&self) -> bool {
+        self.oddities.list().any(|counted| counted.kind == Oddity::NoHeader && counted.line == 1)
     }
 
     /// Hears what comes next; `take` gets each report. True at the end.

@@ -294,3 +294,54 @@ fn a_file_of_another_kind_names_the_right_command() {
         }
     }
 }
+
+/// Names in a log may steer a terminal; nothing but what can be seen is written.
+#[test]
+fn names_do_not_steer_the_terminal() {
+    let Some(folder) = crate::shared::shared("data/regressions") else { return };
+    let log = folder.join("escapes.spark.gz").display().to_string();
+    for command in ["trace", "diagnose", "whatif", "compare"] {
+        let args: Vec<&str> = match command {
+            "compare" => vec![command, &log, &log],
+            "whatif" => vec![command, &log, "--reps", "4"],
+            _ => vec![command, &log],
+        };
+        let output = tool(&args).output().unwrap();
+        let written = [output.stdout, output.stderr].concat();
+        let steers = |c: char| c.is_control() && c != '\n';
+        let text = String::from_utf8(written).unwrap();
+        assert!(!text.contains(steers), "{command}: {:?}", text.lines().find(|line| line.contains(steers)));
+    }
+}
+
+#[test]
+fn a_file_of_no_known_kind_is_not_watched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt");
+    std::fs::write(&path, "these are no reports\nnor is this\n").unwrap();
+    let output = tool(&["watch", &path.display().to_string()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", show(&output));
+}
+
+#[test]
+fn times_that_are_years_apart_are_told_before_a_replay() {
+    let Some(folder) = crate::shared::shared("data/regressions") else { return };
+    let log = folder.join("far-launch-time.spark.gz").display().to_string();
+    let output = tool(&["whatif", &log, "--max-time", "1s"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(5), "{}", show(&output));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("times more than a year apart"), "{text}");
+}
+
+#[test]
+fn shares_threads_and_missing_axes() {
+    let told = |args: &[&str]| show(&tool(args).output().unwrap());
+    assert!(told(&["estimate", "--level", "95"]).contains("did you mean 95%?"));
+    assert!(told(&["estimate", "--threads", "0"]).contains("a whole number of at least 1"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.toml");
+    std::fs::write(&path, "").unwrap();
+    for command in ["sweep", "optimize"] {
+        assert!(told(&[command, &path.display().to_string()]).contains("write an `[[axis]]`"), "{command}");
+    }
+}

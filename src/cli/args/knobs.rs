@@ -102,7 +102,7 @@ pub(crate) struct OptimizeArgs {
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: Option<u64>,
     /// Threads; all cores where it is not given
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Run")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads, help_heading = "Run")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     #[command(flatten)]
     pub(crate) limits: LogArgs,

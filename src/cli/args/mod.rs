@@ -372,7 +372,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "WALL", default_value = "2s", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) seconds: Duration,
     /// Threads of the processor; all cores where it is not given
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Lanes of the card times its clock in GHz, for the bound by arithmetic
     #[arg(long, value_name = "PRODUCT", allow_hyphen_values = true, value_parser = values::positive)]

@@ -51,7 +51,7 @@ pub(crate) struct RemainingArgs {
     #[arg(long, value_name = "S", default_value = "0", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: u64,
     /// Threads; all cores by default
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Run")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads, help_heading = "Run")]
     pub(crate) threads: Option<NonZeroUsize>,
     #[command(flatten)]
     pub(crate) limits: LogArgs,

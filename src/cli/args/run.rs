@@ -77,7 +77,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count)]
     pub(crate) seed: Option<u64>,
     /// Threads; all cores where it is not given
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Wall time after which the run ends with what it has, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]

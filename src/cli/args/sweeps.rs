@@ -44,7 +44,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: Option<u64>,
     /// Threads; all cores where it is not given
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Run")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads, help_heading = "Run")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Wall time after which no new point is begun, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Run")]

@@ -84,6 +84,19 @@ impl Measured {
         })
     }
 
+    /// Takes the interval from a number that did not vary where transitions (by id) could have fired and never did: it may only
+    /// not have been seen to vary.
+    #[must_use]
+    pub fn unless_unseen(self, unfired: &[String]) -> Self {
+        match (&self.doubt, unfired) {
+            (Doubt::Interval { low, high }, [first, ..]) if low == high => {
+                let doubt = Doubt::Unknown(format!("nothing varied, but `{first}` was enabled and never fired"));
+                Self { doubt, ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// Whether the number is known without a statistical error.
     pub fn is_exact(&self) -> bool {
         matches!(self.doubt, Doubt::Exact | Doubt::Bounds { .. })

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::compile::{CompileError, Program};
+use crate::compile::{CompileError, Program, compile};
 use crate::estimate::{BatchError, Doubt, FloatMoments, Measured, steady_state_of_runs};
 use crate::net::expr::ExprError;
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
@@ -10,6 +10,7 @@ use crate::sim::prepared::Prepared;
 use crate::sim::question::{Question, Reward};
 use crate::sim::simulation::{QuestionError, index, reward};
 use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
+use crate::sim::unfired::enabled_but_unfired;
 use crate::watch::{Quiet, Unwatched, Watch};
 
 /// Number of independent runs. One run alone does not show whether it has seen all of the net.
@@ -193,8 +194,11 @@ impl<'a> SteadySimulation<'a> {
         let rewards = &prepared.question.rewards;
         let runs = long_runs(&prepared.program, rewards, self.firings, self.seed, self.threads, self.watch)?;
         let runs = prepared.unfold_averages(runs);
+        let program = compile(self.net)?;
+        let unfired = enabled_but_unfired(&program, &runs, self.seed, self.watch)?;
+        let unfired = unfired.into_iter().map(|t| program.transition_names[t as usize].clone()).collect();
         let rewards = self.rewards.into_iter().map(|reward| reward.name).collect();
-        Ok(SteadyResult { net: self.net.clone(), runs, rewards, level: self.level })
+        Ok(SteadyResult { net: self.net.clone(), runs, rewards, level: self.level, unfired })
     }
 }
 
@@ -205,12 +209,19 @@ pub struct SteadyResult {
     runs: Vec<BatchAverages>,
     rewards: Vec<String>,
     level: f64,
+    /// Ids of transitions that were enabled and never fired.
+    unfired: Vec<String>,
 }
 
 impl SteadyResult {
     /// The net.
     pub fn net(&self) -> &Net {
         &self.net
+    }
+
+    /// Ids of transitions that were enabled and never fired: what they change was not seen, and numbers that did not vary have no interval.
+    pub fn unfired(&self) -> &[String] {
+        &self.unfired
     }
 
     /// The averages of the parts of each run.
@@ -274,7 +285,7 @@ impl SteadyResult {
 
     fn mean(&self, runs: &[&[f64]]) -> Measured {
         match steady_state_of_runs(runs, self.level) {
-            Ok(steady) => steady.estimate.into(),
+            Ok(steady) => Measured::from(steady.estimate).unless_unseen(&self.unfired),
             Err(error) => self.without_interval(runs, &error),
         }
     }

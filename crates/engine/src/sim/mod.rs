@@ -50,6 +50,7 @@ mod simulation;
 mod steady;
 #[cfg(test)]
 mod stopping;
+mod unfired;
 
 pub use crate::watch::{Unwatched, Watch};
 pub use backend::{Backend, DeviceUse, GpuTimes, Placement, RanOn};
@@ -75,3 +76,4 @@ pub use score::{ScoreError, Scores, is_scored, scores};
 pub use shift::{Shift, ShiftError};
 pub use simulation::{QuestionError, Simulation, SimulationError};
 pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
+pub use unfired::enabled_but_unfired;

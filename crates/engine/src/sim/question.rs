@@ -14,6 +14,13 @@ pub enum Goal {
     Horizon,
 }
 
+impl Goal {
+    /// A goal that is never reached, so that a dead marking is none.
+    pub(in crate::sim) fn never() -> Self {
+        Self::Marking(Code::constant(0.0))
+    }
+}
+
 /// A reward that a replication collects until it ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reward {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use crate::compile::{Code, Csr, Firing, Program};
+use crate::compile::{Csr, Firing, Program};
 use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::clock::Clock;
@@ -120,7 +120,7 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
         return Err(SteadyError::NoBatch);
     }
     // a goal that is never reached, so that a dead marking ends the run
-    let never = Goal::Marking(Code::constant(0.0));
+    let never = Goal::never();
     let question = match settings.length {
         BatchLength::Seconds(seconds) => {
             Question { goal: never, horizon: Some(seconds * f64::from(all)), ..Question::default() }

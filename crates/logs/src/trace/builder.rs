@@ -28,6 +28,9 @@ pub(super) struct NewAttempt<'m> {
     pub(super) metrics: Option<&'m Metrics>,
 }
 
+/// Microseconds of a day.
+const MICROSECONDS_OF_A_DAY: i64 = 86_400_000_000;
+
 /// Latest time of a log's clock that is believed, in microseconds: the year 5138, or as long after the start of a trace.
 const LATEST_US: i64 = 100_000_000_000_000_000;
 
@@ -353,6 +356,11 @@ impl Builder {
         attempts.filter(|&time| time != UNKNOWN).for_each(&mut look);
         if start.is_some_and(|start| first < start) {
             self.warnings.add(WarningKind::BeforeStart, self.at, String::new);
+        }
+        if let Some(days) =
+            last.map(|last| last.saturating_sub(first) / MICROSECONDS_OF_A_DAY).filter(|days| *days > 366)
+        {
+            self.warnings.add(WarningKind::YearsApart, self.at, || format!("{days} days"));
         }
         (start.unwrap_or(if first == i64::MAX { 0 } else { first }), last)
     }

@@ -65,6 +65,8 @@ pub enum WarningKind {
     Resubmitted,
     /// A time before the start of the first application.
     BeforeStart,
+    /// Times more than a year apart.
+    YearsApart,
 }
 
 impl WarningKind {
@@ -94,6 +96,7 @@ impl WarningKind {
             Self::UnfinishedJob => "a job without an end",
             Self::Resubmitted => "a finished task ran again because its output was lost",
             Self::BeforeStart => "a time before the start of the first application",
+            Self::YearsApart => "times more than a year apart, of which one may be wrong; a replay takes as long",
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct SteadyRow {
     pub warm_up: Option<f64>,
 }
 
-/// A timed transition that fired too rarely to say how often it does.
+/// A transition that could fire, and fired too rarely to say how often it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RareTransition {
     /// Its id.
@@ -54,7 +54,8 @@ pub struct SteadyReport {
     pub throughputs: Vec<SteadyRow>,
     /// Rewards per second.
     pub rewards: Vec<SteadyRow>,
-    /// Timed transitions with fewer than 30 firings in all runs together: the runs may be too short to show the long run.
+    /// Timed transitions, and immediate ones that were enabled, with fewer than 30 firings in all runs together: the runs may be too short to
+    /// show the long run.
     pub rare_transitions: Vec<RareTransition>,
     /// Version of this crate.
     pub version: Word,
@@ -79,8 +80,10 @@ pub struct SteadySettings<'a> {
     pub throughputs: bool,
     /// Names of the rewards, in the order of the run.
     pub rewards: &'a [String],
-    /// Indices of the timed transitions; of these, the ones that fired rarely are named.
-    pub timed: &'a [u32],
+    /// Indices of the transitions that could fire; of these, the ones that fired rarely are named.
+    pub possible: &'a [u32],
+    /// Ids of transitions that were enabled and never fired: a number that did not vary then has no interval.
+    pub unfired: &'a [String],
     /// Confidence level, in (0, 1).
     pub level: f64,
     /// Seed of the runs.
@@ -97,7 +100,7 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
     let rows = |wanted: bool, names: &[String], unit, of: fn(&BatchAverages) -> &[Vec<f64>]| {
         let one = |(i, name): (usize, &String)| {
             let series: Vec<&[f64]> = runs.iter().filter_map(|run| of(run).get(i)).map(Vec::as_slice).collect();
-            row(name, unit, &series, level)
+            row(name, unit, &series, settings)
         };
         names.iter().enumerate().filter(|_| wanted).filter_map(one).collect::<Vec<_>>()
     };
@@ -112,7 +115,7 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
         tokens: rows(settings.tokens, &counter_names(subject), "tokens", |run| &run.tokens),
         throughputs: rows(settings.throughputs, subject.transitions, "1/s", |run| &run.throughput),
         rewards: rows(true, settings.rewards, "1/s", |run| &run.rewards),
-        rare_transitions: rare_transitions(runs, subject, settings.timed),
+        rare_transitions: rare_transitions(runs, subject, settings.possible),
         version: env!("CARGO_PKG_VERSION").into(),
         seed: Some(settings.seed),
         wall_s: Some(settings.wall.as_secs_f64()),
@@ -120,19 +123,20 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
     }
 }
 
-fn rare_transitions(runs: &[BatchAverages], subject: &Subject<'_>, timed: &[u32]) -> Vec<RareTransition> {
+fn rare_transitions(runs: &[BatchAverages], subject: &Subject<'_>, possible: &[u32]) -> Vec<RareTransition> {
     let firings = |t: usize| runs.iter().filter_map(|run| run.fired.get(t)).sum();
-    let timed = timed.iter().filter_map(|&t| Some((t as usize, subject.transitions.get(t as usize)?)));
-    let rows = timed.map(|(t, name)| RareTransition { name: name.clone(), firings: firings(t) });
+    let possible = possible.iter().filter_map(|&t| Some((t as usize, subject.transitions.get(t as usize)?)));
+    let rows = possible.map(|(t, name)| RareTransition { name: name.clone(), firings: firings(t) });
     rows.filter(|row| row.firings < RARE).collect()
 }
 
-fn row(name: &str, unit: &'static str, runs: &[&[f64]], level: f64) -> Option<SteadyRow> {
+fn row(name: &str, unit: &'static str, runs: &[&[f64]], settings: &SteadySettings<'_>) -> Option<SteadyRow> {
+    let level = settings.level;
     let found = steady_state_of_runs(runs, level);
     let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
     let warm_up = found.ok().map(|steady| steady.warmup as f64 / longest as f64);
     let quantity = match found {
-        Ok(steady) => Measured::from(steady.estimate),
+        Ok(steady) => Measured::from(steady.estimate).unless_unseen(settings.unfired),
         Err(error) => without_interval(runs, level, &error)?,
     };
     Some(SteadyRow { name: name.to_owned(), unit: unit.into(), quantity, warm_up })

@@ -95,7 +95,11 @@ impl OptimizePlan {
         let mut to = Checker::new();
         self.check_settings(&mut to);
         to.section = String::new();
-        to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
+        if self.axis.is_empty() {
+            to.add("axis", "nothing varies: write an `[[axis]]` with a `key` and its `values`");
+        } else {
+            to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
+        }
         for (i, axis) in self.axis.iter().enumerate() {
             to.section = format!("axis[{i}]");
             check_choice(axis, &mut to);

@@ -318,7 +318,11 @@ impl SweepPlan {
         let mut to = Checker::new();
         self.check_settings(text, &mut to);
         to.section = String::new();
-        to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
+        if self.axis.is_empty() {
+            to.add("axis", "nothing varies: write an `[[axis]]` with a `key` and its `values`");
+        } else {
+            to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
+        }
         for (i, axis) in self.axis.iter().enumerate() {
             to.section = format!("axis[{i}]");
             axis.check(&mut to);
@@ -474,7 +478,7 @@ mod tests {
         let list =
             "[sweep]\ndesign = 'list'\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
         assert!(told(list)[0].starts_with("`axis[1]`: 2 values, but 3 on the first axis"), "{:?}", told(list));
-        assert!(told("[sweep]\nseed = 1")[0].starts_with("`axis`: 0 axes; there must be 1 to 64"));
+        assert!(told("[sweep]\nseed = 1")[0].starts_with("`axis`: nothing varies"));
         assert!(told("[[axis]]\nkey = 'a'\n")[0].starts_with("`axis[0]`: an axis needs `values`, or `from` and `to`"));
     }
 }

@@ -1,0 +1,58 @@
+//! Transitions that never fired in long runs although they could have: what they would change was not seen.
+
+use crate::compile::Program;
+use crate::rng::split;
+use crate::semantics::is_enabled;
+use crate::sim::clock::Clock;
+use crate::sim::question::{Goal, Question};
+use crate::sim::race::{ClockForm, DirectForm, DirectLaw, Observer, Setup};
+use crate::sim::samples::Samples;
+use crate::sim::steady::{BatchAverages, SteadyError};
+use crate::watch::Watch;
+
+/// Firings that are looked at once more.
+const LOOKED_AT: u64 = 200_000;
+
+/// Looks whether some transitions are enabled, before each firing: timed ones in tangible markings, immediate ones in those that are left in zero
+/// time.
+struct Enabled<'a> {
+    program: &'a Program,
+    wanted: Vec<(u32, bool)>,
+}
+
+impl Observer for Enabled<'_> {
+    fn fires(&mut self, _: u32, marking: &[u32], _: u64) {
+        for (t, enabled) in self.wanted.iter_mut().filter(|(_, enabled)| !enabled) {
+            *enabled = is_enabled(self.program, *t as usize, marking).unwrap_or(true);
+        }
+    }
+}
+
+/// Transitions of `program` that fired in none of the runs, but are enabled in a marking that the first firings of the first run visit.
+///
+/// # Errors
+///
+/// A fault of the net.
+pub fn enabled_but_unfired(
+    program: &Program,
+    runs: &[BatchAverages],
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Vec<u32>, SteadyError> {
+    let unfired = |t: &u32| runs.iter().all(|run| run.fired.get(*t as usize).is_none_or(|fired| *fired == 0));
+    let wanted: Vec<(u32, bool)> = (0..).take(program.transitions()).filter(unfired).map(|t| (t, false)).collect();
+    if wanted.is_empty() || runs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let question = Question { goal: Goal::never(), max_firings: Some(LOOKED_AT), ..Question::default() };
+    let clock = Clock::choose(program, None);
+    let setup = Setup { program, question: &question, clock, key: split(seed), keep_times: false, watch };
+    let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
+    let observer = Enabled { program, wanted };
+    let seen = if DirectLaw::obstacles(program, clock).is_empty() {
+        DirectForm::new(setup).watch(observer, 0, 1, &mut samples)?
+    } else {
+        ClockForm::new(setup).watch(observer, 0, 1, &mut samples)?
+    };
+    Ok(seen.wanted.into_iter().filter(|(_, enabled)| *enabled).map(|(t, _)| t).collect())
+}
