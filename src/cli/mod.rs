@@ -30,6 +30,7 @@ mod output;
 mod pictures;
 mod plan;
 mod properties;
+mod query;
 mod question;
 mod remaining;
 mod report;
@@ -78,6 +79,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Convert(args) => convert::run(args, &terminal),
         Command::Simulate(args) => simulate::run(args, &terminal),
         Command::Solve(args) => solve::run(args, &terminal),
+        Command::Query(args) => query::run(args, &terminal),
         Command::Structure(args) => structure::run(args, &terminal),
         Command::SpnGc(args) => spn_gc::run(args, &terminal),
         Command::Estimate(args) => estimate::run(args, &terminal),
