@@ -62,6 +62,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
+// the commands use the library as any program does
+#[cfg(feature = "cli")]
+extern crate self as tailspn;
+
+#[cfg(feature = "cli")]
+pub mod cli;
 mod error;
 pub mod prelude;
 

@@ -1,7 +1,5 @@
-//! The command line tool `tailspn`; everything it does is in `cli`, and what it calculates in the library.
-
-mod cli;
+//! The command line tool `tailspn`; everything it does is in [`tailspn::cli`].
 
 fn main() -> std::process::ExitCode {
-    cli::run()
+    tailspn::cli::run()
 }

@@ -13,13 +13,14 @@ use std::error::Error;
 use tailspn::cluster::metrics::{Metric, Tally};
 use tailspn::cluster::truth::share_of_stragglers;
 use tailspn::cluster::{Experiment, Outcome, Plan, PolicyPlan, PolicyRuns, Replications, SlotShare, homogeneous_times};
+use tailspn::watch::Unwatched;
 use tailspn_replications::straggler_metrics;
 
 const REPLICATIONS: u64 = 100;
 
 fn runs(scenario: usize, policies: Vec<PolicyPlan>) -> Result<Vec<PolicyRuns>, Box<dyn Error>> {
     let plan = straggler_metrics::scenario(scenario, policies);
-    let settings = Replications { count: REPLICATIONS, seed: 1, threads: None };
+    let settings = Replications { count: REPLICATIONS, seed: 1, threads: None, watch: &Unwatched };
     Ok(Experiment::new(&plan, settings)?.run(&mut |_| true)?)
 }
 
@@ -47,7 +48,7 @@ fn text(rows: &[Vec<String>]) -> String {
 }
 
 fn table_5() -> Result<(), Box<dyn Error>> {
-    let mut times = homogeneous_times(&Plan::default(), 1)?;
+    let mut times = homogeneous_times(&Plan::default(), 1, &Unwatched)?;
     times.truncate(320);
     println!("table 5: share of maps above 1.2 times their X-quantile, 10 homogeneous runs (ours / paper / distance)");
     for [quantile, paper] in straggler_metrics::TABLE_5 {

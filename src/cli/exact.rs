@@ -33,9 +33,9 @@ pub(super) fn find_states(
     explore(program, goal, limits, &progress)
 }
 
-/// The question has no answer of this kind.
+/// The question has no answer of this kind, or the work was stopped.
 pub(super) fn refused(error: &dyn Display) -> Failure {
-    Failure::plain(Exit::Refused, error.to_string())
+    Failure::plain(if interrupted() { Exit::Interrupted } else { Exit::Refused }, error.to_string())
 }
 
 /// Explains why there is no state space.

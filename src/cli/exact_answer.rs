@@ -5,6 +5,7 @@ use tailspn::compile::Program;
 use tailspn::net::Net;
 use tailspn::report::{AnswerMethod, Report, Subject, counted, exact_report, exact_steady_report};
 use tailspn::sim::{Prepared, Question};
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SimulateArgs;
 use crate::cli::exact::answer_failure;
@@ -14,7 +15,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::draw_report;
 use crate::cli::question::Asked;
-use crate::cli::watch::{Progress, catch_interrupt};
+use crate::cli::watch::Progress;
 
 /// Why single times need replications.
 const SAMPLES: &str = "--samples asks for replications";
@@ -56,22 +57,24 @@ pub(super) fn run(
             "`--method simulate` does",
         ));
     }
-    catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "states");
+    let watch = TimeLimit::new(&progress, args.run.max_time);
     let answer = if args.no_fold {
-        exact(net, &prepared.program, question, args.steady, &progress)
+        exact(net, &prepared.program, question, args.steady, &watch)
     } else {
-        exact_of_prepared(net, question, prepared, args.steady, &progress)
+        exact_of_prepared(net, question, prepared, args.steady, &watch)
     };
     let answer = answer.map_err(answer_failure)?;
-    drop(progress);
     let names = Names::of(net);
     let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..names.subject(net.name()) };
     let level = args.run.level;
     if args.steady {
+        drop(progress);
         return show(&exact_steady_report(&answer, question, &subject, level), args, terminal);
     }
-    show(&exact_report(&answer, question, &subject, level).map_err(answer_failure)?, args, terminal)
+    let report = exact_report(&answer, question, &subject, level, &watch).map_err(answer_failure)?;
+    drop(progress);
+    show(&report, args, terminal)
 }
 
 fn show<R: Report>(report: &R, args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {

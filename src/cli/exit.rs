@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::cli::signals::stopped_code;
+
 /// How the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -23,7 +25,7 @@ pub(crate) enum Exit {
     Io,
     /// No point meets the deadline, or it stayed undecided; a formula or the bound of a query does not hold.
     Unmet,
-    /// Stopped by Ctrl-C; what was found until then was written.
+    /// Stopped by Ctrl-C or SIGTERM; what was found until then was written.
     Interrupted,
 }
 
@@ -40,7 +42,7 @@ impl Exit {
             Self::Gpu => 6,
             Self::Io => 7,
             Self::Unmet => 8,
-            Self::Interrupted => 130,
+            Self::Interrupted => stopped_code(),
         }
     }
 }
@@ -58,5 +60,5 @@ Exit codes:
     1  internal error                  6  a GPU is required and there is none
     2  wrong arguments                 7  a file cannot be read or written
     3  the net or the plan is wrong    8  no point meets the deadline; a formula does not hold
-    4  a log of a job is wrong       130  interrupted; what was found until then is printed
+    4  a log of a job is wrong       130  interrupted (SIGTERM: 143); what was found is printed
 ";

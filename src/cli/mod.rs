@@ -1,12 +1,13 @@
 //! The command line: arguments in, one library call, a report out. It sees only the public API.
 //!
-//! Data goes to standard output, everything else to standard error; how a command ended is its exit code ([`exit`]).
+//! Data goes to standard output, everything else to standard error; how a command ended is its exit code (docs/exit-codes.md).
 
 mod args;
 #[cfg(feature = "gpu")]
 mod bench;
 #[cfg(feature = "gpu")]
 mod bench_nets;
+mod call;
 mod check;
 mod compare;
 mod convert;
@@ -26,6 +27,7 @@ mod kinds;
 mod load;
 mod notes;
 mod optimize;
+mod options;
 mod output;
 mod pictures;
 mod plan;
@@ -37,6 +39,7 @@ mod report;
 mod report_source;
 mod sensitivity;
 mod shell;
+mod signals;
 mod simulate;
 mod solve;
 mod solve_files;
@@ -56,59 +59,98 @@ mod watch;
 mod watch_tasks;
 mod whatif;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use args::Command;
+use args::{Cli, Command};
+pub use call::{Call, Output, Pace, Problem};
 use exit::Exit;
-use notes::Failure;
+use notes::{Failure, Note};
+pub use options::{CommandOption, Shape, options};
 use output::Terminal;
 
 /// Runs the command that the process was started with.
-pub(crate) fn run() -> ExitCode {
-    let cli = match args::parse() {
+pub fn run() -> ExitCode {
+    ExitCode::from(run_with(std::env::args_os()))
+}
+
+/// Runs the command of arguments, of which the first is the name of the program, and returns its exit code.
+pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match args::parse(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // a help text that nobody reads to its end is no failure
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Success }.into();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Success }.code();
         }
     };
     let terminal = Terminal::new(cli.global.color, cli.global.quiet);
-    let ended = match &cli.command {
-        Command::Check(args) => check::run(args, &terminal),
-        Command::Convert(args) => convert::run(args, &terminal),
-        Command::Simulate(args) => simulate::run(args, &terminal),
-        Command::Solve(args) => solve::run(args, &terminal),
-        Command::Query(args) => query::run(args, &terminal),
-        Command::Structure(args) => structure::run(args, &terminal),
-        Command::SpnGc(args) => spn_gc::run(args, &terminal),
-        Command::Estimate(args) => estimate::run(args, &terminal),
-        Command::Whatif(args) => whatif::run(args, &terminal),
-        Command::Sweep(args) => sweep::run(args, &terminal),
-        Command::Merge(args) => sweep::merge(args, &terminal),
-        Command::Sensitivity(args) => sensitivity::run(args, &terminal),
-        Command::Optimize(args) => optimize::run(args, &terminal),
-        Command::Detectors(args) => detectors::run(args, &terminal),
-        Command::Fit(args) => fit::run(args, &terminal),
-        Command::Compare(args) => compare::run(args, &terminal),
-        Command::Trace(args) => trace::run(args, &terminal),
-        Command::Watch(args) => watch_tasks::run(args, &terminal),
-        Command::Remaining(args) => remaining::run(args, &terminal),
-        Command::Diagnose(args) => diagnose::run(args, &terminal),
-        Command::Syscalls(args) => syscalls::run(args, &terminal),
-        Command::Report(args) => report::run(args, &terminal),
-        #[cfg(feature = "gpu")]
-        Command::Devices(args) => devices::run(args, &terminal),
-        #[cfg(feature = "gpu")]
-        Command::Bench(args) => bench::run(args, &terminal),
-        Command::Completions(args) => shell::completions(args, &terminal),
-        Command::Man => shell::man(&terminal),
-    };
-    match ended.map_err(|failure| kinds::explained(failure, &cli.command)) {
-        Ok(exit) => exit.into(),
+    match answer(&cli, &terminal) {
+        Ok(exit) => exit.code(),
         Err(Failure { exit, notes }) => {
             terminal.problems(&notes);
-            exit.into()
+            exit.code()
         }
     }
+}
+
+impl Call {
+    /// Runs the command of arguments, of which the first is the name of the program, on this thread and returns its exit
+    /// code, as in docs/exit-codes.md. What it found is in [`take_output`](Self::take_output), also after an error.
+    ///
+    /// # Errors
+    ///
+    /// The exit code with the reasons why the command failed.
+    pub fn run(self: &Arc<Self>, arguments: impl IntoIterator<Item = OsString>) -> Result<u8, (u8, Vec<Problem>)> {
+        let ended = self.enter(|| {
+            let refused = |error: clap::Error| Failure::new(Exit::Usage, Note::problem(reason_of(&error)));
+            let cli = args::parse(arguments).map_err(refused)?;
+            answer(&cli, &Terminal::of_call(self))
+        });
+        let problems = |notes: Vec<Note>| notes.iter().map(Note::to_problem).collect();
+        ended.map(Exit::code).map_err(|Failure { exit, notes }| (exit.code(), problems(notes)))
+    }
+}
+
+/// The first sentence of a complaint about arguments, without how to use the command line.
+fn reason_of(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    text.split("\n\nUsage:").next().unwrap_or(text).split("\n\nFor more").next().unwrap_or(text).trim().to_owned()
+}
+
+/// Runs a command.
+fn answer(cli: &Cli, terminal: &Terminal) -> Result<Exit, Failure> {
+    let ended = match &cli.command {
+        Command::Check(args) => check::run(args, terminal),
+        Command::Convert(args) => convert::run(args, terminal),
+        Command::Simulate(args) => simulate::run(args, terminal),
+        Command::Solve(args) => solve::run(args, terminal),
+        Command::Query(args) => query::run(args, terminal),
+        Command::Structure(args) => structure::run(args, terminal),
+        Command::SpnGc(args) => spn_gc::run(args, terminal),
+        Command::Estimate(args) => estimate::run(args, terminal),
+        Command::Whatif(args) => whatif::run(args, terminal),
+        Command::Sweep(args) => sweep::run(args, terminal),
+        Command::Merge(args) => sweep::merge(args, terminal),
+        Command::Sensitivity(args) => sensitivity::run(args, terminal),
+        Command::Optimize(args) => optimize::run(args, terminal),
+        Command::Detectors(args) => detectors::run(args, terminal),
+        Command::Fit(args) => fit::run(args, terminal),
+        Command::Compare(args) => compare::run(args, terminal),
+        Command::Trace(args) => trace::run(args, terminal),
+        Command::Watch(args) => watch_tasks::run(args, terminal),
+        Command::Remaining(args) => remaining::run(args, terminal),
+        Command::Diagnose(args) => diagnose::run(args, terminal),
+        Command::Syscalls(args) => syscalls::run(args, terminal),
+        Command::Report(args) => report::run(args, terminal),
+        #[cfg(feature = "gpu")]
+        Command::Devices(args) => devices::run(args, terminal),
+        #[cfg(feature = "gpu")]
+        Command::Bench(args) => bench::run(args, terminal),
+        Command::Completions(args) => shell::completions(args, terminal),
+        Command::Man => shell::man(terminal),
+    };
+    ended.map_err(|failure| kinds::explained(failure, &cli.command))
 }

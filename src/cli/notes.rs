@@ -8,6 +8,7 @@ use miette::{
     Diagnostic, LabeledSpan, MietteError, MietteSpanContents, Severity, SourceCode, SourceSpan, SpanContents,
 };
 
+use crate::cli::call::Problem;
 use crate::cli::exit::Exit;
 
 /// Longest line that is shown; of a longer one, only what is near.
@@ -55,13 +56,13 @@ impl Source {
         boundary(begin.max(start.saturating_sub(BEFORE)))..boundary(end.min(start + AFTER))
     }
 
-    /// `name:line:column` of a byte, both from 1.
-    fn spot(&self, at: usize) -> String {
+    /// The line and the column of a byte, both from 1.
+    fn line_and_column(&self, at: usize) -> (usize, usize) {
         let before = &self.text.as_bytes()[..at];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
         let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
-        format!("{}:{line}:{column}", self.name)
+        (line, column)
     }
 }
 
@@ -121,7 +122,17 @@ impl Note {
 
     /// Where the note points: `name:line:column`.
     pub(crate) fn spot(&self) -> Option<String> {
-        self.place.as_ref().map(|(source, span)| source.spot(span.start))
+        let (name, line, column) = self.to_problem().place?;
+        Some(format!("{name}:{line}:{column}"))
+    }
+
+    /// The note for a program that runs the command.
+    pub(crate) fn to_problem(&self) -> Problem {
+        let place = self.place.as_ref().map(|(source, span)| {
+            let (line, column) = source.line_and_column(span.start);
+            (source.name().to_owned(), line, column)
+        });
+        Problem { message: self.message.clone(), help: self.help.clone(), place }
     }
 
     /// The note in one line.

@@ -2,12 +2,14 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use tailspn::report::{Look, Report};
 use tailspn::whole_file;
 
 use crate::cli::args::{ColorChoice, PrintArgs};
+use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 
@@ -38,6 +40,8 @@ pub(crate) struct Terminal {
     colour_err: bool,
     unicode: bool,
     quiet: bool,
+    /// Where everything goes if another program runs the command.
+    call: Option<Arc<Call>>,
 }
 
 impl Terminal {
@@ -52,7 +56,13 @@ impl Terminal {
             colour_err: wanted(io::stderr().is_terminal()),
             unicode: shows_unicode(),
             quiet,
+            call: None,
         }
+    }
+
+    /// Returns the terminal of a command in process: it keeps what is written.
+    pub(crate) fn of_call(call: &Arc<Call>) -> Self {
+        Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call: Some(Arc::clone(call)) }
     }
 
     /// Returns the look of text on standard output; with all columns and rows if `all` is true.
@@ -75,6 +85,10 @@ impl Terminal {
 
     /// Returns a result in the form that was asked for.
     pub(crate) fn printed<R: Report>(&self, report: &R, print: &PrintArgs) -> Result<String, Failure> {
+        if let Some(call) = &self.call {
+            call.output().results.push(report.json().map_err(Failure::internal)?);
+            return Ok(String::new());
+        }
         let look = || self.look(print.all);
         match print {
             PrintArgs { json: true, .. } => report.json().map_err(Failure::internal),
@@ -90,7 +104,7 @@ impl Terminal {
     /// The display of progress of long runs.
     pub(crate) fn shows_progress(&self) -> Shown {
         match io::stderr().is_terminal() {
-            _ if self.quiet => Shown::Nothing,
+            _ if self.quiet || self.call.is_some() => Shown::Nothing,
             true => Shown::Bar,
             false => Shown::Lines,
         }
@@ -98,6 +112,10 @@ impl Terminal {
 
     /// Writes data to standard output. A reader that has gone away ends the output, not the command.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
+        if let Some(call) = &self.call {
+            call.output().data.push_str(text);
+            return Ok(());
+        }
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -109,8 +127,10 @@ impl Terminal {
 
     /// Tells warnings, unless only results are wanted.
     pub(crate) fn warnings(&self, notes: &[Note]) {
-        if !self.quiet {
-            self.problems(notes);
+        match self.call {
+            Some(_) => self.brief_warnings(notes),
+            None if self.quiet => {}
+            None => self.problems(notes),
         }
     }
 
@@ -146,7 +166,26 @@ impl Terminal {
         }
     }
 
+    /// Keeps the times of replications for the program that runs the command, if it wants them.
+    pub(crate) fn samples(&self, times_s: impl Iterator<Item = f64>) {
+        if let Some(call) = self.call.as_ref().filter(|call| call.keeps_samples()) {
+            call.output().samples = Some(times_s.collect());
+        }
+    }
+
+    /// Returns true if the program that runs the command wants the times of replications.
+    pub(crate) fn keeps_samples(&self) -> bool {
+        self.call.as_ref().is_some_and(|call| call.keeps_samples())
+    }
+
     fn say(&self, text: &str) {
+        if let Some(call) = &self.call {
+            let line = text.trim();
+            if !line.is_empty() {
+                call.output().remarks.push(line.to_owned());
+            }
+            return;
+        }
         // where nobody listens there is nothing left to do
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }

@@ -7,6 +7,7 @@ use tailspn::formats::jani::Property;
 use tailspn::net::Net;
 use tailspn::report::{MethodRow, PropertyRow, SolveReport, Subject, solve_report};
 use tailspn::solve::{Asking, StateSpace};
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exact::{failure, find_states, refused};
@@ -19,17 +20,23 @@ use crate::cli::values::fits;
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Answers the properties that the arguments name.
-pub(super) fn run(loaded: &Loaded, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+pub(super) fn run(
+    loaded: &Loaded,
+    args: &SolveArgs,
+    terminal: &Terminal,
+    watch: &TimeLimit<'_>,
+) -> Result<Exit, Failure> {
     let asked = chosen(&loaded.properties, &args.property)?;
     let net = &loaded.net;
     let program = compile_net(net)?;
     catch_interrupt(terminal);
-    let space = find_states(&program, None, &limits(args), terminal).map_err(|error| failure(&error))?;
+    let space = find_states(&program, None, &limits(args, watch), terminal).map_err(|error| failure(&error))?;
     space.complete().map_err(|error| refused(&error))?;
     let subject = Subject::of(net.name(), &program);
     let mut report = solve_report(&space, None, &program, &subject).map_err(|error| failure(&error))?;
     report.method = MethodRow::states(None);
-    report.properties = asked.iter().map(|property| row(property, net, &program, &space, args, terminal)).collect();
+    report.properties =
+        asked.iter().map(|property| row(property, net, &program, &space, args, terminal, watch)).collect();
     terminal.report(&report, &args.print)?;
     verdict(&report)
 }
@@ -60,12 +67,13 @@ fn row(
     space: &StateSpace,
     args: &SolveArgs,
     terminal: &Terminal,
+    watch: &TimeLimit<'_>,
 ) -> PropertyRow {
     let started = Instant::now();
     let progress = Progress::new(terminal.shows_progress(), "states");
-    let limits = limits(args);
+    let limits = limits(args, watch);
     let answer = match &property.query {
-        Ok(query) => Asking { net, program, space, limits: &limits, watch: &progress }
+        Ok(query) => Asking { net, program, space, limits: &limits, watch: &TimeLimit::new(&progress, watch.left()) }
             .answer(query)
             .map_err(|error| error.to_string()),
         Err(reason) => Err(format!("cannot be asked: {reason}")),

@@ -6,6 +6,7 @@ use tailspn::compile::Program;
 use tailspn::net::Net;
 use tailspn::report::{NetSummary, QueryReport, QueryRow, Subject};
 use tailspn::solve::{Asking, CslQuery, Limits, StateSpace};
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::QueryArgs;
 use crate::cli::exact::{failure, find_states, phases};
@@ -29,13 +30,15 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let queries = parsed(&net, &texts)?;
     let program = compile_net(&net)?;
     catch_interrupt(terminal);
+    let quiet = Progress::new(false, "states");
+    let time = TimeLimit::new(&quiet, args.max_time);
     let limits = limits(args);
     let space = find_states(&program, None, &limits, terminal).map_err(|error| failure(&error))?;
     if let Some(incomplete) = space.stopped() {
         let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
         return Err(Failure::helped(exit, incomplete.to_string(), LIMITS));
     }
-    let asked = Asked { net: &net, program: &program, space: &space, limits: &limits, terminal };
+    let asked = Asked { net: &net, program: &program, space: &space, limits: &limits, time: &time, terminal };
     let report = QueryReport::new(subject, space.states(), queries.iter().map(|query| asked.row(query)).collect());
     terminal.report(&report, &args.print)?;
     verdict(&report)
@@ -96,6 +99,7 @@ struct Asked<'a> {
     program: &'a Program,
     space: &'a StateSpace,
     limits: &'a Limits,
+    time: &'a TimeLimit<'a>,
     terminal: &'a Terminal,
 }
 
@@ -103,8 +107,10 @@ impl Asked<'_> {
     fn row(&self, query: &CslQuery) -> QueryRow {
         let started = Instant::now();
         let watch = Progress::new(self.terminal.shows_progress(), "states");
-        let Self { net, program, space, limits, .. } = *self;
-        let answer = Asking { net, program, space, limits, watch: &watch }.answer(query.query());
+        let Self { net, program, space, .. } = *self;
+        let limits = Limits { wall: self.time.left(), ..self.limits.clone() };
+        let watch = TimeLimit::new(&watch, limits.wall);
+        let answer = Asking { net, program, space, limits: &limits, watch: &watch }.answer(query.query());
         QueryRow::new(query, answer.map_err(|error| error.to_string()), started.elapsed().as_secs_f64())
     }
 }
@@ -123,7 +129,7 @@ fn verdict(report: &QueryReport) -> Result<Exit, Failure> {
     let problem = |row: &QueryRow| Some(Note::problem(format!("query `{}`: {}", row.query, row.failed()?)));
     let notes: Vec<Note> = report.queries.iter().filter_map(problem).collect();
     if !notes.is_empty() {
-        return Err(Failure { exit: Exit::Refused, notes });
+        return Err(Failure { exit: if interrupted() { Exit::Interrupted } else { Exit::Refused }, notes });
     }
     let unmet = report.queries.iter().any(|row| row.bound.is_some() && row.holds != Some(true));
     Ok(if unmet { Exit::Unmet } else { Exit::Success })

@@ -10,7 +10,7 @@ use crate::cli::output::Terminal;
 /// Prints the completions of a shell.
 pub(crate) fn completions(args: &CompletionsArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), env!("CARGO_BIN_NAME"), &mut text);
+    clap_complete::generate(args.shell, &mut Cli::command(), env!("CARGO_PKG_NAME"), &mut text);
     print(&text, terminal)
 }
 

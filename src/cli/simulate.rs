@@ -6,13 +6,14 @@ use tailspn::sim::{
     Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Prepared, Question, Run, RunError, SEARCH, limit_firings,
     reaches_goal, run as replicate,
 };
+use tailspn::watch::{TimeLimit, Watch};
 
 use crate::cli::args::{Method, SimulateArgs};
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
 use crate::cli::load::{Names, prepare, read_net};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Shown, Terminal, may_write, write_file};
+use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::question::{Asked, ask};
 use crate::cli::steady;
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if args.rel_error.is_some() && asked.question.goal == Goal::Horizon {
         return Err(no_time());
     }
+    catch_interrupt(terminal);
     let method = match args.method {
         Method::Exact => return exact_answer::run(args, &loaded.net, &prepared, &asked, terminal),
         Method::Auto => exact_answer::offer(args, prepared.net(&loaded.net), &prepared.program, &prepared.question),
@@ -53,13 +55,13 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if let Some(path) = &args.samples {
         may_write(path, args.force)?;
     }
-    let ensemble = ensemble(args);
-    be_patient(&mut prepared, &asked.goal, &ensemble, PATIENCE)?;
-    catch_interrupt(terminal);
-    seek_goal(&prepared, &asked.goal, &ensemble)?;
+    let ensemble = Ensemble { keep: args.samples.is_some() || terminal.keeps_samples(), ..ensemble(args) };
     let found = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
-        let run = replicate(&prepared.program, &prepared.question, &ensemble, &progress);
+        let watch = TimeLimit::new(&progress, args.run.max_time);
+        be_patient(&mut prepared, &asked.goal, &ensemble, PATIENCE, &watch)?;
+        seek_goal(&prepared, &asked.goal, &ensemble, &watch)?;
+        let run = replicate(&prepared.program, &prepared.question, &ensemble, &watch);
         prepared.unfold(run.map_err(|error| failure(&error))?)
     };
     let names = Names::of(&loaded.net);
@@ -71,6 +73,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if let Some(path) = &args.samples {
         write_file(path, samples_text(&found).as_bytes(), args.force)?;
     }
+    terminal.samples(times_s(&found));
     terminal.report(&report, &args.print)?;
     remarks(&found, &asked, terminal);
     advice.iter().for_each(|advice| terminal.tell(advice));
@@ -95,19 +98,23 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
         stop: stop_rule(args.rel_error, args.reps, args.run.level),
         seed: args.run.seed.unwrap_or(0),
         threads: args.run.threads,
-        max_wall: args.run.max_time,
         engine: args.engine.0,
         backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
-        keep: args.samples.is_some(),
         ..Ensemble::default()
     }
 }
 
 /// A net that may never reach its goal gets a limit of firings, and one replication to show that it keeps to it.
-fn be_patient(prepared: &mut Prepared, goal: &str, ensemble: &Ensemble, patience: u64) -> Result<(), Failure> {
+fn be_patient(
+    prepared: &mut Prepared,
+    goal: &str,
+    ensemble: &Ensemble,
+    patience: u64,
+    watch: &dyn Watch,
+) -> Result<(), Failure> {
     let Prepared { program, question, .. } = prepared;
-    let stops = limit_firings(program, question, ensemble, patience).map_err(|error| failure(&error))?;
+    let stops = limit_firings(program, question, ensemble, patience, watch).map_err(|error| failure(&error))?;
     if stops {
         return Ok(());
     }
@@ -127,9 +134,8 @@ fn no_time() -> Failure {
 }
 
 /// A run for a relative error would go on for long where the goal is never reached: looks for one that does.
-fn seek_goal(prepared: &Prepared, goal: &str, ensemble: &Ensemble) -> Result<(), Failure> {
-    let quiet = Progress::new(Shown::Nothing, "");
-    let reached = reaches_goal(&prepared.program, &prepared.question, ensemble, &quiet);
+fn seek_goal(prepared: &Prepared, goal: &str, ensemble: &Ensemble, watch: &dyn Watch) -> Result<(), Failure> {
+    let reached = reaches_goal(&prepared.program, &prepared.question, ensemble, watch);
     let reached = reached.map_err(|error| failure(&error))?;
     let Some(rule) = ensemble.stop.as_ref().filter(|_| !reached) else { return Ok(()) };
     let message = format!(
@@ -171,10 +177,13 @@ pub(crate) fn no_gpu(note: Note) -> Failure {
 /// The times of all replications that reached the goal, in their order.
 fn samples_text(run: &Run) -> String {
     let mut text = String::from("time_s\n");
-    for &ticks in &run.samples.passage_times {
-        text += &format!("{}\n", run.samples.clock.seconds(ticks));
-    }
+    times_s(run).for_each(|time| text += &format!("{time}\n"));
     text
+}
+
+/// The times of all replications that reached the goal, in their order, in seconds.
+fn times_s(run: &Run) -> impl Iterator<Item = f64> {
+    run.samples.passage_times.iter().map(|&ticks| run.samples.clock.seconds(ticks))
 }
 
 /// What a reader of the numbers should know.
@@ -201,6 +210,7 @@ fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
 mod tests {
     use super::*;
     use tailspn::net::{NetBuilder, Timing};
+    use tailspn::watch::Unwatched;
 
     #[test]
     fn a_net_that_does_not_stop_is_refused() {
@@ -209,7 +219,7 @@ mod tests {
         let transition = b.transition("t", Timing::exponential(1.0));
         b.output(transition, place, 1.0);
         let mut prepared = Prepared::new(&b.build().unwrap(), &Question::default(), true).unwrap();
-        let refused = be_patient(&mut prepared, "the end", &Ensemble::default(), 1000).unwrap_err();
+        let refused = be_patient(&mut prepared, "the end", &Ensemble::default(), 1000, &Unwatched).unwrap_err();
         let expected = "error: the net does not stop: after 1,000 firings it has not reached the end";
         assert_eq!((refused.exit, refused.notes[0].brief().as_str()), (Exit::Refused, expected));
     }

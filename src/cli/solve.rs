@@ -12,17 +12,18 @@ use tailspn::solve::{
     Chain, Coverability, ExploreError, LinearSettings, PassageSettings, StateSpace, TransientSettings, Unbounded,
     Verdicts, coverability, passage, steady_state, transient,
 };
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exact::{answer_failure, failure, find_states, phases, refused};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::Terminal;
+use crate::cli::output::{Shown, Terminal};
 use crate::cli::properties;
 use crate::cli::question::expression;
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, Method, limits, method};
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 use crate::cli::{solve_files, solve_untimed};
 
 /// Solves the net.
@@ -30,27 +31,29 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     if args.goal.is_some() {
         terminal.tell("warning: `--goal` is now `--until`; the old name goes away in the next release");
     }
+    let quiet = Progress::new(Shown::Nothing, "");
+    let watch = TimeLimit::new(&quiet, args.max_time);
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     if args.untimed {
-        return solve_untimed::run(&loaded.net, args, terminal);
+        return solve_untimed::run(&loaded.net, args, terminal, &watch);
     }
     if !args.property.is_empty() {
-        return properties::run(&loaded, args, terminal);
+        return properties::run(&loaded, args, terminal, &watch);
     }
     // what is asked about must be there, whatever the method
     Asked::parse(&loaded.net, args)?;
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
     catch_interrupt(terminal);
-    match method(&loaded.net, &program, args, terminal)? {
+    match method(&loaded.net, &program, args, terminal, &watch)? {
         Method::Parts(section, method) => {
             let report = SolveReport::of_time(&Subject::of(loaded.net.name(), &program), *section, method);
             terminal.report(&report, &args.print)?;
             solve_files::plot(report, args, terminal)?;
             Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
         }
-        Method::States(method) => by_states(&loaded.net, method, args, terminal),
+        Method::States(method) => by_states(&loaded.net, method, args, terminal, &watch),
     }
 }
 
@@ -58,22 +61,28 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
 const FEW: f64 = 20_000.0;
 
 /// Solves the net by all its states.
-fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+fn by_states(
+    net: &Net,
+    method: MethodRow,
+    args: &SolveArgs,
+    terminal: &Terminal,
+    watch: &TimeLimit<'_>,
+) -> Result<Exit, Failure> {
     let (net, hidden) = phases(net)?;
     let asked = Asked::parse(&net, args)?;
-    let counted = Counted::new(&net, &asked, args, terminal)?;
+    let counted = Counted::new(&net, &asked, args, terminal, watch)?;
     if let Some(Counted { folding, program, space, folded }) = counted.as_ref().filter(|all| all.folded.stand_for > FEW)
     {
         let asked = asked.folded(folding, &net);
         let subject = Subject::of(net.name(), program);
-        let (mut report, numbers) = solved(space, program, &subject, &asked, args, terminal)?;
+        let (mut report, numbers) = solved(space, program, &subject, &asked, args, terminal, watch)?;
         report.method = method;
         let report = report.unfolded(folding, folded.clone(), &net, space).without(&hidden);
         return print(report, numbers, space, None, args, terminal);
     }
     let program = compile_net(&net)?;
     let subject = Subject::of(net.name(), &program);
-    let space = match find_states(&program, None, &limits(args), terminal) {
+    let space = match find_states(&program, None, &limits(args, watch), terminal) {
         Ok(space) => space,
         Err(ExploreError::Unbounded(unbounded)) => {
             let found = Infinite { unbounded, graph: coverability(&program, MOST_COVERED).ok() };
@@ -81,7 +90,7 @@ fn by_states(net: &Net, method: MethodRow, args: &SolveArgs, terminal: &Terminal
         }
         Err(error) => return Err(failure(&error)),
     };
-    let (mut report, numbers) = solved(&space, &program, &subject, &asked, args, terminal)?;
+    let (mut report, numbers) = solved(&space, &program, &subject, &asked, args, terminal, watch)?;
     report.method = method;
     report.folded = counted.filter(|counted| counted.space.stopped().is_none()).map(|counted| counted.folded);
     print(report.without(&hidden), numbers, &space, Some((&program, net.name())), args, terminal)
@@ -97,7 +106,13 @@ struct Counted {
 
 impl Counted {
     /// Folds the net, if the question and the outputs allow it.
-    fn new(net: &Net, asked: &Asked, args: &SolveArgs, terminal: &Terminal) -> Result<Option<Self>, Failure> {
+    fn new(
+        net: &Net,
+        asked: &Asked,
+        args: &SolveArgs,
+        terminal: &Terminal,
+        watch: &TimeLimit<'_>,
+    ) -> Result<Option<Self>, Failure> {
         let draws = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
         if args.no_fold || draws.into_iter().any(Option::is_some) {
             return Ok(None);
@@ -108,7 +123,7 @@ impl Counted {
         }
         let program = compile_net(folding.net())?;
         // what is wrong is reported of the net as it was read
-        let Ok(space) = find_states(&program, None, &limits(args), terminal) else { return Ok(None) };
+        let Ok(space) = find_states(&program, None, &limits(args, watch), terminal) else { return Ok(None) };
         let folded = FoldedStates::new(&folding, &space);
         Ok(Some(Self { folding, program, space, folded }))
     }
@@ -122,12 +137,13 @@ fn solved(
     asked: &Asked,
     args: &SolveArgs,
     terminal: &Terminal,
+    watch: &TimeLimit<'_>,
 ) -> Result<(SolveReport, Result<(), Failure>), Failure> {
     let verdicts = space.verdicts(program).map_err(|error| failure(&error))?;
     let mut report = solve_report(space, verdicts.as_ref(), program, subject).map_err(|error| failure(&error))?;
     let numbers = match (&verdicts, space.complete()) {
         (Some(verdicts), Ok(chain)) => {
-            let question = Numbers { space, chain, program, asked, args, terminal };
+            let question = Numbers { space, chain, program, asked, args, terminal, watch };
             question.fill(&mut report, verdicts)
         }
         _ => Ok(()),
@@ -237,6 +253,7 @@ struct Numbers<'a> {
     asked: &'a Asked,
     args: &'a SolveArgs,
     terminal: &'a Terminal,
+    watch: &'a TimeLimit<'a>,
 }
 
 impl Numbers<'_> {
@@ -261,7 +278,7 @@ impl Numbers<'_> {
     }
 
     fn goal(&self, report: &mut SolveReport, goal: &Code) -> Result<(), Failure> {
-        let limits = limits(self.args);
+        let limits = limits(self.args, self.watch);
         let program = self.program.clone().observing(goal);
         let space = find_states(&program, Some(goal), &limits, self.terminal).map_err(|error| failure(&error))?;
         let chain = space.complete().map_err(|error| refused(&error))?;
@@ -281,7 +298,7 @@ impl Numbers<'_> {
             Some(goal) => holds(goal, "--until")?,
             None => self.space.dead().to_vec(),
         };
-        let steady = steady_state(self.chain, &LinearSettings::default()).map_err(|error| refused(&error))?;
+        let steady = steady_state(self.chain, &LinearSettings::watched(self.watch)).map_err(|error| refused(&error))?;
         for (code, option) in [(Some(from), "--from"), (self.asked.goal.as_ref(), "--until")] {
             let Some(code) = code else { continue };
             let program = self.program.clone().observing(code);
@@ -309,14 +326,14 @@ impl Numbers<'_> {
         ends: &[u32],
         goal: &str,
     ) -> Result<(), Failure> {
-        let section = passage(chain, &marked(space, ends), &PassageSettings::default())
+        let section = passage(chain, &marked(space, ends), &PassageSettings::watched(self.watch))
             .and_then(|mut passage| passage_section(goal, space.states(), &mut passage, &self.args.at));
         report.passage = Some(section.map_err(|error| refused(&error))?);
         Ok(())
     }
 
     fn steady(&self, report: &mut SolveReport) -> Result<(), Failure> {
-        let steady = steady_state(self.chain, &LinearSettings::default()).map_err(|error| refused(&error))?;
+        let steady = steady_state(self.chain, &LinearSettings::watched(self.watch)).map_err(|error| refused(&error))?;
         let averages = self.averages(&steady.probabilities)?;
         report.steady = Some(steady_section(self.space, self.program, &steady, averages));
         Ok(())
@@ -326,8 +343,8 @@ impl Numbers<'_> {
         if self.args.at.is_empty() {
             return Ok(());
         }
-        let found =
-            transient(self.chain, &self.args.at, &TransientSettings::default()).map_err(|error| refused(&error))?;
+        let found = transient(self.chain, &self.args.at, &TransientSettings::watched(self.watch))
+            .map_err(|error| refused(&error))?;
         for (at, probabilities) in found.probabilities.iter().enumerate() {
             let averages = self.averages(probabilities)?;
             report.at.push(time_section(&found, at, averages));

@@ -5,6 +5,7 @@ use tailspn::compile::Program;
 use tailspn::net::Net;
 use tailspn::report::{MethodRow, PassageSection, completion_section};
 use tailspn::solve::{GridSettings, Limits};
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exact::{answer_failure, refused};
@@ -29,7 +30,13 @@ pub(super) enum Method {
 }
 
 /// Chooses the method by the net and the arguments.
-pub(super) fn method(net: &Net, program: &Program, args: &SolveArgs, terminal: &Terminal) -> Result<Method, Failure> {
+pub(super) fn method(
+    net: &Net,
+    program: &Program,
+    args: &SolveArgs,
+    terminal: &Terminal,
+    watch: &TimeLimit<'_>,
+) -> Result<Method, Failure> {
     let other = other_question(args);
     let method = match (args.method.0, other) {
         (RouteMethod::SeriesParallel, Some(other)) => return Err(needs_states(other)),
@@ -37,7 +44,7 @@ pub(super) fn method(net: &Net, program: &Program, args: &SolveArgs, terminal: &
     };
     let steps = usize::try_from(args.grid_steps).unwrap_or(usize::MAX);
     let grid = GridSettings { steps, ..GridSettings::default() };
-    let route = SolveRoute { method, needs_states: other.is_some(), limits: limits(args), grid };
+    let route = SolveRoute { method, needs_states: other.is_some(), limits: limits(args, watch), grid };
     let progress = Progress::new(terminal.shows_progress(), "states");
     match route.choose(net, program, &progress).map_err(answer_failure)? {
         Route::States { no_parts } => Ok(Method::States(MethodRow::states(no_parts))),
@@ -75,12 +82,12 @@ fn needs_states(option: &str) -> Failure {
     Failure::helped(Exit::Usage, message, "leave it out, or take `--method states`")
 }
 
-/// Returns the limits of the state space.
-pub(super) fn limits(args: &SolveArgs) -> Limits {
+/// Returns the limits of the state space, with the time that is left.
+pub(super) fn limits(args: &SolveArgs, watch: &TimeLimit<'_>) -> Limits {
     let default = Limits::default();
     Limits {
         states: args.max_states.unwrap_or(default.states),
         bytes: args.max_memory.unwrap_or(default.bytes),
-        wall: args.max_time,
+        wall: watch.left(),
     }
 }

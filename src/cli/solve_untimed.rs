@@ -9,6 +9,7 @@ use tailspn::solve::{
     explore_untimed,
 };
 use tailspn::subject::names_in_a_sentence;
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exact::failure;
@@ -22,7 +23,7 @@ use crate::cli::solve_method::{LIMITS, MOST_COVERED, limits};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Explores the net, checks the formulas, and prints what was found.
-pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &TimeLimit<'_>) -> Result<Exit, Failure> {
     let formulas = formulas(net, &args.ctl)?;
     let program = compile_net(net)?;
     may_write_all(args)?;
@@ -30,7 +31,7 @@ pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal) -> Result<Ex
     let priorities = if args.ignore_priorities { Priorities::Ignored } else { Priorities::Kept };
     let subject = Subject::of(net.name(), &program);
     let progress = Progress::new(terminal.shows_progress(), "markings");
-    let graph = match explore_untimed(&program, priorities, &limits(args), &progress) {
+    let graph = match explore_untimed(&program, priorities, &limits(args, watch), &progress) {
         Ok(graph) => graph,
         Err(ExploreError::Unbounded(unbounded)) => {
             return infinite(&unbounded, priorities, &program, &subject, args, terminal);

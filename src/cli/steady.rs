@@ -5,6 +5,7 @@ use std::time::Instant;
 use tailspn::net::{Net, Timing, Transition};
 use tailspn::report::{AnswerMethod, SteadyReport, SteadySettings, steady_report};
 use tailspn::sim::{LONG_RUNS, Prepared, Question, SteadyError, long_runs};
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SimulateArgs;
 use crate::cli::exact_answer;
@@ -12,7 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::Names;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::watch::{Progress, catch_interrupt};
+use crate::cli::watch::{Progress, interrupted};
 
 /// Runs the net for long and reports the means.
 pub(super) fn run(
@@ -25,10 +26,10 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let started = Instant::now();
     let seed = args.run.seed.unwrap_or(0);
-    catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "parts");
+    let watch = TimeLimit::new(&progress, args.run.max_time);
     let rewards = &prepared.question.rewards;
-    let averages = long_runs(&prepared.program, rewards, args.steady_firings, seed, args.run.threads, &progress)
+    let averages = long_runs(&prepared.program, rewards, args.steady_firings, seed, args.run.threads, &watch)
         .map_err(|error| failure(&error))?;
     let averages = prepared.unfold_averages(averages);
     drop(progress);
@@ -54,7 +55,7 @@ pub(super) fn run(
     advice.iter().for_each(|advice| terminal.tell(advice));
     if averages.len() < LONG_RUNS as usize || averages.iter().any(|run| run.cut_short) {
         terminal.tell("stopped early: the means are those of the parts that were complete");
-        return Ok(Exit::Interrupted);
+        return Ok(if interrupted() { Exit::Interrupted } else { Exit::Success });
     }
     Ok(Exit::Success)
 }
@@ -66,6 +67,10 @@ fn failure(error: &SteadyError) -> Failure {
             Failure::new(Exit::Refused, note.with_help("without --steady, the time to the dead marking is shown"))
         }
         SteadyError::Fault(_) => Failure::new(Exit::Model, note),
+        SteadyError::Stopped if interrupted() => Failure::new(Exit::Interrupted, note),
+        SteadyError::Stopped => {
+            Failure::new(Exit::Refused, note.with_help("allow more time, or fewer --steady-firings"))
+        }
         _ => Failure::new(Exit::Refused, note),
     }
 }

@@ -18,7 +18,7 @@ use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, old_names, options_refused, refused};
 use crate::cli::question::expression;
 use crate::cli::simulate::{failure, stop_rule};
-use crate::cli::watch::{Progress, catch_interrupt};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Prints what is odd about the files of a study.
 pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, terminal: &Terminal) {
@@ -65,7 +65,7 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
                 SensitivityError::Still => note.with_help("--reps N makes the noise smaller; wider ranges move more"),
                 _ => note,
             };
-            Failure::new(Exit::Refused, note)
+            Failure::new(too_little(), note)
         }
         StudyError::Price(error) => {
             let note = Note::problem(error.to_string());
@@ -100,8 +100,13 @@ fn exit_of(error: &StudyError) -> Exit {
         StudyError::Model(_) | StudyError::Text(_) => Exit::Model,
         StudyError::TooFewReplications { .. } => Exit::Usage,
         StudyError::Estimate(_) | StudyError::Threads(_) | StudyError::Written(_) => Exit::Internal,
-        _ => Exit::Refused,
+        _ => too_little(),
     }
+}
+
+/// The exit code where there is too little for an answer, perhaps because the work was stopped.
+fn too_little() -> Exit {
+    if interrupted() { Exit::Interrupted } else { Exit::Refused }
 }
 
 fn problem_note(problem: &KeyProblem, plan: &PlanText) -> Note {
@@ -170,7 +175,7 @@ pub(crate) fn estimate_failure(error: &StudyError) -> Failure {
         }
         StudyError::Run(error) => failure(error),
         StudyError::Model(message) => Failure::plain(Exit::Model, message.clone()),
-        other => Failure::plain(Exit::Refused, other.to_string()),
+        other => Failure::plain(exit_of(other), other.to_string()),
     }
 }
 

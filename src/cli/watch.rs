@@ -1,15 +1,16 @@
-//! Watching a run: a progress bar where it takes long, or lines where there is no terminal, and Ctrl-C.
+//! Watching a run: a progress bar where it takes long, or lines where there is no terminal; and what ends it, Ctrl-C or SIGTERM.
 
 use std::io::{self, Write as _};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tailspn::watch::Watch;
 
-use crate::cli::exit::Exit;
+use crate::cli::call::{Call, Pace};
 use crate::cli::output::{Shown, Terminal};
+use crate::cli::signals::{catch, signalled};
 
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -17,23 +18,32 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Without a terminal, a line tells how far a run is after each such time \[s\].
 const LINE_EVERY_S: u64 = 10;
 
-/// Set by the first Ctrl-C; the second one ends the process.
-static STOPPED: AtomicBool = AtomicBool::new(false);
+/// Where it is told that the work ends.
+static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 
-/// Catches Ctrl-C from now on. Where the system has no such thing, nothing changes.
+/// Catches Ctrl-C and SIGTERM from now on: the first ends the work, the second the process. Where the system has no such thing, nothing
+/// changes.
 pub(crate) fn catch_interrupt(terminal: &Terminal) {
-    let terminal = terminal.clone();
-    let _ = ctrlc::set_handler(move || {
-        if STOPPED.swap(true, Ordering::SeqCst) {
-            std::process::exit(Exit::Interrupted.code().into());
-        }
-        terminal.tell("stopping; Ctrl-C again ends at once");
-    });
+    // a program that calls in process has a handler of its own
+    if Call::current().is_some() || TERMINAL.set(terminal.clone()).is_err() {
+        return;
+    }
+    catch();
 }
 
-/// Whether Ctrl-C was pressed.
+/// Whether Ctrl-C was pressed, SIGTERM came, or the call of this thread was stopped.
 pub(crate) fn interrupted() -> bool {
-    STOPPED.load(Ordering::SeqCst)
+    Call::current().map_or_else(signalled, |call| call.is_stopped())
+}
+
+/// Tells once that the work ends.
+fn tell_stopping() {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        if let Some(terminal) = TERMINAL.get() {
+            terminal.tell("stopping; Ctrl-C again ends at once");
+        }
+    });
 }
 
 /// Watches one run.
@@ -45,13 +55,16 @@ pub(crate) struct Progress {
     lines: AtomicU64,
     /// What is counted.
     noun: &'static str,
+    /// Who waits in place of a terminal. Replications run on other threads than the call.
+    call: Option<Arc<Call>>,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
     /// Shows how far a run is, counting `noun`, if it takes long.
     pub(crate) fn new(shown: Shown, noun: &'static str) -> Self {
-        Self { started: Instant::now(), shown, lines: AtomicU64::new(0), noun, bar: Mutex::new(None) }
+        let (lines, bar) = (AtomicU64::new(0), Mutex::new(None));
+        Self { started: Instant::now(), shown, lines, noun, call: Call::current(), bar }
     }
 
     /// Writes a line if it is time for one.
@@ -80,6 +93,9 @@ impl Progress {
 
 impl Watch for Progress {
     fn progress(&self, done: u64, planned: u64) {
+        if let Some(call) = &self.call {
+            return call.set_pace(Pace { done, planned, noun: self.noun });
+        }
         match self.shown {
             Shown::Bar if self.started.elapsed() >= PATIENCE => {}
             Shown::Lines => return self.line(done, planned),
@@ -93,7 +109,14 @@ impl Watch for Progress {
     }
 
     fn stopped(&self) -> bool {
-        interrupted()
+        if let Some(call) = &self.call {
+            return call.is_stopped();
+        }
+        let stopped = signalled();
+        if stopped {
+            tell_stopping();
+        }
+        stopped
     }
 }
 

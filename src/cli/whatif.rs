@@ -13,6 +13,7 @@ use tailspn::plan::{JobPlan, PlanProblem, Planning as _, Work};
 use tailspn::report::{WhatIfReport, log_what_if_report, planned_what_if_report, what_if_picture, what_if_report};
 use tailspn::sim::{Ensemble, Watch as _};
 use tailspn::trace::{Application, JobTrace, is_log};
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::WhatIfArgs;
 use crate::cli::exit::Exit;
@@ -181,19 +182,22 @@ struct Compared {
 
 /// Runs an experiment until there are enough replications, or it is time to end.
 fn compared(
-    prepare: impl FnOnce(Replications) -> Result<Experiment, ExperimentError>,
+    prepare: impl for<'a> FnOnce(Replications<'a>) -> Result<Experiment<'a>, ExperimentError>,
     deadline_s: Option<f64>,
     args: &WhatIfArgs,
     terminal: &Terminal,
 ) -> Result<Compared, Failure> {
     let started = Instant::now();
-    let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Refused, error.to_string());
+    let exit = || if interrupted() { Exit::Interrupted } else { Exit::Refused };
+    let refused = |error: &dyn std::fmt::Display| Failure::plain(exit(), error.to_string());
     catch_interrupt(terminal);
     let mut planned = args.reps.unwrap_or(MOST);
     let as_few_as_tell = args.reps.is_none() && args.plan.as_deref().is_some_and(is_meant);
     let runs = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
-        let settings = Replications { count: planned, seed: args.run.seed.unwrap_or(0), threads: args.run.threads };
+        let watch = &TimeLimit::new(&progress, args.run.max_time);
+        let seed = args.run.seed.unwrap_or(0);
+        let settings = Replications { count: planned, seed, threads: args.run.threads, watch };
         let experiment = prepare(settings).map_err(|error| refused(&error))?;
         let mut go_on = |runs: &[PolicyRuns]| {
             let done = runs.first().map_or(0, |run| run.outcomes.len() as u64);
@@ -203,10 +207,13 @@ fn compared(
                 planned = done;
                 return false;
             }
-            !progress.stopped() && args.run.max_time.is_none_or(|most| started.elapsed() < most)
+            !watch.stopped()
         };
         experiment.run(&mut go_on).map_err(|error| refused(&error))?
     };
+    if runs.iter().any(|run| run.outcomes.is_empty()) {
+        return Err(refused(&"stopped before the first replication was complete"));
+    }
     let comparison = compare(&runs, args.run.level).map_err(|error| refused(&error))?;
     Ok(Compared { comparison: comparison.with_deadline(&runs, deadline_s), planned, wall: started.elapsed() })
 }

@@ -75,6 +75,7 @@ mod replay;
 mod samples;
 mod sensitivity;
 mod shared;
+mod signals;
 mod slots;
 mod solve;
 mod spark_gpus;

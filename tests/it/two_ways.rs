@@ -11,7 +11,7 @@ use tailspn::sim::{Ensemble, Question, Unwatched, run};
 
 fn simulate(text: &str, count: u64) -> Vec<PolicyRuns> {
     let plan = ClusterPlan::from_toml(text).unwrap();
-    let settings = Replications { count, seed: 1, threads: None };
+    let settings = Replications { count, seed: 1, threads: None, watch: &Unwatched };
     Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap()
 }
 

@@ -1,5 +1,7 @@
 //! Watching long work from outside: how far it is, and whether it should end early.
 
+use std::time::{Duration, Instant};
+
 /// Watches a run from outside.
 pub trait Watch: Sync {
     /// `done` of the `planned` pieces of work are there: replications, states. 0 planned: nobody knows how many there are.
@@ -17,5 +19,58 @@ impl Watch for Unwatched {
 
     fn stopped(&self) -> bool {
         false
+    }
+}
+
+impl std::fmt::Debug for dyn Watch + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+/// Passes a watch on, and stops when a time is over.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeLimit<'a> {
+    watch: &'a dyn Watch,
+    deadline: Option<Instant>,
+}
+
+impl<'a> TimeLimit<'a> {
+    /// Stops `max_time` from now, or never without one, and whenever `watch` stops.
+    pub fn new(watch: &'a dyn Watch, max_time: Option<Duration>) -> Self {
+        // a time beyond the clock is no limit
+        Self::at(watch, max_time.and_then(|time| Instant::now().checked_add(time)))
+    }
+
+    /// Stops at a deadline, or never without one, and whenever `watch` stops.
+    pub fn at(watch: &'a dyn Watch, deadline: Option<Instant>) -> Self {
+        Self { watch, deadline }
+    }
+
+    /// The time that is left; none where it is not limited.
+    pub fn left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+impl Watch for TimeLimit<'_> {
+    fn progress(&self, done: u64, planned: u64) {
+        self.watch.progress(done, planned);
+    }
+
+    fn stopped(&self) -> bool {
+        self.watch.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Passes on only whether to stop: for a part of the work, which is counted otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Quiet<'a>(pub &'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn progress(&self, _: u64, _: u64) {}
+
+    fn stopped(&self) -> bool {
+        self.0.stopped()
     }
 }

@@ -1,7 +1,6 @@
 //! Times of single points: what `sensitivity` and `optimize` measure at each point.
 
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -12,40 +11,7 @@ use crate::sensitivity::{Effect, Response};
 use crate::sim::{Backend, Ending, Ensemble, run};
 use crate::subject::Subject;
 use crate::sweep::{Axis, Model, Point};
-use crate::watch::Watch;
-
-/// Passes a watch on, and stops when a time is over.
-pub(crate) struct TimeLimit<'a> {
-    watch: &'a dyn Watch,
-    deadline: Option<Instant>,
-}
-
-impl<'a> TimeLimit<'a> {
-    pub(crate) fn new(watch: &'a dyn Watch, max_time: Option<Duration>) -> Self {
-        Self { watch, deadline: max_time.map(|wall| Instant::now() + wall) }
-    }
-}
-
-impl Watch for TimeLimit<'_> {
-    fn progress(&self, done: u64, planned: u64) {
-        self.watch.progress(done, planned);
-    }
-
-    fn stopped(&self) -> bool {
-        self.watch.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-}
-
-/// Passes on only whether to stop: progress is counted in points.
-pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
-
-impl Watch for Quiet<'_> {
-    fn progress(&self, _: u64, _: u64) {}
-
-    fn stopped(&self) -> bool {
-        self.0.stopped()
-    }
-}
+use crate::watch::{Quiet, Watch};
 
 /// Returns the times \[s\] of the replications `first .. first + count`, on the CPU; none if they were stopped. Quantiles include the
 /// spread between whole runs; a mean is that of a typical run.

@@ -39,6 +39,7 @@ pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadAr
 pub(crate) use trace::TraceArgs;
 pub(crate) use watch::{RuleChoice, WatchArgs};
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -137,9 +138,9 @@ pub(crate) enum Command {
     Man,
 }
 
-/// Parses the arguments of the process.
-pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches()?;
+/// Parses arguments, of which the first is the name of the program.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
 }
 
@@ -258,7 +259,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
     /// Means in the long run, from 8 long replications: warm-up is found and left out
-    #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_time", "max_firings"])]
+    #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_firings"])]
     pub(crate) steady: bool,
     /// About how many firings the long replications of --steady have together
     #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]

@@ -63,7 +63,7 @@ pub(crate) struct SolveArgs {
     /// Most memory for states, such as 500M or 8G [default: 6G]
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_memory: Option<u64>,
-    /// Wall time after which the search for states ends with what it has, such as 30s or 5m
+    /// Wall time after which the work ends with what it has, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
     /// Explore all markings as if time did not matter: also with loops of immediate transitions and any delays

@@ -20,8 +20,8 @@ pub(super) struct Graph<'a> {
     pub(super) net: &'a Net,
     /// Per transition: its arcs, in the order of the net.
     pub(super) links: Vec<Vec<Link<'a>>>,
-    /// Per place: its transitions, in the order of the arcs.
-    pub(super) touching: Vec<Vec<usize>>,
+    /// Per place: its arcs, in the order of the net, each as a transition and a position among its links.
+    pub(super) touching: Vec<Vec<(usize, usize)>>,
 }
 
 impl<'a> Graph<'a> {
@@ -33,8 +33,8 @@ impl<'a> Graph<'a> {
             for entry in &arc.weights {
                 let value = constant(net, &entry.weight).map(f64::round);
                 let weight = value.filter(|value| (0.0..2_147_483_648.0).contains(value)).map(|value| value as u32);
+                touching[place].push((transition, links[transition].len()));
                 links[transition].push(Link { kind: arc.kind, place, weight, expression: &entry.weight });
-                touching[place].push(transition);
             }
         }
         Self { net, links, touching }

@@ -102,7 +102,8 @@ impl Machine {
             return Err(Hindrance::LocalDelay);
         }
         let view = View { own, part, graph, members, bounds };
-        let mut shared: Vec<usize> = part.places.iter().flat_map(|&p| graph.touching[p].iter().copied()).collect();
+        let touching = part.places.iter().flat_map(|&p| &graph.touching[p]);
+        let mut shared: Vec<usize> = touching.map(|&(t, _)| t).collect();
         shared.retain(|&t| members.transition[t] != Some(own));
         shared.sort_unstable();
         shared.dedup();

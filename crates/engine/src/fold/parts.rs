@@ -197,15 +197,10 @@ impl Part {
         }
         let mut contacts = Vec::new();
         for &place in &self.places {
-            let mut shared: Vec<usize> =
-                graph.touching[place].iter().copied().filter(|&t| members.transition[t] != Some(own)).collect();
-            shared.sort_unstable();
-            shared.dedup();
-            for t in shared {
+            for &(t, link) in graph.touching[place].iter().filter(|(t, _)| members.transition[*t] != Some(own)) {
                 let slot = of(place).ok_or(Hindrance::Expression)?;
-                for link in graph.links[t].iter().filter(|link| link.place == place) {
-                    contacts.push((t, slot, link.kind, link.weight.ok_or(Hindrance::ArcWeight)?));
-                }
+                let link = &graph.links[t][link];
+                contacts.push((t, slot, link.kind, link.weight.ok_or(Hindrance::ArcWeight)?));
             }
         }
         contacts.sort_unstable();

@@ -227,6 +227,7 @@ fn same_seed_same_bits_however_the_work_is_cut() {
 #[test]
 fn every_vector_level_gives_the_same_bits() {
     use crate::sim::engine::Engine;
+    use crate::sim::schedule::Watched;
     use crate::sim::{Clock, Schedule};
     let program = straggling_tasks(6, &other_laws());
     let plan = plan_schedule(&program).unwrap();
@@ -234,7 +235,8 @@ fn every_vector_level_gives_the_same_bits() {
     let clock = Clock::choose(&program, None);
     let run = |level: Level| {
         let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
-        let engine = Schedule::new(&program, &plan, &question, clock, 7, true).unwrap().at_level(level);
+        let schedule = Schedule::new(&program, &plan, &question, clock, 7, true).unwrap().at_level(level);
+        let engine = Watched { schedule, watch: &Unwatched };
         engine.run(3, 700, &mut samples).unwrap();
         samples
     };
@@ -281,7 +283,8 @@ fn lockstep_gives_the_same_bits_on_every_vector_level() {
     let question = Question { goal: Goal::Horizon, horizon: Some(20.0), ..Question::default() };
     let clock = Clock::choose(&program, question.horizon);
     let run = |level: Level| {
-        let setup = Setup { program: &program, question: &question, clock, key: split(5), keep_times: true };
+        let setup =
+            Setup { program: &program, question: &question, clock, key: split(5), keep_times: true, watch: &Unwatched };
         let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
         LockstepForm::new(setup).unwrap().at_level(level).run(3, 600, &mut samples).unwrap();
         samples

@@ -10,7 +10,7 @@ use crate::semantics::Fault;
 use crate::sim::engine::Engine;
 use crate::sim::question::Question;
 use crate::sim::samples::Samples;
-use crate::watch::Watch;
+use crate::watch::{TimeLimit, Watch as _};
 
 /// Replications that are averaged together before they are merged, where observations are floats: part of the meaning
 /// of a result, so it never changes with threads or load.
@@ -21,24 +21,6 @@ const BLOCK: u64 = 64;
 const LARGEST_UNIT: u64 = 1 << 16;
 /// Units per thread, so that no thread waits long for the last one.
 const UNITS_PER_THREAD: u64 = 8;
-
-/// How long a run may take.
-pub(in crate::sim) struct Limits<'a> {
-    pub(in crate::sim) deadline: Option<Instant>,
-    pub(in crate::sim) watch: &'a dyn Watch,
-}
-
-impl Limits<'_> {
-    pub(in crate::sim) fn over(&self) -> bool {
-        self.watch.stopped() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-
-    /// How long the run may still take, where that is limited.
-    #[cfg(feature = "gpu")]
-    pub(in crate::sim) fn left(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
-    }
-}
 
 /// Units per thread in the first round, before it is known how long a replication takes.
 const ROUND_UNITS: u64 = 4;
@@ -80,14 +62,14 @@ impl<'a> CpuRounds<'a> {
         &mut self,
         until: u64,
         samples: &mut Samples,
-        limits: &Limits<'_>,
+        limits: &TimeLimit<'_>,
     ) -> Result<(), Fault> {
         let begin = samples.replications;
         let end = until.min(begin + self.round);
         let unit = unit(self.engine, self.question, end - begin, self.threads);
         let started = Instant::now();
         let one = |i: u64| {
-            if limits.over() {
+            if limits.stopped() {
                 return Ok(None);
             }
             let from = begin + i * unit;
@@ -100,8 +82,11 @@ impl<'a> CpuRounds<'a> {
         let parts: Vec<Option<Samples>> =
             self.pool.install(|| (0..units).into_par_iter().map(one).collect::<Result<_, Fault>>())?;
         // where a limit was hit, what stands behind the first gap is of no use
-        for part in parts.iter().map_while(Option::as_ref) {
+        for (from, part) in (0..).step_by(unit as usize).zip(parts.iter().map_while(Option::as_ref)) {
             samples.append(part);
+            if samples.replications < end.min(begin + from + unit) {
+                break;
+            }
         }
         self.took(started.elapsed(), samples.replications - begin);
         Ok(())
@@ -145,6 +130,7 @@ mod tests {
     use crate::sim::conformance::two_loops;
     use crate::sim::race::{ClockForm, Setup};
     use crate::sim::{Clock, Goal};
+    use crate::watch::Unwatched;
 
     /// Rounds get shorter on a slow machine, but sums of floats are always cut at the same places.
     #[test]
@@ -152,7 +138,8 @@ mod tests {
         let program = two_loops(2);
         let question = Question { goal: Goal::Horizon, horizon: Some(1.0), tokens: true, ..Question::default() };
         let clock = Clock::choose(&program, question.horizon);
-        let setup = Setup { program: &program, question: &question, clock, key: [0; 2], keep_times: false };
+        let setup =
+            Setup { program: &program, question: &question, clock, key: [0; 2], keep_times: false, watch: &Unwatched };
         let engine = ClockForm::new(setup);
         for threads in [1, 2, 3, 5] {
             let threads = NonZeroUsize::new(threads).unwrap();

@@ -6,7 +6,7 @@ use crate::compile::{Program, ScheduleObstacle, SchedulePlan, plan_schedule};
 use crate::sim::engine::Engine;
 use crate::sim::race::{ClockForm, DirectForm, DirectLaw, DirectObstacle, LockstepForm, Setup};
 use crate::sim::run_error::RunError;
-use crate::sim::schedule::{Schedule, UnfitError};
+use crate::sim::schedule::{Schedule, UnfitError, Watched};
 
 /// Which engine runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Kind {
                 let plan = planned
                     .map_err(|obstacles| obstacles.iter().map(ScheduleObstacle::to_string).collect::<Vec<_>>())?;
                 let schedule = Schedule::new(program, &plan, question, clock, seed, setup.keep_times);
-                Ok(Box::new(schedule.map_err(UnfitError::into_vec)?))
+                Ok(Box::new(Watched { schedule: schedule.map_err(UnfitError::into_vec)?, watch: setup.watch }))
             }
             Self::Lockstep => Ok(Box::new(LockstepForm::new(setup)?)),
             Self::Direct => {

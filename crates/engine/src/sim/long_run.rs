@@ -10,7 +10,7 @@ use crate::sim::prepared::Prepared;
 use crate::sim::question::{Question, Reward};
 use crate::sim::simulation::{QuestionError, index, reward};
 use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
-use crate::watch::{Unwatched, Watch};
+use crate::watch::{Quiet, Unwatched, Watch};
 
 /// Number of independent runs. One run alone does not show whether it has seen all of the net.
 pub const LONG_RUNS: u64 = 8;
@@ -34,14 +34,14 @@ pub fn long_runs(
     threads: Option<NonZeroUsize>,
     watch: &dyn Watch,
 ) -> Result<Vec<BatchAverages>, SteadyError> {
-    let length = BatchLength::Seconds(part_length(program, firings, seed)?);
+    let length = BatchLength::Seconds(part_length(program, firings, seed, watch)?);
     let rewards = rewards.to_vec();
     let settings = SteadyState { batches: PARTS, discarded: 0, rewards, seed, ..SteadyState::new(length) };
     run_steady_runs(program, &settings, LONG_RUNS, threads, watch)
 }
 
 /// Model time of a part \[s\] such that all parts together have about this many firings.
-fn part_length(program: &Program, firings: u64, seed: u64) -> Result<f64, SteadyError> {
+fn part_length(program: &Program, firings: u64, seed: u64, watch: &dyn Watch) -> Result<f64, SteadyError> {
     // a replication of its own, so that the length of the runs does not depend on what they show
     let pilot = (firings / PILOT).max(1);
     let settings = SteadyState {
@@ -51,7 +51,7 @@ fn part_length(program: &Program, firings: u64, seed: u64) -> Result<f64, Steady
         replication: LONG_RUNS,
         ..SteadyState::new(BatchLength::Firings(pilot))
     };
-    let averages = run_steady(program, &settings, &Unwatched)?;
+    let averages = run_steady(program, &settings, &Quiet(watch))?;
     Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / (LONG_RUNS as f64 * f64::from(PARTS)))
 }
 

@@ -48,6 +48,8 @@ mod shift;
 mod simd;
 mod simulation;
 mod steady;
+#[cfg(test)]
+mod stopping;
 
 pub use crate::watch::{Unwatched, Watch};
 pub use backend::{Backend, DeviceUse, GpuTimes, Placement, RanOn};

@@ -1,9 +1,10 @@
 //! The place of `sim::gpu::Relay` in a build without the feature `gpu`: every round is on the CPU.
 
 use crate::sim::backend::{Backend, Placement};
-use crate::sim::cpu::{CpuRounds, Limits};
+use crate::sim::cpu::CpuRounds;
 use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
+use crate::watch::TimeLimit;
 
 /// Runs replications on the CPU.
 pub(in crate::sim) struct Relay<'a> {
@@ -24,7 +25,7 @@ impl Relay<'_> {
         cpu: &mut CpuRounds<'_>,
         until: u64,
         samples: &mut Samples,
-        limits: &Limits<'_>,
+        limits: &TimeLimit<'_>,
     ) -> Result<(), RunError> {
         Ok(cpu.round(until, samples, limits)?)
     }

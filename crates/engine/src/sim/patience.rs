@@ -7,7 +7,7 @@ use crate::sim::backend::Backend;
 use crate::sim::question::{Ending, Goal, Question};
 use crate::sim::run::{Ensemble, run};
 use crate::sim::run_error::RunError;
-use crate::watch::{Unwatched, Watch};
+use crate::watch::{Quiet, Watch};
 
 /// Firings after which a replication is given up, if the question sets neither a limit nor a horizon.
 pub const PATIENCE: u64 = 10_000_000;
@@ -26,6 +26,7 @@ pub fn limit_firings(
     question: &mut Question,
     ensemble: &Ensemble,
     patience: u64,
+    watch: &dyn Watch,
 ) -> Result<bool, RunError> {
     let bounded = question.horizon.is_some() || question.max_firings.is_some();
     if bounded || question.goal == Goal::Horizon || plan_schedule(program).is_ok() {
@@ -33,7 +34,7 @@ pub fn limit_firings(
     }
     question.max_firings = Some(patience);
     let one = Ensemble { replications: 1, threads: Some(NonZeroUsize::MIN), ..pilot(ensemble) };
-    let found = run(program, question, &one, &Unwatched)?;
+    let found = run(program, question, &one, &Quiet(watch))?;
     Ok(found.samples.ended(Ending::Firings) == 0)
 }
 
@@ -53,7 +54,7 @@ pub fn reaches_goal(
         return Ok(true);
     }
     for replications in SEARCH {
-        let found = run(program, question, &Ensemble { replications, ..pilot(ensemble) }, watch)?;
+        let found = run(program, question, &Ensemble { replications, ..pilot(ensemble) }, &Quiet(watch))?;
         if found.samples.ended(Ending::Goal) > 0 || found.provenance.cut_short {
             return Ok(true);
         }

@@ -13,6 +13,7 @@ use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 #[cfg(feature = "gpu")]
 use crate::sim::schedule::Schedule;
+use crate::watch::Watch;
 
 /// A program that is ready to be replicated: the fastest engine that can, and the clock that [`run`](crate::sim::run()) takes. Pieces
 /// that follow each other, appended in their order, are the samples of that run.
@@ -33,7 +34,8 @@ impl std::fmt::Debug for Ready<'_> {
 }
 
 impl<'a> Ready<'a> {
-    /// Binds a program to a question and a seed; passage times are kept one by one. Its schedule may be known already.
+    /// Binds a program to a question and a seed; passage times are kept one by one. Its schedule may be known already. `watch`
+    /// may end the work, also within a replication.
     ///
     /// # Errors
     ///
@@ -43,9 +45,10 @@ impl<'a> Ready<'a> {
         question: &'a Question,
         schedule: Option<&'a SchedulePlan>,
         seed: u64,
+        watch: &'a dyn Watch,
     ) -> Result<Self, RunError> {
-        let clock = result_clock(program, question, seed)?;
-        let setup = Setup { program, question, clock, key: split(seed), keep_times: true };
+        let clock = result_clock(program, question, seed, watch)?;
+        let setup = Setup { program, question, clock, key: split(seed), keep_times: true, watch };
         let chosen = choose_planned(EngineChoice::Auto, setup, seed, schedule)?;
         Ok(Self { setup, chosen, seed, plan: schedule })
     }
@@ -82,7 +85,7 @@ impl<'a> Ready<'a> {
         Samples::new(clock, question, program.counters(), program.transitions())
     }
 
-    /// The replications `first .. first + count`; where floats are observed, pieces have a multiple of 16, but for the last one.
+    /// The replications `first .. first + count`, only the first of them where the watch has stopped the run; where floats are observed, pieces have a multiple of 16, but for the last one.
     ///
     /// # Errors
     ///
@@ -99,6 +102,9 @@ impl<'a> Ready<'a> {
             let mut unit = self.nothing();
             engine.run(from, FLOAT_UNIT.min(first + count - from), &mut unit)?;
             samples.append(&unit);
+            if samples.replications < (from - first + FLOAT_UNIT).min(count) {
+                break;
+            }
         }
         finite(self.setup.question, &samples)?;
         Ok(samples)

@@ -11,7 +11,7 @@ use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::backend::{Backend, Placement};
 use crate::sim::clock::Clock;
-use crate::sim::cpu::{CpuRounds, Limits};
+use crate::sim::cpu::CpuRounds;
 use crate::sim::engine::Engine;
 use crate::sim::engines::{EngineChoice, choose};
 #[cfg(feature = "gpu")]
@@ -23,7 +23,7 @@ use crate::sim::race::{ClockForm, Setup};
 use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 use crate::sim::simd::Level;
-use crate::watch::Watch;
+use crate::watch::{TimeLimit, Watch};
 
 /// Settings of an ensemble of independent replications.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct Ensemble {
     pub seed: u64,
     /// Threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Wall time after which no new round of replications starts.
+    /// Wall time after which the run ends with the replications that are complete.
     pub max_wall: Option<Duration>,
     /// Which engine runs.
     pub engine: EngineChoice,
@@ -122,8 +122,10 @@ pub struct Run {
 ///
 /// A fault of the net, an engine that cannot do what is asked, or no graphics card where one is required.
 pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, RunError> {
-    let clock = result_clock(program, question, ensemble.seed)?;
-    let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times: ensemble.keep };
+    let limits = &TimeLimit::new(watch, ensemble.max_wall);
+    let clock = result_clock(program, question, ensemble.seed, limits)?;
+    let keep_times = ensemble.keep;
+    let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times, watch: limits };
     let chosen = choose(ensemble.engine, setup, ensemble.seed)?;
     let started = Instant::now();
     #[cfg(feature = "gpu")]
@@ -132,7 +134,7 @@ pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &
     let relay = Relay::new(ensemble.backend, &open, ensemble.first, Patience::default(), chosen.kind.name())?;
     #[cfg(not(feature = "gpu"))]
     let relay = Relay::new(ensemble.backend)?;
-    let mut run = run_rounds(setup, chosen.engine.as_ref(), ensemble, watch, relay, started)?;
+    let mut run = run_rounds(setup, chosen.engine.as_ref(), ensemble, limits, relay, started)?;
     run.provenance.engine = chosen.kind.name();
     run.provenance.reasons = chosen.reasons;
     Ok(run)
@@ -160,7 +162,12 @@ const PILOT_BITS: u32 = 46;
 
 /// The clock of a run. Narrow clocks are fine enough for any result; on the wide one the ticks of the results are the
 /// finest in which the times of a pilot, and much longer ones, fit.
-pub(in crate::sim) fn result_clock(program: &Program, question: &Question, seed: u64) -> Result<Clock, RunError> {
+pub(in crate::sim) fn result_clock(
+    program: &Program,
+    question: &Question,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Clock, RunError> {
     let clock = Clock::choose(program, question.horizon);
     if question.goal == Goal::Horizon {
         let fits = question.horizon.is_none_or(|horizon| horizon <= clock.limit());
@@ -174,7 +181,7 @@ pub(in crate::sim) fn result_clock(program: &Program, question: &Question, seed:
     let beyond = |clock: Clock| question.horizon.is_some_and(|horizon| horizon > clock.limit());
     for extra_bits in [0, 16, 32, 48] {
         let finer = clock.with_extra_bits(extra_bits);
-        let setup = Setup { program, question, clock: finer, key: split(seed), keep_times: false };
+        let setup = Setup { program, question, clock: finer, key: split(seed), keep_times: false, watch };
         let mut samples = Samples::new(finer, question, program.counters(), program.transitions());
         match ClockForm::new(setup).run(0, PILOT, &mut samples) {
             Err(Fault::PastTheClock { .. }) => continue,
@@ -198,7 +205,7 @@ pub(in crate::sim) fn run_rounds(
     setup: Setup<'_>,
     engine: &dyn Engine,
     ensemble: &Ensemble,
-    watch: &dyn Watch,
+    limits: &TimeLimit<'_>,
     mut relay: Relay<'_>,
     started: Instant,
 ) -> Result<Run, RunError> {
@@ -208,16 +215,15 @@ pub(in crate::sim) fn run_rounds(
     let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
     let cpu = CpuRounds::new(engine, program, question, ensemble.first, threads);
     let mut cpu = cpu.map_err(|error| RunError::Threads(error.to_string()))?;
-    let limits = Limits { deadline: ensemble.max_wall.map(|wall| started + wall), watch };
     let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
     let mut until = ensemble.replications;
     if let Some(rule) = &ensemble.stop {
         until = rule.next_round(0, f64::INFINITY).unwrap_or(0);
     }
     let complete = loop {
-        while samples.replications < until && !limits.over() {
-            relay.step(&mut cpu, until, &mut samples, &limits)?;
-            watch.progress(samples.replications, until);
+        while samples.replications < until && !limits.stopped() {
+            relay.step(&mut cpu, until, &mut samples, limits)?;
+            limits.progress(samples.replications, until);
         }
         if samples.replications < until {
             break false;

@@ -115,7 +115,6 @@ impl Samples {
     }
 
     /// Accumulators of the same kinds with nothing in them.
-    #[cfg(feature = "gpu")]
     pub(in crate::sim) fn emptied(&self) -> Self {
         let floats = [&self.tokens, &self.throughput, &self.rewards, &self.snapshots].map(Vec::len);
         Self::sized(self.clock, self.groups.len(), floats)

@@ -144,8 +144,9 @@ pub fn scores(
             Moved::new(program, shift).map_err(|error| ScoreError::Parameter { parameter, error })
         })
         .collect::<Result<_, _>>()?;
-    let clock = result_clock(program, question, ensemble.seed)?;
-    let player = Player::new(Setup { program, question, clock, key: split(ensemble.seed), keep_times: false }, &moved);
+    let clock = result_clock(program, question, ensemble.seed, watch)?;
+    let player =
+        Player::new(Setup { program, question, clock, key: split(ensemble.seed), keep_times: false, watch }, &moved);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(ensemble.threads.map_or(0, NonZeroUsize::get)).build();
     let pool = pool.map_err(|error| RunError::Threads(error.to_string()))?;
     let round = CHUNK * pool.current_num_threads() as u64 * 4;

@@ -17,7 +17,7 @@ use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
 use crate::sim::result::SimulationResult;
 use crate::sim::run::{Ensemble, run};
 use crate::sim::run_error::RunError;
-use crate::watch::{Unwatched, Watch};
+use crate::watch::{TimeLimit, Unwatched, Watch};
 
 /// A simulation of a net, as [`Net::simulation`] starts it.
 ///
@@ -246,7 +246,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Starts no new round of replications after this wall time.
+    /// Ends the run after this wall time, with the replications that are complete by then.
     pub fn max_wall(mut self, wall: Duration) -> Self {
         self.ensemble.max_wall = Some(wall);
         self
@@ -303,10 +303,11 @@ impl<'a> Simulation<'a> {
     ///
     /// All variants of [`SimulationError`].
     pub fn run(self) -> Result<SimulationResult, SimulationError> {
-        let Self { net, mut question, goal, ensemble, level, fold, watch } = self;
+        let Self { net, mut question, goal, mut ensemble, level, fold, watch } = self;
+        let watch = &TimeLimit::new(watch, ensemble.max_wall.take());
         let mut prepared =
             Prepared::for_replications(net, &question, fold && ensemble.engine != EngineChoice::Schedule)?;
-        if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE)? {
+        if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE, watch)? {
             return Err(SimulationError::Endless { firings: PATIENCE, goal });
         }
         if !reaches_goal(&prepared.program, &prepared.question, &ensemble, watch)? {

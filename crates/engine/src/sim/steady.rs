@@ -90,6 +90,9 @@ pub enum SteadyError {
         /// Firings up to then.
         firings: u64,
     },
+    /// The run was stopped before its first batch was complete.
+    #[error("stopped before any part of a long run was complete")]
+    Stopped,
     /// The operating system gives no threads.
     #[error("no threads to run on: {0}")]
     Threads(String),
@@ -101,8 +104,8 @@ pub enum SteadyError {
     Fault(#[from] Fault),
 }
 
-/// Runs one long replication of `program`. Stopped from outside, it ends with the batch in which it is, and keeps those
-/// that are complete.
+/// Runs one long replication of `program`. Stopped from outside, it keeps the batches that are
+/// complete.
 ///
 /// # Errors
 ///
@@ -127,7 +130,7 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
         }
     };
     let clock = Clock::choose(program, question.horizon.or_else(|| longest_run(program, question.max_firings)));
-    let setup = Setup { program, question: &question, clock, key: split(settings.seed), keep_times: false };
+    let setup = Setup { program, question: &question, clock, key: split(settings.seed), keep_times: false, watch };
     let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
     let batches = Batches::new(program, settings, clock, watch);
     let batches = if DirectLaw::obstacles(program, clock).is_empty() {
@@ -136,16 +139,21 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
         ClockForm::new(setup).watch(batches, settings.replication, 1, &mut samples)?
     };
     let done = batches.done.seconds.len();
-    let firings = u64::try_from(samples.firings).unwrap_or(u64::MAX);
+    let firings = batches.firings;
     if samples.ended(Ending::Dead) > 0 {
         return Err(SteadyError::Dead { firings });
     }
-    let stopped = batches.stopped && done > settings.discarded as usize;
-    if done < all as usize && !stopped {
+    // a replication that was stopped is not recorded
+    let stopped = samples.replications == 0;
+    let kept = stopped && done > settings.discarded as usize;
+    if stopped && !kept {
+        return Err(SteadyError::Stopped);
+    }
+    if done < all as usize && !kept {
         return Err(SteadyError::CutOff { batches: done, firings });
     }
     let mut averages = batches.done;
-    averages.firings = samples.firings;
+    averages.firings = firings.into();
     averages.cut_short = done < all as usize;
     averages.leave_out(settings.discarded as usize);
     Ok(averages)
@@ -174,7 +182,7 @@ pub fn run_steady_runs(
     };
     let all: Vec<_> = pool.install(|| (0..runs).into_par_iter().map(one).collect());
     let some = all.iter().any(Result::is_ok);
-    let without_batches = |result: &Result<_, _>| matches!(result, Err(SteadyError::CutOff { .. }));
+    let without_batches = |result: &Result<_, _>| matches!(result, Err(SteadyError::Stopped));
     if some && watch.stopped() {
         return all.into_iter().filter(|result| !without_batches(result)).collect();
     }
@@ -240,8 +248,6 @@ struct Batches<'a> {
     sums: Vec<f64>,
     done: BatchAverages,
     watch: &'a dyn Watch,
-    /// Whether the run is to end.
-    stopped: bool,
 }
 
 impl<'a> Batches<'a> {
@@ -275,7 +281,6 @@ impl<'a> Batches<'a> {
                 ..BatchAverages::default()
             },
             watch,
-            stopped: false,
         };
         batches.ends = batches.end_tick();
         batches
@@ -320,15 +325,10 @@ impl<'a> Batches<'a> {
         self.began = end;
         self.ends = self.end_tick();
         self.watch.progress(self.done.seconds.len() as u64, self.all as u64);
-        self.stopped = self.watch.stopped();
     }
 }
 
 impl Observer for Batches<'_> {
-    fn wants_end(&self) -> bool {
-        self.stopped
-    }
-
     fn pass(&mut self, marking: &[u32], mut from: u64, to: u64) {
         if let BatchLength::Firings(each) = self.length
             && self.firings >= each.saturating_mul(self.done.seconds.len() as u64 + 1)

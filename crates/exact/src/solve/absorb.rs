@@ -55,7 +55,7 @@ pub enum AbsorbError {
 /// # Errors
 ///
 /// All variants of [`AbsorbError`].
-pub fn absorption(chain: &Chain, targets: &[bool], settings: &LinearSettings) -> Result<Absorption, AbsorbError> {
+pub fn absorption(chain: &Chain, targets: &[bool], settings: &LinearSettings<'_>) -> Result<Absorption, AbsorbError> {
     let split = Split::of(chain, targets)?;
     let part = TransientPart::new(chain, split.transient(), *settings)?;
     let initial = chain.initial_vector();
@@ -165,7 +165,7 @@ impl Split {
 
 /// States that are all left for good, ready for systems of equations.
 #[derive(Clone, Debug)]
-pub(crate) struct TransientPart {
+pub(crate) struct TransientPart<'a> {
     /// Their numbers in the chain, rising.
     pub(crate) states: Vec<u32>,
     /// Rates among them, by their position in `states`.
@@ -174,12 +174,12 @@ pub(crate) struct TransientPart {
     leaving: Vec<f64>,
     components: Components,
     /// The components of several states, ready to be solved.
-    blocks: Vec<Option<Part>>,
+    blocks: Vec<Option<Part<'a>>>,
 }
 
-impl TransientPart {
+impl<'a> TransientPart<'a> {
     /// The part of `chain` with these states (rising), each of which is left for good some time.
-    pub(crate) fn new(chain: &Chain, states: Vec<u32>, settings: LinearSettings) -> Result<Self, LinearError> {
+    pub(crate) fn new(chain: &Chain, states: Vec<u32>, settings: LinearSettings<'a>) -> Result<Self, LinearError> {
         let mut number = vec![OUTSIDE; chain.states()];
         for (i, &state) in (0..).zip(&states) {
             number[state as usize] = i;
@@ -197,7 +197,12 @@ impl TransientPart {
     }
 
     /// Component `c` as a part of its own; `inside` is all [`OUTSIDE`], before and after.
-    fn block(&self, c: usize, inside: &mut [u32], settings: LinearSettings) -> Result<Option<Part>, LinearError> {
+    fn block(
+        &self,
+        c: usize,
+        inside: &mut [u32],
+        settings: LinearSettings<'a>,
+    ) -> Result<Option<Part<'a>>, LinearError> {
         let members = self.components.states.row(c);
         if members.len() == 1 {
             return Ok(None);

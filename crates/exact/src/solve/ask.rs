@@ -9,7 +9,8 @@ use crate::solve::absorb::{AbsorbError, absorption};
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::linear::LinearSettings;
-use crate::solve::passage::{PassageError, PassageSettings, passage};
+use crate::solve::passage::{PassageSettings, passage};
+use crate::solve::passage_error::PassageError;
 use crate::solve::reach::{Limits, explore};
 use crate::solve::reward::{expected, rewards_at};
 use crate::solve::space::StateSpace;
@@ -59,7 +60,7 @@ pub struct Asking<'a> {
     pub space: &'a StateSpace,
     /// Limits of further explorations.
     pub limits: &'a Limits,
-    /// Watches further explorations.
+    /// Watches further work, and may stop it.
     pub watch: &'a dyn Watch,
 }
 
@@ -86,27 +87,29 @@ impl Asking<'_> {
                 let (_, space) = self.until(&Expr::Binary(BinaryOp::Or, Box::new(goal.clone()), Box::new(stop)))?;
                 let reached = space.values(&self.code(goal), "the goal")?;
                 let ends: Vec<u32> = space.goals().iter().copied().filter(|&s| reached[s as usize] != 0.0).collect();
-                arrival(space.complete()?, &space.marked(&ends), *to)
+                arrival(space.complete()?, &space.marked(&ends), *to, self.watch)
             }
             Query::At { value, time } => {
                 let values = self.space.values(&self.code(value), "the value")?;
-                let found = rewards_at(self.space.complete()?, &[values], &[*time], &TransientSettings::default())?;
+                let found =
+                    rewards_at(self.space.complete()?, &[values], &[*time], &TransientSettings::watched(self.watch))?;
                 Ok(found.now[0][0])
             }
             Query::Gathered { reward, time } => {
-                let found = transient(self.space.complete()?, &[*time], &TransientSettings::default())?;
+                let found = transient(self.space.complete()?, &[*time], &TransientSettings::watched(self.watch))?;
                 self.gathered(self.program, self.space, &found.stays[0], reward)
             }
             Query::GatheredUntil { reward, goal } => {
                 let (program, space) = self.until(goal)?;
-                let found = absorption(space.complete()?, &space.marked(space.goals()), &LinearSettings::default())?;
+                let found =
+                    absorption(space.complete()?, &space.marked(space.goals()), &LinearSettings::watched(self.watch))?;
                 if found.probability < 1.0 {
                     return Ok(f64::INFINITY);
                 }
                 self.gathered(&program, &space, &found.times, reward)
             }
             Query::LongRun { reward } => {
-                let found = steady_state(self.space.complete()?, &LinearSettings::default())?;
+                let found = steady_state(self.space.complete()?, &LinearSettings::watched(self.watch))?;
                 self.gathered(self.program, self.space, &found.probabilities, reward)
             }
         }
@@ -159,10 +162,10 @@ impl Asking<'_> {
         let targets: Vec<bool> = goals.iter().map(|goal| *goal != 0.0).collect();
         let is_last = |state: usize| stays[state] == 0.0 || targets[state];
         if from <= 0.0 {
-            return arrival(&stopped(chain, is_last), &targets, to);
+            return arrival(&stopped(chain, is_last), &targets, to, self.watch);
         }
         let before = stopped(chain, |state| stays[state] == 0.0);
-        let found = transient(&before, &[from], &TransientSettings::default())?;
+        let found = transient(&before, &[from], &TransientSettings::watched(self.watch))?;
         let mass = |state: usize| if stays[state] == 0.0 { 0.0 } else { found.probabilities[0][state] };
         let total: f64 = (0..chain.states()).map(mass).sum();
         if total <= 0.0 {
@@ -171,7 +174,7 @@ impl Asking<'_> {
         let initial =
             (0..chain.states()).filter(|&state| mass(state) > 0.0).map(|state| (state as u32, mass(state) / total));
         let after = Chain { initial: initial.collect(), ..stopped(chain, is_last) };
-        Ok(total * arrival(&after, &targets, to - from)?)
+        Ok(total * arrival(&after, &targets, to - from, self.watch)?)
     }
 }
 
@@ -180,8 +183,8 @@ fn not(condition: Expr) -> Expr {
 }
 
 /// The probability of reaching a target up to a time.
-fn arrival(chain: &Chain, targets: &[bool], to: f64) -> Result<f64, AskError> {
-    let mut time = passage(chain, targets, &PassageSettings::default())?;
+fn arrival(chain: &Chain, targets: &[bool], to: f64, watch: &dyn Watch) -> Result<f64, AskError> {
+    let mut time = passage(chain, targets, &PassageSettings::watched(watch))?;
     Ok(if to.is_finite() { time.cdf(to)? } else { time.probability() })
 }
 

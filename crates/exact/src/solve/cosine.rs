@@ -16,6 +16,7 @@ use std::f64::consts::PI;
 
 use crate::compile::Csr;
 use crate::solve::chain::{Chain, OUTSIDE};
+use crate::solve::transient::TransientSettings;
 
 /// Arguments of one pass.
 const LANES: usize = 16;
@@ -57,7 +58,14 @@ pub(crate) struct CosineLaw {
 impl CosineLaw {
     /// The law, where `most` coefficients are enough for an error of about `error`. `mean` and `sd` are those of the time of the runs
     /// that arrive, `at_once` the probability of a start in the target.
-    pub(crate) fn of(descent: &Descent, [mean, sd]: [f64; 2], at_once: f64, error: f64, most: usize) -> Option<Self> {
+    pub(crate) fn of(
+        descent: &Descent,
+        [mean, sd]: [f64; 2],
+        at_once: f64,
+        settings: TransientSettings<'_>,
+        most: usize,
+    ) -> Option<Self> {
+        let TransientSettings { error, watch, .. } = settings;
         let mut values = Vec::new();
         let (ends, outside) = descent.ends([mean, sd], 0.25 * error, &mut values)?;
         let width = ends[1] - ends[0];
@@ -69,6 +77,9 @@ impl CosineLaw {
         let count = (count as usize + 1).next_multiple_of(PAIRS);
         let mut coefficients = Vec::with_capacity(count);
         for first in (0..count).step_by(PAIRS) {
+            if watch.stopped() {
+                return None;
+            }
             let u: [f64; PAIRS] = std::array::from_fn(|lane| (first + lane) as f64 * PI / width);
             let (re, im) = descent.transforms(&u, &mut values);
             for lane in 0..PAIRS {

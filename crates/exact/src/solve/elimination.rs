@@ -16,6 +16,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::compile::Csr;
+use crate::watch::Watch;
 
 /// What an elimination may cost before it is given up.
 #[derive(Clone, Copy, Debug)]
@@ -86,13 +87,17 @@ struct Rest {
     work: u64,
 }
 
+/// Rates looked at between two looks at whether the work is stopped: some milliseconds.
+const WORK_BETWEEN_LOOKS: u64 = 1 << 20;
+
 /// Key of a state that was taken out.
 const GONE: u64 = u64::MAX;
 
 impl Elimination {
-    /// Factors the part with these rates among its states and `slack` out of it; `None` where that is over the budget.
+    /// Factors the part with these rates among its states and `slack` out of it; `None` where that is over the
+    /// budget, or stopped.
     /// Without slack the part must be irreducible.
-    pub(crate) fn of(rates: &Csr<(u32, f64)>, slack: &[f64], budget: Budget) -> Option<Self> {
+    pub(crate) fn of(rates: &Csr<(u32, f64)>, slack: &[f64], budget: Budget, watch: &dyn Watch) -> Option<Self> {
         let mut rest = Rest::of(rates, slack);
         let mut factors = Self {
             order: Vec::new(),
@@ -104,6 +109,7 @@ impl Elimination {
             core_pivots: Vec::new(),
         };
         let mut left = rates.rows() as u64;
+        let mut next_look = WORK_BETWEEN_LOOKS;
         while let Some((product, state)) = rest.next() {
             if product > left * left / 16 && left as usize <= budget.dense {
                 break;
@@ -111,11 +117,16 @@ impl Elimination {
             if rest.work > budget.work || factors.out.items.len() + factors.into.items.len() > budget.kept {
                 return None;
             }
+            if rest.work >= next_look {
+                next_look = rest.work + WORK_BETWEEN_LOOKS;
+                if watch.stopped() {
+                    return None;
+                }
+            }
             factors.take_out(&mut rest, state);
             left -= 1;
         }
-        factors.eliminate_core(&rest);
-        Some(factors)
+        factors.eliminate_core(&rest, watch).then_some(factors)
     }
 
     fn take_out(&mut self, rest: &mut Rest, state: u32) {
@@ -147,7 +158,8 @@ impl Elimination {
         self.pivots.push(pivot);
     }
 
-    fn eliminate_core(&mut self, rest: &Rest) {
+    /// Whether it was not stopped.
+    fn eliminate_core(&mut self, rest: &Rest, watch: &dyn Watch) -> bool {
         self.core = (0_u32..).zip(&rest.key).filter(|(_, key)| **key != GONE).map(|(state, _)| state).collect();
         let n = self.core.len();
         let mut number = vec![0; rest.key.len()];
@@ -163,6 +175,9 @@ impl Elimination {
         let mut slack: Vec<f64> = self.core.iter().map(|&state| rest.slack[state as usize]).collect();
         self.core_pivots = vec![0.0; n];
         for k in (0..n).rev() {
+            if watch.stopped() {
+                return false;
+            }
             let (above, own) = self.dense.split_at_mut(k * n);
             let own = &own[..k];
             let pivot = slack[k] + own.iter().sum::<f64>();
@@ -180,6 +195,7 @@ impl Elimination {
                 }
             }
         }
+        true
     }
 
     /// The steady state of the irreducible part, summing to 1. Exact to rounding in each entry.
@@ -353,9 +369,10 @@ impl Rest {
 mod tests {
     use super::*;
     use crate::solve::chain::tests::{birth_death, random_chain};
+    use crate::watch::Unwatched;
 
     fn factors(rates: &Csr<(u32, f64)>, slack: &[f64], dense: usize) -> Elimination {
-        Elimination::of(rates, slack, Budget { dense, ..Budget::SOME }).unwrap()
+        Elimination::of(rates, slack, Budget { dense, ..Budget::SOME }, &Unwatched).unwrap()
     }
 
     #[test]
@@ -399,7 +416,10 @@ mod tests {
     fn too_much_fill_is_given_up() {
         let chain = random_chain(3_000, 8, 1.0, 1);
         let none = vec![0.0; 3_000];
-        assert!(Elimination::of(&chain.rates, &none, Budget { work: 10_000_000, kept: 1 << 30, dense: 100 }).is_none());
+        assert!(
+            Elimination::of(&chain.rates, &none, Budget { work: 10_000_000, kept: 1 << 30, dense: 100 }, &Unwatched)
+                .is_none()
+        );
     }
 
     /// The shares of the states span 3,500 powers of ten, in either direction.

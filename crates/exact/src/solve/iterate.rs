@@ -33,7 +33,7 @@ pub(crate) struct Iterated {
 /// claimed: there both are mostly rounding.
 pub(crate) fn accelerated(
     x: &mut [f64],
-    stop: Stop,
+    stop: Stop<'_>,
     mut sweep: impl FnMut(&mut [f64], f64) -> f64,
     mut improve: impl FnMut(&mut [f64], usize) -> bool,
 ) -> Iterated {
@@ -45,7 +45,7 @@ pub(crate) fn accelerated(
     let start = x.to_vec();
     let (mut least, mut best) = (f64::INFINITY, Vec::new());
     let (mut count, mut slowness, mut steps, mut idle) = (first.count, 1.0_f64, STEPS, 0);
-    while least > stop.tolerance && idle < IDLE && count < stop.sweeps {
+    while least > stop.tolerance && idle < IDLE && count < stop.sweeps && !stop.watch.stopped() {
         let error = round(x, steps, &mut slowness, &mut sweep, &mut improve);
         count += 2 + steps as u32;
         if error < 0.5 * least {
@@ -125,7 +125,7 @@ mod tests {
         (chain_of(states.len(), &arrows), weights.into_iter().map(|w| w / total).collect())
     }
 
-    fn by(method: LinearMethod) -> LinearSettings {
+    fn by(method: LinearMethod) -> LinearSettings<'static> {
         LinearSettings { method, ..LinearSettings::default() }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::compile::Csr;
 use crate::solve::chain::Incoming;
+use crate::watch::Watch;
 
 /// Relative residual at which a round of BiCGSTAB ends: the next round starts from a fresh residual.
 const ENOUGH: f64 = 1e-10;
@@ -60,7 +61,7 @@ impl<R: Rows> System<'_, R> {
 
     /// Moves `x` towards the solution of this system with right side `b`, by so many steps at most. Returns whether all
     /// values are finite; if not, `x` is left as it was.
-    pub(crate) fn improve(&self, b: &[f64], x: &mut [f64], steps: usize) -> bool {
+    pub(crate) fn improve(&self, b: &[f64], x: &mut [f64], steps: usize, watch: &dyn Watch) -> bool {
         let n = x.len();
         let mut r = vec![0.0; n];
         self.times(x, &mut r);
@@ -72,7 +73,7 @@ impl<R: Rows> System<'_, R> {
         for _ in 0..steps {
             let next = dot(&shadow, &r);
             // the search has broken down, or is over
-            if next == 0.0 || omega == 0.0 {
+            if next == 0.0 || omega == 0.0 || watch.stopped() {
                 break;
             }
             let beta = next / rho * (alpha / omega);

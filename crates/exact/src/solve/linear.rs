@@ -12,6 +12,7 @@ use crate::solve::iterate::{Iterated, accelerated};
 use crate::solve::krylov::{Rows, System};
 use crate::solve::recurrence::Components;
 use crate::solve::sweep::{self, Stop, Sweeps, repeat};
+use crate::watch::{Unwatched, Watch};
 
 /// How systems of linear equations are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,8 +46,8 @@ impl LinearMethod {
 }
 
 /// Settings of steady states, absorption and moments of passage times.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LinearSettings {
+#[derive(Clone, Copy, Debug)]
+pub struct LinearSettings<'a> {
     /// The method. Default [`LinearMethod::Auto`].
     pub method: LinearMethod,
     /// Relative error, as it is estimated, at which sweeps stop. Default 1e-12. Where BiCGSTAB is used and rounding does not
@@ -54,11 +55,20 @@ pub struct LinearSettings {
     pub tolerance: f64,
     /// Most sweeps. Default 20,000.
     pub sweeps: u32,
+    /// What may stop the work. Default nothing.
+    pub watch: &'a dyn Watch,
 }
 
-impl Default for LinearSettings {
+impl Default for LinearSettings<'_> {
     fn default() -> Self {
-        Self { method: LinearMethod::Auto, tolerance: 1e-12, sweeps: 20_000 }
+        Self::watched(&Unwatched)
+    }
+}
+
+impl<'a> LinearSettings<'a> {
+    /// The default settings, and `watch` may stop the work.
+    pub fn watched(watch: &'a dyn Watch) -> Self {
+        Self { method: LinearMethod::Auto, tolerance: 1e-12, sweeps: 20_000, watch }
     }
 }
 
@@ -129,6 +139,12 @@ pub enum LinearError {
         /// States of the part.
         states: usize,
     },
+    /// The watch of the settings has stopped the work.
+    #[error("stopped before the equations of {states} states were solved")]
+    Stopped {
+        /// States of the part.
+        states: usize,
+    },
     /// Numbers left the range of floating point: rates differ by more than 1e300. Rescale them.
     #[error("the solution of {states} states is not finite: rates differ too much")]
     NotFinite {
@@ -142,7 +158,7 @@ type Solved = (Vec<f64>, LinearOutcome);
 
 /// A part of a chain, ready to be solved as often as needed.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Part<'a> {
     pub(crate) rates: Csr<(u32, f64)>,
     incoming: Incoming,
     /// Rate of leaving each state, to inside and outside.
@@ -153,20 +169,26 @@ pub(crate) struct Part {
     factors: Option<Elimination>,
     /// The factors of one that takes longer, made where nothing else converges; none if it takes too long.
     last_resort: OnceLock<Option<Elimination>>,
-    settings: LinearSettings,
+    settings: LinearSettings<'a>,
 }
 
-impl Part {
+impl<'a> Part<'a> {
     /// The part with these rates among its states, and `slack` out of it; without slack it must be irreducible.
-    pub(crate) fn new(rates: Csr<(u32, f64)>, slack: Vec<f64>, settings: LinearSettings) -> Result<Self, LinearError> {
+    pub(crate) fn new(
+        rates: Csr<(u32, f64)>,
+        slack: Vec<f64>,
+        settings: LinearSettings<'a>,
+    ) -> Result<Self, LinearError> {
         let states = rates.rows();
         let exit: Vec<f64> =
             (0..states).map(|i| slack[i] + rates.row(i).iter().map(|&(_, q)| q).sum::<f64>()).collect();
         let too_large = LinearError::TooLarge { method: settings.method, states };
         let factors = match settings.method {
-            LinearMethod::Auto => Elimination::of(&rates, &slack, Budget::LITTLE),
+            LinearMethod::Auto => Elimination::of(&rates, &slack, Budget::LITTLE, settings.watch),
             LinearMethod::Elimination | LinearMethod::Substitution => {
-                Some(Elimination::of(&rates, &slack, Budget::MUCH).ok_or(too_large)?)
+                let factors = Elimination::of(&rates, &slack, Budget::MUCH, settings.watch);
+                let stopped = factors.is_none() && settings.watch.stopped();
+                Some(factors.ok_or(if stopped { LinearError::Stopped { states } } else { too_large })?)
             }
             LinearMethod::GaussSeidel | LinearMethod::BiCgStab => None,
         };
@@ -179,7 +201,8 @@ impl Part {
         if self.settings.method == LinearMethod::Auto
             && let Err(LinearError::NotConverged { .. } | LinearError::WeaklyCoupled { .. }) = found
         {
-            let factors = self.last_resort.get_or_init(|| Elimination::of(&self.rates, &self.slack, Budget::SOME));
+            let factors = || Elimination::of(&self.rates, &self.slack, Budget::SOME, self.settings.watch);
+            let factors = self.last_resort.get_or_init(factors);
             return factors.as_ref().map_or(found, |factors| by(Some(factors)));
         }
         found
@@ -217,13 +240,14 @@ impl Part {
         x: &mut [f64],
         mut sweep: impl FnMut(&mut [f64], f64) -> f64,
     ) -> Iterated {
-        let stop = Stop { tolerance: self.settings.tolerance, sweeps: self.settings.sweeps, foresees: false };
+        let LinearSettings { tolerance, sweeps, watch, .. } = self.settings;
+        let stop = Stop { tolerance, sweeps, foresees: false, watch };
         if self.settings.method == LinearMethod::GaussSeidel {
             return Iterated { sweeps: repeat(stop, 1.0, |step| sweep(x, step)), accelerated: false };
         }
         let system = System { rows, diagonal: &self.exit };
         accelerated(x, stop, sweep, |x, steps| {
-            let finite = system.improve(b, x, steps);
+            let finite = system.improve(b, x, steps, watch);
             // no value is negative but for rounding
             x.iter_mut().for_each(|v| *v = v.max(0.0));
             finite
@@ -304,6 +328,8 @@ impl Part {
         let Sweeps { count: sweeps, error, converged, .. } = sweeps;
         if converged {
             Ok(LinearOutcome { method, sweeps, residual, error })
+        } else if self.settings.watch.stopped() {
+            Err(LinearError::Stopped { states })
         } else {
             Err(LinearError::NotConverged { states, sweeps, error, tolerance: self.settings.tolerance })
         }

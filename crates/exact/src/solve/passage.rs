@@ -12,57 +12,24 @@ use crate::solve::absorb::{AbsorbError, Kind, Split, TransientPart};
 use crate::solve::chain::{Chain, OUTSIDE};
 use crate::solve::cosine::{CosineLaw, Descent};
 use crate::solve::linear::{LinearOutcome, LinearSettings};
+use crate::solve::passage_error::PassageError;
 use crate::solve::transient::{ROUNDING_OF_A_JUMP, TransientSettings, Uniformised};
+use crate::watch::Watch;
 
 /// Settings of a passage time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PassageSettings {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PassageSettings<'a> {
     /// Of the distribution.
-    pub transient: TransientSettings,
+    pub transient: TransientSettings<'a>,
     /// Of probability and moments.
-    pub linear: LinearSettings,
+    pub linear: LinearSettings<'a>,
 }
 
-/// Why a question about a passage time has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PassageError {
-    /// The chain or its equations.
-    #[error(transparent)]
-    Absorb(#[from] AbsorbError),
-    /// The target may never be reached, so its mean time is infinite. Ask for the mean of the runs that reach it.
-    #[error("the target is reached with probability {probability} only, so the mean time is infinite")]
-    InfiniteMean {
-        /// Probability of ever reaching it.
-        probability: f64,
-    },
-    /// The quantile is beyond the probability of ever getting there.
-    #[error("there is no quantile of probability {asked}: the target is reached with probability {probability}")]
-    NoQuantile {
-        /// Probability asked for.
-        asked: f64,
-        /// Probability of ever reaching the target.
-        probability: f64,
-    },
-    /// A time is negative, infinite or not a number.
-    #[error("time {time} s; it must be finite and not negative")]
-    Time {
-        /// The time.
-        time: f64,
-    },
-    /// The fastest rate happens too often until then. Ask for moments, for shorter times, or simulate.
-    #[error(
-        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates lie far apart; ask for moments, \
-         for shorter times, or simulate"
-    )]
-    TooManyJumps {
-        /// Jumps needed, about.
-        needed: f64,
-        /// The time \[s\].
-        time: f64,
-        /// Most jumps allowed.
-        limit: u64,
-    },
+impl<'a> PassageSettings<'a> {
+    /// The default settings, and `watch` may stop the work.
+    pub fn watched(watch: &'a dyn Watch) -> Self {
+        Self { transient: TransientSettings::watched(watch), linear: LinearSettings::watched(watch) }
+    }
 }
 
 /// Mean and variance of a passage time, of the runs that arrive.
@@ -80,7 +47,7 @@ pub struct PassageMoments {
 #[derive(Clone, Debug)]
 pub struct Passage<'a> {
     chain: Cow<'a, Chain>,
-    settings: PassageSettings,
+    settings: PassageSettings<'a>,
     /// States before the target from which it can be reached.
     states: Vec<u32>,
     /// Initial probability of each, and rate into the target.
@@ -153,7 +120,7 @@ struct Walk {
 pub fn passage<'a>(
     chain: &'a Chain,
     targets: &[bool],
-    settings: &PassageSettings,
+    settings: &PassageSettings<'a>,
 ) -> Result<Passage<'a>, PassageError> {
     passage_of(Cow::Borrowed(chain), targets, settings)
 }
@@ -162,7 +129,7 @@ pub fn passage<'a>(
 pub(crate) fn passage_of<'a>(
     chain: Cow<'a, Chain>,
     targets: &[bool],
-    settings: &PassageSettings,
+    settings: &PassageSettings<'a>,
 ) -> Result<Passage<'a>, PassageError> {
     let split = Split::of(&chain, targets)?;
     let before = |&(state, kind): &(u32, &Kind)| *kind == Kind::Transient && split.hopeful[state as usize];
@@ -219,7 +186,7 @@ pub(crate) fn passage_of<'a>(
     Ok(passage)
 }
 
-impl Passage<'_> {
+impl<'a> Passage<'a> {
     /// Probability of ever reaching the target; exactly 1 where nothing else is possible.
     pub fn probability(&self) -> f64 {
         self.probability
@@ -414,7 +381,7 @@ impl Passage<'_> {
         self.walk.arrived.len() as u64 - 1
     }
 
-    fn part(&self) -> Result<TransientPart, PassageError> {
+    fn part(&self) -> Result<TransientPart<'a>, PassageError> {
         let part = TransientPart::new(&self.chain, self.states.clone(), self.settings.linear);
         Ok(part.map_err(AbsorbError::Linear)?)
     }
@@ -445,7 +412,7 @@ impl Passage<'_> {
         }
         let most = (jumps / 4.0).min(MOST_COEFFICIENTS);
         let descent = Descent::of(&self.chain, &self.states, order, &self.start, &self.into);
-        Ok(CosineLaw::of(&descent, [mean, sd], self.walk.arrived[0], self.settings.transient.error, most as usize))
+        Ok(CosineLaw::of(&descent, [mean, sd], self.walk.arrived[0], self.settings.transient, most as usize))
     }
 
     /// The Poisson window of a time that [`series`](Self::series) has checked, the jumps for it done.
@@ -459,12 +426,16 @@ impl Passage<'_> {
             self.walk.go_to(settings.jumps, &self.into, &settings);
             // where all are there or lost long before, any later number of jumps says the same
             let first = self.walk.arrived.len();
-            return if self.walk.over { Ok(PoissonWindow { first, weights: vec![1.0] }) } else { Err(too_many) };
+            return if self.walk.over {
+                Ok(PoissonWindow { first, weights: vec![1.0] })
+            } else {
+                Err(if settings.watch.stopped() { PassageError::Stopped { time } } else { too_many })
+            };
         }
         let window = PoissonWindow::new(needed, 0.5 * settings.error);
         self.walk.go_to((window.last() as u64).min(settings.jumps), &self.into, &settings);
         if !self.walk.over && self.walk.arrived.len() <= window.last() {
-            return Err(too_many);
+            return Err(if settings.watch.stopped() { PassageError::Stopped { time } } else { too_many });
         }
         Ok(window)
     }
@@ -472,8 +443,8 @@ impl Passage<'_> {
 
 impl Walk {
     /// Jumps until there have been `last`, or nobody is under way any more.
-    fn go_to(&mut self, last: u64, into: &[f64], settings: &TransientSettings) {
-        while !self.over && (self.arrived.len() as u64) <= last {
+    fn go_to(&mut self, last: u64, into: &[f64], settings: &TransientSettings<'_>) {
+        while !self.over && (self.arrived.len() as u64) <= last && !settings.watch.stopped() {
             let arrives = self.leaving / self.jumps.rate;
             self.arrives.push(arrives);
             self.arrived.push(self.arrived[self.arrived.len() - 1] + arrives);
@@ -690,7 +661,7 @@ mod tests {
         let moments = time.moments_if_reached().unwrap();
         let descent = Descent::of(chain, &time.states, time.order.as_ref().unwrap(), &time.start, &time.into);
         let ends = [moments.mean, moments.variance.sqrt()];
-        (CosineLaw::of(&descent, ends, time.walk.arrived[0], 1e-12, 10_000), time)
+        (CosineLaw::of(&descent, ends, time.walk.arrived[0], TransientSettings::default(), 10_000), time)
     }
 
     /// Steps of exponential stages, each leading on to one of a few later ones.

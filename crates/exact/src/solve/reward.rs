@@ -8,7 +8,7 @@ use crate::estimate::PoissonWindow;
 use crate::solve::absorb::{AbsorbError, absorption};
 use crate::solve::chain::Chain;
 use crate::solve::linear::LinearSettings;
-use crate::solve::transient::{TransientError, TransientSettings, Uniformised, share, too_many, walk, windows};
+use crate::solve::transient::{TransientError, TransientSettings, Uniformised, share, unfinished, walk, windows};
 
 /// Expected rewards at times.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +72,7 @@ pub fn rewards_at(
             }
         }
     });
-    let Some(done) = done else { return Err(too_many(jumps.rate, times, settings)) };
+    let Some(done) = done else { return Err(unfinished(jumps.rate, times, settings)) };
     Ok(RewardAt { now, gathered, error: done.error, jumps: done.jumps })
 }
 

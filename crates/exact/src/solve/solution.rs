@@ -16,7 +16,8 @@ use crate::solve::averages::Averages;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::grid::{Bounded, CompletionTime, GridError, GridSettings};
 use crate::solve::linear::LinearSettings;
-use crate::solve::passage::{Passage, PassageError, PassageSettings, passage_of};
+use crate::solve::passage::{Passage, PassageSettings, passage_of};
+use crate::solve::passage_error::PassageError;
 use crate::solve::phases::{PhaseError, expand_phases};
 use crate::solve::reach::{Limits, explore};
 use crate::solve::reward::expected;
@@ -154,7 +155,7 @@ impl<'a> Solution<'a> {
         self
     }
 
-    /// Reports progress to `watch`, which may also stop the exploration.
+    /// Reports progress to `watch`, which may also stop the work.
     pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
         self.watch = watch;
         self
@@ -168,7 +169,7 @@ impl<'a> Solution<'a> {
     /// # Errors
     ///
     /// What cannot be compiled, expanded to phases or explored within the limits.
-    pub fn passage(self) -> Result<PassageResult, SolutionError> {
+    pub fn passage(self) -> Result<PassageResult<'a>, SolutionError> {
         if self.goal.is_none() {
             let program = compile(self.net)?;
             if is_series_parallel(&program).is_ok() && self.has_many_states() {
@@ -180,7 +181,7 @@ impl<'a> Solution<'a> {
         space.complete()?;
         let targets = space.marked(if self.goal.is_some() { space.goals() } else { space.dead() });
         let chain = Cow::Owned(space.into_chain());
-        Ok(PassageResult(Method::States(Box::new(passage_of(chain, &targets, &PassageSettings::default())?))))
+        Ok(PassageResult(Method::States(Box::new(passage_of(chain, &targets, &PassageSettings::watched(self.watch))?))))
     }
 
     /// Averages in the long run.
@@ -194,7 +195,7 @@ impl<'a> Solution<'a> {
         if dead > 0 {
             return Err(SolutionError::Dead { dead });
         }
-        let steady = steady_state(found.space.complete()?, &LinearSettings::default())?;
+        let steady = steady_state(found.space.complete()?, &LinearSettings::watched(self.watch))?;
         AverageResult::of(self.net, &found, steady.probabilities)
     }
 
@@ -206,7 +207,7 @@ impl<'a> Solution<'a> {
     /// limits.
     pub fn at(self, times: &[f64]) -> Result<Vec<AverageResult>, SolutionError> {
         let found = Arc::new(self.find(None)?);
-        let all = transient(found.space.complete()?, times, &TransientSettings::default())?;
+        let all = transient(found.space.complete()?, times, &TransientSettings::watched(self.watch))?;
         all.probabilities.into_iter().map(|probabilities| AverageResult::of(self.net, &found, probabilities)).collect()
     }
 
@@ -291,16 +292,16 @@ struct Found {
 
 /// The exact distribution of a passage time \[s\].
 #[derive(Debug)]
-pub struct PassageResult(Method);
+pub struct PassageResult<'a>(Method<'a>);
 
 /// How a passage time was found.
 #[derive(Debug)]
-enum Method {
-    States(Box<Passage<'static>>),
+enum Method<'a> {
+    States(Box<Passage<'a>>),
     Parts(Box<CompletionTime>),
 }
 
-impl PassageResult {
+impl PassageResult<'_> {
     /// Probability of ever reaching the goal; exactly 1 if nothing else is possible.
     pub fn probability(&self) -> f64 {
         match &self.0 {

@@ -72,7 +72,7 @@ pub enum SteadyError {
 /// let steady = steady_state(&chain, &LinearSettings::default()).unwrap();
 /// assert!((steady.probabilities[0] - 0.9).abs() < 1e-15);
 /// ```
-pub fn steady_state(chain: &Chain, settings: &LinearSettings) -> Result<Steady, SteadyError> {
+pub fn steady_state(chain: &Chain, settings: &LinearSettings<'_>) -> Result<Steady, SteadyError> {
     if chain.states() == 0 {
         return Err(SteadyError::Empty);
     }

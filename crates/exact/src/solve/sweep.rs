@@ -6,6 +6,7 @@
 
 use crate::compile::Csr;
 use crate::solve::chain::Incoming;
+use crate::watch::Watch;
 
 /// What sweeps ended with.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +23,15 @@ pub(crate) struct Sweeps {
 
 /// When to stop.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stop {
+pub(crate) struct Stop<'a> {
     /// Estimated relative error to reach.
     pub(crate) tolerance: f64,
     /// Most sweeps.
     pub(crate) sweeps: u32,
     /// Whether to give up early where that many will not do, as the changes shrink now.
     pub(crate) foresees: bool,
+    /// What may end the sweeps before they converge.
+    pub(crate) watch: &'a dyn Watch,
 }
 
 /// Sweeps from whose changes the rate of convergence is taken.
@@ -48,16 +51,16 @@ const JOURNEY: u32 = 6_000;
 const PATIENCE: u32 = 50;
 
 /// Follows the changes from sweep to sweep.
-struct Progress {
-    stop: Stop,
+struct Progress<'a> {
+    stop: Stop<'a>,
     count: u32,
     before: f64,
     ratio: f64,
     step: f64,
 }
 
-impl Progress {
-    fn new(stop: Stop, step: f64) -> Self {
+impl<'a> Progress<'a> {
+    fn new(stop: Stop<'a>, step: f64) -> Self {
         Self { stop, count: 0, before: f64::INFINITY, ratio: 1.0, step }
     }
 
@@ -80,6 +83,9 @@ impl Progress {
         self.count += 1;
         if change == 0.0 {
             return Some(Sweeps { count: self.count, error: 0.0, converged: true, step: self.step });
+        }
+        if self.stop.watch.stopped() {
+            return Some(Sweeps { count: self.count, error: f64::INFINITY, converged: false, step: self.step });
         }
         if self.count.is_multiple_of(WINDOW) {
             if change > ROUNDING && self.before.is_finite() {
@@ -104,7 +110,7 @@ impl Progress {
 
 /// Sweeps until `stop`, at first with this share of each step; `sweep` does one with a share, and gives the change relative to
 /// the sum of values.
-pub(crate) fn repeat(stop: Stop, step: f64, mut sweep: impl FnMut(f64) -> f64) -> Sweeps {
+pub(crate) fn repeat(stop: Stop<'_>, step: f64, mut sweep: impl FnMut(f64) -> f64) -> Sweeps {
     let mut progress = Progress::new(stop, step);
     loop {
         let change = sweep(progress.step);
@@ -158,13 +164,14 @@ mod tests {
     use super::*;
     use crate::solve::chain::Chain;
     use crate::solve::chain::tests::{birth_death, chain_of};
+    use crate::watch::Unwatched;
 
-    fn steadily(chain: &Chain, x: &mut [f64], stop: Stop) -> Sweeps {
+    fn steadily(chain: &Chain, x: &mut [f64], stop: Stop<'_>) -> Sweeps {
         let (incoming, exit) = (Incoming::of(&chain.rates), chain.exit_rates());
         repeat(stop, 1.0, |step| steady(&incoming, &exit, x, step))
     }
 
-    const STOP: Stop = Stop { tolerance: 1e-13, sweeps: 10_000, foresees: false };
+    const STOP: Stop<'_> = Stop { tolerance: 1e-13, sweeps: 10_000, foresees: false, watch: &Unwatched };
 
     #[test]
     fn a_queue_converges_to_its_geometric_law() {

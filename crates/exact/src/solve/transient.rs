@@ -12,19 +12,29 @@ use rayon::prelude::*;
 use crate::compile::Csr;
 use crate::estimate::PoissonWindow;
 use crate::solve::chain::{Chain, ChainProblem, Incoming};
+use crate::watch::{Unwatched, Watch};
 
 /// Settings of transient probabilities and of distributions of passage times.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TransientSettings {
+#[derive(Clone, Copy, Debug)]
+pub struct TransientSettings<'a> {
     /// Probability that is left out, at most. Default 1e-12.
     pub error: f64,
     /// Most jumps of the uniformised chain. Default 20,000,000.
     pub jumps: u64,
+    /// What may stop the work. Default nothing.
+    pub watch: &'a dyn Watch,
 }
 
-impl Default for TransientSettings {
+impl Default for TransientSettings<'_> {
     fn default() -> Self {
-        Self { error: 1e-12, jumps: 20_000_000 }
+        Self::watched(&Unwatched)
+    }
+}
+
+impl<'a> TransientSettings<'a> {
+    /// The default settings, and `watch` may stop the work.
+    pub fn watched(watch: &'a dyn Watch) -> Self {
+        Self { error: 1e-12, jumps: 20_000_000, watch }
     }
 }
 
@@ -49,6 +59,12 @@ pub enum TransientError {
     Reward {
         /// Position of the reward.
         reward: usize,
+    },
+    /// The watch of the settings has stopped the work.
+    #[error("stopped on the way to {time} s")]
+    Stopped {
+        /// The last time asked for \[s\].
+        time: f64,
     },
     /// The fastest rate happens too often until the time asked for. Ask for the steady state, for shorter times, or simulate.
     #[error(
@@ -107,7 +123,7 @@ impl Uniformised {
     }
 
     /// Whether `needed` jumps are more than allowed, with no prospect of settling before in reasonable time.
-    pub(crate) fn is_hopeless(&self, needed: f64, settings: &TransientSettings) -> bool {
+    pub(crate) fn is_hopeless(&self, needed: f64, settings: &TransientSettings<'_>) -> bool {
         let allowed = settings.jumps as f64;
         needed > allowed && (needed > MOST_JUMPS || allowed * self.incoming.count() as f64 > WORK_TO_SETTLE)
     }
@@ -191,7 +207,7 @@ pub(crate) fn walk(
     chain: &Uniformised,
     start: &[f64],
     windows: &[PoissonWindow],
-    settings: &TransientSettings,
+    settings: &TransientSettings<'_>,
     mut visit: impl FnMut(usize, &[f64], bool),
 ) -> Option<Walk> {
     let last = windows.iter().map(PoissonWindow::last).max().unwrap_or(0);
@@ -206,7 +222,7 @@ pub(crate) fn walk(
             let error = settings.error + n as f64 * ROUNDING_OF_A_JUMP;
             return Some(Walk { jumps: n as u64, settled, error });
         }
-        if n as u64 >= settings.jumps {
+        if n as u64 >= settings.jumps || settings.watch.stopped() {
             return None;
         }
         std::mem::swap(&mut now, &mut next);
@@ -218,7 +234,7 @@ pub(crate) fn walk(
 pub(crate) fn windows(
     chain: &Uniformised,
     times: &[f64],
-    settings: &TransientSettings,
+    settings: &TransientSettings<'_>,
 ) -> Result<Vec<PoissonWindow>, TransientError> {
     if let Some(&time) = times.iter().find(|t| !(t.is_finite() && **t >= 0.0)) {
         return Err(TransientError::Time { time });
@@ -252,7 +268,7 @@ pub(crate) fn windows(
 /// let at = transient(&chain, &[0.5], &TransientSettings::default()).unwrap();
 /// assert!((at.probabilities[0][1] - (1.0 - f64::exp(-1.0)) / 2.0).abs() < 1e-12);
 /// ```
-pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings) -> Result<Transient, TransientError> {
+pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings<'_>) -> Result<Transient, TransientError> {
     if chain.states() == 0 {
         return Err(TransientError::Empty);
     }
@@ -270,7 +286,7 @@ pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings) -> 
             add(&mut stays[i], share.1, v);
         }
     });
-    let Some(done) = done else { return Err(too_many(jumps.rate, times, settings)) };
+    let Some(done) = done else { return Err(unfinished(jumps.rate, times, settings)) };
     Ok(Transient {
         times: times.to_vec(),
         probabilities,
@@ -305,8 +321,14 @@ pub(crate) fn share(
     share
 }
 
-/// The error of a walk that was too long.
-pub(crate) fn too_many(rate: f64, times: &[f64], settings: &TransientSettings) -> TransientError {
+/// The error of a walk that was stopped, or too long.
+pub(crate) fn unfinished(rate: f64, times: &[f64], settings: &TransientSettings<'_>) -> TransientError {
+    let time = times.iter().copied().fold(0.0, f64::max);
+    if settings.watch.stopped() { TransientError::Stopped { time } } else { too_many(rate, times, settings) }
+}
+
+/// The error of a walk that is too long.
+pub(crate) fn too_many(rate: f64, times: &[f64], settings: &TransientSettings<'_>) -> TransientError {
     let time = times.iter().copied().fold(0.0, f64::max);
     TransientError::TooManyJumps { needed: rate * time, time, limit: settings.jumps }
 }

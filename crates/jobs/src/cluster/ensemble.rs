@@ -12,6 +12,7 @@ use crate::cluster::simulator::Simulator;
 use crate::cluster::truth::usual_time;
 use crate::cluster::world::World;
 use crate::estimate::EstimateError;
+use crate::watch::{Unwatched, Watch};
 
 /// Replications that are run between two looks at whether to go on.
 const ROUND: u64 = 64;
@@ -20,14 +21,22 @@ const ROUND: u64 = 64;
 const HOMOGENEOUS: u64 = 1 << 40;
 
 /// How many replications, of which seed, on how many threads.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Replications {
+#[derive(Clone, Copy, Debug)]
+pub struct Replications<'a> {
     /// How many, at most.
     pub count: u64,
     /// Seed of the whole experiment.
     pub seed: u64,
     /// Threads; none is one per core.
     pub threads: Option<NonZeroUsize>,
+    /// What may stop the work, also within a replication.
+    pub watch: &'a dyn Watch,
+}
+
+impl Default for Replications<'_> {
+    fn default() -> Self {
+        Self { count: 0, seed: 0, threads: None, watch: &Unwatched }
+    }
 }
 
 /// Why there are no outcomes.
@@ -63,22 +72,22 @@ pub struct PolicyRuns {
 
 /// A world with its usual times, ready for replications.
 #[derive(Debug)]
-pub struct Experiment {
+pub struct Experiment<'a> {
     world: World,
     usual: Vec<f64>,
     factor: f64,
     policies: Vec<PolicyPlan>,
-    settings: Replications,
+    settings: Replications<'a>,
 }
 
-impl Experiment {
+impl<'a> Experiment<'a> {
     /// Prepares a plan that has been checked: draws the input and runs the homogeneous cluster.
     ///
     /// # Errors
     ///
     /// [`ExperimentError`].
-    pub fn new(plan: &Plan, settings: Replications) -> Result<Self, ExperimentError> {
-        let times = homogeneous_times(plan, settings.seed)?;
+    pub fn new(plan: &Plan, settings: Replications<'a>) -> Result<Self, ExperimentError> {
+        let times = homogeneous_times(plan, settings.seed, settings.watch)?;
         let usual = times.into_iter().map(|mut times| usual_time(&mut times, plan.truth.quantile));
         Ok(Self {
             world: World::new(plan, settings.seed),
@@ -90,14 +99,14 @@ impl Experiment {
     }
 
     /// Prepares a job that is known task by task. A straggler takes 1.2 times what its task usually takes. \[Phan2018, 6.1\]
-    pub fn of_known(job: &KnownJob, policies: &[PolicyPlan], settings: Replications) -> Self {
+    pub fn of_known(job: &KnownJob, policies: &[PolicyPlan], settings: Replications<'a>) -> Self {
         let world = job.world(settings.seed);
         let usual = world.tasks.iter().map(|task| task.main).collect();
         Self { world, usual, factor: Truth::default().factor, policies: policies.to_vec(), settings }
     }
 
     /// Runs all policies over all replications, or until `go_on` returns false: it gets the outcomes after each 64 replications, all so
-    /// far.
+    /// far. Stopped by its watch, it keeps the replications that are complete.
     ///
     /// # Errors
     ///
@@ -113,29 +122,37 @@ impl Experiment {
         while done < self.settings.count && go_on(&runs) {
             let round = done..(done + ROUND).min(self.settings.count);
             done = round.end;
-            let simulator = || Simulator::new(&self.world, &self.usual, self.factor);
-            let replicate = |simulator: &mut Simulator<'_>, replication| {
-                policies
-                    .iter()
-                    .zip(&self.policies)
-                    .map(|(policy, plan)| {
-                        simulator.run(policy, replication).map_err(|fault| ExperimentError::Run {
-                            policy: plan.title(),
-                            replication,
-                            fault,
-                        })
-                    })
-                    .collect::<Result<Vec<Outcome>, _>>()
-            };
-            let found: Result<Vec<Vec<Outcome>>, _> =
+            let simulator = || Simulator::new(&self.world, &self.usual, self.factor, self.settings.watch);
+            let replicate =
+                |simulator: &mut Simulator<'_>, replication| self.replicate(simulator, &policies, replication);
+            let found: Vec<Result<Vec<Outcome>, _>> =
                 pool.install(|| round.into_par_iter().map_init(simulator, replicate).collect());
-            for outcomes in found? {
+            for outcomes in found {
+                let outcomes = match outcomes {
+                    // what stands behind the first that was stopped is of no use
+                    Err(ExperimentError::Run { fault: RunFault::Stopped, .. }) => return Ok(runs),
+                    found => found?,
+                };
                 for (run, outcome) in runs.iter_mut().zip(outcomes) {
                     run.outcomes.push(outcome);
                 }
             }
         }
         Ok(runs)
+    }
+
+    /// One replication of each policy.
+    fn replicate(
+        &self,
+        simulator: &mut Simulator<'_>,
+        policies: &[Policy<'_>],
+        replication: u64,
+    ) -> Result<Vec<Outcome>, ExperimentError> {
+        let one = |(policy, plan): (&Policy<'_>, &PolicyPlan)| {
+            let found = simulator.run(policy, replication);
+            found.map_err(|fault| ExperimentError::Run { policy: plan.title(), replication, fault })
+        };
+        policies.iter().zip(&self.policies).map(one).collect()
     }
 }
 
@@ -145,11 +162,11 @@ impl Experiment {
 /// # Errors
 ///
 /// [`ExperimentError::Run`].
-pub fn homogeneous_times(plan: &Plan, seed: u64) -> Result<Vec<Vec<f64>>, ExperimentError> {
+pub fn homogeneous_times(plan: &Plan, seed: u64, watch: &dyn Watch) -> Result<Vec<Vec<f64>>, ExperimentError> {
     let world = World::homogeneous(plan, seed);
     let nobody = PolicyPlan::default();
     let policy = Policy::new(&nobody, &world);
-    let mut simulator = Simulator::new(&world, &[], plan.truth.factor);
+    let mut simulator = Simulator::new(&world, &[], plan.truth.factor, watch);
     let mut times = vec![Vec::with_capacity(plan.truth.runs as usize); world.tasks.len()];
     for run in 0..u64::from(plan.truth.runs) {
         let replication = HOMOGENEOUS + run;

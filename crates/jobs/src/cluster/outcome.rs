@@ -43,4 +43,7 @@ pub enum RunFault {
         /// All tasks.
         tasks: u32,
     },
+    /// The watch of the settings has stopped the work.
+    #[error("stopped before the first replication was complete")]
+    Stopped,
 }

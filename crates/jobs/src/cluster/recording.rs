@@ -8,6 +8,7 @@ use crate::cluster::plan::{Plan, PolicyPlan, Watching};
 use crate::cluster::policy::Policy;
 use crate::cluster::simulator::Simulator;
 use crate::cluster::world::World;
+use crate::watch::Unwatched;
 
 /// A task and its progress over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +76,7 @@ pub fn record_progress(
     let policy = Policy { detector: Some(&recorder), ..Policy::new(&silent, &world) };
     // nobody asks how good the recorder is: its usual times are not needed
     let usual = vec![f64::NAN; world.tasks.len()];
-    let mut simulator = Simulator::new(&world, &usual, plan.truth.factor);
+    let mut simulator = Simulator::new(&world, &usual, plan.truth.factor, &Unwatched);
     let run = simulator.run(&policy, 0);
     run.map_err(|fault| ExperimentError::Run { policy: "recording".to_owned(), replication: 0, fault })?;
     let times: Vec<f64> = simulator.times().collect();

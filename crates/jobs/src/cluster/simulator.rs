@@ -11,6 +11,10 @@ use crate::cluster::outcome::{Outcome, RunFault};
 use crate::cluster::policy::Policy;
 use crate::cluster::world::World;
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
+use crate::watch::Watch;
+
+/// Events and looks of detectors between two looks at whether the work is stopped: some milliseconds.
+const BETWEEN_LOOKS: u64 = 1 << 10;
 
 /// Events on nodes for each task and node, after which a run is given up.
 const MOST_EVENTS: u64 = 10_000;
@@ -123,6 +127,8 @@ pub(super) struct Job {
 /// Runs replications in a world.
 #[derive(Debug)]
 pub(super) struct Simulator<'w> {
+    /// What may stop a replication.
+    watch: &'w dyn Watch,
     pub(super) world: &'w World,
     /// Usual time of each task \[s\]; empty while these are looked for.
     pub(super) usual: &'w [f64],
@@ -155,9 +161,10 @@ pub(super) struct Simulator<'w> {
 }
 
 impl<'w> Simulator<'w> {
-    pub(super) fn new(world: &'w World, usual: &'w [f64], straggler_factor: f64) -> Self {
+    pub(super) fn new(world: &'w World, usual: &'w [f64], straggler_factor: f64, watch: &'w dyn Watch) -> Self {
         let stride = world.nodes.iter().map(|node| node.slots as usize).max().unwrap_or(0);
         Self {
+            watch,
             world,
             usual,
             straggler_factor,
@@ -196,12 +203,16 @@ impl<'w> Simulator<'w> {
     pub(super) fn run(&mut self, policy: &Policy<'_>, replication: u64) -> Result<Outcome, RunFault> {
         self.reset(policy, replication);
         let limit = MOST_EVENTS.saturating_mul((self.tasks.len() + self.nodes.len()) as u64);
-        let mut events = 0;
+        let (mut events, mut steps) = (0, 0_u64);
         while self.jobs.iter().any(|job| job.time.is_nan()) {
             let (timer, time) = self.timers.first();
             if time == f64::INFINITY || events > limit {
                 let done = self.categories.iter().map(|tasks| tasks.done).sum();
                 return Err(RunFault::NoEnd { events, done, tasks: self.tasks.len() as u32 });
+            }
+            steps += 1;
+            if steps.is_multiple_of(BETWEEN_LOOKS) && self.watch.stopped() {
+                return Err(RunFault::Stopped);
             }
             self.now = time.max(self.now);
             if timer == self.look_timer() {

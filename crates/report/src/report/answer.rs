@@ -11,6 +11,7 @@ use crate::report::summary::{
     EndingCounts, NetSummary, QuestionSummary, Row, SimulationReport, SnapshotRow, Subject, counter_names, reward_names,
 };
 use crate::sim::Question;
+use crate::watch::Watch;
 
 /// Returns that the answer is exact, and by what.
 fn method(answer: &ExactAnswer) -> AnswerMethod {
@@ -19,12 +20,12 @@ fn method(answer: &ExactAnswer) -> AnswerMethod {
 }
 
 /// Returns the time to the goal of an exact answer.
-fn passage_of(answer: &ExactAnswer, goal: &str) -> Result<Option<PassageSection>, AnswerError> {
+fn passage_of(answer: &ExactAnswer, goal: &str, watch: &dyn Watch) -> Result<Option<PassageSection>, AnswerError> {
     Ok(match &answer.time {
         None => None,
         Some(ExactTime::Parts(time)) => Some(completion_section(goal, time, &[])?),
         Some(ExactTime::States { space, targets }) => {
-            Some(passage_section(goal, space.states(), &mut time_to(space, targets)?, &[])?)
+            Some(passage_section(goal, space.states(), &mut time_to(space, targets, watch)?, &[])?)
         }
     })
 }
@@ -38,7 +39,7 @@ fn rows(names: &[String], unit: &'static str, values: &[f64], level: f64) -> Vec
     names.iter().zip(values).map(row).collect()
 }
 
-/// The report of a simulation with exact numbers instead.
+/// The report of a simulation with exact numbers instead; `watch` may stop the work on the distribution.
 ///
 /// # Errors
 ///
@@ -48,8 +49,9 @@ pub fn exact_report(
     question: &Question,
     subject: &Subject<'_>,
     level: f64,
+    watch: &dyn Watch,
 ) -> Result<SimulationReport, AnswerError> {
-    let passage = passage_of(numbers, subject.goal)?;
+    let passage = passage_of(numbers, subject.goal, watch)?;
     let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&numbers.snapshots);
     Ok(SimulationReport {
         net: NetSummary::new(subject),

@@ -20,8 +20,8 @@ pub(super) fn answer(
     let solved = Solved::of(net, kind, question, watch)?;
     match kind {
         Kind::Passage => Ok(solved.passage(question)),
-        Kind::Averages => solved.averages(question),
-        Kind::Steady => solved.steady(question),
+        Kind::Averages => solved.averages(question, watch),
+        Kind::Steady => solved.steady(question, watch),
     }
 }
 
@@ -65,24 +65,24 @@ impl Solved {
     }
 
     /// The long run: everything that is asked for, or tokens and throughputs.
-    fn steady(&self, question: &Question) -> Result<ExactAnswer, AnswerError> {
+    fn steady(&self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
         if !self.space.dead().is_empty() {
             return Err(can_stop(&self.space, &self.program));
         }
-        let steady = steady_state(self.chain(), &LinearSettings::default())?;
+        let steady = steady_state(self.chain(), &LinearSettings::watched(watch))?;
         let all = !question.tokens && !question.throughput && question.rewards.is_empty();
         self.means(&steady.probabilities, 1.0, question, all)
     }
 
     /// Averages from the warm-up to the horizon, and snapshots.
-    fn averages(&self, question: &Question) -> Result<ExactAnswer, AnswerError> {
+    fn averages(&self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
         let (start, end) = (question.warm_up, question.horizon.unwrap_or(0.0));
         let firings = question.throughput || question.rewards.iter().any(|reward| !reward.impulses.is_empty());
         if firings && start <= 0.0 && self.space.find(&self.program.initial).is_none() {
             return Err(AnswerError::ImmediateAtStart);
         }
         let times: Vec<f64> = [start, end].into_iter().chain(question.snapshots.iter().map(|s| s.time)).collect();
-        let found = transient(self.chain(), &times, &TransientSettings::default())?;
+        let found = transient(self.chain(), &times, &TransientSettings::watched(watch))?;
         let between: Vec<f64> = found.stays[1].iter().zip(&found.stays[0]).map(|(b, a)| (b - a).max(0.0)).collect();
         let seconds = end - start;
         let mut answer = if seconds > 0.0 {

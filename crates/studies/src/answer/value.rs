@@ -8,6 +8,7 @@ use crate::solve::{
     CompletionTime, Expanded, ExploreError, GridError, Incomplete, LinearError, Passage, PassageError, PassageSettings,
     PhaseObstacle, SeriesParallelError, StateSpace, SteadyError, TransientError, expand_phases, passage,
 };
+use crate::watch::{Unwatched, Watch};
 
 /// Methods that give exact answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +132,7 @@ impl ExactTime {
     pub fn mean(&self) -> Result<f64, AnswerError> {
         match self {
             Self::Parts(time) => Ok(time.mean().value),
-            Self::States { space, targets } => Ok(time_to(space, targets)?.moments_if_reached()?.mean),
+            Self::States { space, targets } => Ok(time_to(space, targets, &Unwatched)?.moments_if_reached()?.mean),
         }
     }
 
@@ -143,18 +144,18 @@ impl ExactTime {
     pub fn quantile(&self, p: f64) -> Result<f64, AnswerError> {
         match self {
             Self::Parts(time) => Ok(time.quantile(p)?.value),
-            Self::States { space, targets } => Ok(time_to(space, targets)?.quantile(p)?),
+            Self::States { space, targets } => Ok(time_to(space, targets, &Unwatched)?.quantile(p)?),
         }
     }
 }
 
-/// Returns the time from the initial marking to the target states.
+/// Returns the time from the initial marking to the target states; `watch` may stop the work.
 ///
 /// # Errors
 ///
 /// As [`passage`].
-pub fn time_to<'a>(space: &'a StateSpace, targets: &'a [bool]) -> Result<Passage<'a>, PassageError> {
-    passage(space.partial_chain(), targets, &PassageSettings::default())
+pub fn time_to<'a>(space: &'a StateSpace, targets: &[bool], watch: &'a dyn Watch) -> Result<Passage<'a>, PassageError> {
+    passage(space.partial_chain(), targets, &PassageSettings::watched(watch))
 }
 
 /// Exact numbers for what a question asks; empty for what it does not ask. Times in seconds.

@@ -126,12 +126,12 @@ fn with_copies(
     if tasks > MAX_TASKS {
         return Err(StudyError::TooManyTasks { tasks, most: MAX_TASKS });
     }
-    let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads };
+    let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads, watch };
     let policies = spark_policies(copies.multiplier, copies.quantile);
     let experiment = Experiment::of_known(&known_job(job, plan.hosts()), &policies, settings);
     let mut go_on = |runs: &[PolicyRuns]| {
         watch.progress(runs.first().map_or(0, |run| run.outcomes.len() as u64), count);
-        !watch.stopped()
+        true
     };
     Ok(experiment.run(&mut go_on)?)
 }

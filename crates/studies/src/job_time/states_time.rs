@@ -28,7 +28,7 @@ impl StatesTime {
         prepared.question = question.clone();
         match exact_of_prepared(net, &question, &prepared, false, watch)?.time {
             Some(ExactTime::States { space, targets }) => {
-                let mut passage = time_to(&space, &targets)?;
+                let mut passage = time_to(&space, &targets, watch)?;
                 let mean = passage.moments_if_reached()?.mean;
                 // the tail of the distribution needs the most steps
                 passage.quantile(0.9999)?;
@@ -60,7 +60,7 @@ impl StatesTime {
     ///
     /// As [`time_to`].
     pub fn passage(&self) -> Result<Passage<'_>, PassageError> {
-        time_to(&self.space, &self.targets)
+        time_to(&self.space, &self.targets, &Unwatched)
     }
 
     /// Returns the time \[s\] within which the job is done with probability `p`; none unless `p` is above 0 and below 1.

@@ -8,7 +8,7 @@ use crate::sim::Ensemble;
 use crate::stages::{PlannedJob, RunFactor};
 use crate::subject::Subject;
 use crate::sweep::{Axis, Model, Point, Spread};
-use crate::watch::Watch;
+use crate::watch::{Quiet, Watch};
 
 /// The runs of a configuration.
 pub(in crate::optimize) enum Runs {
@@ -49,7 +49,7 @@ impl Runs {
             Self::Net(model) => return ask::times(model, measure, ensemble, watch),
             Self::Tasks(job, spread) => (job, spread),
         };
-        let run = replicate(job, &Ensemble { keep: true, ..ensemble.clone() }, &ask::Quiet(watch))?;
+        let run = replicate(job, &Ensemble { keep: true, ..ensemble.clone() }, &Quiet(watch))?;
         if run.provenance.cut_short {
             return Ok(None);
         }

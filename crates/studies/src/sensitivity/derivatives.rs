@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use crate::ask::{TimeLimit, thread_pool, value_of};
+use crate::ask::{thread_pool, value_of};
 use crate::compile::{Firing, Program, SchedulePlan, Value as Rate, plan_schedule};
 use crate::error::StudyError;
 use crate::estimate::{Estimate, EstimateError, FloatMoments, quantile_interval_of_sorted};
@@ -15,7 +15,7 @@ use crate::sensitivity::response::one_at_a_time;
 use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::sim::{Clock, Ensemble, PathSlopes, Schedule, ScoreError, Shift, UnfitError, is_scored, scores};
 use crate::sweep::{Axis, Model, Point};
-use crate::watch::Watch as _;
+use crate::watch::{TimeLimit, Watch as _};
 
 /// Replications where nothing else is asked for.
 const REPLICATIONS: u64 = 20_000;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toml::Value;
 
-use crate::ask::{Asker, TimeLimit, times, value_of};
+use crate::ask::{Asker, times, value_of};
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson};
 use crate::job_time::DeadlineSection;
@@ -20,7 +20,7 @@ use crate::sensitivity::{Effect, derivatives, design};
 use crate::sim::Ensemble;
 use crate::subject::{Loaded, Subject, as_number, load};
 use crate::sweep::{Axis, Point, Scale, Settings, SweepPlan};
-use crate::watch::Watch;
+use crate::watch::{TimeLimit, Watch};
 
 /// Replications of the base for the probability to meet a deadline.
 const OF_BASE: u64 = 2_000;

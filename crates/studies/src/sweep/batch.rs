@@ -15,7 +15,7 @@ use crate::sweep::point::Point;
 use crate::sweep::replicated::Replicated;
 use crate::sweep::result::{PointResult, times};
 use crate::sweep::wave::{Crew, Wanted};
-use crate::watch::Watch;
+use crate::watch::{TimeLimit, Watch};
 
 /// What all points are compared with.
 #[derive(Clone, Debug)]
@@ -34,8 +34,9 @@ const MOST_PER_CORE: u64 = 16;
 const MOST_ON_CARD: u64 = 256;
 
 impl Batch {
-    pub(super) fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    /// Stops at the deadline, and whenever `watch` does.
+    pub(super) fn limited<'w>(&self, watch: &'w dyn Watch) -> TimeLimit<'w> {
+        TimeLimit::at(watch, self.deadline)
     }
 
     /// What a point is to have at first.
@@ -56,15 +57,15 @@ impl Batch {
         crew: &Crew,
         wave: &[Point],
         make: &MakeModel<'_>,
-        over: &(dyn Fn() -> bool + Sync),
+        watch: &dyn Watch,
         place: &mut Place,
     ) -> Result<Vec<Option<Replicated>>, BatchError<E>> {
         let wanted = || wave.iter().map(|point| self.wanted(point)).collect();
         let on_card = place.card().is_some();
-        match crew.replicate(wanted(), make, self.seed, over, place.card()) {
+        match crew.replicate(wanted(), make, self.seed, watch, place.card()) {
             Err(BatchError::Run { point, error }) if on_card => {
                 place.failed(error).map_err(|error| BatchError::Run { point, error })?;
-                crew.replicate(wanted(), make, self.seed, over, None)
+                crew.replicate(wanted(), make, self.seed, watch, None)
             }
             ran => ran,
         }
@@ -92,8 +93,8 @@ pub fn run_base<E: Send>(
     batch: &Batch,
     watch: &dyn Watch,
 ) -> Result<Option<Base>, BatchError<E>> {
-    let over = || watch.stopped();
-    let ran = batch.crew()?.replicate(vec![batch.wanted(base)], make, batch.seed, &over, None)?;
+    let watch = &batch.limited(watch);
+    let ran = batch.crew()?.replicate(vec![batch.wanted(base)], make, batch.seed, watch, None)?;
     Ok(ran.into_iter().flatten().next().map(|ran| Base::new(base, &ran, batch.level)))
 }
 
@@ -113,15 +114,15 @@ pub fn run_points<E: Send>(
 ) -> Result<Placement, BatchError<E>> {
     let crew = batch.crew()?;
     let mut place = batch.place(batch.backend)?;
-    let over = || watch.stopped();
+    let watch = &batch.limited(watch);
     let (mut left, mut size, mut done) = (points, crew.cores as usize, 0);
-    while !left.is_empty() && !over() && !batch.is_over() {
+    while !left.is_empty() && !watch.stopped() {
         let most = MOST_TIMES / batch.replications.max(1);
         let most = most.clamp(1, place.card().map_or(MOST_PER_CORE * crew.cores, |_| MOST_ON_CARD)) as usize;
         let (wave, rest) = left.split_at(size.clamp(1, most).min(left.len()));
         left = rest;
         let started = Instant::now();
-        let ran = batch.replicate(&crew, wave, make, &over, &mut place)?;
+        let ran = batch.replicate(&crew, wave, make, watch, &mut place)?;
         let ran: Vec<(&Point, Replicated)> =
             wave.iter().zip(ran).filter_map(|(point, ran)| Some((point, ran?))).collect();
         for result in results(&crew, &ran.iter().collect::<Vec<_>>(), base, batch.level) {

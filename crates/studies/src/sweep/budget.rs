@@ -191,8 +191,8 @@ impl Rounds<'_> {
             Wanted { point, have, until, rule: None }
         };
         let wanted = wave.iter().map(&mut wanted).collect();
-        let over = || watch.stopped() || self.batch.is_over();
-        let ran = crew.replicate(wanted, self.make, self.batch.seed, &over, place.card())?;
+        let watch = &self.batch.limited(watch);
+        let ran = crew.replicate(wanted, self.make, self.batch.seed, watch, place.card())?;
         Ok(wave.iter().zip(ran).map(|(&(point, _), ran)| Some((point, ran?))).collect())
     }
 }

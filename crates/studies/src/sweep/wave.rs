@@ -12,6 +12,7 @@ use crate::sim::{Card, Ready, RunError, Samples};
 use crate::sweep::model::{Batch, BatchError, MakeModel, Model};
 use crate::sweep::point::Point;
 use crate::sweep::replicated::Replicated;
+use crate::watch::Watch;
 
 /// Blocks that each core should have at least, so that none waits long for the last one.
 const BLOCKS_PER_CORE: u64 = 8;
@@ -63,27 +64,28 @@ impl Crew {
         self.pool.install(work)
     }
 
-    /// Runs the replications of all points, in their order; none where `over` said so before a point was complete.
+    /// Runs the replications of all points, in their order; none where `watch` stopped them before a point was complete.
     pub(super) fn replicate<E: Send>(
         &self,
         wanted: Vec<Wanted<'_>>,
         make: &MakeModel<'_>,
         seed: u64,
-        over: &(dyn Fn() -> bool + Sync),
+        watch: &dyn Watch,
         card: Option<&mut Card>,
     ) -> Result<Vec<Option<Replicated>>, BatchError<E>> {
         self.with(move || {
             let mut card = card;
-            let model = |wanted: &Wanted<'_>| (!over()).then(|| made(wanted.point, make)).transpose();
+            let model = |wanted: &Wanted<'_>| (!watch.stopped()).then(|| made(wanted.point, make)).transpose();
             let models = in_order(wanted.par_iter().map(model).collect())?;
             let numbers: Vec<u64> = wanted.iter().map(|wanted| wanted.point.number).collect();
             let ready = wanted.into_par_iter().zip(&models);
-            let ready = ready.map(|(wanted, model)| model.as_ref().map(|model| bound(wanted, model, seed)).transpose());
+            let ready =
+                ready.map(|(wanted, model)| model.as_ref().map(|model| bound(wanted, model, seed, watch)).transpose());
             let mut points = in_order(ready.collect())?;
-            while wants_more(&mut points) && !over() {
+            while wants_more(&mut points) && !watch.stopped() {
                 match &mut card {
-                    Some(card) => round_on_card(card, &mut points, &numbers, over)?,
-                    None => self.round(&mut points, &numbers, over)?,
+                    Some(card) => round_on_card(card, &mut points, &numbers, watch)?,
+                    None => self.round(&mut points, &numbers, watch)?,
                 }
             }
             let done = |point: UnderWay<'_>| {
@@ -101,11 +103,11 @@ impl Crew {
         &self,
         points: &mut [Option<UnderWay<'_>>],
         numbers: &[u64],
-        over: &(dyn Fn() -> bool + Sync),
+        watch: &dyn Watch,
     ) -> Result<(), BatchError<E>> {
         let blocks = self.blocks(points);
         let one = |&(which, from, count): &(usize, u64, u64)| match &points[which] {
-            Some(point) if !over() => point.ready.replicate(from, count).map(Some),
+            Some(point) if !watch.stopped() => point.ready.replicate(from, count).map(Some),
             _ => Ok(None),
         };
         let parts: Vec<Result<Option<Samples>, RunError>> = blocks.par_iter().map(one).collect();
@@ -149,7 +151,7 @@ fn round_on_card<E>(
     card: &mut Card,
     points: &mut [Option<UnderWay<'_>>],
     numbers: &[u64],
-    over: &(dyn Fn() -> bool + Sync),
+    watch: &dyn Watch,
 ) -> Result<(), BatchError<E>> {
     let missing = |point: &Option<UnderWay<'_>>| {
         let point = point.as_ref()?;
@@ -157,7 +159,7 @@ fn round_on_card<E>(
         (from < point.until).then_some((from, (point.until - from).min(LONGEST_ON_CARD)))
     };
     for (numbers, points) in alike(numbers, points, missing) {
-        let Some((from, count)) = missing(&points[0]).filter(|_| !over()) else { continue };
+        let Some((from, count)) = missing(&points[0]).filter(|_| !watch.stopped()) else { continue };
         let ready: Vec<&Ready<'_>> = points.iter().flatten().map(|point| &point.ready).collect();
         let found = card.replicate(&ready, from, count);
         let found = found.map_err(|error| BatchError::Run { point: numbers[0], error })?;
@@ -213,8 +215,13 @@ fn made<E>(point: &Point, make: &MakeModel<'_>) -> Result<Model, BatchError<E>> 
     make(point).map_err(|message| BatchError::Model { point: point.number, message })
 }
 
-fn bound<'a, E>(wanted: Wanted<'_>, model: &'a Model, seed: u64) -> Result<UnderWay<'a>, BatchError<E>> {
-    let ready = Ready::new(&model.program, &model.question, model.schedule.as_deref(), seed);
+fn bound<'a, E>(
+    wanted: Wanted<'_>,
+    model: &'a Model,
+    seed: u64,
+    watch: &'a dyn Watch,
+) -> Result<UnderWay<'a>, BatchError<E>> {
+    let ready = Ready::new(&model.program, &model.question, model.schedule.as_deref(), seed, watch);
     let ready = ready.map_err(|error| BatchError::Run { point: wanted.point.number, error })?;
     let samples = wanted.have.unwrap_or_else(|| ready.nothing());
     let first = |rule: &StopRule| rule.next_round(0, f64::INFINITY).unwrap_or(0);

@@ -27,6 +27,8 @@ pub(super) struct Planner<'a> {
     branch: Vec<Option<(u32, u32)>>,
     /// Per counter, once it is consumed: its batches, all of the same guard.
     batches: HashMap<u32, (Guard, Vec<Batch>)>,
+    /// Per counter that is consumed and producer: the number of the batch.
+    batch_of: HashMap<(u32, u32), u32>,
     choices: Vec<ChoiceStep>,
     choice_at: HashMap<u32, (u32, Vec<u32>)>,
 }
@@ -50,6 +52,7 @@ impl<'a> Planner<'a> {
             guards: vec![Guard::new(); program.transitions()],
             branch: vec![None; program.transitions()],
             batches: HashMap::new(),
+            batch_of: HashMap::new(),
             choices: Vec::new(),
             choice_at: HashMap::new(),
         }
@@ -105,6 +108,9 @@ impl<'a> Planner<'a> {
         let alike = batches.iter().all(|b| b.guard == guard) && (initial == 0 || guard.is_empty());
         if total != u64::from(weight) || !alike {
             return Err(self.count_obstacle(counter, t));
+        }
+        for (number, batch) in (0..).zip(&batches) {
+            self.batch_of.extend(batch.producers.iter().map(|&t| ((counter, t), number)));
         }
         self.batches.insert(counter, (guard.clone(), batches));
         Ok(guard)
@@ -230,14 +236,14 @@ impl<'a> Planner<'a> {
             return Some(Put { fold: Fold::Set, slot: slots.of(cell), then: None });
         }
         let batches = &self.batches[&counter].1;
-        let batch = batches.iter().position(|b| b.producers.contains(&t)).expect("t produces into the counter");
-        let alternatives = batches[batch].producers.len();
+        let batch = self.batch_of[&(counter, t)];
+        let alternatives = batches[batch as usize].producers.len();
         if alternatives == 1 || batches.len() == 1 {
             let how = if alternatives == 1 { Fold::Max } else { Fold::Min };
             let (fold, slot) = slots.fold(cell, how, readers);
             return Some(Put { fold, slot, then: None });
         }
-        let part = Cell::Batch(counter, u32::try_from(batch).expect("few batches"));
+        let part = Cell::Batch(counter, batch);
         let (fold, slot) = slots.fold(part, Fold::Min, 0);
         let mut then = None;
         if slots.arrived(part) == alternatives {

@@ -6,11 +6,12 @@
 use std::time::{Duration, Instant};
 
 use crate::sim::backend::{Backend, DeviceUse, Placement, RanOn};
-use crate::sim::cpu::{CpuRounds, Limits};
+use crate::sim::cpu::CpuRounds;
 use crate::sim::gpu::engine::Pace;
 use crate::sim::gpu::{DeviceEngine, DeviceFault, GpuError};
 use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
+use crate::watch::{TimeLimit, Watch as _};
 
 /// When a run looks for a card, and when it leaves one.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +149,7 @@ impl<'a> Relay<'a> {
         cpu: &mut CpuRounds<'_>,
         until: u64,
         samples: &mut Samples,
-        limits: &Limits<'_>,
+        limits: &TimeLimit<'_>,
     ) -> Result<(), RunError> {
         match &mut self.stage {
             Stage::Device(_) if !self.trusted => self.trust(cpu, until, samples, limits),
@@ -226,13 +227,13 @@ impl<'a> Relay<'a> {
         cpu: &mut CpuRounds<'_>,
         until: u64,
         samples: &mut Samples,
-        limits: &Limits<'_>,
+        limits: &TimeLimit<'_>,
     ) -> Result<(), RunError> {
         let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
         let from = samples.replications;
         let started = Instant::now();
         let most = (until - from).min(self.chunk.next());
-        match opened.engine.run(self.first + from, most, samples, &|| limits.over()) {
+        match opened.engine.run(self.first + from, most, samples, &|| limits.stopped()) {
             Ok(count) if count > 0 => {
                 self.span = TAKEN_OVER;
                 self.chunk.took(count, started.elapsed());
@@ -246,7 +247,7 @@ impl<'a> Relay<'a> {
             Ok(_) | Err(DeviceFault::Replication) => {
                 let end = until.min(from + self.span);
                 self.span = self.span.saturating_mul(2);
-                while samples.replications < end && !limits.over() {
+                while samples.replications < end && !limits.stopped() {
                     cpu.round(end, samples, limits)?;
                 }
                 self.taken_over += samples.replications - from;
@@ -278,20 +279,20 @@ impl<'a> Relay<'a> {
         cpu: &mut CpuRounds<'_>,
         until: u64,
         samples: &Samples,
-        limits: &Limits<'_>,
+        limits: &TimeLimit<'_>,
     ) -> Result<(), RunError> {
         self.trusted = true;
         let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
         let (most, started) = (self.patience.replayed.min(until), Instant::now());
         let mut expected = samples.emptied();
-        while expected.replications < most && started.elapsed() < REPLAYED_IN && !limits.over() {
+        while expected.replications < most && started.elapsed() < REPLAYED_IN && !limits.stopped() {
             cpu.round(most, &mut expected, limits)?;
         }
         let mut replayed = samples.emptied();
         while replayed.replications < expected.replications {
             let from = replayed.replications;
             let more = expected.replications - from;
-            match opened.engine.run(self.first + from, more, &mut replayed, &|| limits.over()) {
+            match opened.engine.run(self.first + from, more, &mut replayed, &|| limits.stopped()) {
                 Ok(count) if count > 0 => {}
                 // the CPU takes over what the device cannot finish
                 Ok(_) | Err(DeviceFault::Replication | DeviceFault::Stopped) => return Ok(()),
@@ -328,7 +329,7 @@ impl<'a> Relay<'a> {
 }
 
 /// How long the CPU would take for what is left, or may take.
-fn time_left(cpu: &CpuRounds<'_>, replications: u64, limits: &Limits<'_>) -> Duration {
+fn time_left(cpu: &CpuRounds<'_>, replications: u64, limits: &TimeLimit<'_>) -> Duration {
     let seconds = replications as f64 / cpu.pace().1;
     let left = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     limits.left().map_or(left, |allowed| allowed.min(left))

@@ -126,6 +126,9 @@ impl<'a> ClockForm<'a> {
         let mut state = State::<T>::new(self.rules.setup.program, self.places);
         for replication in first..first + count {
             self.play(&mut game, &mut state, replication, samples)?;
+            if game.is_stopped() {
+                break;
+            }
         }
         Ok(game.into_observer())
     }
@@ -163,7 +166,7 @@ impl<'a> ClockForm<'a> {
                 return Ok(());
             }
             if game.is_spent() {
-                game.end_now(Ending::Firings, samples);
+                game.end_spent(samples);
                 return Ok(());
             }
             outcome = game.fire(t, now.to_result(extra_bits))?;

@@ -74,6 +74,9 @@ impl<'a> DirectForm<'a> {
         let mut units = Units::new(self.rules.setup.program.timed.len());
         for replication in first..first + count {
             self.play(&mut game, &mut units, replication, samples)?;
+            if game.is_stopped() {
+                break;
+            }
         }
         Ok(game.into_observer())
     }
@@ -109,7 +112,7 @@ impl<'a> DirectForm<'a> {
                     return self.end_late(game, samples);
                 }
                 if game.is_spent() {
-                    game.end_now(Ending::Firings, samples);
+                    game.end_spent(samples);
                     return Ok(());
                 }
                 let place = units.select(DirectLaw::selection(selector, units.total));

@@ -14,6 +14,8 @@ use crate::sim::samples::Samples;
 const TRAIL: u32 = 1024;
 /// Firings at one instant after which time is said to stand still: 2^24, about a second of work.
 const MAX_FIRINGS_AT_ONCE: u64 = 1 << 24;
+/// Firings between two looks at whether the run is stopped: some milliseconds of work on the largest nets.
+const BETWEEN_LOOKS: u64 = 1 << 12;
 
 /// What does not change from one replication to the next.
 #[derive(Debug)]
@@ -78,6 +80,10 @@ pub(crate) struct Game<'r, 'a, O> {
     replication: u64,
     marking: Vec<u32>,
     firings: u64,
+    /// Firings at which to look whether the replication goes on.
+    next_look: u64,
+    /// Whether the run was stopped within this replication.
+    stopped: bool,
     /// How many firings had happened when the time last changed.
     firings_before: u64,
     now: u64,
@@ -103,6 +109,8 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
             replication: 0,
             marking: program.initial.clone(),
             firings: 0,
+            next_look: 0,
+            stopped: false,
             firings_before: 0,
             now: 0,
             observer,
@@ -140,6 +148,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.replication = replication;
         self.marking.copy_from_slice(&self.rules.setup.program.initial);
         self.firings = 0;
+        self.next_look = BETWEEN_LOOKS.min(self.rules.max_firings);
         self.firings_before = 0;
         self.now = 0;
         self.observer.begin();
@@ -187,10 +196,29 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         if self.touched.is_empty() { self.program().affects.row(t as usize) } else { &self.touched }
     }
 
-    /// Whether the replication has had its firings, or its observer has seen enough.
+    /// Whether the replication has had its firings, or the run is stopped.
     #[inline(always)]
-    pub(crate) fn is_spent(&self) -> bool {
-        self.firings >= self.rules.max_firings || self.observer.wants_end()
+    pub(crate) fn is_spent(&mut self) -> bool {
+        self.firings >= self.next_look && self.look()
+    }
+
+    fn look(&mut self) -> bool {
+        let spent = self.firings >= self.rules.max_firings;
+        self.stopped = !spent && self.rules.setup.watch.stopped();
+        self.next_look = self.rules.max_firings.min(self.firings + BETWEEN_LOOKS);
+        spent || self.stopped
+    }
+
+    /// Whether the run was stopped within the last replication, of which nothing is kept.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Ends the replication that is spent; one that was stopped leaves no trace.
+    pub(crate) fn end_spent(&mut self, samples: &mut Samples) {
+        if !self.stopped {
+            self.end_now(Ending::Firings, samples);
+        }
     }
 
     /// Ends the replication at its present time.

@@ -33,6 +33,7 @@ pub(crate) use rates::RunningRates;
 use crate::compile::Program;
 use crate::sim::clock::Clock;
 use crate::sim::question::Question;
+use crate::watch::Watch;
 
 /// What an engine is made for.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +48,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) key: [u32; 2],
     /// Whether passage times are kept one by one.
     pub(crate) keep_times: bool,
+    /// What ends the run early, also within a replication.
+    pub(crate) watch: &'a dyn Watch,
 }
 
 /// Runs `$play` with the cheapest observer that sees what the question asks for.

@@ -20,11 +20,6 @@ pub(crate) trait Observer {
     /// Transition `t` is about to fire in `marking`.
     #[inline(always)]
     fn fires(&mut self, _t: u32, _marking: &[u32], _now: u64) {}
-    /// Whether the replication is to end early.
-    #[inline(always)]
-    fn wants_end(&self) -> bool {
-        false
-    }
     /// The replication has ended at `end`; [`Self::pass`] has been told so.
     fn finish(&mut self, _marking: &[u32], _end: u64, _samples: &mut Samples) {}
 }

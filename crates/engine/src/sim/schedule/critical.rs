@@ -11,6 +11,7 @@ use crate::estimate::FloatMoments;
 use crate::sim::clock::{Clock, NEVER};
 use crate::sim::question::{Goal, Group, Question};
 use crate::sim::schedule::{Block, Schedule, UnfitError};
+use crate::watch::Unwatched;
 
 /// What one group of transitions contributes to the passage time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,7 +55,7 @@ impl CriticalPath {
         let group_of = group_of(program, groups);
         let mut path = Self { groups: vec![GroupShare::default(); groups.len()], rest: GroupShare::default() };
         let mut sums = vec![(0_u64, 0_u32); groups.len() + 1];
-        schedule.each_block(first, count, true, |block, lanes| {
+        schedule.each_block(first, count, true, &Unwatched, |block, lanes| {
             for r in lanes {
                 sums.fill((0, 0));
                 tracer.follow(block, r, |t, delay| {

@@ -20,7 +20,11 @@ use crate::sim::engine::Engine;
 use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
 use crate::sim::sampler::Sampler;
 use crate::sim::simd::Level;
+use crate::watch::Watch;
 use kernel::{LANES, QUADS, Times, draw_branches};
+
+/// Steps of blocks between two looks at whether the run is stopped: some milliseconds of work.
+const STEPS_BETWEEN_LOOKS: usize = 1 << 15;
 
 /// Most branches of one choice: a lane keeps its branch in a byte.
 const MAX_BRANCHES: usize = 255;
@@ -97,14 +101,15 @@ struct RunBlock<'a> {
     schedule: &'a Schedule,
     block: &'a mut Block,
     first_quad: u64,
+    watch: &'a dyn Watch,
 }
 
 impl pulp::NullaryFnOnce for RunBlock<'_> {
-    type Output = ();
+    type Output = bool;
 
     #[inline(always)]
-    fn call(self) {
-        self.schedule.run_block(self.block, self.first_quad);
+    fn call(self) -> bool {
+        self.schedule.run_block(self.block, self.first_quad, self.watch)
     }
 }
 
@@ -179,8 +184,9 @@ impl Schedule {
         }
     }
 
+    /// Whether the block is complete, and was not stopped on its way.
     #[inline(always)]
-    fn run_block(&self, block: &mut Block, first_quad: u64) {
+    fn run_block(&self, block: &mut Block, first_quad: u64, watch: &dyn Watch) -> bool {
         block.end = Times::ZERO;
         block.extra_firings = [0; LANES];
         block.first.fill(Times::NEVER);
@@ -191,6 +197,9 @@ impl Schedule {
         }
         let traced = !block.trace.is_empty();
         for (number, bound) in self.steps.iter().enumerate() {
+            if number % STEPS_BETWEEN_LOOKS == STEPS_BETWEEN_LOOKS - 1 && watch.stopped() {
+                return false;
+            }
             if bound.in_place && !traced {
                 let slot = &mut block.slots[bound.step.reads[0] as usize];
                 self.delay(bound, slot, first_quad);
@@ -201,6 +210,7 @@ impl Schedule {
                 }
             }
         }
+        true
     }
 
     #[inline(always)]
@@ -271,14 +281,28 @@ impl Schedule {
         samples.record(ending, time.min(self.horizon), self.sure_firings + extra_firings, self.keep);
     }
 
-    /// Runs `work` on every block that holds some of `count` replications from `first` on, with the lanes that are wanted.
-    fn each_block(&self, first: u64, count: u64, traced: bool, mut work: impl FnMut(&Block, std::ops::Range<usize>)) {
+    /// Runs `work` on every block that holds some of `count` replications from `first` on, with the lanes that are wanted, until
+    /// `watch` stops it.
+    fn each_block(
+        &self,
+        first: u64,
+        count: u64,
+        traced: bool,
+        watch: &dyn Watch,
+        mut work: impl FnMut(&Block, std::ops::Range<usize>),
+    ) {
         let mut block = self.block(traced);
         let lanes = LANES as u64;
-        let mut at = first;
+        let (mut at, mut steps) = (first, 0);
         while at < first + count {
             let start = at - at % lanes;
-            self.level.run(RunBlock { schedule: self, block: &mut block, first_quad: start / 4 });
+            steps += self.steps.len();
+            if steps >= STEPS_BETWEEN_LOOKS && std::mem::take(&mut steps) > 0 && watch.stopped() {
+                return;
+            }
+            if !self.level.run(RunBlock { schedule: self, block: &mut block, first_quad: start / 4, watch }) {
+                return;
+            }
             let end = (first + count - start).min(lanes);
             work(&block, (at - start) as usize..end as usize);
             at = start + lanes;
@@ -358,13 +382,20 @@ fn fold(slots: &mut [Times], how: Fold, slot: u32, time: &Times) {
     }
 }
 
-impl Engine for Schedule {
+/// A schedule whose runs may be stopped.
+pub(in crate::sim) struct Watched<'a> {
+    pub(in crate::sim) schedule: Schedule,
+    pub(in crate::sim) watch: &'a dyn Watch,
+}
+
+impl Engine for Watched<'_> {
     fn batch(&self) -> u64 {
         LANES as u64
     }
 
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
-        self.each_block(first, count, false, |block, lanes| self.record(block, lanes, samples));
+        let Self { schedule, watch } = self;
+        schedule.each_block(first, count, false, *watch, |block, lanes| schedule.record(block, lanes, samples));
         Ok(())
     }
 }

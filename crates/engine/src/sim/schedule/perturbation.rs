@@ -17,6 +17,7 @@ use crate::sim::clock::Clock;
 use crate::sim::question::Question;
 use crate::sim::schedule::critical::Tracer;
 use crate::sim::schedule::{Schedule, UnfitError};
+use crate::watch::Unwatched;
 
 /// Times of some replications and their derivatives.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,7 +76,7 @@ impl PathSlopes {
     ) -> Self {
         let mut found = Self { times: Vec::new(), slopes: vec![Vec::new(); columns.len()] };
         let mut sums = vec![0.0; columns.len()];
-        schedule.each_block(first, count, true, |block, lanes| {
+        schedule.each_block(first, count, true, &Unwatched, |block, lanes| {
             for r in lanes {
                 sums.fill(0.0);
                 let mut ticks = 0;

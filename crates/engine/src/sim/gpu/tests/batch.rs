@@ -8,6 +8,7 @@ use crate::sim::conformance::{integer_laws, job, straggling_tasks};
 use crate::sim::gpu::tests::devices;
 use crate::sim::gpu::{Card, Gpu};
 use crate::sim::{Question, Ready};
+use crate::watch::Unwatched;
 
 /// Programs of one structure, with rates of their own and the schedule that they share.
 fn jobs() -> Vec<(Program, Option<Arc<SchedulePlan>>)> {
@@ -29,7 +30,8 @@ fn check(
     first: u64,
     count: u64,
 ) {
-    let ready = programs.iter().map(|(program, plan)| Ready::new(program, question, plan.as_deref(), 5).unwrap());
+    let ready =
+        programs.iter().map(|(program, plan)| Ready::new(program, question, plan.as_deref(), 5, &Unwatched).unwrap());
     let all: Vec<Ready<'_>> = ready.collect();
     let device = card.replicate(&all.iter().collect::<Vec<_>>(), first, count).unwrap();
     assert_eq!(device.len(), all.len());

@@ -11,6 +11,7 @@ use crate::sim::gpu::twin::device_engine;
 use crate::sim::gpu::{DeviceEngine, Form, Gpu, GpuError, GpuRace};
 use crate::sim::race::Setup;
 use crate::sim::{Clock, Goal, Question, Samples};
+use crate::watch::Unwatched;
 
 /// A device of its own, since the test spoils it.
 fn own_device() -> Gpu {
@@ -22,7 +23,8 @@ fn a_device_that_goes_away_between_two_chunks_is_an_error() {
     let program = two_loops(3);
     let question = Question { goal: Goal::Horizon, horizon: Some(5.0), ..Question::default() };
     let clock = Clock::choose(&program, question.horizon);
-    let setup = Setup { program: &program, question: &question, clock, key: split(1), keep_times: true };
+    let setup =
+        Setup { program: &program, question: &question, clock, key: split(1), keep_times: true, watch: &Unwatched };
     for form in [Form::Direct, Form::Clock] {
         let gpu = Arc::new(own_device());
         let mut engine = GpuRace::new(&gpu, setup, form).unwrap();
@@ -57,7 +59,8 @@ fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
     let program = two_loops(3);
     let question = Question { goal: Goal::Horizon, horizon: Some(5.0), ..Question::default() };
     let clock = Clock::choose(&program, question.horizon);
-    let setup = Setup { program: &program, question: &question, clock, key: split(1), keep_times: true };
+    let setup =
+        Setup { program: &program, question: &question, clock, key: split(1), keep_times: true, watch: &Unwatched };
     let skip = |gpu: &Gpu, groups| gpu.proof.skipped.store(groups, std::sync::atomic::Ordering::Relaxed);
     for groups in [1, u32::MAX] {
         let gpu = Arc::new(own_device());
@@ -73,7 +76,8 @@ fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
     let program = straggling_tasks(2, &[]);
     let question = Question::default();
     let clock = Clock::choose(&program, None);
-    let setup = Setup { program: &program, question: &question, clock, key: split(1), keep_times: false };
+    let setup =
+        Setup { program: &program, question: &question, clock, key: split(1), keep_times: false, watch: &Unwatched };
     for groups in [1, u32::MAX] {
         let gpu = Arc::new(own_device());
         let mut engine = device_engine(Kind::Schedule, &gpu, setup, 1).unwrap();
@@ -103,7 +107,8 @@ fn rooms_keep_within_odd_limits() {
     let question = Question { goal: Goal::Horizon, horizon: Some(5.0), ..Question::default() };
     let race = two_loops(3);
     let clock = Clock::choose(&race, question.horizon);
-    let setup = Setup { program: &race, question: &question, clock, key: split(1), keep_times: true };
+    let setup =
+        Setup { program: &race, question: &question, clock, key: split(1), keep_times: true, watch: &Unwatched };
     let mut gpu = own_device();
     (gpu.facts.largest_binding, gpu.facts.largest_buffer) = (100_007, 100_007);
     let gpu = Arc::new(gpu);
@@ -119,7 +124,8 @@ fn rooms_keep_within_odd_limits() {
     let program = straggling_tasks(2, &[]);
     let question = Question::default();
     let clock = Clock::choose(&program, None);
-    let setup = Setup { program: &program, question: &question, clock, key: split(1), keep_times: false };
+    let setup =
+        Setup { program: &program, question: &question, clock, key: split(1), keep_times: false, watch: &Unwatched };
     let mut engine = device_engine(Kind::Schedule, &gpu, setup, 1).unwrap();
     let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
     for _ in 0..3 {

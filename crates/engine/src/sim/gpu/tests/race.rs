@@ -14,6 +14,7 @@ use crate::sim::gpu::tests::devices;
 use crate::sim::gpu::{DeviceEngine, Form, Gpu, GpuRace, shader};
 use crate::sim::race::{ClockForm, DirectForm, Setup};
 use crate::sim::{Clock, Ending, Goal, Group, Question, Reward, Samples, Snapshot};
+use crate::watch::Unwatched;
 
 const KEY: [u32; 2] = [42, 7];
 
@@ -47,7 +48,7 @@ fn on_device(gpu: &Arc<Gpu>, setup: Setup<'_>, form: Form, first: u64, count: u6
 /// Both, and that they are equal.
 fn compare(gpu: &Arc<Gpu>, program: &Program, question: &Question, form: Form, count: u64) -> Samples {
     let clock = Clock::choose(program, question.horizon);
-    let setup = Setup { program, question, clock, key: KEY, keep_times: true };
+    let setup = Setup { program, question, clock, key: KEY, keep_times: true, watch: &Unwatched };
     let cpu = on_cpu(setup, form, 3, count);
     let device = on_device(gpu, setup, form, 3, count).unwrap();
     assert_eq!(cpu.endings, device.endings);
@@ -289,7 +290,8 @@ fn faults_are_left_to_the_cpu() {
     let program = compile(&b.build().unwrap()).unwrap();
     let question = Question { goal: Goal::Horizon, horizon: Some(10.0), ..Question::default() };
     let clock = Clock::choose(&program, question.horizon);
-    let setup = Setup { program: &program, question: &question, clock, key: split(0), keep_times: false };
+    let setup =
+        Setup { program: &program, question: &question, clock, key: split(0), keep_times: false, watch: &Unwatched };
     let gpu = &devices()[0];
     assert!(matches!(on_device(gpu, setup, Form::Direct, 0, 64), Err(DeviceFault::Replication)));
 }

@@ -21,6 +21,7 @@ use crate::sim::{
     Backend, Clock, EngineChoice, Ensemble, Goal, GpuTimes, Question, RanOn, Run, RunError, Samples, Unwatched, Watch,
     run,
 };
+use crate::watch::TimeLimit;
 
 /// What a device does at its nth call, counted from 1; nothing for going on.
 type Script = dyn Fn(u64) -> Option<DeviceFault>;
@@ -115,7 +116,8 @@ impl<'a> Case<'a> {
     fn run_watched(&self, watch: &dyn Watch) -> Result<Run, RunError> {
         let clock = Clock::choose(self.program, self.question.horizon);
         let key = split(self.ensemble.seed);
-        let setup = Setup { program: self.program, question: &self.question, clock, key, keep_times: true };
+        let setup =
+            Setup { program: self.program, question: &self.question, clock, key, keep_times: true, watch: &Unwatched };
         let seed = self.ensemble.seed;
         let chosen = choose(self.ensemble.engine, setup, seed)?;
         let open = || {
@@ -125,7 +127,14 @@ impl<'a> Case<'a> {
             Ok(Opened { adapter: "Card 9000".into(), opening: Duration::from_secs(3), engine: Box::new(engine) })
         };
         let relay = Relay::new(self.ensemble.backend, &open, self.ensemble.first, self.patience, "clock")?;
-        run_rounds(setup, chosen.engine.as_ref(), &self.ensemble, watch, relay, Instant::now())
+        run_rounds(
+            setup,
+            chosen.engine.as_ref(),
+            &self.ensemble,
+            &TimeLimit::new(watch, self.ensemble.max_wall),
+            relay,
+            Instant::now(),
+        )
     }
 
     /// The same on the CPU.
@@ -320,10 +329,25 @@ fn cards_are_looked_for_once_and_only_where_it_pays() {
             Err(DeviceFault::Gpu(GpuError::OnlySoftware { found: "llvmpipe".into() }))
         };
         let clock = Clock::choose(&program, None);
-        let setup = Setup { program: &program, question: &case.question, clock, key: split(5), keep_times: true };
+        let setup = Setup {
+            program: &program,
+            question: &case.question,
+            clock,
+            key: split(5),
+            keep_times: true,
+            watch: &Unwatched,
+        };
         let chosen = choose(EngineChoice::Clock, setup, 5).unwrap();
         let relay = Relay::new(Backend::Auto, &open, 17, patience, "clock").unwrap();
-        let run = run_rounds(setup, chosen.engine.as_ref(), &case.ensemble, &Unwatched, relay, Instant::now()).unwrap();
+        let run = run_rounds(
+            setup,
+            chosen.engine.as_ref(),
+            &case.ensemble,
+            &TimeLimit::new(&Unwatched, None),
+            relay,
+            Instant::now(),
+        )
+        .unwrap();
         assert_eq!((asked.get(), run.provenance.placement.reason.as_str()), (looks, reason));
         assert_eq!((run.provenance.placement.backend, run.provenance.placement.device), (RanOn::Cpu, None));
         assert_eq!(run.samples, case.on_cpu(3_000));
@@ -347,11 +371,26 @@ fn a_real_device_runs_the_whole_or_a_part() {
     assert!(device.times.compute > Duration::ZERO && device.times.setup > Duration::ZERO);
 
     let clock = Clock::choose(&program, None);
-    let setup = Setup { program: &program, question: &case.question, clock, key: split(5), keep_times: true };
+    let setup = Setup {
+        program: &program,
+        question: &case.question,
+        clock,
+        key: split(5),
+        keep_times: true,
+        watch: &Unwatched,
+    };
     let chosen = choose(EngineChoice::Schedule, setup, 5).unwrap();
     let open = || open(chosen.kind, setup, 5, Some(&name));
     let relay = Relay::new(Backend::Auto, &open, 17, HASTY, "schedule").unwrap();
-    let part = run_rounds(setup, chosen.engine.as_ref(), &case.ensemble, &Unwatched, relay, Instant::now()).unwrap();
+    let part = run_rounds(
+        setup,
+        chosen.engine.as_ref(),
+        &case.ensemble,
+        &TimeLimit::new(&Unwatched, None),
+        relay,
+        Instant::now(),
+    )
+    .unwrap();
     assert_eq!(part.samples, whole.samples);
     assert_eq!(part.provenance.placement.backend, RanOn::CpuThenGpu);
 }

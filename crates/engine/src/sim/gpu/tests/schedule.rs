@@ -9,7 +9,9 @@ use crate::sim::conformance::{integer_laws, job, straggling_tasks};
 use crate::sim::engine::Engine;
 use crate::sim::gpu::tests::devices;
 use crate::sim::gpu::{DeviceEngine, Gpu, GpuSchedule};
+use crate::sim::schedule::Watched;
 use crate::sim::{Clock, Ending, Goal, Group, Question, Samples, Schedule};
+use crate::watch::Unwatched;
 
 const SEED: u64 = 42 << 32 | 7;
 
@@ -30,7 +32,7 @@ fn schedule(program: &Program, question: &Question) -> (Schedule, Samples) {
 fn both(gpu: &Arc<Gpu>, program: &Program, question: &Question, first: u64, count: u64) -> (Samples, Samples) {
     let (schedule, empty) = schedule(program, question);
     let mut cpu = empty.clone();
-    schedule.run(first, count, &mut cpu).unwrap();
+    Watched { schedule: schedule.clone(), watch: &Unwatched }.run(first, count, &mut cpu).unwrap();
     let mut engine = GpuSchedule::new(gpu, schedule, &program.transition_names).unwrap();
     let mut device = empty;
     while device.replications < count {

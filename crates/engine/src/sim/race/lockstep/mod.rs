@@ -40,25 +40,31 @@ pub(crate) struct LockstepForm<'a> {
 /// How one replication ended.
 #[derive(Clone, Copy, Debug)]
 enum End {
+    /// It has not.
+    Open,
     /// Here.
     At(Ending, u64, u64),
     /// It is left to the direct form.
     Elsewhere,
 }
 
-/// Fires until some lane stops, compiled for every vector level.
+/// Pairs of firings of all lanes between two looks at whether the run is stopped: some milliseconds of work.
+const PAIRS_BETWEEN_LOOKS: u32 = 1 << 11;
+
+/// Fires so many pairs, fewer if some lane stops, and says how many; compiled for every vector level.
 struct FireOn<'a, S> {
     net: &'a Net,
     limits: &'a Limits,
     state: &'a mut State<S>,
+    pairs: u32,
 }
 
 impl<S: Sum> pulp::NullaryFnOnce for FireOn<'_, S> {
-    type Output = ();
+    type Output = u32;
 
     #[inline(always)]
-    fn call(self) {
-        loop {
+    fn call(self) -> u32 {
+        for pair in 1..=self.pairs {
             self.state.fire_twice(self.net, self.limits);
             let stopped = self
                 .state
@@ -67,9 +73,10 @@ impl<S: Sum> pulp::NullaryFnOnce for FireOn<'_, S> {
                 .iter()
                 .fold(0, |any, &s| any | u32::from(s != status::RUNNING && s != status::IDLE));
             if stopped != 0 {
-                return;
+                return pair;
             }
         }
+        self.pairs
     }
 }
 
@@ -164,13 +171,20 @@ impl<'a> LockstepForm<'a> {
 
     /// Runs replications as [`Engine::run`] does.
     fn play<S: Sum>(&self, mut state: State<S>, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
-        let ends = vec![End::Elsewhere; usize::try_from(count).unwrap_or(usize::MAX)];
+        let ends = vec![End::Open; usize::try_from(count).unwrap_or(usize::MAX)];
         let mut work = Work { first, begun: 0, ends };
         for lane in 0..LANES {
             self.refill(&mut state, lane, &mut work);
         }
+        let mut pairs = PAIRS_BETWEEN_LOOKS;
         while state.status.0.contains(&status::RUNNING) {
-            self.level.run(FireOn { net: &self.net, limits: &self.limits, state: &mut state });
+            pairs -= self.level.run(FireOn { net: &self.net, limits: &self.limits, state: &mut state, pairs });
+            if pairs == 0 {
+                pairs = PAIRS_BETWEEN_LOOKS;
+                if self.setup.watch.stopped() {
+                    break;
+                }
+            }
             for lane in 0..LANES {
                 if !matches!(state.status[lane], status::RUNNING | status::IDLE) {
                     let number = (state.replication[lane] - first) as usize;
@@ -182,10 +196,22 @@ impl<'a> LockstepForm<'a> {
                 }
             }
         }
+        if work.ends.iter().any(|end| matches!(end, End::Open)) && !self.net.observed.is_empty() {
+            // what was observed of later replications stands there already
+            *samples = samples.emptied();
+            return Ok(());
+        }
         for (replication, end) in (first..).zip(&work.ends) {
             match *end {
+                End::Open => break,
                 End::At(ending, time, firings) => samples.record(ending, time, firings, self.setup.keep_times),
-                End::Elsewhere => self.direct.run(replication, 1, samples)?,
+                End::Elsewhere => {
+                    let before = samples.replications;
+                    self.direct.run(replication, 1, samples)?;
+                    if samples.replications == before {
+                        break;
+                    }
+                }
             }
         }
         Ok(())

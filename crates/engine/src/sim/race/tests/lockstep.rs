@@ -8,6 +8,7 @@ use crate::rng::Philox;
 use crate::sim::race::LockstepForm;
 use crate::sim::simd::Level;
 use crate::sim::{Ending, Group};
+use crate::watch::Unwatched;
 
 const PLACES: usize = 8;
 /// A goal, which only timed transitions give tokens.
@@ -97,7 +98,7 @@ struct Seen {
 
 fn compare(net: &Net, program: &Program, question: &Question, levels: &[Level], seen: &mut Seen) {
     let clock = Clock::choose(program, question.horizon);
-    let setup = Setup { program, question, clock, key: KEY, keep_times: true };
+    let setup = Setup { program, question, clock, key: KEY, keep_times: true, watch: &Unwatched };
     let Ok(_) = LockstepForm::new(setup) else { return };
     let run = |engine: &dyn Engine| {
         let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
@@ -166,7 +167,7 @@ fn what_does_not_settle_is_left_to_the_direct_form() {
     let program = program(&b);
     let question = Question::default();
     let clock = Clock::choose(&program, None);
-    let setup = Setup { program: &program, question: &question, clock, key: KEY, keep_times: true };
+    let setup = Setup { program: &program, question: &question, clock, key: KEY, keep_times: true, watch: &Unwatched };
     let run = |engine: &dyn Engine| {
         let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
         engine.run(0, 100, &mut samples).map(|()| samples)

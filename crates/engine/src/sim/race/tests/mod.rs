@@ -15,6 +15,7 @@ use crate::semantics::Fault;
 use crate::sim::engine::Engine;
 use crate::sim::race::{ClockForm, DirectForm, DirectLaw, Setup};
 use crate::sim::{Clock, Goal, Question, Samples};
+use crate::watch::Unwatched;
 
 /// Which form to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ fn run(form: Form, program: &Program, question: &Question, count: u64) -> Result
 }
 
 fn run_on(form: Form, program: &Program, question: &Question, count: u64, clock: Clock) -> Result<Samples, Fault> {
-    let setup = Setup { program, question, clock, key: KEY, keep_times: true };
+    let setup = Setup { program, question, clock, key: KEY, keep_times: true, watch: &Unwatched };
     let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
     match form {
         Form::Clock => ClockForm::new(setup).run(0, count, &mut samples)?,

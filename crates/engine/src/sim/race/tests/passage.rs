@@ -3,6 +3,7 @@
 use super::*;
 use crate::net::{Delay, Law, Memory, Servers, Timing};
 use crate::sim::{Ending, Group};
+use crate::watch::Unwatched;
 
 fn forkjoin_retry() -> NetBuilder {
     let mut b = NetBuilder::new("fork, join and retry");
@@ -206,7 +207,8 @@ fn blocks_of_replications_add_up() {
     let question =
         Question { groups: vec![Group { name: "g".into(), transitions: vec![1, 4] }], ..Question::default() };
     let clock = Clock::choose(&program, None);
-    let setup = Setup { program: &program, question: &question, clock, key: [3, 4], keep_times: true };
+    let setup =
+        Setup { program: &program, question: &question, clock, key: [3, 4], keep_times: true, watch: &Unwatched };
     let engines: [Box<dyn Engine>; 2] = [Box::new(ClockForm::new(setup)), Box::new(DirectForm::new(setup))];
     for engine in engines {
         let new = || Samples::new(clock, &question, program.counters(), program.transitions());
@@ -268,7 +270,8 @@ fn the_direct_form_follows_its_law() {
                 first = first.or(Some(now));
             }
         }
-        let setup = Setup { program: &program, question: &question, clock, key: KEY, keep_times: true };
+        let setup =
+            Setup { program: &program, question: &question, clock, key: KEY, keep_times: true, watch: &Unwatched };
         let mut samples = Samples::new(clock, &question, 1, 2);
         DirectForm::new(setup).run(replication, 1, &mut samples).unwrap();
         assert_eq!(samples.passage_times, [now]);

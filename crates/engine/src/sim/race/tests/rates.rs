@@ -7,6 +7,7 @@ use crate::compile::{Code, lower, lower_reward};
 use crate::net::{ArcKind, Net};
 use crate::sim::Reward;
 use crate::sim::race::{Observer, RunningRates};
+use crate::watch::Unwatched;
 
 /// Compares the rates at each passing of time.
 struct Comparison {
@@ -97,7 +98,7 @@ proptest! {
         let rewards: Vec<Reward> = codes.iter().map(reward).collect();
         let question = Question { max_firings: Some(200), ..Question::default() };
         let clock = Clock::choose(&program, None);
-        let setup = Setup { program: &program, question: &question, clock, key: KEY, keep_times: false };
+        let setup = Setup { program: &program, question: &question, clock, key: KEY, keep_times: false, watch: &Unwatched };
         let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
         let comparison = Comparison { rates: RunningRates::new(&program, &rewards), codes, compared: 0 };
         let done = ClockForm::new(setup).watch(comparison, 0, 4, &mut samples);

@@ -1,0 +1,51 @@
+//! Why a question about a passage time has no answer.
+
+use crate::solve::absorb::AbsorbError;
+
+/// Why a question about a passage time has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PassageError {
+    /// The chain or its equations.
+    #[error(transparent)]
+    Absorb(#[from] AbsorbError),
+    /// The target may never be reached, so its mean time is infinite. Ask for the mean of the runs that reach it.
+    #[error("the target is reached with probability {probability} only, so the mean time is infinite")]
+    InfiniteMean {
+        /// Probability of ever reaching it.
+        probability: f64,
+    },
+    /// The quantile is beyond the probability of ever getting there.
+    #[error("there is no quantile of probability {asked}: the target is reached with probability {probability}")]
+    NoQuantile {
+        /// Probability asked for.
+        asked: f64,
+        /// Probability of ever reaching the target.
+        probability: f64,
+    },
+    /// A time is negative, infinite or not a number.
+    #[error("time {time} s; it must be finite and not negative")]
+    Time {
+        /// The time.
+        time: f64,
+    },
+    /// The watch of the settings has stopped the work.
+    #[error("stopped on the way to {time} s")]
+    Stopped {
+        /// The time \[s\].
+        time: f64,
+    },
+    /// The fastest rate happens too often until then. Ask for moments, for shorter times, or simulate.
+    #[error(
+        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates lie far apart; ask for moments, \
+         for shorter times, or simulate"
+    )]
+    TooManyJumps {
+        /// Jumps needed, about.
+        needed: f64,
+        /// The time \[s\].
+        time: f64,
+        /// Most jumps allowed.
+        limit: u64,
+    },
+}

@@ -1,0 +1,256 @@
+"""The questions: each is a command of ``tailspn`` with its options as keyword arguments."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from tailspn import _tailspn
+from tailspn._errors import InternalError, Interrupted, Problem, error_of
+from tailspn._net import Net
+from tailspn._plan import Plan
+from tailspn._result import Result
+
+Input = "str | os.PathLike[str] | Net | Plan | Mapping[str, Any]"
+"""A file, a net, a plan, or the sections of a plan."""
+
+Progress = Callable[[int, int, str], object]
+"""Called with what is done, what is planned (0 if that is not known), and what is counted, such as ``replications``."""
+
+# what only the command line has: how and where it prints
+_PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
+
+
+# commands that take a net as it is, without a file
+_TAKE_NETS = {"simulate", "solve"}
+
+
+def _name_of(option: str) -> str:
+    return option.replace("-", "_")
+
+
+def _options(command: str) -> dict[str, tuple[str, str, list[str], str]]:
+    rows = _tailspn.options(command) or []
+    return {_name_of(row[0]): row for row in rows if row[0] not in _PRINTING}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, timedelta):
+        return f"{value.total_seconds()!r}s"
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value)
+
+
+def _values(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{key}={_text(one)}" for key, one in value.items()]
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return [_text(one) for one in value]
+    return [_text(value)]
+
+
+def _arguments(command: str, options: Mapping[str, Any]) -> list[str]:
+    """Return the options as the command line has them; an unknown name raises TypeError."""
+    known = _options(command)
+    arguments: list[str] = []
+    for name, value in options.items():
+        row = known.get(name)
+        if row is None:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            raise TypeError(f"{command}() has no option `{name}`{hint}")
+        if value is None or value is False:
+            continue
+        option, shape = row[0], row[1]
+        if shape == "flag":
+            arguments.append(f"--{option}")
+        elif shape == "values":
+            arguments.extend(f"--{option}={one}" for one in _values(value))
+        else:
+            arguments.append(f"--{option}={','.join(_values(value))}")
+    return arguments
+
+
+def _path_of(given: Any, folder: str) -> str:
+    """Return the file of an input; what is no file is written into the folder."""
+    if isinstance(given, Mapping):
+        given = Plan.from_dict(dict(given))
+    if isinstance(given, Plan):
+        if given.path is not None:
+            return given.path
+        path = os.path.join(folder, given.name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(given.text)
+        return path
+    if isinstance(given, Net):
+        if given.path is not None:
+            return given.path
+        path = os.path.join(folder, "net.xml")
+        given.to_pipe(path)
+        return path
+    return str(os.fspath(given))
+
+
+def _ask(
+    command: str,
+    inputs: Sequence[Any],
+    options: Mapping[str, Any],
+    *,
+    samples: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    with tempfile.TemporaryDirectory(prefix="tailspn") as folder:
+        net = next((one for one in inputs if command in _TAKE_NETS and isinstance(one, Net) and one.path is None), None)
+        paths = ["<net>" if one is net else _path_of(one, folder) for one in inputs if one is not None]
+        arguments = ["tailspn", command, *_arguments(command, options)]
+        if paths:
+            arguments += ["--", *paths]
+        outcome = _tailspn.run(arguments, samples, progress, None if net is None else net._native)
+    return _result(outcome)
+
+
+def _result(outcome: _tailspn.Outcome) -> Result:
+    if outcome.panic is not None:
+        raise InternalError([Problem(outcome.panic)])
+    result = None
+    if outcome.results:
+        result = Result(
+            outcome.results[-1],
+            samples=outcome.samples,
+            remarks=tuple(outcome.remarks),
+            exit_code=outcome.exit or 0,
+            data=outcome.data,
+        )
+    interruption = outcome.interruption
+    if isinstance(interruption, KeyboardInterrupt):
+        raise Interrupted(result) from interruption
+    if interruption is not None:
+        raise interruption
+    if outcome.problems:
+        problems = [Problem(message, help, *(place or ())) for message, help, place in outcome.problems]
+        raise error_of(outcome.exit or 1, problems, result)
+    if result is None:
+        raise InternalError([Problem("the command found nothing")])
+    for remark in outcome.remarks:
+        if remark.startswith("warning:"):
+            warnings.warn(remark.removeprefix("warning:").strip(), stacklevel=4)
+    return result
+
+
+def simulate(net: Any, *, samples: bool = False, progress: Progress | None = None, **options: Any) -> Result:
+    """Replicate a net and show times, averages and rewards with intervals.
+
+    ``net`` is a `Net` or a file. With ``samples`` the times of all replications that reached the goal are in
+    ``result.samples``: a NumPy array of float64, shape (reached,), in seconds and in the order of the replications.
+    """
+    return _ask("simulate", [net], options, samples=samples, progress=progress)
+
+
+def solve(net: Any, *, progress: Progress | None = None, **options: Any) -> Result:
+    """Answer without replications: states, times to a goal, steady state, probabilities at given times."""
+    return _ask("solve", [net], options, progress=progress)
+
+
+def estimate(plan: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
+    """Estimate how long a planned job takes, its phases and its tail; without a plan, the default job."""
+    return _ask("estimate", [plan], options, progress=progress)
+
+
+def whatif(plan_or_log: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
+    """Compare speculation policies on a planned job, a cluster, or the log of a job that ran."""
+    return _ask("whatif", [plan_or_log], options, progress=progress)
+
+
+def sweep(plan: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
+    """Run a job or a net at many points."""
+    return _ask("sweep", [plan], options, progress=progress)
+
+
+def sensitivity(subject: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
+    """Rank what moves the time of a job or a net."""
+    return _ask("sensitivity", [subject], options, progress=progress)
+
+
+def optimize(*inputs: Any, progress: Progress | None = None, **options: Any) -> Result:
+    """Find the cheapest configuration that meets a deadline."""
+    return _ask("optimize", inputs, options, progress=progress)
+
+
+def trace(log: Any, *, progress: Progress | None = None, **options: Any) -> Result:
+    """Read the log of a job: stages, tasks, stragglers."""
+    return _ask("trace", [log], options, progress=progress)
+
+
+def fit(*logs: Any, progress: Progress | None = None, **options: Any) -> Result:
+    """Fit a plan to the logs of a job; the plan is ``result.plan``."""
+    return _ask("fit", logs, options, progress=progress)
+
+
+def diagnose(*paths: Any, progress: Progress | None = None, **options: Any) -> Result:
+    """Find the stragglers of a log and their causes."""
+    return _ask("diagnose", paths, options, progress=progress)
+
+
+def compare(*files: Any, progress: Progress | None = None, **options: Any) -> Result:
+    """Compare results or logs: what differs, and how surely."""
+    return _ask("compare", files, options, progress=progress)
+
+
+def remaining(log: Any, *, progress: Progress | None = None, **options: Any) -> Result:
+    """Tell when a run that has not ended will be done."""
+    return _ask("remaining", [log], options, progress=progress)
+
+
+def merge(*shards: Any, output: str | os.PathLike[str], progress: Progress | None = None, **options: Any) -> Result:
+    """Merge the shards of a sweep into the folder ``output``."""
+    return _ask("merge", shards, {**options, "output": output}, progress=progress)
+
+
+def _with_options(function: Callable[..., Result]) -> None:
+    """Add the options of the command to its docstring."""
+    rows = _options(function.__name__)
+    listed = "\n".join(f"    {name}: {row[3]}" for name, row in rows.items())
+    function.__doc__ = f"{function.__doc__}\n\n    Options:\n{listed}\n"
+
+
+for _function in (
+    simulate,
+    solve,
+    estimate,
+    whatif,
+    sweep,
+    sensitivity,
+    optimize,
+    trace,
+    fit,
+    diagnose,
+    compare,
+    remaining,
+    merge,
+):
+    _with_options(_function)
+
+
+def tqdm(**settings: Any) -> Progress:
+    """Return a progress callback that shows a bar of the package tqdm; ``settings`` are those of the bar."""
+    from tqdm.auto import tqdm as bar_of
+
+    bar = bar_of(**settings)
+
+    def report(done: int, planned: int, noun: str) -> None:
+        bar.total = planned or None
+        bar.unit = f" {noun}"
+        bar.n = done
+        bar.refresh()
+        if planned and done >= planned:
+            bar.close()
+
+    return report

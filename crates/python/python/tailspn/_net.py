@@ -1,0 +1,231 @@
+"""Nets: opened from files, or built part by part."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tailspn import _tailspn
+
+if TYPE_CHECKING:
+    import networkx
+
+    from tailspn._result import Result
+
+
+class Arc(NamedTuple):
+    """An arc: ``input``, ``output``, ``inhibitor`` or ``test``."""
+
+    kind: str
+    place: str
+    transition: str
+
+
+class Net:
+    """A generalized stochastic Petri net. Open one with `open`, or build one with `NetBuilder`."""
+
+    def __init__(self, native: _tailspn.NativeNet, *, path: str | None = None) -> None:
+        """Wrap a net. ``path`` is the file that it was read from."""
+        self._native = native
+        self.path = path
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Net:
+        """Read a net: PIPE XML of any version, PNML, GreatSPN, or JANI.
+
+        Raises OSError if the file cannot be read, and ValueError with the line and the column if it is no net.
+        """
+        name = os.fspath(path)
+        return cls(_tailspn.NativeNet.open(name), path=os.path.abspath(name))
+
+    @classmethod
+    def parse(cls, text: str) -> Net:
+        """Read a net from the text of a file."""
+        return cls(_tailspn.NativeNet.parse(text))
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._native.name
+
+    @property
+    def places(self) -> dict[str, list[int]]:
+        """The places: by id, the initial tokens of each class."""
+        return dict(self._native.places)
+
+    @property
+    def transitions(self) -> list[str]:
+        """The ids of the transitions."""
+        return self._native.transitions
+
+    @property
+    def arcs(self) -> list[Arc]:
+        """The arcs."""
+        return [Arc(*arc) for arc in self._native.arcs]
+
+    def to_pipe(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the net as PIPE XML, and write it to a file if one is named. Warns of what PIPE does not have."""
+        text, remarks = self._native.pipe()
+        for remark in remarks:
+            warnings.warn(remark, stacklevel=2)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return text
+
+    def to_networkx(self) -> networkx.DiGraph[str]:
+        """Return the net as a directed graph: nodes have ``kind`` (place or transition), places ``tokens``, edges ``kind``."""
+        import networkx
+
+        graph: networkx.DiGraph[str] = networkx.DiGraph(name=self.name)
+        for place, tokens in self.places.items():
+            graph.add_node(place, kind="place", tokens=sum(tokens))
+        graph.add_nodes_from(self.transitions, kind="transition")
+        for arc in self.arcs:
+            ends = (arc.transition, arc.place) if arc.kind == "output" else (arc.place, arc.transition)
+            graph.add_edge(*ends, kind=arc.kind)
+        return graph
+
+    def simulate(self, **options: Any) -> Result:
+        """Replicate the net; as `tailspn.simulate`."""
+        from tailspn._ask import simulate
+
+        return simulate(self, **options)
+
+    def solve(self, **options: Any) -> Result:
+        """Answer without replications; as `tailspn.solve`."""
+        from tailspn._ask import solve
+
+        return solve(self, **options)
+
+    def _repr_svg_(self) -> str:
+        return self._native.svg()
+
+    def __repr__(self) -> str:
+        """Return the name and the size."""
+        return f"Net({self.name!r}: {len(self.places)} places, {len(self.transitions)} transitions)"
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A distribution of delays in seconds."""
+
+    name: str
+    numbers: tuple[float, ...]
+
+
+def deterministic(delay: float) -> Distribution:
+    """Return a constant delay [s]."""
+    return Distribution("deterministic", (delay,))
+
+
+def uniform(low: float, high: float) -> Distribution:
+    """Return an even distribution between two times [s]."""
+    return Distribution("uniform", (low, high))
+
+
+def erlang(stages: int, mean: float) -> Distribution:
+    """Return the sum of so many exponential stages with this mean [s] together."""
+    if stages < 1 or stages != int(stages):
+        raise ValueError(f"{stages} stages; there must be a whole number of at least 1")
+    return Distribution("erlang", (stages, mean))
+
+
+def lognormal(mean: float, cv: float) -> Distribution:
+    """Return a lognormal distribution by its mean [s] and its coefficient of variation."""
+    return Distribution("lognormal", (mean, cv))
+
+
+def weibull(shape: float, scale: float) -> Distribution:
+    """Return a Weibull distribution; the scale is in seconds."""
+    return Distribution("weibull", (shape, scale))
+
+
+def pareto(shape: float, scale: float) -> Distribution:
+    """Return a Pareto distribution; the scale, its least value, is in seconds."""
+    return Distribution("pareto", (shape, scale))
+
+
+def empirical(samples: Iterable[float]) -> Distribution:
+    """Return the distribution of measured times [s], all as likely."""
+    return Distribution("empirical", tuple(samples))
+
+
+def hyperexponential(branches: Sequence[tuple[float, float]]) -> Distribution:
+    """Return a mixture of exponential distributions: pairs of probability and mean [s]."""
+    return Distribution("hyperexponential", tuple(number for branch in branches for number in branch))
+
+
+class NetBuilder:
+    """Builds a net; every method but `build` returns the builder.
+
+    Weights, rates and capacities may be expressions in the text form of PIPE, such as ``"2 * #(queue)"``.
+    """
+
+    def __init__(self, name: str = "net") -> None:
+        """Begin a net."""
+        self._native = _tailspn.NativeBuilder(name)
+
+    def parameter(self, name: str, value: float | str) -> NetBuilder:
+        """Add a rate parameter that expressions may name."""
+        self._native.parameter(name, str(value))
+        return self
+
+    def place(self, id: str, tokens: int = 0, *, capacity: int | None = None) -> NetBuilder:
+        """Add a place with so many tokens at the start."""
+        self._native.place(id, tokens, capacity)
+        return self
+
+    def timed(
+        self,
+        id: str,
+        rate: float | str | None = None,
+        *,
+        delay: Distribution | None = None,
+        servers: int | None = 1,
+        memory: str = "enabling",
+    ) -> NetBuilder:
+        """Add a timed transition: exponential by its rate [1/s], or with another distribution of its delay.
+
+        ``servers`` is how many enablings are served at once, None for all of them; ``memory`` is ``enabling`` or ``age``.
+        """
+        if (rate is None) == (delay is None):
+            raise ValueError("a timed transition has either a rate or a delay")
+        if memory not in ("enabling", "age"):
+            raise ValueError(f"unknown memory: {memory!r}; there are 'enabling' and 'age'")
+        law = delay or Distribution("exponential", ())
+        numbers = [float(number) for number in law.numbers]
+        self._native.timed(id, law.name, str(rate), numbers, 0 if servers is None else servers, memory == "age")
+        return self
+
+    def immediate(self, id: str, weight: float | str = 1, *, priority: int = 1) -> NetBuilder:
+        """Add an immediate transition; of those enabled with the highest priority one fires, by its weight."""
+        self._native.immediate(id, str(weight), priority)
+        return self
+
+    def input(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
+        """Add an arc that takes tokens."""
+        return self._arc("input", place, transition, weight)
+
+    def output(self, transition: str, place: str, weight: float | str = 1) -> NetBuilder:
+        """Add an arc that puts tokens."""
+        return self._arc("output", place, transition, weight)
+
+    def inhibitor(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
+        """Add an arc that disables the transition when the place holds so many tokens."""
+        return self._arc("inhibitor", place, transition, weight)
+
+    def test(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
+        """Add an arc that needs tokens and leaves them."""
+        return self._arc("test", place, transition, weight)
+
+    def _arc(self, kind: str, place: str, transition: str, weight: float | str) -> NetBuilder:
+        self._native.arc(kind, place, transition, str(weight))
+        return self
+
+    def build(self) -> Net:
+        """Return the net. Raises ValueError with everything that is wrong with it."""
+        return Net(self._native.build())

@@ -1,0 +1,168 @@
+//! Commands: of the command line, and in process on a thread of their own, while Python handles signals.
+
+use std::any::Any;
+use std::ffi::OsString;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use numpy::{IntoPyArray as _, PyArray1};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use tailspn::cli::{Call, Output, Problem, Shape};
+
+use crate::net::NativeNet;
+
+/// How often signals and progress are looked at.
+const TICK: Duration = Duration::from_millis(50);
+/// How long a command may take to end after Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(800);
+/// As large as that of a main thread.
+const STACK_BYTES: usize = 8 << 20;
+
+/// How a command in process ended.
+#[pyclass(frozen, get_all, module = "tailspn._tailspn")]
+pub(crate) struct Outcome {
+    /// The exit code of the command line; None if the command did not end in time after Ctrl-C.
+    exit: Option<u8>,
+    /// The JSON of each result.
+    results: Vec<String>,
+    /// Other text, such as a fitted plan.
+    data: String,
+    /// Notes and warnings.
+    remarks: Vec<String>,
+    /// Times of the replications that reached the goal, in seconds; moved, not copied.
+    samples: Option<Py<PyArray1<f64>>>,
+    /// Why it failed: message, help, and file, line and column.
+    problems: Vec<Reason>,
+    /// What a mistake of the program said.
+    panic: Option<String>,
+    /// The exception of a signal handler.
+    interruption: Option<Py<PyAny>>,
+}
+
+type Reason = (String, Option<String>, Option<(String, usize, usize)>);
+type Ended = thread::Result<Result<u8, (u8, Vec<Problem>)>>;
+
+/// Runs the command line with these arguments, of which the first is the name of the program, and returns its exit code.
+#[pyfunction]
+pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| tailspn::cli::run_with(arguments))
+}
+
+/// Runs a command in process, without the GIL. `progress` is called with done, planned and what is counted. The argument `<net>`
+/// means `net`.
+#[pyfunction]
+#[pyo3(signature = (arguments, samples=false, progress=None, net=None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    arguments: Vec<OsString>,
+    samples: bool,
+    progress: Option<Py<PyAny>>,
+    net: Option<Bound<'_, NativeNet>>,
+) -> PyResult<Outcome> {
+    let call = Call::new(samples, net.map(|net| net.get().net().clone()));
+    let (sender, ended) = channel::<Ended>();
+    let own = call.clone();
+    let command = move || {
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| own.run(arguments)));
+        // the caller may have gone
+        let _ = sender.send(ended);
+    };
+    let spawned = thread::Builder::new().name("tailspn".to_owned()).stack_size(STACK_BYTES).spawn(command);
+    spawned.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let mut wait = Wait { call: &call, progress, told: None, stopped: None, interruption: None };
+    let ended = wait.until_ended(py, &Mutex::new(ended));
+    let interruption = wait.interruption.map(|error| error.into_value(py).into_any());
+    Ok(outcome(py, ended, call.take_output(), interruption))
+}
+
+/// A wait for a command.
+struct Wait<'c> {
+    call: &'c Call,
+    progress: Option<Py<PyAny>>,
+    told: Option<(u64, u64)>,
+    stopped: Option<Instant>,
+    interruption: Option<PyErr>,
+}
+
+impl Wait<'_> {
+    /// Returns how the command ended; none if it did not in time after Ctrl-C.
+    fn until_ended(&mut self, py: Python<'_>, ended: &Mutex<Receiver<Ended>>) -> Option<Ended> {
+        loop {
+            let received = py.detach(|| ended.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
+            match received {
+                Ok(ended) => {
+                    self.tick(py);
+                    return Some(ended);
+                }
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => self.tick(py),
+            }
+            if self.stopped.is_some_and(|since| since.elapsed() > PATIENCE) {
+                return None;
+            }
+        }
+    }
+
+    /// Handles signals and reports progress; an exception of either stops the command.
+    fn tick(&mut self, py: Python<'_>) {
+        let ticked = py.check_signals().and_then(|()| self.report(py));
+        if let Err(error) = ticked {
+            self.call.stop();
+            self.stopped.get_or_insert_with(Instant::now);
+            self.interruption.get_or_insert(error);
+            self.progress = None;
+        }
+    }
+
+    fn report(&mut self, py: Python<'_>) -> PyResult<()> {
+        let (Some(progress), Some(pace)) = (&self.progress, self.call.pace()) else { return Ok(()) };
+        let pair = (pace.done, pace.planned);
+        if self.told.replace(pair) != Some(pair) {
+            progress.call1(py, (pace.done, pace.planned, pace.noun))?;
+        }
+        Ok(())
+    }
+}
+
+fn outcome(py: Python<'_>, ended: Option<Ended>, output: Output, interruption: Option<Py<PyAny>>) -> Outcome {
+    let (exit, problems, panic) = match ended {
+        None => (None, Vec::new(), None),
+        Some(Ok(Ok(exit))) => (Some(exit), Vec::new(), None),
+        Some(Ok(Err((exit, problems)))) => (Some(exit), problems, None),
+        Some(Err(payload)) => (Some(1), Vec::new(), Some(message_of(&*payload))),
+    };
+    let reason = |Problem { message, help, place }| (message, help, place);
+    Outcome {
+        exit,
+        results: output.results,
+        data: output.data,
+        remarks: output.remarks,
+        samples: output.samples.map(|samples| samples.into_pyarray(py).unbind()),
+        problems: problems.into_iter().map(reason).collect(),
+        panic,
+        interruption,
+    }
+}
+
+fn message_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref().copied());
+    text.unwrap_or("panic").to_owned()
+}
+
+/// An option of a command: name, shape, choices, help.
+type OptionRow = (String, &'static str, Vec<String>, String);
+
+/// Returns the options of a command; None if there is no such command.
+#[pyfunction]
+pub(crate) fn options(command: &str) -> Option<Vec<OptionRow>> {
+    let shape = |shape| match shape {
+        Shape::Flag => "flag",
+        Shape::Value => "value",
+        Shape::Values => "values",
+    };
+    let all = tailspn::cli::options(command)?;
+    Some(all.into_iter().map(|option| (option.name, shape(option.shape), option.choices, option.help)).collect())
+}

@@ -1,0 +1,121 @@
+//! A command that another program runs in process: what it prints is kept, a flag stops it in place of Ctrl-C.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tailspn::net::Net;
+
+/// A command in process, shared between the thread that runs it and the one that waits for it.
+#[derive(Debug, Default)]
+pub struct Call {
+    keeps_samples: bool,
+    net: Option<Net>,
+    stopped: AtomicBool,
+    pace: Mutex<Option<Pace>>,
+    output: Mutex<Output>,
+}
+
+/// How far a command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Number that is done.
+    pub done: u64,
+    /// Number that is planned; 0 if it is not known.
+    pub planned: u64,
+    /// The plural of what is counted, such as `replications`.
+    pub noun: &'static str,
+}
+
+/// What a command printed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Output {
+    /// The JSON of each result.
+    pub results: Vec<String>,
+    /// Other text for standard output, such as a fitted plan.
+    pub data: String,
+    /// Notes and warnings, in a line each.
+    pub remarks: Vec<String>,
+    /// Times of all replications that reached the goal, in seconds and in their order, if they are kept.
+    pub samples: Option<Vec<f64>>,
+}
+
+/// Why a command failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The problem in a sentence.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The name of a file or an option, with the line and the column in its text, both from 1.
+    pub place: Option<(String, usize, usize)>,
+}
+
+thread_local! {
+    /// The call that this thread runs.
+    static CURRENT: RefCell<Option<Arc<Call>>> = const { RefCell::new(None) };
+}
+
+impl Call {
+    /// The name by which the arguments of a call mean its net.
+    pub const NET: &'static str = "<net>";
+
+    /// Returns a call; one of `simulate` keeps the times of all replications if `keeps_samples` is true. `simulate`, `solve` and `check`
+    /// take `net` in place of a file if the arguments name [`Call::NET`].
+    pub fn new(keeps_samples: bool, net: Option<Net>) -> Arc<Self> {
+        Arc::new(Self { keeps_samples, net, ..Self::default() })
+    }
+
+    /// Asks the command to end with what it has, as Ctrl-C does.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns how far the command is; none before it counts.
+    pub fn pace(&self) -> Option<Pace> {
+        *locked(&self.pace)
+    }
+
+    /// Takes what was printed so far.
+    pub fn take_output(&self) -> Output {
+        std::mem::take(&mut locked(&self.output))
+    }
+
+    /// Runs `command` as this call on this thread.
+    pub(crate) fn enter<T>(self: &Arc<Self>, command: impl FnOnce() -> T) -> T {
+        let before = CURRENT.replace(Some(Arc::clone(self)));
+        let ended = command();
+        CURRENT.set(before);
+        ended
+    }
+
+    /// The call that this thread runs.
+    pub(crate) fn current() -> Option<Arc<Self>> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    pub(crate) fn net(&self) -> Option<&Net> {
+        self.net.as_ref()
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn keeps_samples(&self) -> bool {
+        self.keeps_samples
+    }
+
+    pub(crate) fn set_pace(&self, pace: Pace) {
+        *locked(&self.pace) = Some(pace);
+    }
+
+    pub(crate) fn output(&self) -> MutexGuard<'_, Output> {
+        locked(&self.output)
+    }
+}
+
+/// A thread that panicked leaves what it wrote.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,196 @@
+//! Ctrl-C and SIGTERM at any moment of any command that may take long: it ends at once, with what it has, and says so by its exit code.
+
+#![cfg(unix)]
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::cli::tool;
+use crate::shared::shared;
+
+/// A command that hangs for so long after a signal has not heard it; machines may be slow.
+const HANGS: Duration = Duration::from_secs(20);
+
+const SWEEP: &str = r#"
+[sweep]
+design = "each"
+replications = 100000000
+max_points = 1000
+
+[[axis]]
+key = "job.reduces"
+from = 20
+to = 80
+whole = true
+"#;
+
+const OPTIMIZE: &str = r#"
+[sweep]
+replications = 100000000
+max_points = 1000
+
+[optimize]
+measure = "p95"
+deadline_s = 125
+max_replications = 100000000
+
+[[axis]]
+key = "cluster.node[0].count"
+values = [4, 8, 12, 16]
+faster = "up"
+
+[[axis]]
+key = "model.slots"
+values = [true]
+"#;
+
+/// Many tasks in two stages.
+const STAGES: &str = r#"
+[job]
+input_mb = 64
+executors = 20
+cores = 4
+[run]
+sigma = 0
+degrees_of_freedom = 4
+runs = 1
+[[stage]]
+tasks = { fixed = 5000 }
+cold = { fixed_s = 3 }
+warm = { fixed_s = 2 }
+distribution = { lognormal = { cv = 0.5 } }
+[[stage]]
+after = [0]
+tasks = { fixed = 2000 }
+cold = { fixed_s = 3 }
+warm = { fixed_s = 2 }
+"#;
+
+/// Two queues with hardly any drift, 250,000 states: a steady state of many sweeps, and an end of many jumps.
+fn long_queues() -> String {
+    let queue = |q: &str| {
+        format!(
+            r#"<place id="{q}"><initialMarking><value>250</value></initialMarking><capacity><value>500</value></capacity></place>{}{}{}{}"#,
+            transition(&format!("come{q}"), "1.0"),
+            transition(&format!("go{q}"), "1.000001"),
+            arc(&format!("come{q}"), q),
+            arc(q, &format!("go{q}")),
+        )
+    };
+    format!(r#"<?xml version="1.0"?><pnml><net id="n" type="P/T net">{}{}</net></pnml>"#, queue("p"), queue("q"))
+}
+
+fn transition(id: &str, rate: &str) -> String {
+    format!(
+        r#"<transition id="{id}"><rate><value>{rate}</value></rate><timed><value>true</value></timed></transition>"#
+    )
+}
+
+fn arc(from: &str, to: &str) -> String {
+    format!(r#"<arc id="{from}-{to}" source="{from}" target="{to}"><inscription><value>1</value></inscription></arc>"#)
+}
+
+/// Commands that would go on for minutes or hours, in a folder with the files that they need.
+fn commands(folder: &Path) -> Vec<Vec<String>> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let (queues, sweep, optimize) =
+        (write("queues.xml", &long_queues()), write("sweep.toml", SWEEP), write("optimize.toml", OPTIMIZE));
+    let stages = write("stages.toml", STAGES);
+    let far = shared("data/regressions");
+    let far = far.map(|folder| format!("whatif {}", folder.join("far-launch-time.spark.gz").display()));
+    let lines = [
+        "simulate models/textbook/kanban.xml --horizon 1e9 --reps 4 --json".to_owned(),
+        "simulate models/textbook/mm1k.xml --horizon 1e4 --tokens --reps 1e12 --json".to_owned(),
+        "simulate models/textbook/mm1k.xml --until #(queue)>=8 --reps 1e12 --json".to_owned(),
+        "simulate models/textbook/mm1k.xml --steady --tokens --steady-firings 1e12 --json".to_owned(),
+        format!("simulate {queues} --method exact --steady --tokens --json"),
+        format!("solve {queues} --steady --json"),
+        format!("solve {queues} --at 50000 --json"),
+        format!("solve {queues} --until #(q)=0 --json"),
+        "estimate --reps 1e12 --json".to_owned(),
+        format!("estimate {stages} --reps 1e12 --json"),
+        format!("estimate {stages} --speculation spark4 --reps 1e12 --json"),
+        "whatif models/cluster/phan-c2.toml --reps 1e12 --json".to_owned(),
+        format!("sweep {sweep} --json"),
+        format!("optimize {optimize} --json"),
+        format!("sensitivity {sweep} --reps 1e8 --json"),
+        format!("sensitivity {sweep} --method each --reps 1e8 --json"),
+        format!("sensitivity {sweep} --method morris --reps 1e8 --json"),
+        format!("sensitivity {sweep} --method sobol --reps 1e8 --json"),
+    ];
+    lines.into_iter().chain(far).map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+}
+
+fn start(args: &[String]) -> Child {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    tool(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool runs")
+}
+
+/// Ends the process after some time; gives what it wrote, or none where it had to be killed.
+fn ended(mut child: Child, signal: &str, after: Duration) -> Option<Output> {
+    std::thread::sleep(after);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let mut stdout = child.stdout.take().unwrap();
+        move || {
+            let mut all = Vec::new();
+            std::io::Read::read_to_end(&mut stdout, &mut all).map(|_| all)
+        }
+    });
+    let told = Instant::now();
+    while told.elapsed() < HANGS {
+        if let Some(status) = child.try_wait().unwrap() {
+            let stdout = reader.join().unwrap().unwrap();
+            let mut stderr = Vec::new();
+            std::io::Read::read_to_end(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
+            return Some(Output { status, stdout, stderr });
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    None
+}
+
+/// What is wrong with the end of a command.
+fn fault(output: &Output, signal: &str) -> Option<String> {
+    let (number, code) = if signal == "-INT" { (2, 130) } else { (15, 143) };
+    // before there is anything to keep, the signal itself ends the process
+    if output.status.signal() == Some(number) {
+        return None;
+    }
+    if output.status.code() != Some(code) {
+        return Some(format!("{} in place of {code}", output.status));
+    }
+    let is_json = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let whole = text.trim().is_empty() || is_json(&text) || text.lines().all(is_json);
+    (!whole).then(|| format!("stdout is no JSON: {text}"))
+}
+
+/// Moments from right at the start to some time into the work.
+#[test]
+fn every_long_command_ends_at_once_by_ctrl_c_and_by_sigterm() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Vec::new();
+    for (number, args) in commands(folder.path()).iter().enumerate() {
+        for (signal, other) in [("-INT", 0), ("-TERM", 1)] {
+            // spread over the commands, the same in each run
+            let after = Duration::from_millis(50 + (7 * number as u64 + 5 * other) % 13 * 100);
+            match ended(start(args), signal, after) {
+                None => wrong.push(format!("{signal} after {after:?} is not heard by {args:?}")),
+                Some(output) => wrong.extend(fault(&output, signal).map(|fault| {
+                    let stderr = String::from_utf8_lossy(&output.stderr);
+                    format!("{signal} after {after:?}, {args:?}: {fault}\n{stderr}")
+                })),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
