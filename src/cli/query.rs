@@ -108,7 +108,7 @@ impl Asked<'_> {
         let started = Instant::now();
         let watch = Progress::new(self.terminal.shows_progress(), "states");
         let Self { net, program, space, .. } = *self;
-        let limits = Limits { wall: self.time.left(), ..self.limits.clone() };
+        let limits = Limits { wall: self.time.left(), ..*self.limits };
         let watch = TimeLimit::new(&watch, limits.wall);
         let answer = Asking { net, program, space, limits: &limits, watch: &watch }.answer(query.query());
         QueryRow::new(query, answer.map_err(|error| error.to_string()), started.elapsed().as_secs_f64())

@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
         Ok((Query::Until { stay, goal, from, to }, false))
     }
 
-    /// `{expression}`, `{"firings(transition)"}`, or nothing: time.
+    /// `{expression}`, `{firings(transition)}`, or nothing: time.
     fn reward(&mut self) -> Read<Reward> {
         if !self.take("{") {
             return Ok(Reward { rate: Expr::Number(1.0), impulses: Vec::new() });
@@ -421,4 +421,85 @@ fn length_until(text: &str, ends: impl Fn(&str) -> bool) -> usize {
         at += token_length(&text[at..]).max(1);
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{NetBuilder, Timing};
+    use crate::solve::{Asking, Limits, explore};
+    use crate::watch::Unwatched;
+
+    /// Two stages at 1 and 2 per second, then nothing.
+    fn stages() -> Net {
+        let mut b = NetBuilder::new("");
+        let [first, second, done] = [("first", 1), ("second", 0), ("done", 0)].map(|(id, tokens)| b.place(id, tokens));
+        for (id, from, to, rate) in [("one", first, second, 1.0), ("two", second, done, 2.0)] {
+            let t = b.transition(id, Timing::exponential(rate));
+            b.input(from, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+        b.build().unwrap()
+    }
+
+    fn answer(net: &Net, text: &str) -> f64 {
+        let query = CslQuery::parse(net, text).unwrap_or_else(|error| panic!("{text}: {error} at {:?}", error.span()));
+        let program = compile(net).unwrap();
+        let limits = Limits::default();
+        let space = explore(&program, None, &limits, &Unwatched).unwrap();
+        let asking = Asking { net, program: &program, space: &space, limits: &limits, watch: &Unwatched };
+        query.value(asking.answer(query.query()).unwrap())
+    }
+
+    #[test]
+    fn two_stages_have_their_closed_forms() {
+        let net = stages();
+        let (e, e2) = (f64::exp(-1.0), f64::exp(-2.0));
+        for (text, exact) in [
+            ("P=? [ F<=1 #(done) = 1 ]", (1.0 - e).powi(2)),
+            ("P=? [ F \"deadlock\" ]", 1.0),
+            ("P=? [ G<=1 !deadlock ]", 1.0 - (1.0 - e).powi(2)),
+            ("P=? [ #(first) = 1 U<=1 (#(second) = 1 | false) ]", 1.0 - e),
+            ("P=? [ #(first) = 1 U<=1 #(done) = 1 ]", 0.0),
+            // the second stage holds at 1, or begins between 1 and 2
+            ("P=? [ F[1,2] #(second) = 1 ]", e - e2 + e * (1.0 - e)),
+            ("P=? [ (#(done) = 1 => false) U>=1 #(done) = 1 ]", 1.0 - (1.0 - e).powi(2)),
+            ("R=? [ F #(done) >= 1 ]", 1.5),
+            ("R{2 * #(first)}=? [ I=1 ]", 2.0 * e),
+            ("R{#(first)}=? [ C<=1 ]", 1.0 - e),
+            ("R{firings(two)}=? [ C<=1 ]", (1.0 - e).powi(2)),
+            ("S=? [ #(done) ]", 1.0),
+        ] {
+            let value = answer(&net, text);
+            assert!((value - exact).abs() < 1e-9, "{text}: {value}, not {exact}");
+        }
+    }
+
+    #[test]
+    fn bounds_have_verdicts() {
+        let verdict = |text, value| CslQuery::parse(&stages(), text).unwrap().verdict(value);
+        assert_eq!(verdict("P>=0.9 [ F true ]", 0.9), Some(true));
+        assert_eq!(verdict("P>0.9 [ F true ]", 0.9), Some(false));
+        assert_eq!(verdict("P<0.9 [ F true ]", 0.9 - 1e-10), None);
+        assert_eq!(verdict("R<=3 [ S ]", f64::INFINITY), Some(false));
+        assert_eq!(verdict("P=? [ F true ]", 0.9), None);
+    }
+
+    #[test]
+    fn errors_point_at_the_text() {
+        let error = |text: &str| {
+            let error = CslQuery::parse(&stages(), text).unwrap_err();
+            (error.to_string(), error.span())
+        };
+        assert_eq!(error("Q=? [ F true ]"), ("expected `P`, `S` or `R`".to_owned(), 0..1));
+        assert_eq!(error("P=? [ F<=x true ]"), ("expected a number".to_owned(), 10..11));
+        assert_eq!(error("P=? [ F #(gone) = 1 ]"), ("there is no place `gone`".to_owned(), 10..14));
+        assert_eq!(error("P=? [ F[2,1] true ]").1, 10..11);
+        assert_eq!(error("R{firings(three)}=? [ S ]").0, "there is no transition `three`");
+        assert!(matches!(
+            CslQuery::parse(&stages(), &format!("P=? [ F {}", "(".repeat(100_000))),
+            Err(FormulaError::TooLong { .. })
+        ));
+    }
 }
