@@ -30,7 +30,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let queries = parsed(&net, &texts)?;
     let program = compile_net(&net)?;
     catch_interrupt(terminal);
-    let quiet = Progress::new(false, "states");
+    let quiet = Progress::new(Shown::Nothing, "");
     let time = TimeLimit::new(&quiet, args.max_time);
     let limits = limits(args);
     let space = find_states(&program, None, &limits, terminal).map_err(|error| failure(&error))?;
