@@ -16,7 +16,7 @@ use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::solve_method::LIMITS;
 use crate::cli::solve_untimed::help;
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, Shown, catch_interrupt, interrupted};
 
 /// Answers the queries.
 pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure> {
