@@ -23,7 +23,7 @@ pub(crate) enum Exit {
     Gpu,
     /// A file cannot be read or written.
     Io,
-    /// No point meets the deadline, or it stayed undecided; a formula does not hold.
+    /// No point meets the deadline, or it stayed undecided; a formula or the bound of a query does not hold.
     Unmet,
     /// Stopped by Ctrl-C or SIGTERM; what was found until then was written.
     Interrupted,

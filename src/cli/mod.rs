@@ -32,6 +32,7 @@ mod output;
 mod pictures;
 mod plan;
 mod properties;
+mod query;
 mod question;
 mod remaining;
 mod report;
@@ -126,6 +127,7 @@ fn answer(cli: &Cli, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Convert(args) => convert::run(args, terminal),
         Command::Simulate(args) => simulate::run(args, terminal),
         Command::Solve(args) => solve::run(args, terminal),
+        Command::Query(args) => query::run(args, terminal),
         Command::Structure(args) => structure::run(args, terminal),
         Command::SpnGc(args) => spn_gc::run(args, terminal),
         Command::Estimate(args) => estimate::run(args, terminal),

@@ -71,7 +71,7 @@ fn formulas(net: &Net, texts: &[String]) -> Result<Vec<Formula>, Failure> {
 }
 
 /// Lists the names that a formula can have in the place of an unknown one.
-fn help(net: &Net, error: &FormulaError) -> Option<String> {
+pub(super) fn help(net: &Net, error: &FormulaError) -> Option<String> {
     match error {
         FormulaError::UnknownTransition { .. } => {
             let names: Vec<&str> = net.transitions().iter().map(|transition| transition.id.as_str()).collect();

@@ -8,6 +8,7 @@ mod jobs;
 mod knobs;
 mod planned;
 mod plots;
+mod query;
 mod remaining;
 mod report;
 mod run;
@@ -28,6 +29,7 @@ pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
 pub(crate) use planned::{ChoiceArgs, PlanArgs};
 pub(crate) use plots::{PlotArgs, PlotFormat};
+pub(crate) use query::QueryArgs;
 pub(crate) use remaining::RemainingArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{LogArgs, Method, NetArgs, PlaceArgs, PrintArgs, RunArgs};
@@ -88,6 +90,8 @@ pub(crate) enum Command {
     Simulate(Box<SimulateArgs>),
     /// Find all markings of a net: deadlocks, bounds, liveness, exact numbers
     Solve(Box<SolveArgs>),
+    /// Answer questions of CSL and CSRL about a net, in the syntax of PRISM
+    Query(Box<QueryArgs>),
     /// Show what a net's structure says without simulating it: invariants, siphons, bounds, deadlocks
     Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster

@@ -328,6 +328,26 @@ fn enabling(net: &Net, arcs: &[&Arc]) -> Vec<Expr> {
     guard
 }
 
+/// The condition that no transition can fire, as an expression of the net; none for a net with several token classes.
+pub fn deadlock_condition(net: &Net) -> Option<Expr> {
+    if net.classes().len() > 1 {
+        return None;
+    }
+    let both = |op| move |a, b| Expr::Binary(op, Box::new(a), Box::new(b));
+    let enabled = net.transitions().iter().enumerate().map(|(t, transition)| {
+        let arcs: Vec<&Arc> = net.arcs().iter().filter(|arc| arc.transition.index() == t).collect();
+        let mut guard = enabling(net, &arcs);
+        if let Timing::Timed { delay: Delay::Exponential { rate }, .. } = &transition.timing
+            && rate.as_number().is_none()
+        {
+            guard.push(Expr::Binary(BinaryOp::NotEqual, Box::new(rate.clone()), Box::new(Expr::Number(0.0))));
+        }
+        guard.into_iter().reduce(both(BinaryOp::And)).unwrap_or(Expr::Number(1.0))
+    });
+    let any = enabled.reduce(both(BinaryOp::Or)).unwrap_or(Expr::Number(0.0));
+    Some(Expr::Unary(UnaryOp::Not, Box::new(any)))
+}
+
 fn updates(net: &Net, arcs: &[&Arc]) -> Vec<(PlaceId, Expr)> {
     let update = |place| {
         let (input, output) = (total(net, arcs, ArcKind::Input, place), total(net, arcs, ArcKind::Output, place));

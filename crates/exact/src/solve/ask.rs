@@ -79,7 +79,9 @@ impl Asking<'_> {
     /// All variants of [`AskError`].
     pub fn answer(&self, query: &Query) -> Result<f64, AskError> {
         match query {
-            Query::Until { stay, goal, from, to } if *from > 0.0 => self.later(stay, goal, *from, *to),
+            Query::Until { stay, goal, from, to } if *from > 0.0 || self.space.vanishing().0 == 0 => {
+                self.within(stay, goal, *from, *to)
+            }
             Query::Until { stay, goal, to, .. } => {
                 let stop = not(stay.clone());
                 let (_, space) = self.until(&Expr::Binary(BinaryOp::Or, Box::new(goal.clone()), Box::new(stop)))?;
@@ -148,14 +150,20 @@ impl Asking<'_> {
         Ok(sum)
     }
 
-    /// The probability of the goal between two times, the first above 0: one chain up to it, another one from there.
-    fn later(&self, stay: &Expr, goal: &Expr, from: f64, to: f64) -> Result<f64, AskError> {
+    /// The probability of the goal between two times, on the states as they are: one chain up to the first time where it is above
+    /// 0, another one from there.
+    fn within(&self, stay: &Expr, goal: &Expr, from: f64, to: f64) -> Result<f64, AskError> {
         if self.space.vanishing().0 > 0 {
             return Err(AskError::ZeroTime);
         }
         let chain = self.space.complete()?;
         let stays = self.space.values(&self.code(stay), "the condition")?;
         let goals = self.space.values(&self.code(goal), "the goal")?;
+        let targets: Vec<bool> = goals.iter().map(|goal| *goal != 0.0).collect();
+        let is_last = |state: usize| stays[state] == 0.0 || targets[state];
+        if from <= 0.0 {
+            return arrival(&stopped(chain, is_last), &targets, to, self.watch);
+        }
         let before = stopped(chain, |state| stays[state] == 0.0);
         let found = transient(&before, &[from], &TransientSettings::watched(self.watch))?;
         let mass = |state: usize| if stays[state] == 0.0 { 0.0 } else { found.probabilities[0][state] };
@@ -165,9 +173,7 @@ impl Asking<'_> {
         }
         let initial =
             (0..chain.states()).filter(|&state| mass(state) > 0.0).map(|state| (state as u32, mass(state) / total));
-        let after =
-            Chain { initial: initial.collect(), ..stopped(chain, |state| stays[state] == 0.0 || goals[state] != 0.0) };
-        let targets: Vec<bool> = goals.iter().map(|goal| *goal != 0.0).collect();
+        let after = Chain { initial: initial.collect(), ..stopped(chain, is_last) };
         Ok(total * arrival(&after, &targets, to - from, self.watch)?)
     }
 }

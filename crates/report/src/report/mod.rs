@@ -22,6 +22,7 @@
 //! | what long runs show of the steady state | [`SteadyReport`] |
 //! | exact answers in the place of simulated ones | [`AnswerMethod`], [`exact_report`] |
 //! | the markings of a net without time, and formulas of CTL | [`ExplorationReport`]; tables of verdicts: `verdict_tables` |
+//! | answers to questions of CSL and CSRL | [`QueryReport`] |
 //! | what a net's structure says | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what detectors would have been worth on a job that ran | [`DetectionReport`] |
@@ -80,6 +81,7 @@ pub(crate) mod plot;
 #[cfg(feature = "png")]
 mod png;
 pub(crate) mod points;
+mod query;
 mod read;
 mod remaining;
 pub(crate) mod rows_plot;
@@ -148,6 +150,7 @@ pub use plot::{Picture, PlotError, Width};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use points::{CdfPoint, QUANTILES, QuantilePoint};
+pub use query::{QueryBound, QueryReport, QueryRow};
 pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
 pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
 pub use solve::{

@@ -19,6 +19,7 @@ use crate::report::json::{FORMAT_VERSION, JsonError};
 use crate::report::long_tail::ProgressModelReport;
 use crate::report::optimize::OptimizeReport;
 use crate::report::plot::PlotError;
+use crate::report::query::QueryReport;
 use crate::report::remaining::RemainingReport;
 use crate::report::solve::SolveReport;
 use crate::report::stages::StagesReport;
@@ -89,6 +90,8 @@ kinds! {
     Solution(SolveReport),
     /// Of `solve --untimed`.
     Exploration(ExplorationReport),
+    /// Of `query`.
+    Query(QueryReport),
     /// Of `structure`.
     Structure(StructureReport),
     /// Of `check`.

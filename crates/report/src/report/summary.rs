@@ -46,7 +46,7 @@ pub struct NetSummary {
 }
 
 impl NetSummary {
-    pub(super) fn new(subject: &Subject<'_>) -> Self {
+    pub fn new(subject: &Subject<'_>) -> Self {
         Self { name: subject.net.to_owned(), places: subject.places.len(), transitions: subject.transitions.len() }
     }
 }

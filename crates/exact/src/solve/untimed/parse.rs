@@ -51,7 +51,7 @@ const TEMPORAL: [(&str, Temporal); 6] = [
     ("AG", |parser, of| parser.never(of, |parser, not| parser.possible(not))),
 ];
 
-fn is_of_word(letter: char) -> bool {
+pub(crate) fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_' || letter == '.'
 }
 
@@ -328,7 +328,7 @@ fn expression_length(text: &str) -> usize {
 }
 
 /// Bytes of a word, of `#(place)` or other parentheses with what they hold, or of one letter.
-fn token_length(text: &str) -> usize {
+pub(crate) fn token_length(text: &str) -> usize {
     let first = text.chars().next();
     if first.is_some_and(is_of_word) {
         return text.find(|letter| !is_of_word(letter)).unwrap_or(text.len());

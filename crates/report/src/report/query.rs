@@ -1,0 +1,137 @@
+//! Answers to questions of CSL and CSRL.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Column, Document, Number, Report, Table};
+use crate::report::json::Word;
+use crate::report::number::{count, counted};
+use crate::report::summary::NetSummary;
+use crate::solve::CslQuery;
+
+/// Answers to questions about a net.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueryReport {
+    /// The net.
+    pub net: NetSummary,
+    /// Its states.
+    pub states: usize,
+    /// The questions, in the order in which they were asked.
+    pub queries: Vec<QueryRow>,
+    /// Version of this crate.
+    pub version: Word,
+}
+
+/// A question and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueryRow {
+    /// Its text.
+    pub query: String,
+    /// The answer; none where it is infinite or there is none.
+    pub value: Option<f64>,
+    /// `infinite`, or why there is no answer.
+    pub note: Option<String>,
+    /// The bound; none where only the value was asked for.
+    pub bound: Option<QueryBound>,
+    /// The verdict on the bound; none without one, and where the value is too close to it to tell.
+    pub holds: Option<bool>,
+    /// Wall time \[s\].
+    pub wall_s: f64,
+}
+
+/// A bound of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueryBound {
+    /// `<`, `<=`, `>` or `>=`.
+    pub sign: Word,
+    /// The bound.
+    pub value: f64,
+}
+
+impl QueryRow {
+    /// The row of a question, whose answer was found or not in `wall_s` seconds.
+    pub fn new(query: &CslQuery, answer: Result<f64, String>, wall_s: f64) -> Self {
+        let bound = query.bound().map(|(comparison, value)| QueryBound { sign: comparison.sign().into(), value });
+        let answer = answer.map(|answer| query.value(answer));
+        let holds = answer.as_ref().ok().and_then(|value| query.verdict(*value));
+        let (value, note) = match answer {
+            Ok(value) if value.is_finite() => (Some(value), None),
+            Ok(_) => (None, Some("infinite".to_owned())),
+            Err(reason) => (None, Some(reason)),
+        };
+        Self { query: query.text().to_owned(), value, note, bound, holds, wall_s }
+    }
+
+    /// Returns the reason why there is no answer.
+    pub fn failed(&self) -> Option<&str> {
+        self.note.as_deref().filter(|note| self.value.is_none() && *note != "infinite")
+    }
+
+    fn verdict(&self) -> &'static str {
+        match (self.holds, &self.bound) {
+            (Some(true), _) => "holds",
+            (Some(false), _) => "does not hold",
+            (None, Some(_)) if self.failed().is_none() => "undecided",
+            _ => "",
+        }
+    }
+}
+
+impl Report for QueryReport {
+    const KIND: &'static str = "query";
+
+    fn document(&self) -> Document<'_> {
+        let mut document = Document {
+            kind: "queries",
+            title: self.net.title(),
+            question: format!("What do the queries give? The net has {}.", self.net.size()),
+            answer: vec![self.answer().into()],
+            remarks: self.queries.iter().filter_map(|row| Some(format!("{}: {}", row.query, row.failed()?))).collect(),
+            provenance: vec![
+                ["method".to_owned(), format!("exact, from all {} states", count(self.states as u128))],
+                ["version".to_owned(), self.version.to_string()],
+            ],
+            ..Document::default()
+        };
+        let has_bound = self.queries.iter().any(|row| row.bound.is_some());
+        let mut columns = vec![Column::new("query"), Column::new("answer").key("query")];
+        if has_bound {
+            columns.push(Column::new("verdict"));
+        }
+        let row = |(i, row): (usize, &QueryRow)| {
+            let number = row.value.map(|value| Number::new(format!("/queries/{i}/value"), value, ""));
+            let value = number.map_or_else(|| if row.failed().is_none() { "infinite" } else { "" }.into(), Into::into);
+            let mut cells = vec![row.query.clone().into(), value];
+            if has_bound {
+                cells.push(row.verdict().into());
+            }
+            cells
+        };
+        document.table(Table::new("Queries", "", columns).rows(self.queries.iter().enumerate().map(row)));
+        for (i, row) in self.queries.iter().enumerate() {
+            if let Some(holds) = row.holds {
+                document.fact("query_holds", Number::count(format!("/queries/{i}/holds"), holds.into()));
+            }
+        }
+        document
+    }
+}
+
+impl QueryReport {
+    /// The answers to questions about a net with this many states.
+    pub fn new(net: NetSummary, states: usize, queries: Vec<QueryRow>) -> Self {
+        Self { net, states, queries, version: env!("CARGO_PKG_VERSION").into() }
+    }
+
+    fn answer(&self) -> String {
+        let asked = counted(self.queries.len() as u64, "query");
+        let bounds = self.queries.iter().filter(|row| row.bound.is_some()).count();
+        let hold = self.queries.iter().filter(|row| row.holds == Some(true)).count();
+        let answered = self.queries.iter().filter(|row| row.failed().is_none()).count();
+        let all = if answered == self.queries.len() { "answered".to_owned() } else { format!("{answered} answered") };
+        if bounds == 0 {
+            format!("{asked}, {all}.")
+        } else {
+            format!("{asked}, {all}; {hold} of {bounds} bounds hold.")
+        }
+    }
+}

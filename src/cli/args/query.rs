@@ -1,0 +1,41 @@
+//! Arguments of `query`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::args::{NetArgs, PrintArgs};
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    tailspn query net.xml 'P=? [ #(queue) < 5 U<=10 #(done) >= 1 ]'
+    tailspn query net.xml 'P>=0.9 [ F<=60 #(done) = 3 ]' 'S=? [ #(queue) = 5 ]'
+    tailspn query net.xml 'R{#(queue)}=? [ I=10 ]' 'R{firings(serve)}=? [ C<=10 ]' 'R=? [ F \"deadlock\" ]'
+    tailspn query net.xml --file questions.txt --json
+
+Queries are described in docs/query.md. Times are in seconds.
+")]
+pub(crate) struct QueryArgs {
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
+    /// Queries: P, S or R with `=?` or a bound, such as 'P=? [ F<=10 #(done) >= 1 ]'
+    #[arg(required_unless_present = "file")]
+    pub(crate) query: Vec<String>,
+    /// Also the queries of a file, one a line; lines that begin with `//` are left out
+    #[arg(long, value_name = "FILE", help_heading = "Question")]
+    pub(crate) file: Option<PathBuf>,
+    /// Most states [default: 50 million]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
+    pub(crate) max_states: Option<u64>,
+    /// Most memory for states, such as 500M or 8G [default: 6G]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
+    pub(crate) max_memory: Option<u64>,
+    /// Wall time after which the command ends, such as 30s or 5m
+    #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
+    pub(crate) max_time: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}

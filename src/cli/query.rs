@@ -1,0 +1,136 @@
+//! `query`: questions of CSL and CSRL, answered from all states of a net.
+
+use std::time::Instant;
+
+use tailspn::compile::Program;
+use tailspn::net::Net;
+use tailspn::report::{NetSummary, QueryReport, QueryRow, Subject};
+use tailspn::solve::{Asking, CslQuery, Limits, StateSpace};
+use tailspn::watch::TimeLimit;
+
+use crate::cli::args::QueryArgs;
+use crate::cli::exact::{failure, find_states, phases};
+use crate::cli::exit::Exit;
+use crate::cli::load::{compile_net, read_bytes, read_net};
+use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::output::Terminal;
+use crate::cli::solve_method::LIMITS;
+use crate::cli::solve_untimed::help;
+use crate::cli::watch::{Progress, Shown, catch_interrupt, interrupted};
+
+/// Answers the queries.
+pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let loaded = read_net(&args.net)?;
+    terminal.brief_warnings(&loaded.warnings);
+    let texts = texts(args)?;
+    // mistakes are told in words of the net as it was read
+    parsed(&loaded.net, &texts)?;
+    let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
+    let (net, _) = phases(&loaded.net)?;
+    let queries = parsed(&net, &texts)?;
+    let program = compile_net(&net)?;
+    catch_interrupt(terminal);
+    let quiet = Progress::new(Shown::Nothing, "");
+    let time = TimeLimit::new(&quiet, args.max_time);
+    let limits = limits(args);
+    let space = find_states(&program, None, &limits, terminal).map_err(|error| failure(&error))?;
+    if let Some(incomplete) = space.stopped() {
+        let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
+        return Err(Failure::helped(exit, incomplete.to_string(), LIMITS));
+    }
+    let asked = Asked { net: &net, program: &program, space: &space, limits: &limits, time: &time, terminal };
+    let report = QueryReport::new(subject, space.states(), queries.iter().map(|query| asked.row(query)).collect());
+    terminal.report(&report, &args.print)?;
+    verdict(&report)
+}
+
+/// A text, and how to point at parts of it.
+struct Text {
+    text: String,
+    source: Source,
+    /// Where the text begins in the source, in bytes.
+    start: usize,
+}
+
+/// The queries of the arguments, then those of the file.
+fn texts(args: &QueryArgs) -> Result<Vec<Text>, Failure> {
+    let given = |text: &String| Text { text: text.clone(), source: Source::argument("QUERY", text), start: 0 };
+    let mut texts: Vec<Text> = args.query.iter().map(given).collect();
+    let Some(path) = &args.file else { return Ok(texts) };
+    let bytes = read_bytes(path)?;
+    let all = String::from_utf8_lossy(&bytes).into_owned();
+    let source = Source::argument(&path.display().to_string(), &all);
+    let mut start = 0;
+    for line in all.split_inclusive('\n') {
+        let text = line.trim_end();
+        if !text.trim().is_empty() && !text.trim_start().starts_with("//") {
+            texts.push(Text { text: text.to_owned(), source: source.clone(), start });
+        }
+        start += line.len();
+    }
+    if texts.is_empty() {
+        return Err(Failure::plain(Exit::Usage, format!("`{}` has no query", path.display())));
+    }
+    Ok(texts)
+}
+
+/// Parses all queries, and reports what is wrong with any of them.
+fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
+    let (mut queries, mut notes) = (Vec::new(), Vec::new());
+    for Text { text, source, start } in texts {
+        match CslQuery::parse(net, text) {
+            Ok(query) => queries.push(query),
+            Err(error) => {
+                let span = error.span();
+                let note = Note::problem(error.to_string()).at(source, span.start + start..span.end + start);
+                notes.push(match help(net, &error) {
+                    Some(help) => note.with_help(help),
+                    None => note,
+                });
+            }
+        }
+    }
+    if notes.is_empty() { Ok(queries) } else { Err(Failure { exit: Exit::Usage, notes }) }
+}
+
+/// What queries are asked of.
+struct Asked<'a> {
+    net: &'a Net,
+    program: &'a Program,
+    space: &'a StateSpace,
+    limits: &'a Limits,
+    time: &'a TimeLimit<'a>,
+    terminal: &'a Terminal,
+}
+
+impl Asked<'_> {
+    fn row(&self, query: &CslQuery) -> QueryRow {
+        let started = Instant::now();
+        let watch = Progress::new(self.terminal.shows_progress(), "states");
+        let Self { net, program, space, .. } = *self;
+        let limits = Limits { wall: self.time.left(), ..*self.limits };
+        let watch = TimeLimit::new(&watch, limits.wall);
+        let answer = Asking { net, program, space, limits: &limits, watch: &watch }.answer(query.query());
+        QueryRow::new(query, answer.map_err(|error| error.to_string()), started.elapsed().as_secs_f64())
+    }
+}
+
+fn limits(args: &QueryArgs) -> Limits {
+    let default = Limits::default();
+    Limits {
+        states: args.max_states.unwrap_or(default.states),
+        bytes: args.max_memory.unwrap_or(default.bytes),
+        wall: args.max_time,
+    }
+}
+
+/// Refused where a query has no answer; unmet where a bound does not hold.
+fn verdict(report: &QueryReport) -> Result<Exit, Failure> {
+    let problem = |row: &QueryRow| Some(Note::problem(format!("query `{}`: {}", row.query, row.failed()?)));
+    let notes: Vec<Note> = report.queries.iter().filter_map(problem).collect();
+    if !notes.is_empty() {
+        return Err(Failure { exit: if interrupted() { Exit::Interrupted } else { Exit::Refused }, notes });
+    }
+    let unmet = report.queries.iter().any(|row| row.bound.is_some() && row.holds != Some(true));
+    Ok(if unmet { Exit::Unmet } else { Exit::Success })
+}
