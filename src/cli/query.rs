@@ -13,10 +13,10 @@ use crate::cli::exact::{failure, find_states, phases};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
-use crate::cli::output::Terminal;
+use crate::cli::output::{Shown, Terminal};
 use crate::cli::solve_method::LIMITS;
 use crate::cli::solve_untimed::help;
-use crate::cli::watch::{Progress, Shown, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Answers the queries.
 pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure> {

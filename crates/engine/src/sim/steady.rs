@@ -370,7 +370,7 @@ impl Observer for Batches<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{compile, lower};
+    use crate::compile::{Code, compile, lower};
     use crate::net::{Law, NetBuilder, Timing};
     use crate::watch::Unwatched;
 

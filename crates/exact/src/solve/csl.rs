@@ -6,11 +6,11 @@
 //!
 //! Formulas of states are read here, marking expressions between their connectives by [`expr`]. Times are in seconds.
 
+use crate::formats::deadlock_condition;
 use crate::net::expr::{self, BinaryOp, Expr, UnaryOp};
 use crate::net::{Net, TransitionId};
 use crate::query::{Query, Reward};
 use crate::solve::untimed::{FormulaError, MAX_DEPTH, is_of_word, token_length};
-use tailspn_engine::formats::deadlock_condition;
 
 /// How an answer is compared with a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,6 +46,7 @@ pub struct NetSummary {
 }
 
 impl NetSummary {
+    /// Returns the sizes of the net that a report is about.
     pub fn new(subject: &Subject<'_>) -> Self {
         Self { name: subject.net.to_owned(), places: subject.places.len(), transitions: subject.transitions.len() }
     }
