@@ -16,7 +16,7 @@ pub struct Call {
     output: Mutex<Output>,
 }
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Number that is done.
@@ -27,7 +27,7 @@ pub struct Pace {
     pub noun: &'static str,
 }
 
-/// What a command printed.
+/// The output of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
     /// The JSON of each result.
@@ -45,7 +45,7 @@ pub struct Output {
 pub struct Problem {
     /// The problem in a sentence.
     pub message: String,
-    /// What to do about it.
+    /// The advice, if there is any.
     pub help: Option<String>,
     /// The name of a file or an option, with the line and the column in its text, both from 1.
     pub place: Option<(String, usize, usize)>,

@@ -75,7 +75,7 @@ pub fn run() -> ExitCode {
     ExitCode::from(run_with(std::env::args_os()))
 }
 
-/// Runs the command of arguments, of which the first is the name of the program, and returns its exit code.
+/// Runs the command of some arguments, the name of the program first, and returns the exit code.
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match args::parse(arguments) {
         Ok(cli) => cli,
@@ -96,7 +96,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 impl Call {
-    /// Runs the command of arguments, of which the first is the name of the program, on this thread and returns its exit
+    /// Runs the command of some arguments, the name of the program first, on this thread and returns its exit
     /// code, as in docs/exit-codes.md. What it found is in [`take_output`](Self::take_output), also after an error.
     ///
     /// # Errors

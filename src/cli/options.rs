@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, CommandFactory as _};
 
 use crate::cli::args::Cli;
 
-/// How often an option is given, and whether with a value.
+/// The number of times an option is given, and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Without a value.
@@ -18,13 +18,13 @@ pub enum Shape {
 /// An option of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOption {
-    /// Its name without hyphens before it, such as `rel-error`.
+    /// The name without leading hyphens, such as `rel-error`.
     pub name: String,
-    /// How it is given.
+    /// The shape on the command line.
     pub shape: Shape,
     /// The words that it takes, if there are only so many.
     pub choices: Vec<String>,
-    /// Its help, in one line.
+    /// The help, in one line.
     pub help: String,
 }
 

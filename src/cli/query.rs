@@ -23,7 +23,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let texts = texts(args)?;
-    // mistakes are told in words of the net as it was read
+    // messages about mistakes name parts of the net as the file has them
     parsed(&loaded.net, &texts)?;
     let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
     let (net, _) = phases(&loaded.net)?;
@@ -93,7 +93,7 @@ fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
     if notes.is_empty() { Ok(queries) } else { Err(Failure { exit: Exit::Usage, notes }) }
 }
 
-/// What queries are asked of.
+/// The net and its states, ready for queries.
 struct Asked<'a> {
     net: &'a Net,
     program: &'a Program,

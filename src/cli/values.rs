@@ -118,7 +118,9 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     let share = number.parse::<f64>().map_err(|_| expected())? * factor;
     match share {
         _ if share > 0.0 && share < 1.0 => Ok(share),
-        _ if share > 1.0 && share < 100.0 && factor == 1.0 => Err(format!("{}; did you mean {number}%?", expected())),
+        _ if share > 1.0 && share < 100.0 && !text.ends_with('%') => {
+            Err(format!("{}; did you mean {number}%?", expected()))
+        }
         _ => Err(expected()),
     }
 }

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Without a terminal, a line tells how far a run is after each such time \[s\].
 const LINE_EVERY_S: u64 = 10;
 
-/// Where it is told that the work ends.
+/// The terminal that hears that the work ends.
 static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 
 /// Catches Ctrl-C and SIGTERM from now on: the first ends the work, the second the process. Where the system has no such thing, nothing
@@ -31,7 +31,7 @@ pub(crate) fn catch_interrupt(terminal: &Terminal) {
     catch();
 }
 
-/// Whether Ctrl-C was pressed, SIGTERM came, or the call of this thread was stopped.
+/// Returns true after Ctrl-C or SIGTERM, or if the call of this thread was stopped.
 pub(crate) fn interrupted() -> bool {
     Call::current().map_or_else(signalled, |call| call.is_stopped())
 }

@@ -191,14 +191,32 @@ fn a_net_with_two_closed_parts_has_no_sure_steady_state() {
     let args = ["simulate", "tests/data/cli/two-cycles.xml", "--steady", "--json", "--method=simulate"];
     let output = tool(&args).output().unwrap();
     assert!(output.status.success(), "{}", show(&output));
-    let note = "note: Transition `seldom` fired 0 times: the runs may be too short to show the long run.\n";
-    assert_eq!(text(&output.stderr), note);
+    let firings = [("go_left", 4), ("go_right", 4), ("seldom", 0)];
+    let note = |(name, count)| {
+        format!("note: Transition `{name}` fired {count} times: the runs may be too short to show the long run.\n")
+    };
+    assert_eq!(text(&output.stderr), firings.map(note).concat());
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let end = |name: &str| value["tokens"][1][name].as_f64().unwrap();
     assert_eq!((value["runs"].as_u64(), value["tokens"][1]["name"].as_str()), (Some(8), Some("left")));
     assert!(end("low") < 0.5 && 0.5 < end("high") && end("high") - end("low") > 0.3, "{}", value["tokens"][1]);
-    let rare = serde_json::json!([{ "name": "seldom", "firings": 0 }]);
-    assert_eq!(value["rare_transitions"], rare);
+    let rare = firings.map(|(name, count)| serde_json::json!({ "name": name, "firings": count }));
+    assert_eq!(value["rare_transitions"], serde_json::Value::from(rare.to_vec()));
+}
+
+/// An immediate transition hardly ever wins: what it would change was not seen, so that nothing is sure of staying as it is.
+#[test]
+fn what_a_transition_that_never_fired_may_change_has_no_interval() {
+    let Some(folder) = crate::shared::shared("data/regressions") else { return };
+    for (net, place) in [("rareA.xml", "p2"), ("rareB.xml", "p2")] {
+        let path = folder.join(net).display().to_string();
+        let args = ["simulate", &path, "--steady", "--tokens", "--json", "--method=simulate"];
+        let value: serde_json::Value = serde_json::from_str(&data(&args)).unwrap();
+        let rows = value["tokens"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["name"] == place).unwrap();
+        assert!(row["low"].is_null() && row["note"].as_str().unwrap().contains("never fired"), "{net}: {row}");
+        assert!(!value["rare_transitions"].as_array().unwrap().is_empty(), "{net}");
+    }
 }
 
 /// M/M/1/5 with 2 arrivals and 3 services a second: exact values from its six states.

@@ -26,6 +26,7 @@ mod cli_planned;
 #[cfg(feature = "cli")]
 mod cli_plans;
 #[cfg(feature = "cli")]
+mod cli_query;
 mod cli_remaining;
 #[cfg(feature = "cli")]
 mod cli_report;

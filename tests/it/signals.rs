@@ -92,7 +92,7 @@ fn arc(from: &str, to: &str) -> String {
     format!(r#"<arc id="{from}-{to}" source="{from}" target="{to}"><inscription><value>1</value></inscription></arc>"#)
 }
 
-/// Commands that would go on for minutes or hours, in a folder with the files that they need.
+/// Commands that would take minutes or hours, in a folder with their files.
 fn commands(folder: &Path) -> Vec<Vec<String>> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -158,7 +158,7 @@ fn ended(mut child: Child, signal: &str, after: Duration) -> Option<Output> {
     None
 }
 
-/// What is wrong with the end of a command.
+/// The fault in the end of a command.
 fn fault(output: &Output, signal: &str) -> Option<String> {
     let (number, code) = if signal == "-INT" { (2, 130) } else { (15, 143) };
     // before there is anything to keep, the signal itself ends the process

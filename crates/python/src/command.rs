@@ -14,14 +14,14 @@ use tailspn::cli::{Call, Output, Problem, Shape};
 
 use crate::net::NativeNet;
 
-/// How often signals and progress are looked at.
+/// Time between two looks at signals and progress.
 const TICK: Duration = Duration::from_millis(50);
-/// How long a command may take to end after Ctrl-C.
+/// Time that a command has to end after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// As large as that of a main thread.
+/// The stack of a command, as large as that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
-/// How a command in process ended.
+/// The end of a command in process.
 #[pyclass(frozen, get_all, module = "tailspn._tailspn")]
 pub(crate) struct Outcome {
     /// The exit code of the command line; None if the command did not end in time after Ctrl-C.
@@ -36,7 +36,7 @@ pub(crate) struct Outcome {
     samples: Option<Py<PyArray1<f64>>>,
     /// Why it failed: message, help, and file, line and column.
     problems: Vec<Reason>,
-    /// What a mistake of the program said.
+    /// The message of a mistake of the program.
     panic: Option<String>,
     /// The exception of a signal handler.
     interruption: Option<Py<PyAny>>,
@@ -45,7 +45,7 @@ pub(crate) struct Outcome {
 type Reason = (String, Option<String>, Option<(String, usize, usize)>);
 type Ended = thread::Result<Result<u8, (u8, Vec<Problem>)>>;
 
-/// Runs the command line with these arguments, of which the first is the name of the program, and returns its exit code.
+/// Runs the command line with these arguments, the name of the program first, and returns its exit code.
 #[pyfunction]
 pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| tailspn::cli::run_with(arguments))

@@ -1,6 +1,6 @@
 //! The native half of the Python package `tailspn`: commands in process, results read from their JSON, nets, tables for Arrow.
 //!
-//! What a person uses is in `crates/python/python/tailspn`.
+//! People import `crates/python/python/tailspn`.
 
 mod command;
 mod found;

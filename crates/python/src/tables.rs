@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use tailspn::report::{Cell, Column, Table};
 
-/// A table of a result: columns of numbers (None where there is none) or of words.
+/// A table of a result: columns of numbers (None for a missing one) or of words.
 #[pyclass(frozen, module = "tailspn._tailspn")]
 pub(crate) struct NativeTable {
     /// The title; may be empty.

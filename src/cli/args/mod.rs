@@ -138,7 +138,7 @@ pub(crate) enum Command {
     Man,
 }
 
-/// Parses arguments, of which the first is the name of the program.
+/// Parses arguments, the name of the program first.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let matches = Cli::command().try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)

@@ -89,7 +89,7 @@ impl Measured {
     #[must_use]
     pub fn unless_unseen(self, unfired: &[String]) -> Self {
         match (&self.doubt, unfired) {
-            (Doubt::Interval { low, high }, [first, ..]) if low == high => {
+            (Doubt::Interval { low, high }, [first, ..]) if high <= low => {
                 let doubt = Doubt::Unknown(format!("nothing varied, but `{first}` was enabled and never fired"));
                 Self { doubt, ..self }
             }

@@ -53,7 +53,7 @@ pub struct CslQuery {
     query: Query,
     /// The answer is 1 less what the query gives: `G` asks for the failure.
     complement: bool,
-    bound: Option<(Comparison, f64)>,
+    bound: Bound,
 }
 
 /// Distance from a bound, relative to numbers above 1, below which numerical errors may decide.
@@ -105,6 +105,7 @@ impl CslQuery {
 }
 
 type Read<T> = Result<T, FormulaError>;
+type Bound = Option<(Comparison, f64)>;
 
 struct Parser<'a> {
     net: &'a Net,
@@ -160,7 +161,7 @@ impl<'a> Parser<'a> {
         if self.take(symbol) { Ok(()) } else { Err(self.expected(expected)) }
     }
 
-    fn query(&mut self) -> Read<(Query, bool, Option<(Comparison, f64)>)> {
+    fn query(&mut self) -> Read<(Query, bool, Bound)> {
         if self.take("P") {
             let bound = self.bound()?;
             self.require("[", "`[`")?;
@@ -188,7 +189,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `=?`, or a comparison with a number.
-    fn bound(&mut self) -> Read<Option<(Comparison, f64)>> {
+    fn bound(&mut self) -> Read<Bound> {
         use Comparison::{AtLeast, AtMost, Greater, Less};
         if self.take("=?") {
             return Ok(None);
@@ -493,7 +494,7 @@ mod tests {
             (error.to_string(), error.span())
         };
         assert_eq!(error("Q=? [ F true ]"), ("expected `P`, `S` or `R`".to_owned(), 0..1));
-        assert_eq!(error("P=? [ F<=x true ]"), ("expected a number".to_owned(), 10..11));
+        assert_eq!(error("P=? [ F<=x true ]"), ("expected a number".to_owned(), 9..10));
         assert_eq!(error("P=? [ F #(gone) = 1 ]"), ("there is no place `gone`".to_owned(), 10..14));
         assert_eq!(error("P=? [ F[2,1] true ]").1, 10..11);
         assert_eq!(error("R{firings(three)}=? [ S ]").0, "there is no transition `three`");

@@ -67,7 +67,7 @@ class Net:
         return [Arc(*arc) for arc in self._native.arcs]
 
     def to_pipe(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the net as PIPE XML, and write it to a file if one is named. Warns of what PIPE does not have."""
+        """Return the net as PIPE XML, and write it to a file if one is named. A warning names each feature that PIPE lacks."""
         text, remarks = self._native.pipe()
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)

@@ -65,7 +65,7 @@ class Plan:
 
 
 def _absolute(plan: dict[str, Any], folder: str) -> None:
-    """The files that a sweep names are beside its own."""
+    """Find the files that a sweep names next to its own."""
     sweep = plan.get("sweep")
     if isinstance(sweep, dict):
         for key in ("base", "net"):

@@ -20,7 +20,7 @@ __all__ = [
 
 @final
 class Outcome:
-    """How a command in process ended."""
+    """The end of a command in process."""
 
     @property
     def exit(self) -> int | None: ...
@@ -92,7 +92,7 @@ class NativeBuilder:
 
 @final
 class NativeTable:
-    """A table of a result: columns of numbers (None where there is none) or of words."""
+    """A table of a result: columns of numbers (None for a missing one) or of words."""
 
     @property
     def title(self) -> str: ...

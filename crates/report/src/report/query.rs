@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{Column, Document, Number, Report, Table};
 use crate::report::json::Word;
-use crate::report::number::{count, counted};
+use crate::report::number::count;
 use crate::report::summary::NetSummary;
 use crate::solve::CslQuery;
 
@@ -13,7 +13,7 @@ use crate::solve::CslQuery;
 pub struct QueryReport {
     /// The net.
     pub net: NetSummary,
-    /// Its states.
+    /// States of the net.
     pub states: usize,
     /// The questions, in the order in which they were asked.
     pub queries: Vec<QueryRow>,
@@ -24,9 +24,9 @@ pub struct QueryReport {
 /// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueryRow {
-    /// Its text.
+    /// The text of the query.
     pub query: String,
-    /// The answer; none where it is infinite or there is none.
+    /// The answer; none if it is infinite or missing.
     pub value: Option<f64>,
     /// `infinite`, or why there is no answer.
     pub note: Option<String>,
@@ -123,7 +123,8 @@ impl QueryReport {
     }
 
     fn answer(&self) -> String {
-        let asked = counted(self.queries.len() as u64, "query");
+        let asked =
+            if self.queries.len() == 1 { "1 query".to_owned() } else { format!("{} queries", self.queries.len()) };
         let bounds = self.queries.iter().filter(|row| row.bound.is_some()).count();
         let hold = self.queries.iter().filter(|row| row.holds == Some(true)).count();
         let answered = self.queries.iter().filter(|row| row.failed().is_none()).count();
