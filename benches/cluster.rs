@@ -8,7 +8,6 @@ use std::num::NonZeroUsize;
 use cpu::{CpuTime, firings};
 use criterion::{Criterion, criterion_group, criterion_main};
 use tailspn::cluster::{Experiment, Plan, Replications};
-use tailspn::watch::Unwatched;
 
 /// Replications of one iteration.
 const REPLICATIONS: u64 = 64;
@@ -19,7 +18,8 @@ fn jobs(criterion: &mut Criterion<CpuTime>) {
     for policy in Plan::default().policy {
         let name = policy.title();
         let plan = Plan { policy: vec![policy], ..Plan::default() };
-        let settings = Replications { count: REPLICATIONS, seed: 1, threads: NonZeroUsize::new(1), watch: &Unwatched };
+        let settings =
+            Replications { count: REPLICATIONS, seed: 1, threads: NonZeroUsize::new(1), ..Replications::default() };
         let experiment = Experiment::new(&plan, settings).expect("the default plan runs");
         group.bench_function(name, |bencher| {
             bencher.iter(|| black_box(experiment.run(&mut |_| true).expect("the default plan runs")));

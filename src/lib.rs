@@ -74,7 +74,7 @@ pub mod prelude;
 pub use error::Error;
 #[doc(inline)]
 pub use tailspn_engine::{
-    Problems, compile, estimate, fold, formats, net, query, rng, semantics, sim, watch, whole_file,
+    Problems, compile, estimate, fold, formats, net, query, rng, semantics, share, sim, watch, whole_file,
 };
 #[doc(inline)]
 pub use tailspn_exact::{solve, structure};

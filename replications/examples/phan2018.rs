@@ -20,7 +20,7 @@ const REPLICATIONS: u64 = 100;
 
 fn runs(scenario: usize, policies: Vec<PolicyPlan>) -> Result<Vec<PolicyRuns>, Box<dyn Error>> {
     let plan = straggler_metrics::scenario(scenario, policies);
-    let settings = Replications { count: REPLICATIONS, seed: 1, threads: None, watch: &Unwatched };
+    let settings = Replications { count: REPLICATIONS, seed: 1, threads: None, ..Replications::default() };
     Ok(Experiment::new(&plan, settings)?.run(&mut |_| true)?)
 }
 

@@ -85,8 +85,8 @@ fn measure(case: &Case, ensemble: &Ensemble, watch: &Progress) -> Result<(BenchS
     let seconds = from.wall.saturating_sub(setup).as_secs_f64().max(f64::MIN_POSITIVE);
     let share = |time: Duration| time.as_secs_f64() / seconds;
     let speed = BenchSpeed {
-        engine: from.engine.into(),
-        vector: device.is_none().then_some(from.vector.into()),
+        engine: from.engine.to_string().into(),
+        vector: device.is_none().then(|| from.vector.to_string().into()),
         threads: device.is_none().then_some(from.threads),
         replications: found.samples.replications,
         seconds,

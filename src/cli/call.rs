@@ -11,6 +11,7 @@ use tailspn::net::Net;
 pub struct Call {
     keeps_samples: bool,
     net: Option<Net>,
+    parts: Vec<Vec<u8>>,
     stopped: AtomicBool,
     pace: Mutex<Option<Pace>>,
     output: Mutex<Output>,
@@ -38,6 +39,8 @@ pub struct Output {
     pub remarks: Vec<String>,
     /// Times of all replications that reached the goal, in seconds and in their order, if they are kept.
     pub samples: Option<Vec<f64>>,
+    /// The part of a command with `--shard`, as it stands in a file.
+    pub part: Option<Vec<u8>>,
 }
 
 /// Why a command failed.
@@ -64,6 +67,13 @@ impl Call {
     /// take `net` in place of a file if the arguments name [`Call::NET`].
     pub fn new(keeps_samples: bool, net: Option<Net>) -> Arc<Self> {
         Arc::new(Self { keeps_samples, net, ..Self::default() })
+    }
+
+    /// Returns a call that, with any `parts`, runs no replications but puts together theirs: the first shards of the same command, or
+    /// all.
+    #[must_use]
+    pub fn merging(keeps_samples: bool, net: Option<Net>, parts: Vec<Vec<u8>>) -> Arc<Self> {
+        Arc::new(Self { keeps_samples, net, parts, ..Self::default() })
     }
 
     /// Asks the command to end with what it has, as Ctrl-C does.
@@ -96,6 +106,10 @@ impl Call {
 
     pub(crate) fn net(&self) -> Option<&Net> {
         self.net.as_ref()
+    }
+
+    pub(crate) fn parts(&self) -> &[Vec<u8>] {
+        &self.parts
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

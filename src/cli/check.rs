@@ -1,5 +1,6 @@
 //! `check`: what a net consists of, what is odd about it, which engine would run it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use tailspn::answer::with_phases;
@@ -135,7 +136,7 @@ fn remarks(net: &Net) -> Vec<String> {
 }
 
 /// The engine that such a choice leads to, or why there is none.
-fn with_engine(program: &Program, engine: EngineChoice) -> Result<&'static str, Vec<String>> {
+fn with_engine(program: &Program, engine: EngineChoice) -> Result<Cow<'static, str>, Vec<String>> {
     let nothing =
         Ensemble { replications: 0, engine, threads: Some(std::num::NonZeroUsize::MIN), ..Ensemble::default() };
     match replicate(program, &Question::default(), &nothing, &Unwatched) {

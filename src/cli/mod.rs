@@ -29,6 +29,7 @@ mod notes;
 mod optimize;
 mod options;
 mod output;
+mod part;
 mod pictures;
 mod plan;
 mod properties;
@@ -63,7 +64,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use args::{Cli, Command};
+use args::{Cli, Command, MergeArgs};
 pub use call::{Call, Output, Pace, Problem};
 use exit::Exit;
 use notes::{Failure, Note};
@@ -77,7 +78,8 @@ pub fn run() -> ExitCode {
 
 /// Runs the command of some arguments, the name of the program first, and returns the exit code.
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match args::parse(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match args::parse(arguments.clone()) {
         Ok(cli) => cli,
         Err(error) => {
             // a help text that nobody reads to its end is no failure
@@ -86,7 +88,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let terminal = Terminal::new(cli.global.color, cli.global.quiet);
-    match answer(&cli, &terminal) {
+    match answer(&cli, &arguments, &terminal) {
         Ok(exit) => exit.code(),
         Err(Failure { exit, notes }) => {
             terminal.problems(&notes);
@@ -105,8 +107,15 @@ impl Call {
     pub fn run(self: &Arc<Self>, arguments: impl IntoIterator<Item = OsString>) -> Result<u8, (u8, Vec<Problem>)> {
         let ended = self.enter(|| {
             let refused = |error: clap::Error| Failure::new(Exit::Usage, Note::problem(reason_of(&error)));
-            let cli = args::parse(arguments).map_err(refused)?;
-            answer(&cli, &Terminal::of_call(self))
+            let arguments: Vec<OsString> = arguments.into_iter().collect();
+            let cli = args::parse(arguments.clone()).map_err(refused)?;
+            let terminal = Terminal::of_call(self);
+            if self.parts().is_empty() {
+                return answer(&cli, &arguments, &terminal);
+            }
+            let parts = (1..).zip(self.parts()).map(|(number, bytes)| (format!("part {number}"), bytes.clone()));
+            let parts = part::together(&parts.collect::<Vec<_>>(), true)?;
+            run_command(&cli.command, &terminal.sharing(parts.share))
         });
         let problems = |notes: Vec<Note>| notes.iter().map(Note::to_problem).collect();
         ended.map(Exit::code).map_err(|Failure { exit, notes }| (exit.code(), problems(notes)))
@@ -120,9 +129,37 @@ fn reason_of(error: &clap::Error) -> String {
     text.split("\n\nUsage:").next().unwrap_or(text).split("\n\nFor more").next().unwrap_or(text).trim().to_owned()
 }
 
+/// Runs a command, a part of it, or puts parts together; the arguments begin with the name of the program.
+fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit, Failure> {
+    let command = &cli.command;
+    if let Command::Merge(args) = command
+        && args.shards.iter().all(|path| part::is_part(path))
+    {
+        return merge_parts(args, terminal);
+    }
+    match command.part() {
+        Some((part, force)) if part.shard.is_some() => {
+            let arguments = arguments.get(1..).unwrap_or_default();
+            part::run(part, force, arguments, terminal, |terminal| run_command(command, terminal))
+        }
+        _ => run_command(command, terminal),
+    }
+}
+
+/// Shows what the parts of a command found together, as the command shows it.
+fn merge_parts(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let parts = part::read(&args.shards, args.partial)?;
+    let program = std::iter::once("tailspn".to_owned());
+    let words = program.chain(parts.arguments).map(OsString::from);
+    let refused = |error: clap::Error| Failure::new(Exit::Model, Note::problem(reason_of(&error)));
+    let mut cli = args::parse(words).map_err(refused)?;
+    cli.command.show_as(&args.print);
+    run_command(&cli.command, &terminal.sharing(parts.share))
+}
+
 /// Runs a command.
-fn answer(cli: &Cli, terminal: &Terminal) -> Result<Exit, Failure> {
-    let ended = match &cli.command {
+fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> {
+    let ended = match command {
         Command::Check(args) => check::run(args, terminal),
         Command::Convert(args) => convert::run(args, terminal),
         Command::Simulate(args) => simulate::run(args, terminal),
@@ -152,5 +189,5 @@ fn answer(cli: &Cli, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Completions(args) => shell::completions(args, terminal),
         Command::Man => shell::man(terminal),
     };
-    ended.map_err(|failure| kinds::explained(failure, &cli.command))
+    ended.map_err(|failure| kinds::explained(failure, command))
 }

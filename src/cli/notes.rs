@@ -199,6 +199,16 @@ impl Failure {
         Self::new(exit, Note::problem(message).with_help(help))
     }
 
+    /// The end of a command that did its share of the replications: it has no result.
+    pub(crate) fn part() -> Self {
+        Self { exit: Exit::Success, notes: Vec::new() }
+    }
+
+    /// Returns true for the end of a command that did its share.
+    pub(crate) fn is_part(&self) -> bool {
+        self.exit == Exit::Success
+    }
+
     /// A mistake of this program.
     pub(crate) fn internal(error: impl fmt::Display) -> Self {
         Self::plain(Exit::Internal, error.to_string())

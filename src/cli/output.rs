@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use tailspn::report::{Look, Report};
+use tailspn::share::Share;
 use tailspn::whole_file;
 
 use crate::cli::args::{ColorChoice, PrintArgs};
@@ -43,6 +44,8 @@ pub(crate) struct Terminal {
     quiet: bool,
     /// Where everything goes if another program runs the command.
     call: Option<Arc<Call>>,
+    /// Which of the replications run here.
+    share: Share,
 }
 
 impl Terminal {
@@ -58,12 +61,24 @@ impl Terminal {
             unicode: shows_unicode(),
             quiet,
             call: None,
+            share: Share::default(),
         }
     }
 
     /// Returns the terminal of a command in process: it keeps what is written.
     pub(crate) fn of_call(call: &Arc<Call>) -> Self {
-        Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call: Some(Arc::clone(call)) }
+        let call = Some(Arc::clone(call));
+        Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share: Share::default() }
+    }
+
+    /// Returns the same terminal for a command that does a share of its replications, or puts shares together.
+    pub(crate) fn sharing(&self, share: Share) -> Self {
+        Self { share, ..self.clone() }
+    }
+
+    /// Which of the replications run here.
+    pub(crate) fn share(&self) -> &Share {
+        &self.share
     }
 
     /// Returns the look of text on standard output; with all columns and rows if `all` is true.
@@ -204,6 +219,18 @@ impl Terminal {
     /// Returns true if the program that runs the command wants the times of replications.
     pub(crate) fn keeps_samples(&self) -> bool {
         self.call.as_ref().is_some_and(|call| call.keeps_samples())
+    }
+
+    /// Keeps a part of the replications for the program that runs the command.
+    pub(crate) fn part(&self, bytes: Vec<u8>) {
+        if let Some(call) = &self.call {
+            call.output().part = Some(bytes);
+        }
+    }
+
+    /// Returns true if another program runs the command.
+    pub(crate) fn is_in_process(&self) -> bool {
+        self.call.is_some()
     }
 
     fn say(&self, text: &str) {

@@ -33,6 +33,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
     study.level = args.run.level;
     study.threads = args.run.threads;
     study.max_time = args.run.max_time;
+    study.share = terminal.share().clone();
     catch_interrupt(terminal);
     let noun = if study.method == Method::Derivatives { "replications" } else { "points" };
     let progress = Progress::new(terminal.shows_progress(), noun);

@@ -52,10 +52,11 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         }
         return steady::run(args, &loaded.net, &prepared, &asked.question, method, terminal);
     }
-    if let Some(path) = &args.samples {
+    if let Some(path) = args.samples.as_ref().filter(|_| !terminal.share().is_part()) {
         may_write(path, args.force)?;
     }
-    let ensemble = Ensemble { keep: args.samples.is_some() || terminal.keeps_samples(), ..ensemble(args) };
+    let keep = args.samples.is_some() || terminal.keeps_samples();
+    let ensemble = Ensemble { keep, share: terminal.share().clone(), ..ensemble(args) };
     let found = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let watch = TimeLimit::new(&progress, args.run.max_time);
@@ -64,6 +65,9 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         let run = replicate(&prepared.program, &prepared.question, &ensemble, &watch);
         prepared.unfold(run.map_err(|error| failure(&error))?)
     };
+    if terminal.share().is_part() {
+        return Err(Failure::part());
+    }
     let names = Names::of(&loaded.net);
     let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..names.subject(loaded.net.name()) };
     let advice = exact_answer::advice(&method);

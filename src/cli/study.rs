@@ -44,6 +44,7 @@ pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, termina
 pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
     let refused = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
     match error {
+        StudyError::Part => Failure::part(),
         StudyError::Load(error) => load_failure(error),
         StudyError::Options(error) => options_refused(&error),
         StudyError::Plan(problems) => {
@@ -173,6 +174,7 @@ pub(crate) fn estimate_failure(error: &StudyError) -> Failure {
         StudyError::NoExactTime { .. } => {
             Failure::helped(Exit::Refused, error.to_string(), "`--method simulate` has no such limits")
         }
+        StudyError::Part => Failure::part(),
         StudyError::Run(error) => failure(error),
         StudyError::Model(message) => Failure::plain(Exit::Model, message.clone()),
         other => Failure::plain(exit_of(other), other.to_string()),
@@ -189,6 +191,7 @@ pub(crate) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) 
         max_wall: args.run.max_time,
         backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
+        share: terminal.share().clone(),
         ..Ensemble::default()
     };
     catch_interrupt(terminal);

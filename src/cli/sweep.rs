@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use tailspn::report::{SweepReport, counted, duration, sweep_report};
+use tailspn::share::Shard;
 use tailspn::sim::Placement;
-use tailspn::sweep::{MergeError, Shard, Stored, Sweep, SweepPlan, SweepSettings, merge as merge_shards};
+use tailspn::sweep::{MergeError, Stored, Sweep, SweepPlan, SweepSettings, merge as merge_shards};
 
 use crate::cli::args::{MergeArgs, SweepArgs, SweepPrintArgs};
 use crate::cli::exit::Exit;
@@ -84,7 +85,11 @@ fn settings(args: &SweepArgs) -> SweepSettings {
 /// Puts shards together.
 pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     may_draw(&args.print.plots, args.print.force)?;
-    let stored = merge_shards(&args.shards, &args.output).map_err(|error| match &error {
+    let Some(output) = &args.output else {
+        let help = "`tailspn merge FOLDER... --output RESULT`";
+        return Err(Failure::helped(Exit::Usage, "the shards of a sweep need a folder for the whole result", help));
+    };
+    let stored = merge_shards(&args.shards, output).map_err(|error| match &error {
         MergeError::Store(error) => store_failure(error),
         _ => Failure::plain(Exit::Refused, error.to_string()),
     })?;

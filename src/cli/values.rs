@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tailspn::cluster::SlotShare;
 use tailspn::formats::pipe::{ReadOptions, Reading};
+use tailspn::share::Shard;
 
 /// A whole number: digits, `_` or `,` between them, or a power of ten such as `1e6`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
@@ -296,6 +297,17 @@ pub(crate) enum SweepAxis {
     Reservation(Vec<SlotShare>),
     /// Values of each detector's own threshold.
     Threshold(Vec<f64>),
+}
+
+/// A shard: `2/8`.
+pub(crate) fn shard(text: &str) -> Result<Shard, String> {
+    let expected = || "expected which shard of how many, such as 2/8".to_owned();
+    let (index, of) = text.split_once('/').ok_or_else(expected)?;
+    let [index, of] = [index, of].map(str::parse::<u64>);
+    match (index, of) {
+        (Ok(index), Ok(of)) if (1..=of).contains(&index) => Ok(Shard { index, of }),
+        _ => Err(expected()),
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use tailspn::fit::{FitError, replay, usual_policies};
 use tailspn::job_time::job_times;
 use tailspn::plan::{JobPlan, PlanProblem, Planning as _, Work};
 use tailspn::report::{WhatIfReport, log_what_if_report, planned_what_if_report, what_if_picture, what_if_report};
-use tailspn::sim::{Ensemble, Watch as _};
+use tailspn::sim::{Ensemble, Run, Watch as _};
 use tailspn::trace::{Application, JobTrace, is_log};
 use tailspn::watch::TimeLimit;
 
@@ -127,22 +127,23 @@ fn replicate_known(
     }
     let deadline_s = plan.deadline_s();
     let policies = swept(Plan { policy: plan.policies(), ..Plan::default() }, &args.sweep)?.policy;
+    // before the policies, after which a shard ends
+    let nets = match plan {
+        JobPlan::MapReduce(plan) => run_nets(plan, args, terminal)?,
+        _ => Vec::new(),
+    };
     let Compared { comparison, planned, wall } =
         compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, terminal)?;
     let mut report = planned_what_if_report(plan, job, &comparison, args.run.seed.unwrap_or(0), planned, wall);
-    if let JobPlan::MapReduce(plan) = plan {
-        add_nets(&mut report, plan, args, terminal)?;
-    }
+    nets.iter().for_each(|(name, plan, run)| report.add_net(name, plan, run));
     Ok(report)
 }
 
-/// Adds the job time of the plan's net: without copies, and with those of `[speculation]`.
-fn add_nets(
-    report: &mut WhatIfReport,
-    plan: &tailspn::mapreduce::Plan,
-    args: &WhatIfArgs,
-    terminal: &Terminal,
-) -> Result<(), Failure> {
+/// The name of a way to run a job, its plan, and the job times of the plan's net.
+type NetRun = (&'static str, tailspn::mapreduce::Plan, Run);
+
+/// Runs the plan's net: without copies, and with those of `[speculation]`.
+fn run_nets(plan: &tailspn::mapreduce::Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<Vec<NetRun>, Failure> {
     let mut without = plan.clone();
     (without.model.slots, without.speculation) = (true, None);
     let with = plan.speculation.is_some().then(|| {
@@ -155,14 +156,16 @@ fn add_nets(
         seed: args.run.seed.unwrap_or(0),
         threads: args.run.threads,
         max_wall: args.run.max_time,
+        share: terminal.share().clone(),
         ..Ensemble::default()
     };
-    for (name, plan) in std::iter::once(("no copies", without)).chain(with) {
+    let run = |(name, plan): (&'static str, tailspn::mapreduce::Plan)| {
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let run = job_times(&plan, &ensemble, &progress);
-        report.add_net(name, &plan, &run.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?);
-    }
-    Ok(())
+        let run = run.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
+        Ok((name, plan, run))
+    };
+    std::iter::once(("no copies", without)).chain(with).map(run).collect()
 }
 
 /// Compares policies on jobs that the plan describes task by task.
@@ -192,12 +195,14 @@ fn compared(
     let refused = |error: &dyn std::fmt::Display| Failure::plain(exit(), error.to_string());
     catch_interrupt(terminal);
     let mut planned = args.reps.unwrap_or(MOST);
-    let as_few_as_tell = args.reps.is_none() && args.plan.as_deref().is_some_and(is_meant);
+    let as_few_as_tell =
+        args.reps.is_none() && terminal.share().is_whole() && args.plan.as_deref().is_some_and(is_meant);
     let runs = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let watch = &TimeLimit::new(&progress, args.run.max_time);
         let seed = args.run.seed.unwrap_or(0);
-        let settings = Replications { count: planned, seed, threads: args.run.threads, watch };
+        let settings =
+            Replications { count: planned, seed, threads: args.run.threads, watch, share: terminal.share().clone() };
         let experiment = prepare(settings).map_err(|error| refused(&error))?;
         let mut go_on = |runs: &[PolicyRuns]| {
             let done = runs.first().map_or(0, |run| run.outcomes.len() as u64);
@@ -211,6 +216,9 @@ fn compared(
         };
         experiment.run(&mut go_on).map_err(|error| refused(&error))?
     };
+    if terminal.share().is_part() {
+        return Err(Failure::part());
+    }
     if runs.iter().any(|run| run.outcomes.is_empty()) {
         return Err(refused(&"stopped before the first replication was complete"));
     }

@@ -67,7 +67,13 @@ fn estimated(program: &Program, goal: &Code, exact: &[(String, f64)], engine: En
         ..Question::default()
     };
     let mut found = match simulated(program, &averages, engine) {
-        Some(samples) => samples.tokens.iter().chain(&samples.throughput).map(|n| Some(Estimated::of(n))).collect(),
+        Some(samples) => samples
+            .averages()
+            .tokens
+            .iter()
+            .chain(&samples.averages().throughput)
+            .map(|n| Some(Estimated::of(n)))
+            .collect(),
         None => vec![None; exact.len() - 1],
     };
     let arrival = Question { goal: Goal::Marking(goal.clone()), horizon: Some(HORIZON), ..Question::default() };

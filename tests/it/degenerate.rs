@@ -76,7 +76,11 @@ fn a_net_without_transitions_keeps_its_tokens() {
     let program = program(b);
     for (name, samples) in on_every_engine(&program, &with_averages(to_horizon(5.0)), 10, 2) {
         assert_eq!(samples.ended(Ending::Horizon), 10, "{name}");
-        assert_eq!((samples.tokens[0].min(), samples.tokens[0].max()), (Some(7.0), Some(7.0)), "{name}");
+        assert_eq!(
+            (samples.averages().tokens[0].min(), samples.averages().tokens[0].max()),
+            (Some(7.0), Some(7.0)),
+            "{name}"
+        );
     }
 }
 
@@ -88,7 +92,7 @@ fn a_dead_marking_ends_the_passage_and_lasts_to_the_horizon() {
     }
     for (name, samples) in on_every_engine(&program, &with_averages(to_horizon(1e3)), 100, 2) {
         assert_eq!(samples.ended(Ending::Horizon), 100, "{name}");
-        let tokens = samples.tokens[1].mean().unwrap();
+        let tokens = samples.averages().tokens[1].mean().unwrap();
         assert!(tokens > 0.99999 && tokens < 1.0, "{name}: {tokens}");
     }
 }
@@ -122,7 +126,7 @@ fn a_rate_of_zero_never_fires() {
         assert_eq!((samples.ended(Ending::Goal), samples.passage.max(), samples.firings), (100, Some(0), 0), "{name}");
     }
     for (name, samples) in on_every_engine(&program, &with_averages(to_horizon(50.0)), 100, 2) {
-        assert_eq!((samples.ended(Ending::Horizon), samples.tokens[0].mean()), (100, Some(1.0)), "{name}");
+        assert_eq!((samples.ended(Ending::Horizon), samples.averages().tokens[0].mean()), (100, Some(1.0)), "{name}");
     }
 }
 
@@ -138,7 +142,7 @@ fn an_immediate_weight_of_zero_is_never_chosen() {
     let program = program(b);
     for (name, samples) in on_every_engine(&program, &with_averages(to_horizon(1.0)), 200, 2) {
         assert_eq!(
-            (samples.tokens[left.index()].max(), samples.tokens[right.index()].min()),
+            (samples.averages().tokens[left.index()].max(), samples.averages().tokens[right.index()].min()),
             (Some(0.0), Some(1.0)),
             "{name}"
         );
@@ -197,7 +201,7 @@ fn the_largest_number_of_firings_cuts_a_replication_off() {
     }
     for (name, samples) in on_every_engine(&program, &with_averages(question), 100, 2) {
         assert_eq!((samples.ended(Ending::Firings), samples.firings), (100, 1000), "{name}");
-        assert!(samples.throughput[0].mean().unwrap() > 0.5, "{name}");
+        assert!(samples.averages().throughput[0].mean().unwrap() > 0.5, "{name}");
     }
 }
 
@@ -209,7 +213,11 @@ fn a_horizon_before_the_first_firing_sees_the_initial_marking_only() {
         assert_eq!((samples.ended(Ending::Horizon), samples.passage.count(), samples.firings), (100, 0, 0), "{name}");
     }
     for (name, samples) in on_every_engine(&program, &with_averages(question), 100, 1) {
-        assert_eq!((samples.tokens[0].mean(), samples.throughput[0].mean()), (Some(1.0), Some(0.0)), "{name}");
+        assert_eq!(
+            (samples.averages().tokens[0].mean(), samples.averages().throughput[0].mean()),
+            (Some(1.0), Some(0.0)),
+            "{name}"
+        );
     }
 }
 
@@ -220,7 +228,7 @@ fn a_horizon_of_zero_ends_at_once() {
         assert_eq!((samples.ended(Ending::Horizon), samples.firings), (100, 0), "{name}");
     }
     for (name, samples) in on_every_engine(&program, &with_averages(to_horizon(0.0)), 100, 2) {
-        assert_eq!(samples.tokens[0].mean(), None, "no time, no average: {name}");
+        assert_eq!(samples.averages().tokens[0].mean(), None, "no time, no average: {name}");
     }
 }
 
@@ -229,7 +237,7 @@ fn a_warm_up_beyond_the_end_leaves_no_averages() {
     let program = program(one_step(Timing::exponential(1.0)));
     let question = Question { warm_up: 20.0, ..with_averages(to_horizon(10.0)) };
     for (name, samples) in on_every_engine(&program, &question, 100, 2) {
-        assert_eq!((samples.tokens[0].count(), samples.throughput[0].count()), (0, 0), "{name}");
+        assert_eq!((samples.averages().tokens[0].count(), samples.averages().throughput[0].count()), (0, 0), "{name}");
     }
 }
 

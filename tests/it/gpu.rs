@@ -126,7 +126,7 @@ fn devices_are_listed() {
 #[test]
 fn a_benchmark_measures_both() {
     let name = adapter();
-    let args = ["bench", "--seconds=50ms", "--json", "--adapter", &name, "--lanes-ghz=1000"];
+    let args = ["bench", "--seconds=500ms", "--json", "--adapter", &name, "--lanes-ghz=1000"];
     let json: Value = serde_json::from_str(&data(&args)).unwrap();
     assert_eq!(json["adapter"]["name"], name.as_str());
     let nets = json["nets"].as_array().unwrap();

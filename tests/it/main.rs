@@ -22,6 +22,8 @@ mod cli_jani;
 #[cfg(feature = "cli")]
 mod cli_optimize;
 #[cfg(feature = "cli")]
+mod cli_parts;
+#[cfg(feature = "cli")]
 mod cli_planned;
 #[cfg(feature = "cli")]
 mod cli_plans;

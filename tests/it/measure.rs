@@ -177,14 +177,15 @@ impl Subject {
             ..Question::default()
         };
         let samples = self.run(&question, steady.replications, engine)?;
-        let mut rewards = samples.rewards.iter();
+        let averages = samples.averages();
+        let mut rewards = averages.rewards.iter();
         let value = |measure: &Measure| match measure {
             Measure::Throughput(id) => {
                 let t = self.net.find_transition(id).unwrap_or_else(|| panic!("no transition `{id}`"));
-                Estimated::of(&samples.throughput[t.index()])
+                Estimated::of(&samples.averages().throughput[t.index()])
             }
             Measure::Tokens(id) if self.reward(measure).is_none() => {
-                Estimated::of(&samples.tokens[self.net.find_place(id).unwrap().index()])
+                Estimated::of(&samples.averages().tokens[self.net.find_place(id).unwrap().index()])
             }
             _ => Estimated::of(rewards.next().unwrap()).times(1.0 / (steady.horizon - steady.warm_up)),
         };

@@ -43,7 +43,10 @@ fn folded_jobs_with_slots_take_their_exact_time() {
         );
         let ensemble = Ensemble { replications: 8_000, seed: 5, ..Ensemble::default() };
         let run = job_times(&Plan::from_toml(&text).unwrap(), &ensemble, &Unwatched).unwrap();
-        assert_eq!((run.provenance.engine, run.provenance.folded.map(|parts| parts.places)), ("lockstep", Some(14)));
+        assert_eq!(
+            (run.provenance.engine.as_ref(), run.provenance.folded.map(|parts| parts.places)),
+            ("lockstep", Some(14))
+        );
         let Samples { clock, passage, .. } = run.samples;
         let n = passage.count() as f64;
         let found =

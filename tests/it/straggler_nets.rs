@@ -109,7 +109,7 @@ fn simulated(net: &Net, tasks: &[AttemptParts], replications: u64, engine: Engin
     let time = samples.passage.mean_estimate(0.95).unwrap();
     let error = (samples.passage.variance().unwrap() / replications as f64).sqrt() * tick;
     let mut means = BTreeMap::from([("time".to_owned(), [time.value * tick, error])]);
-    for (reward, values) in rewards.iter().zip(&samples.rewards) {
+    for (reward, values) in rewards.iter().zip(&samples.averages().rewards) {
         let error = (values.variance().unwrap() / replications as f64).sqrt();
         means.insert(reward.name.to_owned(), [values.mean().unwrap(), error]);
     }

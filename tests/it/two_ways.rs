@@ -11,7 +11,7 @@ use tailspn::sim::{Ensemble, Question, Unwatched, run};
 
 fn simulate(text: &str, count: u64) -> Vec<PolicyRuns> {
     let plan = ClusterPlan::from_toml(text).unwrap();
-    let settings = Replications { count, seed: 1, threads: None, watch: &Unwatched };
+    let settings = Replications { count, seed: 1, threads: None, ..Replications::default() };
     Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap()
 }
 
@@ -63,7 +63,7 @@ fn net(beside: &Beside, quality: &DetectorQuality, policy: CopyPolicy) -> [f64; 
     let ensemble = Ensemble { replications, seed: 1, ..Ensemble::default() };
     let samples = run(&compile(&job.net).unwrap(), &question, &ensemble, &Unwatched).unwrap().samples;
     let seconds = samples.passage.mean_ticks().unwrap() * samples.clock.tick();
-    [seconds, samples.rewards[copies].mean().unwrap(), samples.rewards[won].mean().unwrap()]
+    [seconds, samples.averages().rewards[copies].mean().unwrap(), samples.averages().rewards[won].mean().unwrap()]
 }
 
 /// Attempts are slow for reasons of their own, no tasks share a core, and there are idle slots: the world of the net. Job

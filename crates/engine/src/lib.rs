@@ -25,7 +25,7 @@ pub mod sim;
 pub mod whole_file;
 
 pub use problems::Problems;
-pub use tailspn_common::watch;
+pub use tailspn_common::{share, watch};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

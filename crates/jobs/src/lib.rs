@@ -15,6 +15,6 @@ pub mod runs;
 pub mod stages;
 pub mod units;
 
-pub(crate) use tailspn_common::watch;
+pub(crate) use tailspn_common::{share, watch};
 pub(crate) use tailspn_engine::{estimate, net, rng};
 pub(crate) use tailspn_logs::trace;

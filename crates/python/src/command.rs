@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use numpy::{IntoPyArray as _, PyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use tailspn::cli::{Call, Output, Problem, Shape};
 
 use crate::net::NativeNet;
@@ -34,6 +35,8 @@ pub(crate) struct Outcome {
     remarks: Vec<String>,
     /// Times of the replications that reached the goal, in seconds; moved, not copied.
     samples: Option<Py<PyArray1<f64>>>,
+    /// The part of a command with `--shard`, as it stands in a file.
+    part: Option<Py<PyBytes>>,
     /// Why it failed: message, help, and file, line and column.
     problems: Vec<Reason>,
     /// The message of a mistake of the program.
@@ -52,17 +55,18 @@ pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 }
 
 /// Runs a command in process, without the GIL. `progress` is called with done, planned and what is counted. The argument `<net>`
-/// means `net`.
+/// means `net`. With `parts`, the first shards of this command or all, no replications run: those of the shards are put together.
 #[pyfunction]
-#[pyo3(signature = (arguments, samples=false, progress=None, net=None))]
+#[pyo3(signature = (arguments, samples=false, progress=None, net=None, parts=Vec::new()))]
 pub(crate) fn run(
     py: Python<'_>,
     arguments: Vec<OsString>,
     samples: bool,
     progress: Option<Py<PyAny>>,
     net: Option<Bound<'_, NativeNet>>,
+    parts: Vec<Vec<u8>>,
 ) -> PyResult<Outcome> {
-    let call = Call::new(samples, net.map(|net| net.get().net().clone()));
+    let call = Call::merging(samples, net.map(|net| net.get().net().clone()), parts);
     let (sender, ended) = channel::<Ended>();
     let own = call.clone();
     let command = move || {
@@ -140,6 +144,7 @@ fn outcome(py: Python<'_>, ended: Option<Ended>, output: Output, interruption: O
         results: output.results,
         data: output.data,
         remarks: output.remarks,
+        part: output.part.map(|part| PyBytes::new(py, &part).unbind()),
         samples: output.samples.map(|samples| samples.into_pyarray(py).unbind()),
         problems: problems.into_iter().map(reason).collect(),
         panic,

@@ -14,7 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[3]
 
 # what differs from run to run
-TIMES = {"wall_s", "estimate_s", "ratio", "cost_ratio", "threads", "adapter", "placement"}
+TIMES = {"wall_s", "estimate_s", "ratio", "cost_ratio", "threads", "vector", "adapter", "placement"}
 
 
 def without_times(value: Any) -> Any:

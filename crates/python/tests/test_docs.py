@@ -1,4 +1,4 @@
-"""The snippets of docs/python.md and README.md run."""
+"""The snippets of the docs run."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-PAGES = [(pathlib.Path(__file__).parents[3] / name).read_text(encoding="utf-8") for name in ("docs/python.md", "README.md")]
-SNIPPETS = [text for page in PAGES for text in re.findall(r"```python\n(.*?)```", page, flags=re.S)]
+PAGES = [(pathlib.Path(__file__).parents[3] / name).read_text(encoding="utf-8") for name in ("docs/python.md", "docs/distributed.md", "README.md")]
+SNIPPETS = [text for page in PAGES for text in re.findall(r"```python\n(.*?)```", page, flags=re.S) if "import ray" not in text]
 
 
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))

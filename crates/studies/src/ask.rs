@@ -8,6 +8,7 @@ use crate::error::StudyError;
 use crate::estimate::{EstimateError, FloatMoments};
 use crate::optimize::Measure;
 use crate::sensitivity::{Effect, Response};
+use crate::share::{Listed, Share};
 use crate::sim::{Backend, Ending, Ensemble, run};
 use crate::subject::Subject;
 use crate::sweep::{Axis, Model, Point};
@@ -59,6 +60,8 @@ pub(crate) struct Asker<'a> {
     pub(crate) groups: u64,
     pub(crate) seed: u64,
     pub(crate) threads: Option<NonZeroUsize>,
+    /// Which of the points are measured here.
+    pub(crate) share: Share,
 }
 
 impl Asker<'_> {
@@ -83,20 +86,39 @@ impl Asker<'_> {
 
     /// Returns the answers at all points of all rows, on all cores; only the rows before the first that was stopped.
     pub(crate) fn answers(&self, rows: &[Vec<Point>], watch: &dyn Watch) -> Result<Vec<Vec<Response>>, StudyError> {
+        let per_row = rows.first().map_or(0, Vec::len).max(1);
+        let points: Vec<(u64, &Point)> =
+            (0..).zip(rows).flat_map(|(row, points)| points.iter().map(move |point| (row, point))).collect();
+        let numbers = (self.replications, self.groups, self.seed, self.measure);
+        let question = (self.subject, self.axes, numbers, rows);
+        if let Some(Listed { found, .. }) = self.share.given::<Listed<Response>>(&question)? {
+            return Ok(found.chunks_exact(per_row).map(<[Response]>::to_vec).collect());
+        }
+        let range = self.share.range(points.len() as u64, 1);
+        let found = self.answers_at(&points[range.start as usize..range.end as usize], per_row, watch)?;
+        if self.share.is_part() {
+            self.share.keep(&question, &Listed { first: range.start, found })?;
+            return Err(StudyError::Part);
+        }
+        Ok(found.chunks_exact(per_row).map(<[Response]>::to_vec).collect())
+    }
+
+    /// Returns the answers at points of rows, until one was stopped.
+    fn answers_at(
+        &self,
+        points: &[(u64, &Point)],
+        per_row: usize,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Response>, StudyError> {
         let pool = thread_pool(self.threads)?;
-        let mut all: Vec<Vec<Response>> = Vec::new();
-        let per_row = rows.first().map_or(0, Vec::len);
-        let work: Vec<(u64, &Vec<Point>)> = (0..).zip(rows).collect();
+        let mut all: Vec<Response> = Vec::new();
         // a round has a row per thread; its points run side by side, so that a single row keeps all threads busy too
-        for round in work.chunks(pool.current_num_threads()) {
-            let points: Vec<(u64, &Point)> =
-                round.iter().flat_map(|(row, points)| points.iter().map(move |point| (*row, point))).collect();
+        for round in points.chunks(pool.current_num_threads() * per_row) {
             let one = |(row, point): &(u64, &Point)| self.answer(*row, point, watch);
             let found: Vec<Option<Response>> =
-                pool.install(|| points.par_iter().map(one).collect::<Result<_, StudyError>>())?;
-            let rows_found = found.chunks(per_row.max(1)).map(|row| row.iter().cloned().collect::<Option<Vec<_>>>());
-            all.extend(rows_found.map_while(|row| row));
-            watch.progress((all.len() * per_row) as u64, (rows.len() * per_row) as u64);
+                pool.install(|| round.par_iter().map(one).collect::<Result<_, StudyError>>())?;
+            all.extend(found.into_iter().map_while(|answer| answer));
+            watch.progress(all.len() as u64, points.len() as u64);
             if watch.stopped() {
                 break;
             }

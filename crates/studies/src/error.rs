@@ -10,6 +10,7 @@ use crate::fit::FitError;
 use crate::optimize::PriceError;
 use crate::plan;
 use crate::sensitivity::SensitivityError;
+use crate::share::ShareError;
 use crate::sim::{RunError, ScoreError, UnfitError};
 use crate::solve::GridError;
 use crate::subject::LoadError;
@@ -66,6 +67,12 @@ pub enum StudyError {
     /// Replications that cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Only a part of the replications ran here: there is no result before all parts are put together.
+    #[error("only a part of the replications ran; all parts together have a result")]
+    Part,
+    /// Shards that do not make a whole.
+    #[error(transparent)]
+    Share(#[from] ShareError),
     /// Replications that end without reaching the goal, so that they have no time.
     #[error("{missing} of {replications} replications did not reach the goal")]
     Unreached {

@@ -19,7 +19,7 @@ pub mod sweep;
 
 pub use error::{KeyProblem, StudyError};
 
-pub(crate) use tailspn_common::watch;
+pub(crate) use tailspn_common::{share, watch};
 pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, formats, net, rng, semantics, sim, whole_file};
 pub(crate) use tailspn_exact::solve;
 pub(crate) use tailspn_jobs::{cluster, fit, mapreduce, plan, runs, stages, units};

@@ -2,14 +2,13 @@
 
 use tailspn::cluster::metrics::{Metric, Tally};
 use tailspn::cluster::{Experiment, Plan, PolicyPlan, PolicyRuns, Replications, SlotShare};
-use tailspn::watch::Unwatched;
 use tailspn_replications::straggler_metrics;
 
 const REPLICATIONS: u64 = 60;
 
 fn runs(scenario: usize, policies: Vec<PolicyPlan>) -> Vec<PolicyRuns> {
     let plan: Plan = straggler_metrics::scenario(scenario, policies);
-    let settings = Replications { count: REPLICATIONS, seed: 1, threads: None, watch: &Unwatched };
+    let settings = Replications { count: REPLICATIONS, seed: 1, threads: None, ..Replications::default() };
     Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap()
 }
 

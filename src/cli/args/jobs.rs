@@ -7,7 +7,7 @@ use clap::Args;
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
 use crate::cli::args::diagnose::at_least_one;
-use crate::cli::args::{LogArgs, Method, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs};
+use crate::cli::args::{LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
@@ -78,6 +78,8 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     #[command(flatten)]
+    pub(crate) part: PartArgs,
+    #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Also write the job's net: .xml, .dot or .svg
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -103,7 +105,7 @@ Examples:
     tailspn whatif --sweep lag=20,60 --sweep reservation=1,0.9,shared
     tailspn whatif eventlog.gz                   what they would have done to this very run (docs/logs.md)
 ")]
-#[command(group(clap::ArgGroup::new("written").args(["plot", "plots"]).multiple(true)))]
+#[command(group(clap::ArgGroup::new("written").args(["plot", "plots", "output"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {
     /// Plan of cluster, jobs and policies, or the log of a job that ran; without one, the default plan
     #[arg(value_name = "PLAN|LOG")]
@@ -125,6 +127,8 @@ pub(crate) struct WhatIfArgs {
     /// `threshold` (the detector's own); may be repeated, for all combinations
     #[arg(long, value_name = "AXIS=V1,V2,...", value_parser = values::axis, help_heading = "Run")]
     pub(crate) sweep: Vec<values::SweepAxis>,
+    #[command(flatten)]
+    pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use clap::Args;
 
 use tailspn::optimize::{Measure, Price};
 
-use crate::cli::args::{ChoiceArgs, LogArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod};
+use crate::cli::args::{ChoiceArgs, LogArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -21,6 +21,7 @@ Examples:
     tailspn sensitivity knobs.toml --method sobol     whose the spread is, alone and together
     tailspn sensitivity net.xml --until \"#(done) >= 3\"
 ")]
+#[command(group(clap::ArgGroup::new("written").args(["plots", "output"]).multiple(true)))]
 pub(crate) struct SensitivityArgs {
     /// Plan of a sweep, of which the axes are looked at; or a net, of which the rate parameters are
     #[arg(required_unless_present = "print_plan")]
@@ -49,12 +50,14 @@ pub(crate) struct SensitivityArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
+    pub(crate) part: PartArgs,
+    #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Drawn is what fits the method: bars, a tornado, elementary effects, or indices.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
-    /// Replace pictures that exist
-    #[arg(long, requires = "plots", help_heading = "Output")]
+    /// Replace files that exist
+    #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print a plan with a comment on every key, and do nothing else
     #[arg(long, exclusive = true)]

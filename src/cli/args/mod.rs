@@ -32,7 +32,7 @@ pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use query::QueryArgs;
 pub(crate) use remaining::RemainingArgs;
 pub(crate) use report::ReportArgs;
-pub(crate) use run::{LogArgs, Method, NetArgs, PlaceArgs, PrintArgs, RunArgs};
+pub(crate) use run::{LogArgs, Method, NetArgs, PartArgs, PlaceArgs, PrintArgs, RunArgs};
 pub(crate) use solve::SolveArgs;
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand};
@@ -138,6 +138,37 @@ pub(crate) enum Command {
     Man,
 }
 
+impl Command {
+    /// Returns which part of the replications is wanted, and whether its file may replace another one; none of commands without parts.
+    pub(crate) fn part(&self) -> Option<(&PartArgs, bool)> {
+        match self {
+            Self::Simulate(args) => Some((&args.part, args.force)),
+            Self::Estimate(args) => Some((&args.part, args.force)),
+            Self::Whatif(args) => Some((&args.part, args.force)),
+            Self::Sensitivity(args) => Some((&args.part, args.force)),
+            _ => None,
+        }
+    }
+
+    /// Shows the result of a command with parts in another form.
+    pub(crate) fn show_as(&mut self, other: &SweepPrintArgs) {
+        let (print, plots, force) = match self {
+            Self::Simulate(args) => (&mut args.print, &mut args.plots, &mut args.force),
+            Self::Estimate(args) => (&mut args.print, &mut args.plots, &mut args.force),
+            Self::Whatif(args) => (&mut args.print, &mut args.plots, &mut args.force),
+            Self::Sensitivity(args) => (&mut args.print, &mut args.plots, &mut args.force),
+            _ => return,
+        };
+        *force |= other.force;
+        if other.form.is_chosen() {
+            *print = other.form;
+        }
+        if other.plots.plots.is_some() {
+            *plots = other.plots.clone();
+        }
+    }
+}
+
 /// Parses arguments, the name of the program first.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let matches = Cli::command().try_get_matches_from(arguments)?;
@@ -231,7 +262,7 @@ Examples:
     tailspn simulate net.xml --method exact                     without replications, where that is possible
     tailspn simulate net.xml --horizon 100 --at '50:#(queue)' --reward 'busy=#(server) > 0'
 ")]
-#[command(group(clap::ArgGroup::new("written").args(["samples", "plots"]).multiple(true)))]
+#[command(group(clap::ArgGroup::new("written").args(["samples", "plots", "output"]).multiple(true)))]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
@@ -241,6 +272,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+    #[command(flatten)]
+    pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// How the answer is found
@@ -259,7 +292,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
     /// Means in the long run, from 8 long replications: warm-up is found and left out
-    #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_firings"])]
+    #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_firings", "shard"])]
     pub(crate) steady: bool,
     /// About how many firings the long replications of --steady have together
     #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]

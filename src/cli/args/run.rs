@@ -1,9 +1,11 @@
 //! What commands have in common: how a run is made, on what, and how its results are printed.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use tailspn::share::Shard;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::BackendChoice;
@@ -30,7 +32,7 @@ pub(crate) struct NetArgs {
 }
 
 /// Output of results.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PrintArgs {
     /// Print JSON (described in docs/json.md)
@@ -45,6 +47,26 @@ pub(crate) struct PrintArgs {
     /// Print all columns, and long lists to their end
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+impl PrintArgs {
+    /// Returns true if a form was chosen.
+    pub(crate) fn is_chosen(self) -> bool {
+        self.json || self.csv || self.markdown || self.all
+    }
+}
+
+/// A part of a command's replications.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Parts")]
+pub(crate) struct PartArgs {
+    /// Run only part I of N of the replications, and write it to the file of --output; `tailspn merge` puts all parts together, to
+    /// the same digits as in one run
+    #[arg(long, value_name = "I/N", value_parser = values::shard)]
+    pub(crate) shard: Option<Shard>,
+    /// File of the part
+    #[arg(short, long, value_name = "FILE", requires = "shard")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Limits of logs of jobs.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use tailspn::sweep::Shard;
+use tailspn::share::Shard;
 
 use crate::cli::args::{PlaceArgs, PlanArgs, PlotArgs, PrintArgs};
 use crate::cli::values;
@@ -35,7 +35,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, requires = "output", help_heading = "Output")]
     pub(crate) resume: bool,
     /// Run only every Nth point, beginning with point I; `tailspn merge` puts shards together
-    #[arg(long, value_name = "I/N", requires = "output", value_parser = shard, help_heading = "Run")]
+    #[arg(long, value_name = "I/N", requires = "output", value_parser = values::shard, help_heading = "Run")]
     pub(crate) shard: Option<Shard>,
     /// End after so many points more; `--resume` goes on
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
@@ -78,13 +78,25 @@ pub(crate) enum EventFormat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+The result of a run is shown as the command of its shards would show it. Its net or plan must still
+be there, and must be the same.
+
+Examples:
+    tailspn simulate net.xml --reps 1e8 --shard 1/2 -o part1     and 2/2 on another machine
+    tailspn merge part1 part2 --json
+    tailspn merge results1 results2 -o results                   folders of a sweep
+")]
 pub(crate) struct MergeArgs {
-    /// Results of all shards of one sweep
+    /// All parts of one run, or the results of all shards of one sweep
     #[arg(required = true)]
     pub(crate) shards: Vec<PathBuf>,
-    /// Folder for the whole result
+    /// Folder for the whole result of a sweep
     #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
+    /// Of a run, take the first shards where later ones are missing: a run of fewer replications
+    #[arg(long)]
+    pub(crate) partial: bool,
     #[command(flatten)]
     pub(crate) print: SweepPrintArgs,
 }
@@ -101,15 +113,4 @@ pub(crate) struct SweepPrintArgs {
     /// Replace pictures that exist
     #[arg(long, requires = "plots")]
     pub(crate) force: bool,
-}
-
-/// A shard: `2/8`.
-fn shard(text: &str) -> Result<Shard, String> {
-    let expected = || "expected which shard of how many, such as 2/8".to_owned();
-    let (index, of) = text.split_once('/').ok_or_else(expected)?;
-    let [index, of] = [index, of].map(str::parse::<u64>);
-    match (index, of) {
-        (Ok(index), Ok(of)) if (1..=of).contains(&index) => Ok(Shard { index, of }),
-        _ => Err(expected()),
-    }
 }

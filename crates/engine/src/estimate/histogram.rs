@@ -3,6 +3,8 @@
 //! Owns [`TickHistogram`]. It stores integers only, so merging is exact in any order. Mean and
 //! variance come from `moments`, which does not round.
 
+use serde::{Deserialize, Serialize};
+
 use crate::estimate::mean::{EstimateError, Interval, Method};
 use crate::estimate::quantile::{interval_ranks, quantile_position};
 
@@ -37,7 +39,8 @@ pub struct Bin {
 /// assert_eq!(histogram.quantile(0.5), Ok(51.0));
 /// assert_eq!(histogram.cdf(10), Ok(10.0 / 101.0));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Kept")]
 pub struct TickHistogram {
     count: u64,
     min: u64,
@@ -46,6 +49,31 @@ pub struct TickHistogram {
     first: usize,
     /// Whole octaves, from that of the smallest to that of the largest sample.
     counts: Vec<u64>,
+}
+
+/// A histogram as it is read from elsewhere, before it is checked.
+#[derive(Deserialize)]
+struct Kept {
+    count: u64,
+    min: u64,
+    max: u64,
+    first: usize,
+    counts: Vec<u64>,
+}
+
+impl TryFrom<Kept> for TickHistogram {
+    type Error = &'static str;
+
+    fn try_from(kept: Kept) -> Result<Self, Self::Error> {
+        let Kept { count, min, max, first, counts } = kept;
+        let octaves = |n: usize| n.is_multiple_of(OCTAVE) && n <= (u64::BITS - PRECISION_BITS + 1) as usize * OCTAVE;
+        let sum = counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+        let end = first.checked_add(counts.len());
+        let covers = |bucket: usize| end.is_some_and(|end| (first..end).contains(&bucket));
+        let extremes = count == 0 || (min <= max && covers(bucket_of(min)) && covers(bucket_of(max)));
+        let sound = octaves(first) && end.is_some_and(octaves) && sum == Some(count) && extremes;
+        sound.then_some(Self { count, min, max, first, counts }).ok_or("the counts of a histogram do not fit together")
+    }
 }
 
 impl Default for TickHistogram {

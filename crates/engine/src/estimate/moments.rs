@@ -3,10 +3,12 @@
 //! Owns the two accumulators. Both take one sample at a time and merge; neither keeps samples.
 //! Intervals come from `mean`.
 
+use serde::{Deserialize, Serialize};
+
 use crate::estimate::mean::{Estimate, EstimateError, mean_interval};
 
 /// An unsigned integer of 192 bits, wide enough for the sum of 2^64 squares of 64-bit numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Wide {
     low: u128,
     high: u64,
@@ -49,7 +51,7 @@ impl Wide {
 /// assert_eq!(moments.mean_ticks(), Some(5.0));
 /// assert_eq!(moments.variance(), Some(13.0)); // (9 + 1 + 16) / 2
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moments {
     count: u64,
     sum: u128,
@@ -172,7 +174,7 @@ impl Moments {
 /// last bits depend on the order of samples and merges; merge in a fixed order where bits matter.
 /// A sample that is not finite makes mean and variance not finite, and estimates an error.
 /// Sources: \[Welford1962\] for adding, \[Chan1983\] for merging.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloatMoments {
     count: u64,
     mean: f64,

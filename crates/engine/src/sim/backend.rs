@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// What runs the replications. The numbers are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
@@ -15,7 +17,7 @@ pub enum Backend {
 }
 
 /// What ran the replications of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RanOn {
     /// The processor alone.
     #[default]
@@ -41,7 +43,7 @@ impl RanOn {
 }
 
 /// Where the time of a run on a device went.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GpuTimes {
     /// Opening the device, compiling shaders, opening buffers.
     pub setup: Duration,
@@ -54,7 +56,7 @@ pub struct GpuTimes {
 }
 
 /// The part of a run that a device had.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceUse {
     /// Name that the driver gives the adapter.
     pub adapter: String,
@@ -65,7 +67,7 @@ pub struct DeviceUse {
 }
 
 /// What ran the replications of a run, and why.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
     /// What ran them.
     pub backend: RanOn,

@@ -4,6 +4,8 @@
 //! `(e * mantissa) >> shift` for the unit variate `e` (Q5.27) and the transition's own mantissa and shift; a transition
 //! a million times faster than another keeps its 32 bits. Derived, with the error bounds, in docs/accuracy.md.
 
+use serde::{Deserialize, Serialize};
+
 use crate::compile::{Firing, Program, exponent_of};
 use crate::net::Servers;
 use crate::rng::FRACTION_BITS;
@@ -25,7 +27,7 @@ const MOST_EXTRA_BITS: i32 = 63;
 pub const NEVER: u64 = 1 << 63;
 
 /// The tick of one run, the same for all engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
     /// One result tick is `2^exponent` seconds.
     pub exponent: i32,

@@ -7,14 +7,12 @@ use rayon::prelude::*;
 
 use crate::compile::Program;
 use crate::semantics::Fault;
+use crate::sim::averages::FLOAT_UNIT;
 use crate::sim::engine::Engine;
 use crate::sim::question::Question;
 use crate::sim::samples::Samples;
 use crate::watch::{TimeLimit, Watch as _};
 
-/// Replications that are averaged together before they are merged, where observations are floats: part of the meaning
-/// of a result, so it never changes with threads or load.
-pub(in crate::sim) const FLOAT_UNIT: u64 = 16;
 /// Replications that the vectorised engines run side by side.
 const BLOCK: u64 = 64;
 /// Largest unit where all observations are integers and any grouping gives the same bits.
@@ -74,7 +72,8 @@ impl<'a> CpuRounds<'a> {
             }
             let from = begin + i * unit;
             let counters = (self.program.counters(), self.program.transitions());
-            let mut part = Samples::new(samples.clock, self.question, counters.0, counters.1);
+            let part = Samples::new(samples.clock, self.question, counters.0, counters.1);
+            let mut part = part.starting_at(self.first + from);
             self.engine.run(self.first + from, unit.min(end - from), &mut part)?;
             Ok(Some(part))
         };

@@ -18,6 +18,7 @@
 //!   distribution.
 //! * Times are integers; see [`Clock`] for the tick and its error.
 
+mod averages;
 mod backend;
 mod clock;
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod conformance;
 mod cpu;
 mod engine;
 mod engines;
+mod ensemble;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod long_run;
@@ -37,6 +39,7 @@ mod prepared;
 mod question;
 mod race;
 mod ready;
+mod record;
 mod result;
 mod run;
 mod run_error;
@@ -53,9 +56,11 @@ mod stopping;
 mod unfired;
 
 pub use crate::watch::{Unwatched, Watch};
+pub use averages::Averages;
 pub use backend::{Backend, DeviceUse, GpuTimes, Placement, RanOn};
 pub use clock::{Clock, NEVER, Scale};
 pub use engines::EngineChoice;
+pub use ensemble::Ensemble;
 #[cfg(feature = "gpu")]
 pub use gpu::Card;
 pub use long_run::{LONG_RUNS, SteadyResult, SteadyRunError, SteadySimulation, long_runs};
@@ -66,8 +71,9 @@ pub use prepared::Prepared;
 pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use race::{DirectLaw, DirectObstacle};
 pub use ready::Ready;
+pub use record::{FoldedParts, Provenance, Run};
 pub use result::{GroupSpan, PassageTimes, SimulationResult};
-pub use run::{Ensemble, FoldedParts, Provenance, Run, run};
+pub use run::run;
 pub use run_error::RunError;
 pub use sampler::Sampler;
 pub use samples::{GroupTimes, Samples};

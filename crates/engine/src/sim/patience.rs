@@ -3,9 +3,11 @@
 use std::num::NonZeroUsize;
 
 use crate::compile::{Program, plan_schedule};
+use crate::share::Share;
 use crate::sim::backend::Backend;
+use crate::sim::ensemble::Ensemble;
 use crate::sim::question::{Ending, Goal, Question};
-use crate::sim::run::{Ensemble, run};
+use crate::sim::run::run;
 use crate::sim::run_error::RunError;
 use crate::watch::{Quiet, Watch};
 
@@ -63,5 +65,5 @@ pub fn reaches_goal(
 }
 
 fn pilot(ensemble: &Ensemble) -> Ensemble {
-    Ensemble { stop: None, keep: false, backend: Backend::Cpu, ..ensemble.clone() }
+    Ensemble { stop: None, keep: false, backend: Backend::Cpu, share: Share::default(), ..ensemble.clone() }
 }

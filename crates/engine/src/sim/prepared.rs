@@ -6,8 +6,9 @@ use crate::compile::{Code, CompileError, Program, compile, lower, lower_reward, 
 use crate::estimate::FloatMoments;
 use crate::fold::{self, FoldedTransition, Folding, Keep, fold_markings};
 use crate::net::{ArcKind, Net, TransitionId};
+use crate::sim::averages::Averages;
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
-use crate::sim::run::{FoldedParts, Run};
+use crate::sim::record::{FoldedParts, Run};
 use crate::sim::steady::BatchAverages;
 
 /// A compiled net and its question.
@@ -98,8 +99,11 @@ impl Prepared {
             let (moments, share) = terms[0];
             if share < 1.0 { moments.scaled(share) } else { *moments }
         };
-        samples.tokens = folding.per_place(&samples.tokens, times);
-        samples.throughput = folding.per_transition(&samples.throughput, times);
+        samples.map_averages(|folded| Averages {
+            tokens: folding.per_place(&folded.tokens, times),
+            throughput: folding.per_transition(&folded.throughput, times),
+            ..folded.clone()
+        });
         run.provenance.folded = self.folded_parts();
         run
     }

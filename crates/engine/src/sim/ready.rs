@@ -2,7 +2,7 @@
 
 use crate::compile::{Program, SchedulePlan};
 use crate::rng::split;
-use crate::sim::cpu::FLOAT_UNIT;
+use crate::sim::averages::FLOAT_UNIT;
 #[cfg(feature = "gpu")]
 use crate::sim::engines::Kind;
 use crate::sim::engines::{Chosen, EngineChoice, choose_planned};
@@ -91,7 +91,7 @@ impl<'a> Ready<'a> {
     ///
     /// A fault of the net.
     pub fn replicate(&self, first: u64, count: u64) -> Result<Samples, RunError> {
-        let mut samples = self.nothing();
+        let mut samples = self.nothing().starting_at(first);
         let engine = &self.chosen.engine;
         if self.setup.question.is_passage_only() {
             engine.run(first, count, &mut samples)?;

@@ -4,8 +4,9 @@
 
 use crate::estimate::{Doubt, EstimateError, FloatMoments, Interval, Measured, Moments, wilson};
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
+use crate::sim::averages::Averages;
 use crate::sim::question::{Ending, Question};
-use crate::sim::run::{Provenance, Run};
+use crate::sim::record::{Provenance, Run};
 use crate::sim::samples::Samples;
 
 /// The results of a [`Simulation`](crate::sim::Simulation).
@@ -15,6 +16,7 @@ use crate::sim::samples::Samples;
 pub struct SimulationResult {
     net: Net,
     run: Run,
+    averages: Averages,
     question: Question,
     goal: String,
     level: f64,
@@ -31,7 +33,8 @@ pub struct GroupSpan {
 
 impl SimulationResult {
     pub(super) fn new(net: Net, run: Run, question: Question, goal: String, level: f64) -> Self {
-        Self { net, run, question, goal, level }
+        let averages = run.samples.averages();
+        Self { net, run, averages, question, goal, level }
     }
 
     /// The net.
@@ -72,7 +75,7 @@ impl SimulationResult {
     pub fn tokens(&self, place: impl Into<PlaceKey>) -> Result<Measured, LookupError> {
         let place = self.net.place_of(&place.into())?.index();
         let classes = self.net.classes().len();
-        let counters = self.run.samples.tokens.get(place * classes..(place + 1) * classes);
+        let counters = self.averages.tokens.get(place * classes..(place + 1) * classes);
         let missing = LookupError::NotObserved { what: "tokens", call: "tokens()" };
         match counters.ok_or(missing)? {
             [only] => Ok(self.mean(only)),
@@ -92,7 +95,7 @@ impl SimulationResult {
         let (place, class) = (self.net.place_of(&place.into())?, self.net.class_of(class)?);
         let counter = place.index() * self.net.classes().len() + class.index();
         let missing = LookupError::NotObserved { what: "tokens", call: "tokens()" };
-        Ok(self.mean(self.run.samples.tokens.get(counter).ok_or(missing)?))
+        Ok(self.mean(self.averages.tokens.get(counter).ok_or(missing)?))
     }
 
     /// Firings per second of a transition.
@@ -103,7 +106,7 @@ impl SimulationResult {
     pub fn throughput(&self, transition: impl Into<TransitionKey>) -> Result<Measured, LookupError> {
         let transition = self.net.transition_of(&transition.into())?;
         let missing = LookupError::NotObserved { what: "throughputs", call: "throughputs()" };
-        Ok(self.mean(self.run.samples.throughput.get(transition.index()).ok_or(missing)?))
+        Ok(self.mean(self.averages.throughput.get(transition.index()).ok_or(missing)?))
     }
 
     /// The mean reward that a replication collects.
@@ -113,7 +116,7 @@ impl SimulationResult {
     /// A name that the question does not have.
     pub fn reward(&self, name: &str) -> Result<Measured, LookupError> {
         let at = named("reward", name, self.question.rewards.iter().map(|reward| reward.name.as_str()))?;
-        Ok(self.mean(&self.run.samples.rewards[at]))
+        Ok(self.mean(&self.averages.rewards[at]))
     }
 
     /// When a group of transitions starts and finishes.
@@ -131,7 +134,7 @@ impl SimulationResult {
     /// Time \[s\] and mean value of each snapshot, by rising time.
     pub fn snapshots(&self) -> Vec<(f64, Measured)> {
         let times = self.question.snapshots.iter().map(|snapshot| snapshot.time);
-        times.zip(self.run.samples.snapshots.iter().map(|moments| self.mean(moments))).collect()
+        times.zip(self.averages.snapshots.iter().map(|moments| self.mean(moments))).collect()
     }
 
     fn mean(&self, moments: &FloatMoments) -> Measured {

@@ -1,120 +1,28 @@
 //! One run: settings in, samples and where they came from out.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
-
-use serde::{Deserialize, Serialize};
+use std::time::Instant;
 
 use crate::compile::Program;
-use crate::estimate::StopRule;
 use crate::rng::split;
 use crate::semantics::Fault;
-use crate::sim::backend::{Backend, Placement};
 use crate::sim::clock::Clock;
 use crate::sim::cpu::CpuRounds;
 use crate::sim::engine::Engine;
-use crate::sim::engines::{EngineChoice, choose};
+use crate::sim::engines::choose;
+use crate::sim::ensemble::Ensemble;
 #[cfg(feature = "gpu")]
 use crate::sim::gpu::{Patience, Relay, open};
 #[cfg(not(feature = "gpu"))]
 use crate::sim::no_relay::Relay;
 use crate::sim::question::{Ending, Goal, Question};
 use crate::sim::race::{ClockForm, Setup};
+use crate::sim::record::{Provenance, Run};
 use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 use crate::sim::simd::Level;
 use crate::watch::{TimeLimit, Watch};
-
-/// Settings of an ensemble of independent replications.
-#[derive(Clone, Debug)]
-pub struct Ensemble {
-    /// Number of replications; with a stop rule the rule decides. Default 10,000.
-    pub replications: u64,
-    /// Stop as soon as the mean passage time is known this well.
-    pub stop: Option<StopRule>,
-    /// Number of the first replication; shards of one experiment have different ones. Default 0.
-    pub first: u64,
-    /// Seed of the whole experiment. Default 0.
-    pub seed: u64,
-    /// Threads; `None` is one per core.
-    pub threads: Option<NonZeroUsize>,
-    /// Wall time after which the run ends with the replications that are complete.
-    pub max_wall: Option<Duration>,
-    /// Which engine runs.
-    pub engine: EngineChoice,
-    /// What runs it, the processor or a graphics card.
-    pub backend: Backend,
-    /// Part of the name of the adapter that is used where one is; a software adapter is used only by its name.
-    pub adapter: Option<String>,
-    /// Whether passage times are kept one by one.
-    pub keep: bool,
-}
-
-impl Default for Ensemble {
-    fn default() -> Self {
-        Self {
-            replications: 10_000,
-            stop: None,
-            first: 0,
-            seed: 0,
-            threads: None,
-            max_wall: None,
-            engine: EngineChoice::Auto,
-            backend: Backend::Auto,
-            adapter: None,
-            keep: false,
-        }
-    }
-}
-
-/// Enough to repeat a run, and to know what was run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Provenance {
-    /// Version of this crate.
-    pub version: &'static str,
-    /// The seed.
-    pub seed: u64,
-    /// Number of the first replication.
-    pub first: u64,
-    /// Name of the engine: `schedule`, `clock`, `direct` or `lockstep`.
-    pub engine: &'static str,
-    /// Vector instructions that were used: `portable`, `avx2` or `avx512`.
-    pub vector: &'static str,
-    /// Threads that were used.
-    pub threads: usize,
-    /// Why faster engines were not taken; empty where the fastest one ran.
-    pub reasons: Vec<String>,
-    /// What ran the replications, and why.
-    pub placement: Placement,
-    /// Wall time of the replications, without compilation of the net.
-    pub wall: Duration,
-    /// Whether the run ended before it was complete, by a limit or on request.
-    pub cut_short: bool,
-    /// What folding made of the net; none if it ran as it is.
-    pub folded: Option<FoldedParts>,
-}
-
-/// Numbers of places and transitions of a net, before it was folded and after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoldedParts {
-    /// Places of the net.
-    pub places_before: usize,
-    /// Places of the folded net.
-    pub places: usize,
-    /// Transitions of the net.
-    pub transitions_before: usize,
-    /// Transitions of the folded net.
-    pub transitions: usize,
-}
-
-/// The samples of a run and where they came from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    /// What was observed.
-    pub samples: Samples,
-    /// How.
-    pub provenance: Provenance,
-}
 
 /// Runs replications of `program`.
 ///
@@ -124,6 +32,11 @@ pub struct Run {
 pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, RunError> {
     let limits = &TimeLimit::new(watch, ensemble.max_wall);
     let clock = result_clock(program, question, ensemble.seed, limits)?;
+    let nothing = Samples::new(clock, question, program.counters(), program.transitions());
+    if let Some(run) = ensemble.given(&(program, question), &nothing)? {
+        return Ok(run);
+    }
+    let ensemble = &ensemble.shared()?;
     let keep_times = ensemble.keep;
     let setup = Setup { program, question, clock, key: split(ensemble.seed), keep_times, watch: limits };
     let chosen = choose(ensemble.engine, setup, ensemble.seed)?;
@@ -135,8 +48,9 @@ pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &
     #[cfg(not(feature = "gpu"))]
     let relay = Relay::new(ensemble.backend)?;
     let mut run = run_rounds(setup, chosen.engine.as_ref(), ensemble, limits, relay, started)?;
-    run.provenance.engine = chosen.kind.name();
+    run.provenance.engine = chosen.kind.name().into();
     run.provenance.reasons = chosen.reasons;
+    ensemble.share.keep(&(program, question), &run)?;
     Ok(run)
 }
 
@@ -145,7 +59,8 @@ pub(in crate::sim) fn finite(question: &Question, samples: &Samples) -> Result<(
     let rewards = question.rewards.iter().map(|reward| format!("the reward `{}`", reward.name));
     let snapshots = question.snapshots.iter().map(|snapshot| format!("a snapshot at {} s", snapshot.time));
     let names = rewards.chain(snapshots);
-    for (what, moments) in names.zip(samples.rewards.iter().chain(&samples.snapshots)) {
+    let averages = samples.averages();
+    for (what, moments) in names.zip(averages.rewards.iter().chain(&averages.snapshots)) {
         if moments.mean().is_some_and(|mean| !mean.is_finite()) {
             return Err(Fault::BadExpression { what });
         }
@@ -215,7 +130,8 @@ pub(in crate::sim) fn run_rounds(
     let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
     let cpu = CpuRounds::new(engine, program, question, ensemble.first, threads);
     let mut cpu = cpu.map_err(|error| RunError::Threads(error.to_string()))?;
-    let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
+    let samples = Samples::new(clock, question, program.counters(), program.transitions());
+    let mut samples = samples.starting_at(ensemble.first);
     let mut until = ensemble.replications;
     if let Some(rule) = &ensemble.stop {
         until = rule.next_round(0, f64::INFINITY).unwrap_or(0);
@@ -238,11 +154,11 @@ pub(in crate::sim) fn run_rounds(
     };
     finite(question, &samples)?;
     let provenance = Provenance {
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         seed: ensemble.seed,
         first: ensemble.first,
-        engine: "",
-        vector: Level::detect().name(),
+        engine: Cow::default(),
+        vector: Level::detect().name().into(),
         threads: threads.get(),
         reasons: Vec::new(),
         placement: relay.placement(),

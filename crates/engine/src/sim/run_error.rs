@@ -1,6 +1,7 @@
 //! Why nothing was run.
 
 use crate::semantics::Fault;
+use crate::share::ShareError;
 #[cfg(feature = "gpu")]
 use crate::sim::gpu::GpuError;
 
@@ -25,6 +26,9 @@ pub enum RunError {
         /// The longest horizon that fits \[s\].
         limit: f64,
     },
+    /// Shards that are not of this run, or a run that cannot be cut into shards.
+    #[error(transparent)]
+    Share(#[from] ShareError),
     /// The operating system gives no threads.
     #[error("no threads to run on: {0}")]
     Threads(String),

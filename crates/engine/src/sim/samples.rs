@@ -1,14 +1,17 @@
 //! What replications leave behind: accumulators that merge, and where they came from.
 //!
 //! Times are integers and their accumulators exact: the order of merging does not matter. Averages over a replication are
-//! floats; they are merged in the order of the replications, so that results never depend on the number of threads.
+//! floats; they are merged in the order of a fixed tree, so that results never depend on the number of threads or shards.
 
-use crate::estimate::{FloatMoments, Moments, TickHistogram};
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::{Moments, TickHistogram};
+use crate::sim::averages::{AverageTree, Averages};
 use crate::sim::clock::Clock;
 use crate::sim::question::{Ending, Question};
 
 /// First and last firing of a group of transitions, over the replications in which it fired.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GroupTimes {
     /// Time of the first firing, in result ticks.
     pub first: Moments,
@@ -16,11 +19,13 @@ pub struct GroupTimes {
     pub last: Moments,
 }
 
-/// The accumulated observations of some replications.
-#[derive(Clone, Debug, PartialEq)]
+/// The accumulated observations of some consecutive replications.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     /// The tick of all times here.
     pub clock: Clock,
+    /// Number of the first replication.
+    pub first: u64,
     /// Number of replications.
     pub replications: u64,
     /// How many of them ended at their goal, dead, at the horizon, and by the largest number of firings.
@@ -35,14 +40,10 @@ pub struct Samples {
     pub passage_times: Vec<u64>,
     /// One entry per group of the question.
     pub groups: Vec<GroupTimes>,
-    /// Time-averaged tokens per counter, one value per replication; empty if not asked for.
-    pub tokens: Vec<FloatMoments>,
-    /// Firings per second per transition, one value per replication; empty if not asked for.
-    pub throughput: Vec<FloatMoments>,
-    /// Rewards collected, one value per replication and reward.
-    pub rewards: Vec<FloatMoments>,
-    /// Snapshot values, one per replication that reached the time.
-    pub snapshots: Vec<FloatMoments>,
+    /// Whole units of replications.
+    tree: AverageTree,
+    /// The replications after those.
+    pub(in crate::sim) unit: Averages,
 }
 
 impl Samples {
@@ -54,11 +55,17 @@ impl Samples {
         Self::sized(clock, question.groups.len(), floats)
     }
 
+    /// The same, beginning with replication number `first`.
+    #[must_use]
+    pub fn starting_at(self, first: u64) -> Self {
+        Self { first, ..self }
+    }
+
     /// No replication yet, for so many groups, tokens, throughputs, rewards and snapshots.
     fn sized(clock: Clock, groups: usize, floats: [usize; 4]) -> Self {
-        let [tokens, throughput, rewards, snapshots] = floats.map(|n| vec![FloatMoments::default(); n]);
         Self {
             clock,
+            first: 0,
             replications: 0,
             endings: [0; 4],
             firings: 0,
@@ -66,11 +73,19 @@ impl Samples {
             passage_histogram: TickHistogram::default(),
             passage_times: Vec::new(),
             groups: vec![GroupTimes::default(); groups],
-            tokens,
-            throughput,
-            rewards,
-            snapshots,
+            tree: AverageTree::default(),
+            unit: Averages::sized(floats),
         }
+    }
+
+    /// Averages over all replications, added up here.
+    pub fn averages(&self) -> Averages {
+        self.tree.sum_with(&self.unit)
+    }
+
+    /// Number of the replication after the last one.
+    pub fn end(&self) -> u64 {
+        self.first + self.replications
     }
 
     /// Counts a replication that ended so, at `time` result ticks after `firings` firings.
@@ -90,6 +105,9 @@ impl Samples {
 
     /// Adds the replications that follow these.
     pub fn append(&mut self, next: &Self) {
+        if next.replications == 0 {
+            return;
+        }
         self.replications += next.replications;
         for (own, others) in self.endings.iter_mut().zip(next.endings) {
             *own += others;
@@ -102,22 +120,43 @@ impl Samples {
             own.first.merge(&others.first);
             own.last.merge(&others.last);
         }
-        for (own, others) in [
-            (&mut self.tokens, &next.tokens),
-            (&mut self.throughput, &next.throughput),
-            (&mut self.rewards, &next.rewards),
-            (&mut self.snapshots, &next.snapshots),
-        ] {
-            for (own, others) in own.iter_mut().zip(others) {
-                own.merge(others);
-            }
+        let end = self.end();
+        if self.tree.is_empty() && self.replications > next.replications {
+            let unit = std::mem::replace(&mut self.unit, Averages::sized(next.unit.sizes()));
+            self.tree.push_unit(self.first, &unit);
+        }
+        if next.tree.is_empty() {
+            self.tree.push_unit(end - next.replications, &next.unit);
+        } else {
+            self.tree.append(&next.tree);
         }
     }
 
-    /// Accumulators of the same kinds with nothing in them.
+    /// Adds to the averages of a part the unit of replications that begins `offset` after its first one.
+    #[cfg(feature = "gpu")]
+    pub(in crate::sim) fn push_unit(&mut self, offset: u64, unit: &Averages) {
+        self.tree.push_unit(self.first + offset, unit);
+    }
+
+    /// Changes all averages alike.
+    pub(in crate::sim) fn map_averages(&mut self, change: impl Fn(&Averages) -> Averages) {
+        self.tree.map(&change);
+        self.unit = change(&self.unit);
+    }
+
+    /// Accumulators of the same kinds with nothing in them, for the replications that follow.
     pub(in crate::sim) fn emptied(&self) -> Self {
-        let floats = [&self.tokens, &self.throughput, &self.rewards, &self.snapshots].map(Vec::len);
-        Self::sized(self.clock, self.groups.len(), floats)
+        Self::sized(self.clock, self.groups.len(), self.unit.sizes()).starting_at(self.end())
+    }
+
+    /// Whether another run of the same question has accumulators of these kinds.
+    pub(in crate::sim) fn is_like(&self, other: &Self) -> bool {
+        let sizes = other.unit.sizes();
+        self.clock == other.clock
+            && self.groups.len() == other.groups.len()
+            && self.unit.sizes() == sizes
+            && self.tree.has_sizes(sizes)
+            && self.passage_histogram.count() == self.passage.count()
     }
 
     /// How many replications ended so.

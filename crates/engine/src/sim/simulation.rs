@@ -11,11 +11,12 @@ use crate::net::expr::ExprError;
 use crate::net::{LookupError, Net, TransitionKey};
 use crate::sim::backend::Backend;
 use crate::sim::engines::EngineChoice;
+use crate::sim::ensemble::Ensemble;
 use crate::sim::patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
 use crate::sim::prepared::Prepared;
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
 use crate::sim::result::SimulationResult;
-use crate::sim::run::{Ensemble, run};
+use crate::sim::run::run;
 use crate::sim::run_error::RunError;
 use crate::watch::{TimeLimit, Unwatched, Watch};
 

@@ -601,7 +601,8 @@ mod tests {
             };
             let ensemble =
                 Ensemble { replications: 4_000, seed: 5, engine: EngineChoice::Clock, ..Ensemble::default() };
-            let sample = run(&compile(&net).unwrap(), &question, &ensemble, &Unwatched).unwrap().samples.tokens[1];
+            let sample =
+                run(&compile(&net).unwrap(), &question, &ensemble, &Unwatched).unwrap().samples.averages().tokens[1];
             let error = (sample.variance().unwrap() / sample.count() as f64).sqrt();
             assert!(error < 0.002 * exact, "{error}");
             assert!((sample.mean().unwrap() - exact).abs() < 5.0 * error, "{:?} {exact} {error}", sample.mean());

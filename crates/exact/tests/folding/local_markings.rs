@@ -291,7 +291,7 @@ fn machines_run_as_the_nets_that_they_stand_for() {
         assert!(prepared.folding().unwrap().has_machines());
         let ensemble = Ensemble { replications: 20_000, seed: tried, ..Ensemble::default() };
         let samples = run(&prepared.program, &prepared.question, &ensemble, &Unwatched).unwrap().samples;
-        for (p, seen) in samples.snapshots.iter().enumerate() {
+        for (p, seen) in samples.averages().snapshots.iter().enumerate() {
             let exact: f64 = of(p).map(|place| found.tokens[net.find_place(&place).unwrap().index()]).sum();
             // a rare marking may not be seen at all
             let error = (seen.variance().unwrap().max(1e-3) / seen.count() as f64).sqrt();

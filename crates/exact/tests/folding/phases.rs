@@ -122,7 +122,7 @@ fn counted_phases_are_what_simulation_shows() {
         let prepared = Prepared::new(&net, &question, true).unwrap();
         let ensemble = Ensemble { replications: 20_000, seed: tried, ..Ensemble::default() };
         let samples = run(&prepared.program, &prepared.question, &ensemble, &Unwatched).unwrap().samples;
-        for (place, (seen, exact)) in net.places().iter().zip(samples.snapshots.iter().zip(&found.tokens)) {
+        for (place, (seen, exact)) in net.places().iter().zip(samples.averages().snapshots.iter().zip(&found.tokens)) {
             let (mean, variance) = (seen.mean().unwrap(), seen.variance().unwrap());
             // a place of a replica holds one token at most: so much it varies, also if it was never seen
             let error = (variance.max(exact * (1.0 - exact)) / seen.count() as f64).sqrt();

@@ -1,5 +1,6 @@
 //! Many replications of all policies, on all cores; before them, what each task usually takes.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
@@ -12,6 +13,7 @@ use crate::cluster::simulator::Simulator;
 use crate::cluster::truth::usual_time;
 use crate::cluster::world::World;
 use crate::estimate::EstimateError;
+use crate::share::{Listed, Share, ShareError};
 use crate::watch::{Unwatched, Watch};
 
 /// Replications that are run between two looks at whether to go on.
@@ -20,8 +22,8 @@ const ROUND: u64 = 64;
 /// Number of the first homogeneous run; those of the experiment begin at 0, so that they share no noise.
 const HOMOGENEOUS: u64 = 1 << 40;
 
-/// How many replications, of which seed, on how many threads.
-#[derive(Clone, Copy, Debug)]
+/// How many replications, of which seed, on how many threads, and which of them here.
+#[derive(Clone, Debug)]
 pub struct Replications<'a> {
     /// How many, at most.
     pub count: u64,
@@ -31,11 +33,13 @@ pub struct Replications<'a> {
     pub threads: Option<NonZeroUsize>,
     /// What may stop the work, also within a replication.
     pub watch: &'a dyn Watch,
+    /// Which of the replications run here. Default: all.
+    pub share: Share,
 }
 
 impl Default for Replications<'_> {
     fn default() -> Self {
-        Self { count: 0, seed: 0, threads: None, watch: &Unwatched }
+        Self { count: 0, seed: 0, threads: None, watch: &Unwatched, share: Share::default() }
     }
 }
 
@@ -59,6 +63,9 @@ pub enum ExperimentError {
     /// Threads cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
+    /// Shards that do not make a whole.
+    #[error(transparent)]
+    Share(#[from] ShareError),
 }
 
 /// The outcomes of a policy, replication by replication.
@@ -112,15 +119,44 @@ impl<'a> Experiment<'a> {
     ///
     /// [`ExperimentError`].
     pub fn run(&self, go_on: &mut dyn FnMut(&[PolicyRuns]) -> bool) -> Result<Vec<PolicyRuns>, ExperimentError> {
+        let share = &self.settings.share;
+        if let Some(Listed { found, .. }) = share.given::<Listed<Vec<Outcome>>>(&self.question())? {
+            let mut runs = self.nothing();
+            for outcomes in found {
+                runs.iter_mut().zip(outcomes).for_each(|(run, outcome)| run.outcomes.push(outcome));
+            }
+            return Ok(runs);
+        }
+        let runs = self.run_share(go_on)?;
+        let done = runs.first().map_or(0, |run| run.outcomes.len());
+        let found = (0..done).map(|i| runs.iter().map(|run| run.outcomes[i]).collect()).collect();
+        let first = share.range(self.settings.count, 1).start;
+        share.keep(&self.question(), &Listed::<Vec<Outcome>> { first, found })?;
+        Ok(runs)
+    }
+
+    /// All policies without an outcome.
+    fn nothing(&self) -> Vec<PolicyRuns> {
+        let nothing = |policy: &PolicyPlan| PolicyRuns { policy: policy.clone(), outcomes: Vec::new() };
+        self.policies.iter().map(nothing).collect()
+    }
+
+    /// All that outcomes depend on.
+    fn question(&self) -> impl fmt::Debug {
+        (&self.world, &self.usual, self.factor, &self.policies, self.settings.seed)
+    }
+
+    /// Runs the replications of this process.
+    fn run_share(&self, go_on: &mut dyn FnMut(&[PolicyRuns]) -> bool) -> Result<Vec<PolicyRuns>, ExperimentError> {
         let threads = self.settings.threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| ExperimentError::Threads(error.to_string()))?;
         let policies: Vec<Policy<'_>> = self.policies.iter().map(|plan| Policy::new(plan, &self.world)).collect();
-        let mut runs: Vec<PolicyRuns> =
-            self.policies.iter().map(|policy| PolicyRuns { policy: policy.clone(), outcomes: Vec::new() }).collect();
-        let mut done = 0;
-        while done < self.settings.count && go_on(&runs) {
-            let round = done..(done + ROUND).min(self.settings.count);
+        let mut runs = self.nothing();
+        let share = self.settings.share.range(self.settings.count, 1);
+        let mut done = share.start;
+        while done < share.end && go_on(&runs) {
+            let round = done..(done + ROUND).min(share.end);
             done = round.end;
             let simulator = || Simulator::new(&self.world, &self.usual, self.factor, self.settings.watch);
             let replicate =

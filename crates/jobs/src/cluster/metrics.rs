@@ -2,6 +2,8 @@
 //!
 //! Owns the count of tasks by fate and the five ratios. A task counts once, by its first detection.
 
+use serde::{Deserialize, Serialize};
+
 use crate::cluster::truth::is_straggler;
 
 /// What became of one task, as far as a detector is concerned.
@@ -16,7 +18,7 @@ pub struct TaskRecord {
 }
 
 /// Tasks by fate.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// All tasks.
     pub tasks: u32,

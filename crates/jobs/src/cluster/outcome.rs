@@ -1,9 +1,11 @@
 //! What one replication under one policy came to.
 
+use serde::{Deserialize, Serialize};
+
 use crate::cluster::metrics::Tally;
 
 /// Numbers of a replication.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Time from a job's submission to its end, the mean over the jobs \[s\].
     pub job_s: f64,

@@ -26,7 +26,7 @@ fn plain(groups: &[(u32, f64, u32, f64)], maps: u32, map_s: f64) -> Plan {
 
 fn outcomes(plan: &Plan, count: u64) -> Vec<Vec<Outcome>> {
     assert_eq!(plan.problems(), []);
-    let settings = Replications { count, seed: 7, threads: NonZeroUsize::new(1), watch: &Unwatched };
+    let settings = Replications { count, seed: 7, threads: NonZeroUsize::new(1), ..Replications::default() };
     let runs = Experiment::new(plan, settings).unwrap().run(&mut |_| true).unwrap();
     runs.into_iter().map(|run| run.outcomes).collect()
 }
@@ -275,7 +275,7 @@ fn slow_downs_take_their_share_of_a_long_task() {
 fn jobs_that_cannot_end_are_an_error_and_no_hang() {
     let mut plan = plain(&[(1, 1.0, 1, 1.0)], 1, 1000.0);
     plan.failure = Failure { mean_between_s: Some(1.0), repair_s: 1.0, expiry_s: 0.0 };
-    let settings = Replications { count: 1, seed: 1, threads: NonZeroUsize::new(1), watch: &Unwatched };
+    let settings = Replications { count: 1, seed: 1, threads: NonZeroUsize::new(1), ..Replications::default() };
     let error = Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap_err();
     assert!(error.to_string().contains("0 of 1 tasks are done"), "{error}");
 }
@@ -287,7 +287,8 @@ fn same_seed_same_bits_on_1_and_4_threads() {
     plan.failure.mean_between_s = Some(2000.0);
     plan.job[0].remote_factor = 1.2;
     let run = |threads| {
-        let settings = Replications { count: 70, seed: 3, threads: NonZeroUsize::new(threads), watch: &Unwatched };
+        let settings =
+            Replications { count: 70, seed: 3, threads: NonZeroUsize::new(threads), ..Replications::default() };
         Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap()
     };
     assert_eq!(run(1), run(4));
@@ -319,7 +320,7 @@ fn more_reserved_slots_never_delay_a_copy() {
             let share = 4.0 / f64::from(4 + kept);
             let slots = SlotShare::Tasks(share);
             plan.policy = vec![PolicyPlan { detector: DetectorPlan::Clone, slots, ..PolicyPlan::default() }];
-            let settings = Replications { count: 1, seed, threads: NonZeroUsize::new(1), watch: &Unwatched };
+            let settings = Replications { count: 1, seed, threads: NonZeroUsize::new(1), ..Replications::default() };
             let runs = Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap();
             let outcome = runs[0].outcomes[0];
             // a task that ended before its copy could begin has waited until then at least

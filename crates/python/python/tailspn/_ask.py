@@ -29,6 +29,9 @@ _PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
 # commands that take a net as it is, without a file
 _TAKE_NETS = {"simulate", "solve"}
 
+# commands whose replications can be shared; `distributed` does it
+_SHARED = {"simulate", "estimate", "whatif", "sensitivity"}
+
 
 def _name_of(option: str) -> str:
     return option.replace("-", "_")
@@ -36,7 +39,8 @@ def _name_of(option: str) -> str:
 
 def _options(command: str) -> dict[str, tuple[str, str, list[str], str]]:
     rows = _tailspn.options(command) or []
-    return {_name_of(row[0]): row for row in rows if row[0] not in _PRINTING}
+    left_out = _PRINTING | ({"shard", "output"} if command in _SHARED else set())
+    return {_name_of(row[0]): row for row in rows if row[0] not in left_out}
 
 
 def _text(value: Any) -> str:
@@ -99,6 +103,27 @@ def _path_of(given: Any, folder: str) -> str:
     return str(os.fspath(given))
 
 
+def _outcome(
+    command: str,
+    inputs: Sequence[Any],
+    options: Mapping[str, Any],
+    *,
+    samples: bool = False,
+    progress: Progress | None = None,
+    shard: str | None = None,
+    parts: Sequence[bytes] = (),
+) -> _tailspn.Outcome:
+    with tempfile.TemporaryDirectory(prefix="tailspn") as folder:
+        net = next((one for one in inputs if command in _TAKE_NETS and isinstance(one, Net) and one.path is None), None)
+        paths = ["<net>" if one is net else _path_of(one, folder) for one in inputs if one is not None]
+        arguments = ["tailspn", command, *_arguments(command, options)]
+        if shard is not None:
+            arguments.append(f"--shard={shard}")
+        if paths:
+            arguments += ["--", *paths]
+        return _tailspn.run(arguments, samples, progress, None if net is None else net._native, list(parts))
+
+
 def _ask(
     command: str,
     inputs: Sequence[Any],
@@ -107,14 +132,36 @@ def _ask(
     samples: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    with tempfile.TemporaryDirectory(prefix="tailspn") as folder:
-        net = next((one for one in inputs if command in _TAKE_NETS and isinstance(one, Net) and one.path is None), None)
-        paths = ["<net>" if one is net else _path_of(one, folder) for one in inputs if one is not None]
-        arguments = ["tailspn", command, *_arguments(command, options)]
-        if paths:
-            arguments += ["--", *paths]
-        outcome = _tailspn.run(arguments, samples, progress, None if net is None else net._native)
-    return _result(outcome)
+    return _result(_outcome(command, inputs, options, samples=samples, progress=progress))
+
+
+def _shared(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `_outcome` needs for a question that is shared; TypeError if it cannot be."""
+    command = getattr(function, "__name__", "")
+    if command not in _SHARED or function is not globals()[command]:
+        raise TypeError(f"only {', '.join(sorted(_SHARED))} can be shared, not {function!r}")
+    # the same net on all machines, without a file
+    inputs = [Net.parse(one.to_pipe()) if isinstance(one, Net) else one for one in inputs]
+    left = {name: value for name, value in options.items() if name not in ("samples", "progress")}
+    return {"command": command, "inputs": inputs, "options": left, "samples": bool(options.get("samples"))}
+
+
+def part(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any], shard: str) -> bytes:
+    """Run a shard of a question, such as ``2/8``."""
+    outcome = _outcome(**_shared(function, inputs, options), shard=shard)
+    if outcome.part is not None and not outcome.problems and outcome.interruption is None and outcome.exit == 0:
+        return outcome.part
+    _result(outcome)
+    raise InternalError([Problem("the shard has no part")])
+
+
+def merged(
+    function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any], parts: Sequence[bytes]
+) -> Result:
+    """Put the first shards of a question together, or all."""
+    if not parts:
+        raise ValueError("there are no parts")
+    return _result(_outcome(**_shared(function, inputs, options), parts=parts))
 
 
 def _result(outcome: _tailspn.Outcome) -> Result:

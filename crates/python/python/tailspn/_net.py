@@ -46,6 +46,10 @@ class Net:
         """Read a net from the text of a file."""
         return cls(_tailspn.NativeNet.parse(text))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as PIPE XML: nets cross processes."""
+        return Net.parse, (self.to_pipe(),)
+
     @property
     def name(self) -> str:
         """The name."""

@@ -344,7 +344,7 @@ impl JobReport {
             let quantity = float_mean(values, self.level)?;
             Some(Row { name: reward.name.to_owned(), unit: reward.unit.into(), quantity })
         };
-        self.attempts = rewards.iter().zip(&run.samples.rewards).filter_map(row).collect();
+        self.attempts = rewards.iter().zip(&run.samples.averages().rewards).filter_map(row).collect();
     }
 
     /// Adds where the time goes, from critical paths by phase, in the order of the phases.

@@ -223,7 +223,8 @@ pub struct SimulationReport {
 /// What a run found, with intervals of confidence `level`.
 pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, level: f64) -> SimulationReport {
     let samples = &run.samples;
-    let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&samples.snapshots);
+    let averages = samples.averages();
+    let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&averages.snapshots);
     SimulationReport {
         net: NetSummary::new(subject),
         question: QuestionSummary::new(question, subject, level),
@@ -235,9 +236,9 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
         passage_time: Distribution::new(&samples.passage, &samples.passage_histogram, samples.clock, level),
         goal_probability: goal_probability(samples, question, level),
         groups: group_rows(samples, question, level),
-        tokens: rows(&counter_names(subject), "tokens", &samples.tokens, level),
-        throughputs: rows(subject.transitions, "1/s", &samples.throughput, level),
-        rewards: rows(&reward_names(question), "", &samples.rewards, level),
+        tokens: rows(&counter_names(subject), "tokens", &averages.tokens, level),
+        throughputs: rows(subject.transitions, "1/s", &averages.throughput, level),
+        rewards: rows(&reward_names(question), "", &averages.rewards, level),
         snapshots: snapshots
             .map(|((snapshot, text), moments)| SnapshotRow {
                 time_s: snapshot.time,
@@ -305,12 +306,12 @@ pub(super) fn float_mean(moments: &FloatMoments, level: f64) -> Option<Measured>
 
 pub(super) fn provenance_summary(provenance: &Provenance, tick_s: f64) -> ProvenanceSummary {
     ProvenanceSummary {
-        version: provenance.version.into(),
+        version: provenance.version.clone(),
         seed: provenance.seed,
         first_replication: provenance.first,
-        engine: provenance.engine.into(),
+        engine: provenance.engine.clone(),
         reasons: provenance.reasons.clone(),
-        vector: provenance.vector.into(),
+        vector: provenance.vector.clone(),
         threads: provenance.threads,
         backend: provenance.placement.backend.name().into(),
         backend_reason: provenance.placement.reason.clone(),

@@ -72,7 +72,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
     SweepReport {
         design: plan.sweep.design.name().into(),
         shard: [header.shard.index, header.shard.of],
-        planned: (0..header.points).filter(|&point| header.shard.has(point)).count() as u64,
+        planned: stored.planned(),
         partial: !stored.is_complete(),
         level: header.level,
         version: header.version.clone(),

@@ -238,8 +238,8 @@ const POINTS: u32 = 200;
 ///
 /// # Errors
 ///
-/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoExactTime`] if only an exact time was requested and there is none, or
-/// replications that cannot be run.
+/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoExactTime`] if only an exact time was requested and there is none,
+/// [`StudyError::Part`] after a part of the replications, or replications that cannot be run.
 pub fn estimate_job(
     plan: &Plan,
     method: EstimateMethod,
@@ -272,6 +272,9 @@ pub fn estimate_job(
         return Ok(estimate);
     }
     let (simulated, prepared) = simulate(&plan, &estimate.net, ensemble, watch)?;
+    if ensemble.share.is_part() {
+        return Err(StudyError::Part);
+    }
     if method == EstimateMethod::Auto && estimate.exact.is_none() {
         estimate.has_parts = prepared.folding().is_none() && is_series_parallel(&prepared.program).is_ok();
         let time = StatesTime::if_cheap(&estimate.net.net, &prepared);

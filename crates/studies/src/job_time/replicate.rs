@@ -30,6 +30,11 @@ pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
     let clock = Clock { exponent: TICK, extra_bits: 0, wide: false };
     let mut samples = Samples::new(clock, &Question::default(), 0, 0);
     samples.groups = vec![GroupTimes::default(); job.stages.len()];
+    if let Some(run) = ensemble.given(job, &samples)? {
+        return Ok(run);
+    }
+    let ensemble = &ensemble.shared()?;
+    samples = samples.starting_at(ensemble.first);
     let key = split(ensemble.seed);
     let over = || watch.stopped() || ensemble.max_wall.is_some_and(|wall| started.elapsed() >= wall);
     let rule = ensemble.stop.as_ref();
@@ -58,11 +63,11 @@ pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
         }
     };
     let provenance = Provenance {
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         seed: ensemble.seed,
         first: ensemble.first,
-        engine: "tasks",
-        vector: "none",
+        engine: "tasks".into(),
+        vector: "none".into(),
         threads: threads.get(),
         reasons: Vec::new(),
         placement: Placement { reason: "a job of stages runs task by task".to_owned(), ..Placement::default() },
@@ -70,7 +75,9 @@ pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
         cut_short: !complete,
         folded: None,
     };
-    Ok(Run { samples, provenance })
+    let run = Run { samples, provenance };
+    ensemble.share.keep(job, &run)?;
+    Ok(run)
 }
 
 /// A time in ticks.

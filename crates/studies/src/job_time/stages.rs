@@ -38,7 +38,8 @@ pub struct StagesEstimate {
 ///
 /// # Errors
 ///
-/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoReplication`] if none was finished, or replications that cannot be run.
+/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoReplication`] if none was finished, [`StudyError::Part`] after a part of
+/// the replications, or replications that cannot be run.
 pub fn estimate_stages(
     plan: &StagePlan,
     ensemble: &Ensemble,
@@ -53,6 +54,9 @@ pub fn estimate_stages(
     };
     let factor = RunFactor::new(&plan.run, job.error());
     let with_copies = copies.map(|copies| with_copies(plan, &job, copies, ensemble, watch)).transpose()?;
+    if ensemble.share.is_part() {
+        return Err(StudyError::Part);
+    }
     let samples = &run.samples;
     let times = match &with_copies {
         Some(runs) => {
@@ -126,7 +130,8 @@ fn with_copies(
     if tasks > MAX_TASKS {
         return Err(StudyError::TooManyTasks { tasks, most: MAX_TASKS });
     }
-    let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads, watch };
+    let share = ensemble.share.clone();
+    let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads, watch, share };
     let policies = spark_policies(copies.multiplier, copies.quantile);
     let experiment = Experiment::of_known(&known_job(job, plan.hosts()), &policies, settings);
     let mut go_on = |runs: &[PolicyRuns]| {

@@ -1,5 +1,7 @@
 //! Derivatives of a job's or net's time by its parameters: which estimator applies, and what it finds.
 
+use std::fmt;
+
 use toml::Value;
 
 use crate::ask::{thread_pool, value_of};
@@ -13,6 +15,7 @@ use crate::sensitivity::derivative::{likelihood_ratio_mean, pathwise_mean, pathw
 use crate::sensitivity::ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
 use crate::sensitivity::response::one_at_a_time;
 use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
+use crate::share::{Listed, Share};
 use crate::sim::{Clock, Ensemble, PathSlopes, Schedule, ScoreError, Shift, UnfitError, is_scored, scores};
 use crate::sweep::{Axis, Model, Point};
 use crate::watch::{TimeLimit, Watch as _};
@@ -164,20 +167,38 @@ impl Run<'_> {
         Ok(report)
     }
 
-    /// Traces all replications, in rounds.
+    /// Traces all replications.
     fn trace(&self, plan: &SchedulePlan, columns: &[Vec<f64>], wanted: u64) -> Result<PathSlopes, StudyError> {
+        let question = (&self.base.program, &self.base.question, columns, self.seed, wanted);
+        let shared = Shared { share: &self.study.share, question: &question, columns: columns.len() };
+        let (times, slopes) = shared.of(wanted, |first, end| {
+            let traced = self.trace_range(plan, columns, first, end)?;
+            Ok((traced.times, traced.slopes))
+        })?;
+        Ok(PathSlopes { times, slopes })
+    }
+
+    /// Traces the replications `first .. end`, in rounds.
+    fn trace_range(
+        &self,
+        plan: &SchedulePlan,
+        columns: &[Vec<f64>],
+        first: u64,
+        end: u64,
+    ) -> Result<PathSlopes, StudyError> {
         let mut all = PathSlopes { times: Vec::new(), slopes: vec![Vec::new(); columns.len()] };
         let pool = thread_pool(self.study.threads)?;
-        while (all.times.len() as u64) < wanted && !self.watch.stopped() {
-            let done = all.times.len() as u64;
-            let count = ROUND.min(wanted - done);
+        let mut from = first;
+        while from < end && !self.watch.stopped() {
+            let count = ROUND.min(end - from);
             let (program, question) = (&self.base.program, &self.base.question);
-            let part = pool.install(|| PathSlopes::trace(program, plan, question, columns, self.seed, done, count))?;
+            let part = pool.install(|| PathSlopes::trace(program, plan, question, columns, self.seed, from, count))?;
             all.times.extend(part.times);
             for (own, others) in all.slopes.iter_mut().zip(part.slopes) {
                 own.extend(others);
             }
-            self.watch.progress(done + count, wanted);
+            from += count;
+            self.watch.progress(from - first, end - first);
         }
         Ok(all)
     }
@@ -243,15 +264,35 @@ impl Run<'_> {
         if self.study.measure != Measure::Mean {
             return Err(StudyError::NotSchedule { reasons });
         }
+        let wanted = self.study.replications.unwrap_or(REPLICATIONS);
+        let (shifts, places) = self.scored(&knobs);
+        let question = (&self.base.program, &self.base.question, &shifts, self.seed, wanted);
+        let shared = Shared { share: &self.study.share, question: &question, columns: shifts.len() };
+        let (times, scores) = shared.of(wanted, |first, end| self.scores(&shifts, first, end))?;
+        let done = times.len() as u64;
+        let mut report = self.report(Estimator::LikelihoodRatio, done, done < wanted);
+        report.value_s = self.value(&times);
+        for (knob, place) in knobs.into_iter().zip(places) {
+            let effect = place.and_then(|place| {
+                let estimate = likelihood_ratio_mean(&times, &scores[place], self.study.level);
+                estimate.map(Effect::from).map_err(|error| error.to_string())
+            });
+            report.knobs.push(effect_row(&knob, effect));
+        }
+        Ok(report)
+    }
+
+    /// Plays the replications `first .. end`: their times, and the scores of each by each shift.
+    fn scores(&self, shifts: &[Shift], first: u64, end: u64) -> Result<Columns, StudyError> {
         let ensemble = Ensemble {
-            replications: self.study.replications.unwrap_or(REPLICATIONS),
+            first,
+            replications: end - first,
             seed: self.seed,
             threads: self.study.threads,
             ..Ensemble::default()
         };
-        let (shifts, places) = self.scored(&knobs);
         let (program, question) = (&self.base.program, &self.base.question);
-        let found = scores(program, question, &shifts, &ensemble, self.watch).map_err(|error| match error {
+        let found = scores(program, question, shifts, &ensemble, self.watch).map_err(|error| match error {
             ScoreError::Run(error) => StudyError::Run(error),
             other => StudyError::Score(other),
         })?;
@@ -259,16 +300,7 @@ impl Run<'_> {
             let replications = found.times.len() as u64;
             return Err(StudyError::Unreached { missing: found.unreached, replications });
         }
-        let mut report = self.report(Estimator::LikelihoodRatio, found.times.len() as u64, found.partial);
-        report.value_s = self.value(&found.times);
-        for (knob, place) in knobs.into_iter().zip(places) {
-            let effect = place.and_then(|place| {
-                let estimate = likelihood_ratio_mean(&found.times, &found.scores[place], self.study.level);
-                estimate.map(Effect::from).map_err(|error| error.to_string())
-            });
-            report.knobs.push(effect_row(&knob, effect));
-        }
-        Ok(report)
+        Ok((found.times, found.scores))
     }
 
     /// The shifts that have scores; and for each knob its place among them, or why it has none.
@@ -282,6 +314,41 @@ impl Run<'_> {
         };
         let places = knobs.iter().map(place).collect();
         (shifts, places)
+    }
+}
+
+/// The time of each replication; and for each parameter a number of each replication.
+type Columns = (Vec<f64>, Vec<Vec<f64>>);
+
+/// Replications of which a share is run here.
+struct Shared<'a> {
+    share: &'a Share,
+    /// All that they depend on.
+    question: &'a dyn fmt::Debug,
+    /// Number of parameters.
+    columns: usize,
+}
+
+impl Shared<'_> {
+    /// Runs the replications of this share, or takes those of all shares.
+    fn of(
+        &self,
+        wanted: u64,
+        run: impl FnOnce(u64, u64) -> Result<Columns, StudyError>,
+    ) -> Result<Columns, StudyError> {
+        if let Some(Listed { found, .. }) = self.share.given::<Listed<Vec<f64>>>(self.question)? {
+            let column = |i: usize| found.iter().map(|row| row.get(i).copied().unwrap_or(f64::NAN)).collect();
+            return Ok((column(0), (1..=self.columns).map(column).collect()));
+        }
+        let range = self.share.range(wanted, 1);
+        let (times, columns) = run(range.start, range.end)?;
+        if self.share.is_part() {
+            let row = |(i, &time): (usize, &f64)| std::iter::once(time).chain(columns.iter().map(|c| c[i])).collect();
+            let found = times.iter().enumerate().map(row).collect();
+            self.share.keep(self.question, &Listed::<Vec<f64>> { first: range.start, found })?;
+            return Err(StudyError::Part);
+        }
+        Ok((times, columns))
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Owns the arithmetic that takes the noise of such values away from squares, products and sizes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::estimate::{EstimateError, FloatMoments};
 use crate::sensitivity::Effect;
 
 /// Independent values of one number, one per group of replications; a single one is exact. Group g of every point of a row has the same
 /// random numbers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Response(Vec<f64>);
 
 impl Response {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::optimize::Measure;
+use crate::share::Share;
 use crate::subject::{LoadWarning, Subject};
 use crate::sweep::SweepPlan;
 
@@ -69,4 +70,6 @@ pub struct Sensitivity {
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which the study finishes with the complete rows.
     pub max_time: Option<Duration>,
+    /// Which of the points or replications run here. Default: all.
+    pub share: Share,
 }

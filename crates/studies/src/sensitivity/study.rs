@@ -17,6 +17,7 @@ use crate::sensitivity::response::{Response, one_at_a_time};
 use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::sensitivity::sobol::{SobolRow, sobol_indices};
 use crate::sensitivity::{Effect, derivatives, design};
+use crate::share::Share;
 use crate::sim::Ensemble;
 use crate::subject::{Loaded, Subject, as_number, load};
 use crate::sweep::{Axis, Point, Scale, Settings, SweepPlan};
@@ -111,6 +112,7 @@ impl Sensitivity {
             level: 0.95,
             threads: None,
             max_time: None,
+            share: Share::default(),
         }
     }
 
@@ -118,7 +120,7 @@ impl Sensitivity {
     ///
     /// # Errors
     ///
-    /// Keys that cannot be used, replications that cannot be run, too few rows.
+    /// Keys that cannot be used, replications that cannot be run, too few rows; [`StudyError::Part`] after a part of the work.
     pub fn run(&self, watch: &dyn Watch) -> Result<SensitivityReport, StudyError> {
         self.check()?;
         let watch = TimeLimit::new(watch, self.max_time);
@@ -207,6 +209,7 @@ impl Sensitivity {
             groups,
             seed: self.plan.sweep.seed,
             threads: self.threads,
+            share: self.share.clone(),
         }
     }
 

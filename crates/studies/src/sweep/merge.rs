@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::sweep::store::{Shard, Store, StoreError, Stored, read};
+use crate::share::Shard;
+use crate::sweep::store::{Store, StoreError, Stored, read};
 
 /// Why shards are not a whole. Nothing was written.
 #[derive(Debug, thiserror::Error)]

@@ -61,5 +61,5 @@ pub use result::{Number, PointResult};
 pub use run::{Sweep, SweepOutcome, SweepSettings, SweepWatch};
 pub use sobol::Sobol;
 pub use spread::Spread;
-pub use store::{Header, Shard, Store, StoreError, Stored, read};
+pub use store::{Header, Store, StoreError, Stored, read};
 pub use tornado::{Knob, Level, tornado};

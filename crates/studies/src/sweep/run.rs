@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{KeyProblem, StudyError};
 use crate::plan::{PlanError, PlanOption, Planning};
+use crate::share::Shard;
 use crate::sim::{Backend, Placement};
 use crate::subject::{LoadWarning, Loaded, Subject, load};
 use crate::sweep::batch::{Base, run_base, run_points};
@@ -16,7 +17,7 @@ use crate::sweep::model::{Batch, BatchError, MakeModel, Model};
 use crate::sweep::plan::{Axis, SweepPlan};
 use crate::sweep::point::Point;
 use crate::sweep::result::PointResult;
-use crate::sweep::store::{Header, Shard, Store, StoreError, Stored};
+use crate::sweep::store::{Header, Store, StoreError, Stored, has};
 use crate::watch::Watch;
 
 /// A sweep over settings of a job or net.
@@ -288,7 +289,8 @@ impl Sweep {
     /// Returns the points of this run: the missing points of the shard, up to the limit.
     fn missing(&self, all: &[Point], stored: &Stored) -> Vec<Point> {
         let shard = self.settings.shard;
-        let missing = all.iter().filter(|point| shard.has(point.number) && !stored.results.contains_key(&point.number));
+        let missing =
+            all.iter().filter(|point| has(shard, point.number) && !stored.results.contains_key(&point.number));
         let most = self.settings.max_points.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
         missing.take(most).cloned().collect()
     }

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::share::Shard;
 use crate::sim::FoldedParts;
 use crate::sweep::budget::Budget;
 use crate::sweep::plan::SweepPlan;
@@ -32,23 +33,9 @@ const FORMAT_VERSION: u32 = 2;
 const PART: Duration = Duration::from_millis(250);
 const PART_SHARE: u32 = 100;
 
-/// Which points of a sweep: those whose number, less one, leaves `index` less one when divided by `of`; and the base.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shard {
-    /// Which shard, from 1.
-    pub index: u64,
-    /// Of how many.
-    pub of: u64,
-}
-
-impl Shard {
-    /// The whole sweep.
-    pub const WHOLE: Self = Self { index: 1, of: 1 };
-
-    /// Whether a point belongs to it.
-    pub fn has(self, point: u64) -> bool {
-        point == 0 || (point - 1) % self.of.max(1) == self.index - 1
-    }
+/// Whether a shard of a sweep has a point: one whose number, less one, leaves `index` less one when divided by `of`; and the base.
+pub(crate) fn has(shard: Shard, point: u64) -> bool {
+    point == 0 || (point - 1) % shard.of.max(1) == shard.index - 1
 }
 
 /// What was asked. Two results belong together where all of it is equal but the shard.
@@ -178,13 +165,13 @@ pub struct Stored {
 impl Stored {
     /// Points that there should be, the base among them.
     pub fn planned(&self) -> u64 {
-        (0..self.header.points).filter(|&point| self.header.shard.has(point)).count() as u64
+        (0..self.header.points).filter(|&point| has(self.header.shard, point)).count() as u64
     }
 
     /// Whether no point is missing.
     pub fn has_all_points(&self) -> bool {
         let shard = self.header.shard;
-        (0..self.header.points).filter(|&point| shard.has(point)).all(|point| self.results.contains_key(&point))
+        (0..self.header.points).filter(|&point| has(shard, point)).all(|point| self.results.contains_key(&point))
     }
 
     /// Whether no point is missing, and the budget is spent where there is one.
@@ -285,7 +272,7 @@ pub fn read(folder: &Path) -> Result<Stored, StoreError> {
         let why = format!("there is no shard {} of {}", shard.index, shard.of);
         return Err(StoreError::Foreign { path, why });
     }
-    if let Some(point) = results.keys().find(|&&point| point >= header.points || !shard.has(point)) {
+    if let Some(point) = results.keys().find(|&&point| point >= header.points || !has(shard, point)) {
         return Err(StoreError::Foreign {
             path: folder.to_owned(),
             why: format!("point {point} does not belong to it"),
@@ -521,9 +508,9 @@ mod tests {
     fn every_point_belongs_to_one_shard_and_the_base_to_all() {
         for of in 1..5 {
             for point in 1..20 {
-                assert_eq!((1..=of).filter(|&index| Shard { index, of }.has(point)).count(), 1);
+                assert_eq!((1..=of).filter(|&index| has(Shard { index, of }, point)).count(), 1);
             }
-            assert!((1..=of).all(|index| Shard { index, of }.has(0)));
+            assert!((1..=of).all(|index| has(Shard { index, of }, 0)));
         }
     }
 

@@ -31,7 +31,7 @@ pub(crate) trait DeviceEngine {
     /// fails, `samples` is as it was. `stop` is asked between dispatches.
     ///
     /// Observations that are floats are averaged and merged as on the CPU: in groups of
-    /// [`FLOAT_UNIT`](crate::sim::cpu::FLOAT_UNIT) from `first` on. So where there are any, the number of replications is
+    /// [`FLOAT_UNIT`](crate::sim::averages::FLOAT_UNIT) from `first` on. So where there are any, the number of replications is
     /// a multiple of that, or `most`.
     fn run(
         &mut self,

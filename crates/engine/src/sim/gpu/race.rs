@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::estimate::FloatMoments;
 use crate::sim::NEVER;
-use crate::sim::cpu::FLOAT_UNIT;
+use crate::sim::averages::{Averages, FLOAT_UNIT};
 use crate::sim::gpu::columns::{Column, Reducer};
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::engine::{CARD_FILL, DeviceEngine, DeviceFault, Pace};
@@ -226,9 +225,8 @@ impl<'a> GpuRace<'a> {
             part.passage_times = self.values(Columns::PASSAGE, count)?;
             part.passage_times.retain(|time| *time < NEVER);
         }
-        let floats = Floats::read(self, count)?;
+        Floats::read(self, count)?.add_to(&mut part, count);
         samples.append(&part);
-        floats.add_to(samples);
         Ok(())
     }
 }
@@ -286,20 +284,13 @@ impl Floats {
     }
 
     /// In the units in which the CPU averages.
-    fn add_to(self, samples: &mut Samples) {
-        for (own, columns) in [
-            (&mut samples.tokens, self.tokens),
-            (&mut samples.throughput, self.throughput),
-            (&mut samples.rewards, self.rewards),
-            (&mut samples.snapshots, self.snapshots),
-        ] {
-            for (moments, column) in own.iter_mut().zip(columns) {
-                for unit in column.chunks(FLOAT_UNIT as usize) {
-                    let mut together = FloatMoments::default();
-                    unit.iter().flatten().for_each(|value| together.push(*value));
-                    moments.merge(&together);
-                }
-            }
+    fn add_to(&self, part: &mut Samples, count: u64) {
+        let columns = [&self.tokens, &self.throughput, &self.rewards, &self.snapshots];
+        for offset in (0..count).step_by(FLOAT_UNIT as usize) {
+            let rows = offset as usize..count.min(offset + FLOAT_UNIT) as usize;
+            let moments = |column: &Vec<Option<f64>>| column[rows.clone()].iter().flatten().copied().collect();
+            let [tokens, throughput, rewards, snapshots] = columns.map(|columns| columns.iter().map(moments).collect());
+            part.push_unit(offset, &Averages { tokens, throughput, rewards, snapshots });
         }
     }
 }

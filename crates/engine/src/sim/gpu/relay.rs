@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::sim::averages::FLOAT_UNIT;
 use crate::sim::backend::{Backend, DeviceUse, Placement, RanOn};
 use crate::sim::cpu::CpuRounds;
 use crate::sim::gpu::engine::Pace;
@@ -232,7 +233,8 @@ impl<'a> Relay<'a> {
         let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
         let from = samples.replications;
         let started = Instant::now();
-        let most = (until - from).min(self.chunk.next());
+        // whole units of averages, however fast the device is
+        let most = (until - from).min(self.chunk.next().next_multiple_of(FLOAT_UNIT));
         match opened.engine.run(self.first + from, most, samples, &|| limits.stopped()) {
             Ok(count) if count > 0 => {
                 self.span = TAKEN_OVER;

@@ -220,10 +220,10 @@ impl Observer for Everything<'_> {
     fn finish(&mut self, marking: &[u32], end: u64, samples: &mut Samples) {
         self.phases.finish(marking, end, samples);
         self.take_snapshots(marking, |time| time <= end);
-        for (sample, value) in samples.snapshots.iter_mut().zip(&self.values) {
+        for (sample, value) in samples.unit.snapshots.iter_mut().zip(&self.values) {
             sample.push(*value);
         }
-        for (sample, reward) in samples.rewards.iter_mut().zip(&self.rewards) {
+        for (sample, reward) in samples.unit.rewards.iter_mut().zip(&self.rewards) {
             sample.push(*reward);
         }
         if end <= self.warm_up {
@@ -231,11 +231,11 @@ impl Observer for Everything<'_> {
         }
         let ticks = (end - self.warm_up) as f64;
         if let Some(areas) = &mut self.areas {
-            for (sample, area) in samples.tokens.iter_mut().zip(areas.close(marking, end)) {
+            for (sample, area) in samples.unit.tokens.iter_mut().zip(areas.close(marking, end)) {
                 sample.push(*area as f64 / ticks);
             }
         }
-        for (sample, count) in samples.throughput.iter_mut().zip(&self.counts) {
+        for (sample, count) in samples.unit.throughput.iter_mut().zip(&self.counts) {
             sample.push(*count as f64 / (ticks * self.tick));
         }
     }

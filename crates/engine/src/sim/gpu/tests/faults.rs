@@ -117,7 +117,7 @@ fn rooms_keep_within_odd_limits() {
     let (mut samples, mut largest) = (all(), 0);
     for _ in 0..3 {
         let done = engine.run(samples.replications, 1 << 20, &mut samples, &|| false).unwrap();
-        assert!(done.is_multiple_of(crate::sim::cpu::FLOAT_UNIT), "{done}");
+        assert!(done.is_multiple_of(crate::sim::averages::FLOAT_UNIT), "{done}");
         largest = largest.max(done);
     }
     assert!(largest > 0 && largest * 8 <= 100_007);

@@ -57,16 +57,16 @@ impl LongRun {
 
     fn assert_tokens(&self, place: &str, exact: f64) {
         let place = self.builder.clone().build().unwrap().find_place(place).unwrap();
-        assert_mean(&self.samples.tokens[place.index()], exact, 0.002);
+        assert_mean(&self.samples.averages().tokens[place.index()], exact, 0.002);
     }
 
     fn assert_throughput(&self, transition: &str, exact: f64) {
         let transition = self.builder.find_transition(transition).unwrap();
-        assert_mean(&self.samples.throughput[transition.index()], exact, 0.002);
+        assert_mean(&self.samples.averages().throughput[transition.index()], exact, 0.002);
     }
 
     fn assert_share(&self, number: usize, exact: f64) {
-        assert_mean(&self.samples.rewards[number], exact * self.seconds, 0.01);
+        assert_mean(&self.samples.averages().rewards[number], exact * self.seconds, 0.01);
     }
 }
 
@@ -213,7 +213,7 @@ fn snapshots_match_the_transient_two_state_chain() {
     let question = Question { goal: Goal::Horizon, horizon: Some(5.0), snapshots, ..Question::default() };
     for form in BOTH {
         let samples = run(form, &program(&b), &question, 400_000).unwrap();
-        for (time, sample) in times.iter().zip(&samples.snapshots) {
+        for (time, sample) in times.iter().zip(&samples.averages().snapshots) {
             let all: f64 = down_rate + up_rate;
             let exact = up_rate / all + down_rate / all * (-all * time).exp();
             assert_eq!(sample.count(), 400_000);
@@ -248,14 +248,14 @@ fn averages_of_a_fixed_cycle_are_exact() {
     };
     let samples = run(Form::Clock, &program, &question, 2).unwrap();
     // `p` holds its token in the quarters 2.5 to 2.75, and 0.75 of each of the seven whole seconds up to 10
-    assert_eq!(samples.tokens[0].mean().unwrap(), 5.5 / 7.5);
-    assert_eq!(samples.tokens[1].mean().unwrap(), 2.0 / 7.5);
+    assert_eq!(samples.averages().tokens[0].mean().unwrap(), 5.5 / 7.5);
+    assert_eq!(samples.averages().tokens[1].mean().unwrap(), 2.0 / 7.5);
     // `a` at 2.75, ..., 9.75; `b` at 3, ..., 10: a firing at the horizon counts
-    assert_eq!(samples.throughput[0].mean().unwrap(), 8.0 / 7.5);
-    assert_eq!(samples.throughput[1].mean().unwrap(), 8.0 / 7.5);
-    assert_eq!(samples.rewards[0].mean().unwrap(), 2.0 * 5.5 + 8.0 * 2.0);
+    assert_eq!(samples.averages().throughput[0].mean().unwrap(), 8.0 / 7.5);
+    assert_eq!(samples.averages().throughput[1].mean().unwrap(), 8.0 / 7.5);
+    assert_eq!(samples.averages().rewards[0].mean().unwrap(), 2.0 * 5.5 + 8.0 * 2.0);
     // a firing at the time of a snapshot comes before it
-    assert_eq!([0, 1, 2].map(|i| samples.snapshots[i].mean().unwrap()), [2.0, 0.0, 2.0]);
+    assert_eq!([0, 1, 2].map(|i| samples.averages().snapshots[i].mean().unwrap()), [2.0, 0.0, 2.0]);
     assert_eq!(samples.firings, 2 * 20);
 }
 
@@ -267,5 +267,5 @@ fn averages_go_on_in_a_dead_marking_up_to_the_horizon() {
     let question = Question { goal: Goal::Horizon, horizon: Some(4.0), tokens: true, ..Question::default() };
     let samples = run(Form::Clock, &program(&b), &question, 1).unwrap();
     assert_eq!(samples.ended(Ending::Horizon), 1);
-    assert_eq!(samples.tokens[q.index()].mean().unwrap(), 0.75);
+    assert_eq!(samples.averages().tokens[q.index()].mean().unwrap(), 0.75);
 }

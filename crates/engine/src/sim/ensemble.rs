@@ -1,0 +1,90 @@
+//! Settings of a run: which replications, where, on what.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use crate::estimate::StopRule;
+use crate::share::{Share, ShareError};
+use crate::sim::averages::FLOAT_UNIT;
+use crate::sim::backend::Backend;
+use crate::sim::engines::EngineChoice;
+use crate::sim::record::Run;
+use crate::sim::samples::Samples;
+
+/// Settings of an ensemble of independent replications.
+#[derive(Clone, Debug)]
+pub struct Ensemble {
+    /// Number of replications; with a stop rule the rule decides. Default 10,000.
+    pub replications: u64,
+    /// Stop as soon as the mean passage time is known this well.
+    pub stop: Option<StopRule>,
+    /// Number of the first replication; shards of one experiment have different ones. Default 0.
+    pub first: u64,
+    /// Seed of the whole experiment. Default 0.
+    pub seed: u64,
+    /// Threads; `None` is one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// Wall time after which the run ends with the replications that are complete.
+    pub max_wall: Option<Duration>,
+    /// Which engine runs.
+    pub engine: EngineChoice,
+    /// What runs it, the processor or a graphics card.
+    pub backend: Backend,
+    /// Part of the name of the adapter that is used where one is; a software adapter is used only by its name.
+    pub adapter: Option<String>,
+    /// Whether passage times are kept one by one.
+    pub keep: bool,
+    /// Which of the replications run here. Default: all.
+    pub share: Share,
+}
+
+impl Default for Ensemble {
+    fn default() -> Self {
+        Self {
+            replications: 10_000,
+            stop: None,
+            first: 0,
+            seed: 0,
+            threads: None,
+            max_wall: None,
+            engine: EngineChoice::Auto,
+            backend: Backend::Auto,
+            adapter: None,
+            keep: false,
+            share: Share::default(),
+        }
+    }
+}
+
+impl Ensemble {
+    /// Returns the run if other processes did it: what their shares found of `question`, put together. `nothing` has the accumulators of
+    /// the question.
+    ///
+    /// # Errors
+    ///
+    /// [`ShareError`]: the shares do not make a whole, or are of another question.
+    pub fn given(&self, question: &dyn fmt::Debug, nothing: &Samples) -> Result<Option<Run>, ShareError> {
+        let Some(run) = self.share.given::<Run>(question)? else { return Ok(None) };
+        if !nothing.is_like(&run.samples) || run.provenance.seed != self.seed || run.samples.first != self.first {
+            return Err(ShareError::Unlike("the net, the question or the seed is another one"));
+        }
+        Ok(Some(run))
+    }
+
+    /// Returns these settings for the replications that run here.
+    ///
+    /// # Errors
+    ///
+    /// [`ShareError::NoNumber`] if a stop rule decides about their number.
+    pub fn shared(&self) -> Result<Self, ShareError> {
+        if !self.share.is_part() {
+            return Ok(self.clone());
+        }
+        if self.stop.is_some() {
+            return Err(ShareError::NoNumber);
+        }
+        let range = self.share.range(self.replications, FLOAT_UNIT);
+        Ok(Self { first: self.first + range.start, replications: range.end - range.start, ..self.clone() })
+    }
+}

@@ -1,0 +1,81 @@
+//! A run as it is kept: its samples, and where they came from.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::share::{Piece, ShareError};
+use crate::sim::backend::Placement;
+use crate::sim::samples::Samples;
+
+/// Enough to repeat a run, and to know what was run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Version of this crate.
+    pub version: Cow<'static, str>,
+    /// The seed.
+    pub seed: u64,
+    /// Number of the first replication.
+    pub first: u64,
+    /// Name of the engine: `schedule`, `clock`, `direct` or `lockstep`.
+    pub engine: Cow<'static, str>,
+    /// Vector instructions that were used: `portable`, `avx2` or `avx512`.
+    pub vector: Cow<'static, str>,
+    /// Threads that were used.
+    pub threads: usize,
+    /// Why faster engines were not taken; empty where the fastest one ran.
+    pub reasons: Vec<String>,
+    /// What ran the replications, and why.
+    pub placement: Placement,
+    /// Wall time of the replications, without compilation of the net.
+    pub wall: Duration,
+    /// Whether the run ended before it was complete, by a limit or on request.
+    pub cut_short: bool,
+    /// What folding made of the net; none if it ran as it is.
+    pub folded: Option<FoldedParts>,
+}
+
+/// Numbers of places and transitions of a net, before it was folded and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoldedParts {
+    /// Places of the net.
+    pub places_before: usize,
+    /// Places of the folded net.
+    pub places: usize,
+    /// Transitions of the net.
+    pub transitions_before: usize,
+    /// Transitions of the folded net.
+    pub transitions: usize,
+}
+
+/// The samples of a run and where they came from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// What was observed.
+    pub samples: Samples,
+    /// How.
+    pub provenance: Provenance,
+}
+
+impl Piece for Run {
+    fn append(&mut self, next: Self) -> Result<(), ShareError> {
+        let (own, other) = (&mut self.provenance, next.provenance);
+        if (&own.version, own.seed, &own.engine) != (&other.version, other.seed, &other.engine) {
+            return Err(ShareError::Unlike("another version, seed or engine"));
+        }
+        if !self.samples.is_like(&next.samples) {
+            return Err(ShareError::Unlike("another net or question"));
+        }
+        if self.samples.end() != next.samples.first {
+            return Err(ShareError::Gap { end: self.samples.end(), begin: next.samples.first });
+        }
+        self.samples.append(&next.samples);
+        own.wall += other.wall;
+        own.cut_short |= other.cut_short;
+        if own.vector != other.vector {
+            own.vector = Cow::Borrowed("mixed");
+        }
+        Ok(())
+    }
+}
