@@ -171,6 +171,40 @@ def reactions(net: PipeNet) -> ReactionNet:
     return ReactionNet(net.tokens, tuple(_reaction(name, one, most) for name, one in net.transitions.items()))
 
 
+def stopping(net: PipeNet, place: str, count: int) -> PipeNet:
+    """Return the net that stands still once a place holds so many tokens.
+
+    So the probability that it has held them by some time is that of holding them then, which simulators without stopping conditions can
+    answer. A complement place has the tokens that are missing, and every transition needs one of them, which it leaves unless it puts one
+    more into the place. If the net has such a place, it is used.
+    """
+    missing = count - net.tokens[place]
+    gains = {name: one.gives.get(place, 0) - one.takes.get(place, 0) for name, one in net.transitions.items()}
+    left = next((other for other in net.tokens if _is_complement(net, other, missing, gains)), f"{place}_left")
+    stopped = PipeNet({left: missing, **net.tokens}, {left: 0, **net.capacities})
+    if stopped.capacities[place] >= count:
+        stopped.capacities[place] = 0
+    for name, one in net.transitions.items():
+        takes, gives = dict(one.takes), dict(one.gives)
+        if left not in net.tokens:
+            takes[left] = max(gains[name], 0)
+            gives[left] = max(-gains[name], 0)
+        if takes.get(left, 0) == 0:
+            takes[left] = 1
+            gives[left] = gives.get(left, 0) + 1
+        if gives.get(left) == 0:
+            del gives[left]
+        stopped.transitions[name] = Transition(one.rate, one.infinite_server, takes, gives)
+    return stopped
+
+
+def _is_complement(net: PipeNet, other: str, missing: int, gains: Mapping[str, int]) -> bool:
+    """Return whether a place holds what is missing, always."""
+    return net.tokens[other] == missing and all(
+        one.gives.get(other, 0) - one.takes.get(other, 0) == -gains[name] for name, one in net.transitions.items()
+    )
+
+
 def _reaction(name: str, one: Transition, most: Mapping[str, float]) -> Reaction:
     if one.infinite_server and (len(one.takes) != 1 or set(one.takes.values()) != {1}):
         raise Inexpressible("infinitely many servers with several input tokens")

@@ -14,7 +14,8 @@ It prints a Markdown table and, with ``--json FILE``, writes all measurements.
 What is measured:
 
 * Same question. ``tokens``: the mean numbers of tokens of the watched places at four times. ``finished``: the probability that the job has
-  finished at these times, for nets that end. The peers answer both from the same trajectories. tailspn is asked twice.
+  finished at these times, or that a place has held so many tokens by then. The peers answer both from the numbers at these times; as they
+  have no stopping condition, they get a net that stands still once the place holds the tokens. tailspn is asked twice.
 * Same number of replications, which also decides how much the start of a call counts; ``start`` is the cost of a call with one replication.
 * Processor time of one call, of all threads and child processes. Each program has a process of its own. Imports, reading the net, code
   generation and compilers are not counted. tailspn runs on one thread, as the peers do.
@@ -64,11 +65,18 @@ class Case:
     watched: dict[str, list[str]]
     replications: dict[str, int]
     """By program; ``""`` for the others."""
-    ends: bool = False
+    questions: tuple[str, ...] = ("tokens",)
+    stop: tuple[str, int] | None = None
+    """A place and a number: it is asked when the place first holds so many tokens."""
+
+    @property
+    def name(self) -> str:
+        """Return what ``--case`` calls it."""
+        return self.net if self.stop is None else f"{self.net}-{self.stop[0]}"
 
     def task(self, folder: Path) -> tools.Task:
         """Return the task of the workers."""
-        return tools.Task(str(folder / f"{self.net}.xml"), self.horizon, 4, self.watched)
+        return tools.Task(str(folder / f"{self.net}.xml"), self.horizon, 4, self.watched, self.stop)
 
 
 def _cells(kinds: str, count: int) -> dict[str, list[str]]:
@@ -77,7 +85,9 @@ def _cells(kinds: str, count: int) -> dict[str, list[str]]:
 
 CASES = (
     Case("w3a_10", "queue of at most 10", 10_000.0, {"queue": ["q"]}, {"": 1000}),
+    Case("w3a_10", "queue, first full", 200.0, {"queue": ["q"]}, {"": 10_000}, ("finished",), ("q", 10)),
     Case("w2_10", "Kanban system, 10 cards", 1_000.0, _cells("fxyz", 4), {"": 1000}),
+    Case("w2_10", "Kanban system, 8 cards at work in cell 1", 4_000.0, {"working": ["x1"]}, {"": 500}, ("finished",), ("x1", 8)),
     Case("w2g_10", "the same, choices immediate", 1_000.0, _cells("fxyz", 4), {"": 1000}),
     Case(
         "w1_10_3",
@@ -85,7 +95,7 @@ CASES = (
         200.0,
         {"maps": ["spilled"], "reduces": [f"r{one}_2" for one in range(3)]},
         {"": 2000},
-        ends=True,
+        questions=("tokens", "finished"),
     ),
     Case(
         "w1_160_40",
@@ -93,7 +103,7 @@ CASES = (
         200.0,
         {"maps": ["spilled"], "reduces": [f"r{one}_2" for one in range(40)]},
         {"": 200, "COPASI": 8, "GillesPy2": 300},
-        ends=True,
+        questions=("tokens", "finished"),
     ),
 )
 
@@ -129,7 +139,8 @@ def _answer(tool: tools.Tool, question: str, count: int, seed: int) -> dict[str,
     tokens = tool.replicate(count, seed)
     cost = processor_time() - before
     # a job has finished when all its reduces have: the last label of nets that end
-    finished = tokens[:, -1:, :] == len(list(tool.task.watched.values())[-1])
+    final = tool.task.stop[1] if tool.task.stop is not None else len(list(tool.task.watched.values())[-1])
+    finished = tokens[:, -1:, :] == final
     return {"cost": cost, "means": {"tokens": tokens.mean(axis=0).tolist(), "finished": finished.mean(axis=0).tolist()}}
 
 
@@ -138,7 +149,7 @@ class Worker:
 
     def __init__(self, name: str, case: Case, log: TextIO) -> None:
         """Start the process and wait until the model is built."""
-        command = [sys.executable, __file__, "--worker", name, "--case", case.net]
+        command = [sys.executable, __file__, "--worker", name, "--case", case.name]
         self.name = name
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
         self._read()
@@ -175,7 +186,9 @@ def largest_difference(means: Any, count: int, reference: dict[str, Any], questi
     return max(differences[1:], default=math.nan)
 
 
-def compare(case: Case, name: str, own: Worker, references: dict[str, Any], rounds: int, log: TextIO) -> list[dict[str, Any]]:
+def compare(
+    case: Case, name: str, own: Worker, references: dict[str, Any], rounds: int, log: TextIO
+) -> list[dict[str, Any]]:
     """Return the rows of one program on one net."""
     count = case.replications.get(name, case.replications[""])
     peer = Worker(name, case, log)
@@ -222,8 +235,7 @@ def measure(case: Case, folder: Path, rounds: int, programs: list[str], log: Tex
     except nets.Inexpressible as reason:
         return [{"net": case.net, "title": case.title, "program": name, "reason": str(reason)} for name in programs]
     own = Worker("tailspn", case, log)
-    questions = ["tokens", "finished"] if case.ends else ["tokens"]
-    references = {question: own.ask(question, REFERENCE, 1) for question in questions}
+    references = {question: own.ask(question, REFERENCE, 1) for question in case.questions}
     rows = []
     for name in programs:
         try:
@@ -285,14 +297,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare tailspn with rebop, GillesPy2, libRoadRunner and COPASI.")
     peers = [name for name in tools.TOOLS if name != "tailspn"]
     parser.add_argument("--rounds", type=int, default=3, help="calls of each program [default: 3]")
-    parser.add_argument("--case", action="append", choices=[case.net for case in CASES], help="net, may be repeated [default: all]")
+    parser.add_argument("--case", action="append", choices=[case.name for case in CASES], help="net, may be repeated [default: all]")
     parser.add_argument("--program", action="append", choices=peers, help="peer, may be repeated [default: all]")
     parser.add_argument("--json", type=Path, help="file for all measurements")
     parser.add_argument("--log", type=Path, default=Path(os.devnull), help="file for what the programs print")
     parser.add_argument("--worker", choices=list(tools.TOOLS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     folder = nets_folder()
-    cases = [case for case in CASES if options.case is None or case.net in options.case]
+    cases = [case for case in CASES if options.case is None or case.name in options.case]
     if options.worker is not None:
         work(options.worker, cases[0].task(folder))
         return

@@ -53,6 +53,22 @@ def test_join_of_all_tokens_is_exact(tmp_path: Path) -> None:
     assert [value(serve, q=n) for n in range(4)] == [0, 0, 0, 2]
 
 
+def test_stopping_uses_the_complement_that_there_is(tmp_path: Path) -> None:
+    arrive, serve = nets.reactions(nets.stopping(queue(tmp_path), "q", 3)).reactions
+    assert (arrive.takes, arrive.gives) == ({"free": 1}, {"q": 1})
+    assert (serve.takes, serve.gives) == ({"q": 1, "free": 1}, {"free": 2})
+    assert [value(serve, q=q, free=3 - q) for q in (0, 1, 3)] == [0, 2, 0]
+
+
+def test_stopping_adds_a_complement(tmp_path: Path) -> None:
+    net = nets.reactions(nets.stopping(queue(tmp_path), "q", 2))
+    arrive, serve = net.reactions
+    assert net.tokens == {"q_left": 2, "q": 0, "free": 3}
+    assert (arrive.takes, arrive.gives) == ({"free": 1, "q_left": 1}, {"q": 1})
+    assert (serve.takes, serve.gives) == ({"q": 1, "q_left": 1}, {"free": 1, "q_left": 2})
+    assert [value(arrive, q_left=left, free=1 + left) for left in (0, 1, 2)] == [0, 0.9, 0.9]
+
+
 @pytest.mark.parametrize("weight", [2, 40, 160, 1000])
 def test_full_is_zero_one_below(weight: int) -> None:
     join = nets.Reaction("t", 1.0, {"p": weight}, {}, {"p": nets.Limit.FULL})

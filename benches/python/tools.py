@@ -31,6 +31,8 @@ class Task:
     steps: int
     watched: Mapping[str, Sequence[str]]
     """By label, the places whose tokens are added."""
+    stop: tuple[str, int] | None = None
+    """A place and a number: the net stands still once it holds so many tokens."""
 
     @property
     def times(self) -> list[float]:
@@ -63,7 +65,8 @@ class Tool:
 
     def net(self) -> nets.ReactionNet:
         """Return the net as reactions."""
-        return nets.reactions(nets.read(self.task.file))
+        net = nets.read(self.task.file)
+        return nets.reactions(net if self.task.stop is None else nets.stopping(net, *self.task.stop))
 
     def columns(self) -> list[list[int]]:
         """Return, by label, the indices of its places among the watched places."""
@@ -259,14 +262,17 @@ class Tailspn(Tool):
         rows = [one.mean for one in run.snapshots]
         shape = (self.task.steps, len(self.task.watched))
         means = numpy.array([float(one) for one in rows]).reshape(shape).T
-        halves = numpy.array([(one.high - one.low) / 2 for one in rows]).reshape(shape).T
+        halves = numpy.array([(one.high - one.low) / 2 if one.high is not None else math.nan for one in rows]).reshape(shape).T
         return means, (halves / student(count)) ** 2 * count
 
     def finished(self, count: int, seed: int) -> tuple[Numbers, Numbers]:
-        """Return the share of replications in which nothing can fire any more, by time, and its variance."""
+        """Return the share of replications that have ended, by time, and its variance: nothing can fire, or the place is full."""
         import numpy
 
-        run = self.model.simulate(reps=count, seed=seed, threads=1, method="simulate", backend="cpu", samples=True)
+        goal = "dead" if self.task.stop is None else "#({}) >= {}".format(*self.task.stop)
+        run = self.model.simulate(
+            until=goal, reps=count, seed=seed, threads=1, method="simulate", backend="cpu", samples=True
+        )
         self.engine = run.provenance.engine
         shares = numpy.array([[float((run.samples <= time).mean()) for time in self.task.times]])
         return shares, shares * (1 - shares)
