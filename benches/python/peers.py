@@ -88,7 +88,7 @@ CASES = (
     Case("w3a_10", "queue, first full", 200.0, {"queue": ["q"]}, {"": 10_000}, ("finished",), ("q", 10)),
     Case("w2_10", "Kanban system, 10 cards", 1_000.0, _cells("fxyz", 4), {"": 1000}),
     Case("w2_10", "Kanban system, 8 cards at work in cell 1", 4_000.0, {"working": ["x1"]}, {"": 500}, ("finished",), ("x1", 8)),
-    Case("w2g_10", "the same, choices immediate", 1_000.0, _cells("fxyz", 4), {"": 1000}),
+    Case("w2g_10", "Kanban system, immediate choices", 1_000.0, _cells("fxyz", 4), {"": 1000}),
     Case(
         "w1_10_3",
         "job of 10 maps, 3 reduces",
@@ -102,7 +102,7 @@ CASES = (
         "job of 160 maps, 40 reduces",
         200.0,
         {"maps": ["spilled"], "reduces": [f"r{one}_2" for one in range(40)]},
-        {"": 200, "COPASI": 8, "GillesPy2": 300},
+        {"": 200, "COPASI": 20, "GillesPy2": 300},
         questions=("tokens", "finished"),
     ),
 )
@@ -253,6 +253,11 @@ def seconds(value: float) -> str:
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
 
 
+def two_digits(ratio: float) -> str:
+    """Return a ratio with two digits, without an exponent."""
+    return f"{float(f'{ratio:.2g}'):,.10g}"
+
+
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the rows as a Markdown table."""
     lines = [
@@ -264,11 +269,14 @@ def table(rows: list[dict[str, Any]]) -> str:
         if "reason" in row:
             lines.append(f"| {name} | | {row['program']} | | | | | | cannot: {row['reason']} | |")
             continue
-        right = row["difference"] <= MOST_ERRORS
-        ratio = f"{row['ratio']:.3g}" if row["ratio"] < 1000 else f"{float(f'{row["ratio"]:.2g}'):,.0f}"
+        ratio = two_digits(row["ratio"])
         cells = [name, row["question"], row["program"], f"{row['replications']:,}", seconds(row["start"])]
         cells += [seconds(row["cost"]), seconds(row["own_cost"]), row["engine"]]
-        cells += [ratio if right else "none: answers differ", f"{row['difference']:.1f}"]
+        if math.isnan(row["difference"]):
+            ratio = "none: too few replications to compare"
+        elif row["difference"] > MOST_ERRORS:
+            ratio = "none: answers differ"
+        cells += [ratio, f"{row['difference']:.1f}"]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
