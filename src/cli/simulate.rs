@@ -2,6 +2,7 @@
 
 use tailspn::estimate::StopRule;
 use tailspn::report::{self, AnswerMethod, Subject, count, simulation_report};
+use tailspn::share::ShareError;
 use tailspn::sim::{
     Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Prepared, Question, Run, RunError, SEARCH, limit_firings,
     reaches_goal, run as replicate,
@@ -165,6 +166,10 @@ pub(crate) fn failure(error: &RunError) -> Failure {
             let message = format!("the {engine} engine of graphics cards cannot run this:\n{}", reasons.join("\n"));
             no_gpu(Note::problem(message))
         }
+        RunError::Share(ShareError::NoNumber) => {
+            Failure::helped(Exit::Usage, error.to_string(), "--reps N names it, in place of --rel-error")
+        }
+        RunError::Share(error) => Failure::plain(Exit::Refused, error.to_string()),
         RunError::GpuNotBuilt => Failure::plain(Exit::Gpu, error.to_string()),
         #[cfg(feature = "gpu")]
         RunError::Gpu(error) => no_gpu(Note::problem(error.to_string())),

@@ -89,18 +89,22 @@ impl Asker<'_> {
         let per_row = rows.first().map_or(0, Vec::len).max(1);
         let points: Vec<(u64, &Point)> =
             (0..).zip(rows).flat_map(|(row, points)| points.iter().map(move |point| (row, point))).collect();
+        if self.share.is_whole() {
+            let found = self.answers_at(&points, per_row, watch)?;
+            return Ok(found.chunks_exact(per_row).map(<[Response]>::to_vec).collect());
+        }
+        // what the base compiles to stands for the subject, which has maps in any order
+        let base =
+            self.subject.model(self.axes, &Point::base(self.axes.len()), self.seed).map_err(StudyError::Model)?;
         let numbers = (self.replications, self.groups, self.seed, self.measure);
-        let question = (self.subject, self.axes, numbers, rows);
+        let question = (&base.program, &base.question, &base.spread, self.axes, numbers, rows);
         if let Some(Listed { found, .. }) = self.share.given::<Listed<Response>>(&question)? {
             return Ok(found.chunks_exact(per_row).map(<[Response]>::to_vec).collect());
         }
         let range = self.share.range(points.len() as u64, 1);
         let found = self.answers_at(&points[range.start as usize..range.end as usize], per_row, watch)?;
-        if self.share.is_part() {
-            self.share.keep(&question, &Listed { first: range.start, found })?;
-            return Err(StudyError::Part);
-        }
-        Ok(found.chunks_exact(per_row).map(<[Response]>::to_vec).collect())
+        self.share.keep(&question, &Listed { first: range.start, found })?;
+        Err(StudyError::Part)
     }
 
     /// Returns the answers at points of rows, until one was stopped.

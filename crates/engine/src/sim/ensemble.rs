@@ -65,10 +65,12 @@ impl Ensemble {
     ///
     /// [`ShareError`]: the shares do not make a whole, or are of another question.
     pub fn given(&self, question: &dyn fmt::Debug, nothing: &Samples) -> Result<Option<Run>, ShareError> {
-        let Some(run) = self.share.given::<Run>(question)? else { return Ok(None) };
+        let Some(mut run) = self.share.given::<Run>(question)? else { return Ok(None) };
         if !nothing.is_like(&run.samples) || run.provenance.seed != self.seed || run.samples.first != self.first {
             return Err(ShareError::Unlike("the net, the question or the seed is another one"));
         }
+        // the first shards alone are a run that ended early
+        run.provenance.cut_short |= run.samples.replications < self.replications;
         Ok(Some(run))
     }
 

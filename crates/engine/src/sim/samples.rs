@@ -108,6 +108,9 @@ impl Samples {
         if next.replications == 0 {
             return;
         }
+        if self.replications == 0 {
+            self.first = next.first;
+        }
         self.replications += next.replications;
         for (own, others) in self.endings.iter_mut().zip(next.endings) {
             *own += others;

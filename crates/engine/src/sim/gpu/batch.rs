@@ -69,7 +69,7 @@ impl GpuBatch {
         count: u64,
         samples: &mut [Samples],
     ) -> Result<(), DeviceFault> {
-        let mut found: Vec<Samples> = samples.iter().map(Samples::emptied).collect();
+        let mut found: Vec<Samples> = samples.iter().map(|samples| samples.emptied().starting_at(first)).collect();
         let mut at = 0;
         while at < schedules.len() {
             let most = self.programs_at_once(&schedules[at], names)?;

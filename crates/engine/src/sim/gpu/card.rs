@@ -105,7 +105,7 @@ impl Card {
     fn alone(&self, ready: &Ready<'_>, first: u64, count: u64) -> Result<Samples, RunError> {
         let told = |fault| required(fault, ready.engine());
         let mut engine = device_engine(ready.chosen.kind, &self.gpu, ready.setup, ready.seed).map_err(told)?;
-        let mut samples = ready.nothing();
+        let mut samples = ready.nothing().starting_at(first);
         let mut span = TAKEN_OVER;
         while samples.replications < count {
             let from = samples.replications;

@@ -286,11 +286,11 @@ impl<'a> Relay<'a> {
         self.trusted = true;
         let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
         let (most, started) = (self.patience.replayed.min(until), Instant::now());
-        let mut expected = samples.emptied();
+        let mut expected = samples.emptied().starting_at(self.first);
         while expected.replications < most && started.elapsed() < REPLAYED_IN && !limits.stopped() {
             cpu.round(most, &mut expected, limits)?;
         }
-        let mut replayed = samples.emptied();
+        let mut replayed = samples.emptied().starting_at(self.first);
         while replayed.replications < expected.replications {
             let from = replayed.replications;
             let more = expected.replications - from;
