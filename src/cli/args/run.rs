@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use tailspn::report::CsvText;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::BackendChoice;
@@ -39,12 +40,22 @@ pub(crate) struct PrintArgs {
     /// Print CSV (docs/json.md lists which results have it)
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) csv: bool,
+    /// Put an apostrophe before text in CSV that a spreadsheet would run as a formula
+    #[arg(long, requires = "csv")]
+    pub(crate) csv_escape: bool,
     /// Print Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
     /// Print all columns, and long lists to their end
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+impl PrintArgs {
+    /// The text cells of CSV.
+    pub(crate) fn csv_text(&self) -> CsvText {
+        if self.csv_escape { CsvText::Escaped } else { CsvText::AsIs }
+    }
 }
 
 /// Limits of logs of jobs.
