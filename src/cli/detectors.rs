@@ -18,7 +18,7 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
-use crate::cli::report_source::{Rest, read_at_most};
+use crate::cli::report_source::{Rest, read_reports};
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
@@ -96,14 +96,13 @@ fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Resu
 /// The reports of a file on attempts that the log has.
 fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Terminal) -> Result<History, Failure> {
     let name = path.display();
-    let (bytes, rest) = read_at_most(path, args.max_samples)?;
+    let (read, rest) = read_reports(path, args.max_samples, 0)?;
     match rest {
         Rest::Nothing => {}
         Rest::More => terminal
             .tell(&format!("warning: {name}: what comes after {} bytes is left out (--max-samples)", args.max_samples)),
         Rest::Damaged(how) => terminal.tell(&format!("warning: {name}: {}: {how}", Oddity::CutFile.text())),
     }
-    let read = History::from_reports(&bytes, 0);
     for counted in read.oddities.list() {
         terminal.tell(&format!("warning: {name}: {counted}"));
     }

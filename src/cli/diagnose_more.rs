@@ -15,7 +15,7 @@ use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::report_source::{Rest, read_at_most};
+use crate::cli::report_source::{Rest, read_reports};
 use crate::cli::watch::{Progress, interrupted};
 use crate::cli::{syscalls, watch_tasks};
 
@@ -96,13 +96,12 @@ pub(super) fn by_progress(
 /// The reports of a file; tells what is odd about them.
 fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<(History, UsedRow), Failure> {
     let name = path.display().to_string();
-    let (bytes, rest) = read_at_most(path, args.max_samples)?;
+    let (read, rest) = read_reports(path, args.max_samples, 0)?;
     said.warnings.extend(match rest {
         Rest::Nothing => None,
         Rest::More => Some(format!("{name}: what comes after {} bytes is left out (--max-samples)", args.max_samples)),
         Rest::Damaged(how) => Some(format!("{name}: {}: {how}", Oddity::CutFile.text())),
     });
-    let read = History::from_reports(&bytes, 0);
     said.warnings.extend(read.oddities.list().map(|counted| format!("{name}: {counted}")));
     let reports: usize = read.tasks.iter().map(|task| task.points.len()).sum();
     let taken = format!("{reports} reports on {} attempts of tasks", read.tasks.len());

@@ -1,6 +1,5 @@
 //! Reading a net: the file, its warnings as notes, rate parameters replaced.
 
-use std::io::Read;
 use std::path::Path;
 
 use tailspn::compile::{CompileError, Program, compile};
@@ -11,6 +10,7 @@ use tailspn::net::Net;
 use tailspn::report::Subject;
 use tailspn::sim::{Prepared, Question};
 use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
+use tailspn_common::bounded;
 
 use crate::cli::args::NetArgs;
 use crate::cli::call::Call;
@@ -33,15 +33,13 @@ pub(crate) struct Loaded {
     pub(crate) properties: Vec<Property>,
 }
 
-/// The bytes of a file, or of standard input for `-`.
+/// The bytes of a file, or of standard input for `-`, up to the limit of files that are read whole.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error| unreadable(path, &error);
     if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-        return Ok(bytes);
+        return bounded::read(std::io::stdin().lock(), bounded::MOST_BYTES).map_err(failed);
     }
-    std::fs::read(path).map_err(failed)
+    bounded::read_file(path).map_err(failed)
 }
 
 /// Explains why a file cannot be read.

@@ -50,6 +50,8 @@ impl Source {
         let start = boundary(span.start.min(self.text.len()));
         let begin = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
         let end = self.text[start..].find('\n').map_or(self.text.len(), |at| start + at);
+        // of Windows' line ends, neither byte is shown
+        let end = if end > start && self.text[start..end].ends_with('\r') { end - 1 } else { end };
         if end - begin <= LONGEST_LINE {
             return begin..end;
         }

@@ -110,7 +110,7 @@ impl Terminal {
             PrintArgs { json: true, .. } => report.json().map_err(Failure::internal),
             PrintArgs { csv: true, .. } => {
                 let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", R::KIND));
-                report.csv().ok_or_else(none)
+                report.csv(print.csv_text()).ok_or_else(none)
             }
             PrintArgs { markdown: true, .. } => Ok(self.without_controls(&report.markdown(&look())).into_owned()),
             PrintArgs { .. } => Ok(self.without_controls(&report.text(&look())).into_owned()),

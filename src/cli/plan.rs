@@ -17,7 +17,7 @@ pub(crate) struct PlanText {
 }
 
 impl PlanText {
-    /// The text in a file. One without any key means all defaults, which is said: it may be the wrong file.
+    /// Reads the text in a file. A plan without any key means all defaults, so a warning says that it may be the wrong file.
     pub(crate) fn read(path: &Path, terminal: &Terminal) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let text = String::from_utf8(read_bytes(path)?).map_err(|_| not_text(&name))?;
@@ -64,7 +64,7 @@ pub(crate) fn not_text(name: &str) -> Failure {
 
 /// A plan without any key.
 pub(crate) fn empty_plan(name: &str) -> String {
-    format!("note: `{name}` is empty: every key has its default")
+    format!("warning: `{name}` is empty: every key has its default; is it the right file?")
 }
 
 /// Old names of keys, where they stand.

@@ -15,6 +15,7 @@ use crate::cli::load::{read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw, may_draw};
+use crate::cli::study::store_failure;
 
 /// Most places and transitions of a net that is drawn.
 const MOST_DRAWN: usize = 300;
@@ -154,9 +155,9 @@ fn byte_of(text: &str, line: usize, column: usize) -> usize {
 
 /// The result of a sweep in a folder.
 fn sweep_of(folder: &Path) -> Result<Found, Failure> {
-    let stored = read_sweep(folder).map_err(|error| {
-        let exit = if matches!(error, StoreError::Foreign { .. }) { Exit::Model } else { Exit::Io };
-        Failure::plain(exit, error.to_string())
+    let stored = read_sweep(folder).map_err(|error| match error {
+        StoreError::Foreign { .. } => Failure::plain(Exit::Model, error.to_string()),
+        error => store_failure(&error),
     })?;
     let plan = SweepPlan::from_toml(&stored.header.plan)
         .map_err(|error| Failure::plain(Exit::Model, format!("the plan in `{}` is none: {error}", folder.display())))?;

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
+use tailspn::diagnose::long_tail::{History, HistoryFeed};
 
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
@@ -94,10 +95,7 @@ impl ReportSource {
     fn stdin() -> Self {
         let (send, receive) = sync_channel(WAITING);
         thread::spawn(move || {
-            let mut input = BufReader::new(io::stdin());
-            let compressed = input.fill_buf().is_ok_and(|start| start.starts_with(&GZIP));
-            let mut reader: Box<dyn Read> =
-                if compressed { Box::new(MultiGzDecoder::new(input)) } else { Box::new(input) };
+            let mut reader = stdin_unpacked();
             loop {
                 let chunk = next_bytes(&mut *reader);
                 let last = !matches!(&chunk, Ok(bytes) if !bytes.is_empty());
@@ -127,6 +125,13 @@ impl ReportSource {
             Self::File { file, name, position } => follow(file, position).map_err(|error| unreadable(name, &error)),
         }
     }
+}
+
+/// Standard input, unpacked where it is compressed with gzip.
+pub(crate) fn stdin_unpacked() -> Box<dyn Read> {
+    let mut input = BufReader::new(io::stdin());
+    let compressed = input.fill_buf().is_ok_and(|start| start.starts_with(&GZIP));
+    if compressed { Box::new(MultiGzDecoder::new(input)) } else { Box::new(input) }
 }
 
 fn follow(file: &mut File, position: &mut u64) -> io::Result<Chunk> {
@@ -160,9 +165,35 @@ fn next_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// All bytes of a file, unpacked, up to where it is damaged.
-pub(crate) fn read_whole(path: &Path) -> Result<(Vec<u8>, Rest), Failure> {
-    read_at_most(path, u64::MAX - 1)
+/// Reads the reports of a file, unpacked, as a stream: at most so many bytes, up to where it is damaged.
+pub(crate) fn read_reports(path: &Path, most: u64, run: u32) -> Result<(History, Rest), Failure> {
+    let name = path.display().to_string();
+    let failed = |error: io::Error| unreadable(&name, &error);
+    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+    let compressed = reader.fill_buf().map_err(failed)?.starts_with(&GZIP);
+    let mut reader: Box<dyn Read> = if compressed { Box::new(MultiGzDecoder::new(reader)) } else { Box::new(reader) };
+    history_of(&mut *reader, most, run).map_err(failed)
+}
+
+/// Reads the reports of a stream, as [`read_reports`]. What is damaged from the start is an error.
+pub(crate) fn history_of(reader: &mut dyn Read, most: u64, run: u32) -> io::Result<(History, Rest)> {
+    let (mut history, mut left, mut is_begun) = (HistoryFeed::default(), most, false);
+    let rest = loop {
+        let bytes = match next_bytes(reader) {
+            Ok(bytes) if bytes.is_empty() => break Rest::Nothing,
+            Ok(bytes) => bytes,
+            Err(error) if is_damage(&error) && is_begun => break Rest::Damaged(reason(&error)),
+            Err(error) => return Err(error),
+        };
+        is_begun = true;
+        let used = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
+        history.push(&bytes[..used]);
+        left -= used as u64;
+        if used < bytes.len() {
+            break Rest::More;
+        }
+    };
+    Ok((history.finish(run), rest))
 }
 
 /// The first bytes of a file, unpacked, and what stands behind them. What is damaged from the start is an error.
@@ -202,4 +233,33 @@ fn damaged(name: &str, error: io::Error) -> Result<Chunk, Failure> {
 
 pub(crate) fn unreadable(name: &str, error: &io::Error) -> Failure {
     Failure::plain(Exit::Io, format!("cannot read `{name}`: {}", reason(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORTS: &str = "kind\tpartition\tt_ms\tdone\ttotal\nmap\t1\t1000\t0\t10\nmap\t1\t3000\t10\t10\n";
+
+    /// A source of which the end cannot be read.
+    struct Damage(bool);
+
+    impl Read for Damage {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::from(if self.0 { io::ErrorKind::UnexpectedEof } else { io::ErrorKind::PermissionDenied }))
+        }
+    }
+
+    #[test]
+    fn reports_are_read_up_to_the_limit_and_up_to_damage() {
+        let (all, rest) = history_of(&mut REPORTS.as_bytes(), u64::MAX, 0).unwrap();
+        assert_eq!((all.tasks.len(), all.tasks[0].points.len(), rest), (1, 2, Rest::Nothing));
+        assert_eq!(history_of(&mut REPORTS.as_bytes(), REPORTS.len() as u64, 0).unwrap().1, Rest::Nothing);
+        let (some, rest) = history_of(&mut REPORTS.as_bytes(), REPORTS.len() as u64 - 3, 0).unwrap();
+        assert_eq!((some.tasks[0].points.len(), rest), (1, Rest::More));
+        let (some, rest) = history_of(&mut REPORTS.as_bytes().chain(Damage(true)), u64::MAX, 0).unwrap();
+        assert!(some.tasks[0].points.len() == 2 && matches!(rest, Rest::Damaged(_)));
+        assert!(history_of(&mut Damage(true), u64::MAX, 0).is_err());
+        assert!(history_of(&mut REPORTS.as_bytes().chain(Damage(false)), u64::MAX, 0).is_err());
+    }
 }

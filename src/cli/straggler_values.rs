@@ -1,6 +1,7 @@
 //! Values of `--stragglers` and `--speculation`: short forms of the sections of a plan.
 
 use tailspn::mapreduce::{CopySlots, Factors, Speculation, Stragglers};
+use tailspn_common::spelling::did_you_mean;
 
 /// `SHARE:FACTOR`, or `SHARE:FACTOR@P,FACTOR@P,...` with a probability for each factor.
 pub(crate) fn stragglers(text: &str) -> Result<Stragglers, String> {
@@ -38,7 +39,10 @@ pub(crate) fn speculation(text: &str) -> Result<Speculation, String> {
             "fake" => made.fake = number,
             "alarm" => made.false_alarm_at = number,
             "slow" => made.slow_copies = Some(number),
-            _ => return Err(format!("there is no `{key}`; there are r, p, dl, ut, fake, alarm, slow and slots")),
+            _ => {
+                let near = did_you_mean(key, &["r", "p", "dl", "ut", "fake", "alarm", "slow", "slots"]);
+                return Err(format!("there is no `{key}`; there are r, p, dl, ut, fake, alarm, slow and slots{near}"));
+            }
         }
     }
     Ok(made)
@@ -47,11 +51,13 @@ pub(crate) fn speculation(text: &str) -> Result<Speculation, String> {
 /// `idle`, `shared` or `reserved:N`.
 pub(crate) fn slots(text: &str) -> Result<CopySlots, String> {
     let expected = || "slots: expected idle, shared or reserved:N".to_owned();
+    let near = |word: &str| expected() + &did_you_mean(word, &["idle", "shared", "reserved"]);
     match text.split_once(':') {
         None if text == "idle" => Ok(CopySlots::Idle),
         None if text == "shared" => Ok(CopySlots::Shared),
         Some(("reserved", count)) => count.trim().parse().map(CopySlots::Reserved).map_err(|_| expected()),
-        _ => Err(expected()),
+        Some((word, _)) => Err(near(word)),
+        None => Err(near(text)),
     }
 }
 

@@ -164,6 +164,14 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
             Failure::new(Exit::Refused, note.with_help(help))
         }
         StoreError::Foreign { .. } => Failure::new(Exit::Model, note.with_help("give the name of a new folder")),
+        StoreError::DamagedPart(_) => {
+            let help = "`tailspn sweep PLAN -o FOLDER --resume` runs its points again";
+            Failure::new(Exit::Model, note.with_help(help))
+        }
+        StoreError::DamagedPoints { .. } => {
+            let help = "take the file from a backup; or remove it, and `tailspn sweep PLAN -o FOLDER --resume` runs all points again";
+            Failure::new(Exit::Model, note.with_help(help))
+        }
         _ => Failure::new(Exit::Io, note),
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tailspn::report::counted;
-use tailspn::sweep::{Number, PointResult, Stored, SweepWatch};
+use tailspn::sweep::{DamagedPart, Number, PointResult, Stored, SweepWatch};
 use tailspn::watch::Watch;
 
 use crate::cli::output::Terminal;
@@ -117,6 +117,10 @@ impl SweepWatch for Teller {
         if base_breaks {
             self.terminal.tell("note: the base breaks a constraint; it stays, since all points are compared with it");
         }
+    }
+
+    fn damaged(&self, part: &DamagedPart) {
+        self.terminal.tell(&format!("warning: {part}; its points are run again"));
     }
 
     fn started(&self, stored: &Stored, planned: u64) {

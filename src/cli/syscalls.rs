@@ -7,6 +7,7 @@ use tailspn::diagnose::syscalls::{
     StatisticalSettings, SyscallError, diagnose, read_run,
 };
 use tailspn::report::{document_text, syscall_profile_document, syscalls_report, syscalls_svg};
+use tailspn_common::bounded;
 
 use crate::cli::args::{
     SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand,
@@ -101,7 +102,7 @@ fn with_reading(settings: ReadSettings, args: &SyscallReadArgs) -> ReadSettings 
 
 pub(super) fn profile_in(path: &Path) -> Result<Profile, Failure> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
+    let text = bounded::read_text(path)
         .map_err(|error| Failure::plain(Exit::Io, format!("cannot read `{name}`: {}", reason(&error))))?;
     Profile::parse(&text, &name).map_err(refused)
 }

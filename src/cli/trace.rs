@@ -31,7 +31,7 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
     let usual = Usual::from_runs(&usual);
     if args.print.csv {
-        trace_csv(&trace, &usual, |part| terminal.data(part))?;
+        trace_csv(&trace, &usual, args.print.csv_text(), |part| terminal.data(part))?;
     } else {
         terminal.report(&trace_report(&trace, &usual), &args.print)?;
     }
@@ -62,11 +62,22 @@ pub(crate) fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
 
 /// Reads a log, with progress and until Ctrl-C.
 pub(crate) fn load(path: &Path, options: &ReadOptions, terminal: &Terminal) -> Result<JobTrace, Failure> {
-    let progress = Progress::new(terminal.shows_progress(), "bytes");
     if path.as_os_str() == "-" {
-        return read_stream("standard input", io::stdin().lock(), options, &progress).map_err(refused);
+        return load_stream("standard input", io::stdin().lock(), options, terminal);
     }
+    let progress = Progress::new(terminal.shows_progress(), "bytes");
     read(path, options, &progress).map_err(refused)
+}
+
+/// Reads a log that can be read only once.
+pub(crate) fn load_stream(
+    name: &str,
+    stream: impl io::Read,
+    options: &ReadOptions,
+    terminal: &Terminal,
+) -> Result<JobTrace, Failure> {
+    let progress = Progress::new(terminal.shows_progress(), "bytes");
+    read_stream(name, stream, options, &progress).map_err(refused)
 }
 
 /// A log of several that a command reads.

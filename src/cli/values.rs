@@ -6,6 +6,7 @@ use std::time::Duration;
 use tailspn::cluster::SlotShare;
 use tailspn::formats::pipe::{ReadOptions, Reading};
 use tailspn::share::Shard;
+use tailspn_common::spelling::did_you_mean;
 
 /// A whole number: digits, `_` or `,` between them, or a power of ten such as `1e6`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
@@ -66,14 +67,15 @@ pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> 
     let (mut multiplier, mut quantile) = (None, None);
     for setting in text.split(',') {
         let expected = || "expected none, spark3, spark4, or such as multiplier=1.5,quantile=0.75".to_owned();
-        let (key, value) = setting.split_once('=').ok_or_else(expected)?;
+        let near = |word: &str| did_you_mean(word, &["none", "spark3", "spark4", "multiplier", "quantile"]);
+        let (key, value) = setting.split_once('=').ok_or_else(|| expected() + &near(setting.trim()))?;
         let number = value.trim().parse::<f64>().map_err(|_| expected())?;
         match key.trim() {
             "multiplier" if number > 0.0 && number.is_finite() => multiplier = Some(number),
             "multiplier" => return Err("the multiplier must be above 0".to_owned()),
             "quantile" if (0.0..=1.0).contains(&number) => quantile = Some(number),
             "quantile" => return Err("the quantile must be between 0 and 1".to_owned()),
-            _ => return Err(expected()),
+            key => return Err(expected() + &near(key)),
         }
     }
     Ok(SparkSpeculation::On { multiplier, quantile })
@@ -196,14 +198,17 @@ pub(crate) fn read_as(text: &str) -> Result<ReadAs, String> {
         "sensible" => Reading::Sensible,
         "pipe4" => Reading::Pipe43,
         "pipe5" => Reading::Pipe5,
-        _ => return Err("the readers are sensible, pipe4 and pipe5".to_owned()),
+        word => {
+            let near = did_you_mean(word, &["sensible", "pipe4", "pipe5"]);
+            return Err(format!("the readers are sensible, pipe4 and pipe5{near}"));
+        }
     };
     let known = |name: &str| READ_QUESTIONS.iter().find(|(own, _)| *own == name).map(|(_, question)| *question);
     let question = match name {
         None => None,
         Some(name) => Some(known(name).ok_or_else(|| {
-            let names = READ_QUESTIONS.map(|(name, _)| name).join(", ");
-            format!("there is no question `{name}`; there are {names}")
+            let names = READ_QUESTIONS.map(|(name, _)| name);
+            format!("there is no question `{name}`; there are {}{}", names.join(", "), did_you_mean(name, &names))
         })?),
     };
     Ok(ReadAs { question, reading })
@@ -218,7 +223,7 @@ pub(crate) fn axis(text: &str) -> Result<SweepAxis, String> {
         "lag" => list.split(',').map(seconds).collect::<Result<_, _>>().map(SweepAxis::Lag),
         "reservation" => list.split(',').map(slot_share).collect::<Result<_, _>>().map(SweepAxis::Reservation),
         "threshold" => list.split(',').map(number).collect::<Result<_, _>>().map(SweepAxis::Threshold),
-        _ => Err(expected()),
+        name => Err(expected() + &did_you_mean(name, &["lag", "reservation", "threshold"])),
     }
 }
 
@@ -360,5 +365,13 @@ mod tests {
     fn patterns_fit_names() {
         assert!(fits("map*", "map12") && fits("*", "") && fits("m?p", "map") && fits("a*b*c", "aXbYbZc"));
         assert!(!fits("map", "map1") && !fits("m?p", "mp") && !fits("a*b", "abc"));
+    }
+    #[test]
+    fn misspelt_words_get_the_word_that_was_meant() {
+        assert!(read_as("sensble").unwrap_err().ends_with("; did you mean `sensible`?"));
+        assert!(read_as("id_cse=pipe4").unwrap_err().ends_with("; did you mean `id_case`?"));
+        assert!(axis("reservaton=shared").unwrap_err().ends_with("; did you mean `reservation`?"));
+        assert!(spark_speculation("spark2").unwrap_err().contains("; did you mean `spark"));
+        assert!(spark_speculation("quantle=0.5").unwrap_err().ends_with("; did you mean `quantile`?"));
     }
 }

@@ -1,6 +1,6 @@
 //! `watch`: which tasks will be stragglers, told while they run.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use tailspn::diagnose::long_tail::{
     Recording, StragglerFlag,
 };
 use tailspn::report::{Report as _, WatchReport, progress_model_report, straggler_json, straggler_line};
-use tailspn::trace::ReadOptions;
+use tailspn::trace::{JobTrace, ReadOptions};
 use tailspn::watch::Watch as _;
 
 use crate::cli::args::{PrintArgs, RuleChoice, WatchArgs};
@@ -17,12 +17,14 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, reason, write_file};
 use crate::cli::plan::PlanText;
-use crate::cli::report_source::{Chunk, ReportSource, Rest, read_whole, unreadable};
-use crate::cli::trace::load;
+use crate::cli::report_source::{
+    Chunk, ReportSource, Rest, history_of, read_at_most, read_reports, stdin_unpacked, unreadable,
+};
+use crate::cli::trace::{load, load_stream};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Bytes that tell whether a file holds reports.
-const SNIFFED: usize = 1 << 16;
+const SNIFFED: u64 = 1 << 16;
 
 /// Learns where that is asked for, then watches where there is something to watch.
 pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -104,20 +106,44 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
 
 /// The curves of a run: reports of progress, or a log that has curves.
 fn earlier_run(path: &Path, run: u32, terminal: &Terminal) -> Result<History, Failure> {
-    if path.is_file()
-        && let (bytes, rest) = read_whole(path)?
-        && ProgressReader::is_meant(&String::from_utf8_lossy(&bytes[..bytes.len().min(SNIFFED)]))
-    {
-        let mut history = History::from_reports(&bytes, run);
+    if path.as_os_str() == "-" {
+        return earlier_run_in(stdin_unpacked(), run, terminal);
+    }
+    if path.is_file() && ProgressReader::is_meant(&String::from_utf8_lossy(&read_at_most(path, SNIFFED)?.0)) {
+        let (mut history, rest) = read_reports(path, u64::MAX, run)?;
         if let Rest::Damaged(how) = rest {
             history.oddities.add(Oddity::CutFile, 0, &how);
         }
         tell_oddities(&path.display().to_string(), &history.oddities, terminal);
         return Ok(history);
     }
-    let history = History::from_trace(&load(path, &ReadOptions::default(), terminal)?, run);
+    with_curves(&load(path, &ReadOptions::default(), terminal)?, &path.display().to_string(), run)
+}
+
+/// The same of standard input, which can be read only once.
+fn earlier_run_in(mut stream: Box<dyn Read>, run: u32, terminal: &Terminal) -> Result<History, Failure> {
+    const NAME: &str = "standard input";
+    let failed = |error: io::Error| unreadable(NAME, &error);
+    let mut head = Vec::new();
+    stream.by_ref().take(SNIFFED).read_to_end(&mut head).map_err(failed)?;
+    let is_reports = ProgressReader::is_meant(&String::from_utf8_lossy(&head));
+    let mut stream = io::Cursor::new(head).chain(stream);
+    if !is_reports {
+        return with_curves(&load_stream(NAME, stream, &ReadOptions::default(), terminal)?, NAME, run);
+    }
+    let (mut history, rest) = history_of(&mut stream, u64::MAX, run).map_err(failed)?;
+    if let Rest::Damaged(how) = rest {
+        history.oddities.add(Oddity::CutFile, 0, &how);
+    }
+    tell_oddities(NAME, &history.oddities, terminal);
+    Ok(history)
+}
+
+/// The curves that a log has.
+fn with_curves(trace: &JobTrace, name: &str, run: u32) -> Result<History, Failure> {
+    let history = History::from_trace(trace, run);
     if history.tasks.is_empty() {
-        let note = Note::problem(format!("`{}` has no progress of tasks over time", path.display()));
+        let note = Note::problem(format!("`{name}` has no progress of tasks over time"));
         let help = "reports of progress have it, and job histories of Hadoop 2 (clockSplits)";
         return Err(Failure::new(Exit::Trace, note.with_help(help)));
     }

@@ -345,3 +345,89 @@ fn shares_threads_and_missing_axes() {
         assert!(told(&[command, &path.display().to_string()]).contains("write an `[[axis]]`"), "{command}");
     }
 }
+
+/// Line ends of Windows move no place: every message is that of the same text with the usual line ends.
+#[test]
+fn line_ends_of_windows_do_not_move_places() {
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cli/two-ends.xml");
+    let axis = "[[axis]]\nkey = \"job.reducers\"\nvalues = [1, 2]\n";
+    let cut_net = &include_str!("../data/cli/dead.xml")[..250];
+    let cases: [(&str, String, Vec<&str>); 7] = [
+        ("net.xml", include_str!("../data/cli/several-problems.xml").into(), vec!["check", "net.xml"]),
+        ("cut.xml", cut_net.into(), vec!["check", "cut.xml"]),
+        ("plan.toml", include_str!("../data/cli/wrong-plan.toml").into(), vec!["estimate", "plan.toml"]),
+        ("syntax.toml", "[job]\ninput_mb =\nreduces = 3 4\n".into(), vec!["estimate", "syntax.toml"]),
+        ("sweep.toml", format!("[sweep]\nreplications = 10\n\n{axis}"), vec!["sweep", "sweep.toml"]),
+        (
+            "constraint.toml",
+            format!("[sweep]\n\nconstraints = [\"job.reduces <= 2 *\"]\n{}", axis.replace("reducers", "reduces")),
+            vec!["sweep", "constraint.toml"],
+        ),
+        (
+            "queries.txt",
+            "// questions\nP=? [ F<=1 #(nowhere) > 0 ]\n\nS=? [ #(nowhere) > ]\n".into(),
+            vec!["query", net, "--file", "queries.txt"],
+        ),
+    ];
+    for (name, text, args) in cases {
+        let usual = shown_on(name, text.as_bytes(), &args);
+        assert!(!usual.starts_with("exit 0") && usual.contains(&format!("{name}:")), "{usual}");
+        let windows = shown_on(name, text.replace('\n', "\r\n").as_bytes(), &args);
+        assert_eq!(windows, usual, "{name}");
+    }
+}
+
+/// The same for logs, whose oddities are listed by line.
+#[test]
+fn line_ends_of_windows_do_not_move_lines_of_logs() {
+    let log = include_str!("../data/trace/small.spark");
+    let broken = log.replacen('\n', "\nno event\n", 2);
+    let reports =
+        "kind\tpartition\tt_ms\tdone\ttotal\nmap\t1\t1000\t0\t10\nmap\tx\t1100\t0\t10\nmap\t1\t3000\t10\t10\n";
+    let calls = "7 1700000000.5 stat(\"/data/a\", 0) = 0 <0.001>\n7 1700000001.5 no call\n7 1700000002.5 stat(\"/data/a\", 0) = 0 <0.001>\n";
+    let cases: [(&str, &str, &[&str], &str); 3] = [
+        ("log.spark", &broken, &["trace", "log.spark"], "log.spark:2:"),
+        ("run.tsv", reports, &["watch", "--learn", "run.tsv"], "run.tsv: line 3: not a number"),
+        ("n1.strace", calls, &["syscalls", "profile", "n1.strace", "-o", "profile.json"], "n1.strace:2:"),
+    ];
+    for (name, text, args, place) in cases {
+        for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+            let told = unwrapped(&shown_on(name, text.as_bytes(), args));
+            assert!(told.contains(place), "{told}");
+        }
+    }
+}
+
+#[test]
+fn misspelt_words_get_the_word_that_was_meant() {
+    let net = "tests/data/cli/two-ends.xml";
+    for (args, meant) in [
+        (vec!["simulate", net, "--engine", "clok"], "'clock'"),
+        (vec!["simulate", net, "--backend", "gpuu"], "'gpu'"),
+        (vec!["simulate", net, "--read-as", "pip5"], "did you mean `pipe5`?"),
+        (vec!["solve", net, "--method", "stats"], "'states'"),
+        (vec!["estimate", "--color", "nevr"], "'never'"),
+    ] {
+        let told = shown(&args);
+        assert!(told.starts_with("exit 2") && told.contains(meant), "{told}");
+    }
+    let plan = "[model.distribution]\ngpu = \"expnential\"\n";
+    let told = unwrapped(&shown_on("plan.toml", plan.as_bytes(), &["estimate", "plan.toml"]));
+    assert!(told.starts_with("exit 3") && told.contains("did you mean \"exponential\"?"), "{told}");
+    let plan = "[sweep]\ndesign = \"grd\"\n[[axis]]\nkey = \"job.reduces\"\nvalues = [1]\n";
+    let told = unwrapped(&shown_on("plan.toml", plan.as_bytes(), &["sweep", "plan.toml"]));
+    assert!(told.starts_with("exit 3") && told.contains("did you mean \"grid\"?"), "{told}");
+}
+
+/// A name in a log that a spreadsheet would run; numbers stay as they are.
+#[test]
+fn formulas_in_csv_are_escaped_on_request() {
+    let log = include_str!("../data/trace/small.spark").replace("\"Host\":\"", "\"Host\":\"=cmd|' /C calc'!");
+    let run = |args: &[&str]| shown_on("log.spark", log.as_bytes(), args);
+    let plain = run(&["trace", "log.spark", "--csv"]);
+    let escaped = run(&["trace", "log.spark", "--csv", "--csv-escape"]);
+    assert!(plain.starts_with("exit 0") && plain.contains(",=cmd|") && !plain.contains("'=cmd|"), "{plain}");
+    assert!(escaped.starts_with("exit 0") && !escaped.contains(",=cmd|"), "{escaped}");
+    assert_eq!(escaped.replace("'=cmd|", "=cmd|"), plain);
+    assert!(run(&["trace", "log.spark", "--csv-escape"]).starts_with("exit 2"));
+}

@@ -227,6 +227,61 @@ fn a_sweep_that_was_killed_goes_on_and_gives_the_same_bytes() {
 }
 
 #[test]
+fn a_damaged_part_is_named_and_its_points_are_run_again() {
+    let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
+    let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
+    let expected = data(&["sweep", &plan, "-o", &whole]);
+    data(&["sweep", &plan, "-o", &cut, "--max-points=4"]);
+    let part = Path::new(&cut).join("part-000002.jsonl");
+    let text = std::fs::read_to_string(&part).unwrap();
+    std::fs::write(&part, &text[..text.len() - 100]).unwrap();
+    let page = folder.at("page.html");
+    for args in [["report", &cut, "-o", &page].as_slice(), &["merge", &cut, "-o", &folder.at("no")]] {
+        let refused = unbroken(&shown(args));
+        assert!(
+            refused.starts_with("exit 3") && refused.contains("part-000002.jsonl` is damaged: it was cut"),
+            "{refused}"
+        );
+        assert!(refused.contains("--resume` runs its points again"), "{refused}");
+    }
+    let resumed = unbroken(&shown(&["sweep", &plan, "-o", &cut, "--resume"]));
+    assert!(
+        resumed.contains("part-000002.jsonl` is damaged") && resumed.contains("its points are run again"),
+        "{resumed}"
+    );
+    assert_eq!(data(&["sweep", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(files(&whole), files(&cut));
+}
+
+#[test]
+fn changed_points_are_refused_until_they_are_removed() {
+    let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
+    let (plan, whole) = (folder.at("plan.toml"), folder.at("whole"));
+    let expected = data(&["sweep", &plan, "-o", &whole]);
+    let before = files(&whole);
+    let points = Path::new(&whole).join("points.parquet");
+    let mut bytes = std::fs::read(&points).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&points, bytes).unwrap();
+    for args in [
+        ["report", &whole, "-o", &folder.at("page.html")].as_slice(),
+        &["merge", &whole, "-o", &folder.at("no")],
+        &["sweep", &plan, "-o", &whole, "--resume"],
+    ] {
+        let refused = unbroken(&shown(args));
+        assert!(
+            refused.starts_with("exit 3") && refused.contains("points.parquet` is damaged: its bytes were changed"),
+            "{refused}"
+        );
+        assert!(refused.contains("or remove it, and"), "{refused}");
+    }
+    std::fs::remove_file(&points).unwrap();
+    assert_eq!(data(&["sweep", &plan, "-o", &whole, "--resume"]), expected);
+    assert_eq!(files(&whole), before);
+}
+
+#[test]
 fn a_plan_that_changed_is_noticed() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, result) = (folder.at("plan.toml"), folder.at("r"));

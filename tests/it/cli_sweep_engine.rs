@@ -284,7 +284,7 @@ fn an_empty_plan_is_noticed() {
         ("empty.toml", "# nothing\n"),
         ("plan.toml", "sweep.base = \"empty.toml\"\n[[axis]]\nkey = \"job.reduces\"\nvalues = [3]\n"),
     ]);
-    let note = "is empty: every key has its default";
+    let note = "is empty: every key has its default; is it the right file?";
     for args in [
         ["estimate", "empty.toml", "--reps=4"],
         ["whatif", "empty.toml", "--reps=4"],
@@ -292,7 +292,7 @@ fn an_empty_plan_is_noticed() {
         ["sweep", "empty.toml", "--max-points=1"],
     ] {
         let told = unbroken(&shown(&[args[0], &folder.at(args[1]), args[2]]));
-        assert!(told.contains(note), "{args:?}: {told}");
+        assert!(told.contains("warning: `") && told.contains(note), "{args:?}: {told}");
     }
     assert!(!shown(&["estimate", "--reps=4"]).contains(note));
 }

@@ -113,7 +113,7 @@ fn what_cannot_be_judged_is_refused() {
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write(
         "totals.strace",
-        "% time     seconds  usecs/call     calls    errors syscall\n 90.00    0.012000           1     12000           newfstatat\n",
+        "% time     seconds  usecs/call     calls    errors syscall\n 90.00    0.012000           1     12000           newfstatat\n100.00    0.012000           1     12000           total\n",
     );
     write("other.txt", "nothing of the kind\n");
     write("empty.strace", "");

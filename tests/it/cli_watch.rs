@@ -45,6 +45,29 @@ fn help_of_watch() {
     assert_shown!(shown(&["watch", "--help"]));
 }
 
+/// Standard input teaches what the file teaches, plain and compressed, also if it is a log.
+#[test]
+fn learns_from_standard_input() {
+    let folder = learned();
+    let model = std::fs::read_to_string(folder.path().join("model.toml")).unwrap();
+    let hist = std::fs::read(folder.path().join("hist.tsv")).unwrap();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(&hist).unwrap();
+    let from_stdin = |bytes: &[u8]| {
+        let mut command = tool(&["watch", "--learn", "-", "-o", "-"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(bytes).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    for bytes in [hist, gz.finish().unwrap()] {
+        let output = from_stdin(&bytes);
+        assert!(output.status.success(), "{}", show(&output));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), model);
+    }
+    let log = show(&from_stdin(include_bytes!("../data/trace/small.spark")));
+    assert!(log.contains("`standard input` has no progress of tasks over time"), "{log}");
+}
+
 #[test]
 fn learns_a_model_and_flags_by_it() {
     let folder = learned();

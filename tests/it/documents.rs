@@ -1,6 +1,6 @@
 //! A result says the same in every form: what limits it cannot get lost between text, Markdown, page and notes.
 
-use tailspn::report::{KINDS, Look, document_csv, document_text, markdown, read_json};
+use tailspn::report::{CsvText, KINDS, Look, document_csv, document_text, markdown, read_json};
 
 use crate::cli::{data, shown};
 
@@ -86,7 +86,7 @@ fn the_kinds_have_the_forms_that_the_docs_list() {
         let document = found.document();
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         let row = rows.iter().find(|row| Some(row[1]) == value["kind"].as_str()).unwrap();
-        assert_eq!(document_csv(&document).is_some(), row[5] == "yes", "{row:?}");
+        assert_eq!(document_csv(&document, CsvText::AsIs).is_some(), row[5] == "yes", "{row:?}");
         assert!(!document_text(&document, &Look::default()).is_empty());
         assert!(markdown(&document, &Look::default()).starts_with("## "));
         for width in [60, 80, 120] {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use tailspn::report::{Look, Report as _, trace_csv, trace_report, trace_svg};
+use tailspn::report::{CsvText, Look, Report as _, trace_csv, trace_report, trace_svg};
 use tailspn::trace::analysis::{Bound, CopyFate, Usual, bounds_of, copies, slots_of, stragglers, times_of};
 use tailspn::trace::{
     Clock, Format, JobTrace, Locality, Metric, Outcome, ReadOptions, StageKind, TraceError, WarningKind, read,
@@ -483,7 +483,7 @@ proptest! {
                 let usual = Usual::from_runs(std::slice::from_ref(&trace));
                 let report = trace_report(&trace, &usual);
                 prop_assert!(!report.text(&Look::default()).is_empty());
-                prop_assert!(report.json().is_ok() && trace_csv(&trace, &usual, |_| Ok::<_, ()>(())).is_ok());
+                prop_assert!(report.json().is_ok() && trace_csv(&trace, &usual, CsvText::Escaped, |_| Ok::<_, ()>(())).is_ok());
                 prop_assert!(trace_svg(&trace, &usual).ends_with("</svg>\n"));
             }
             Err(error) => prop_assert!(!error.to_string().is_empty()),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use tailspn::report::CsvText;
 use tailspn::share::Shard;
 use tailspn::trace::ReadOptions;
 
@@ -41,6 +42,9 @@ pub(crate) struct PrintArgs {
     /// Print CSV (docs/json.md lists which results have it)
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) csv: bool,
+    /// Put an apostrophe before text in CSV that a spreadsheet would run as a formula
+    #[arg(long, requires = "csv")]
+    pub(crate) csv_escape: bool,
     /// Print Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
@@ -50,6 +54,11 @@ pub(crate) struct PrintArgs {
 }
 
 impl PrintArgs {
+    /// The text cells of CSV.
+    pub(crate) fn csv_text(self) -> CsvText {
+        if self.csv_escape { CsvText::Escaped } else { CsvText::AsIs }
+    }
+
     /// Returns true if a form was chosen.
     pub(crate) fn is_chosen(self) -> bool {
         self.json || self.csv || self.markdown || self.all

@@ -28,7 +28,7 @@ pub(crate) struct WatchArgs {
     /// What earlier runs taught, from --learn; without it the tasks of a stage are compared with each other only
     #[arg(long, value_name = "MODEL.toml", conflicts_with = "learn", help_heading = "Model")]
     pub(crate) model: Option<PathBuf>,
-    /// Learn from these runs first, one a file: reports of progress, or job histories of Hadoop with their progress
+    /// Learn from these runs first, one a file or `-`: reports of progress, or job histories of Hadoop with their progress
     #[arg(long, value_name = "HIST", num_args = 1.., help_heading = "Model")]
     pub(crate) learn: Vec<PathBuf>,
     /// Write what was learned; `-` is standard output

@@ -69,6 +69,19 @@ pub struct PhaseLawProblem {
 }
 
 impl PhaseLaw {
+    /// The names of all shapes in a plan.
+    pub(crate) const KINDS: [&'static str; 9] = [
+        "exponential",
+        "deterministic",
+        "erlang",
+        "hyperexponential",
+        "lognormal",
+        "weibull",
+        "pareto",
+        "uniform",
+        "empirical",
+    ];
+
     /// The shape's name in a plan.
     pub fn kind(&self) -> &'static str {
         match self {

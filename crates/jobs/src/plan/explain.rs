@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use tailspn_common::spelling::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -44,13 +45,32 @@ pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de
         return (missing.at(text, span), false);
     }
     let value = span.as_ref().and_then(|span| text.get(span.clone())).unwrap_or_default();
-    let message = match written_law(value, message) {
-        Some(message) => message,
-        None => format!("`{path}`: {}", in_words(value, message, &names)),
-    };
-    let hint = if message.ends_with("is not a number") { as_number(last_step(&path), value) } else { None };
-    let hint = hint.map(|written| format!("write {written}"));
+    let (message, hint) = bad_value(&path, value, message, &names);
     (PlanProblem { hint, ..PlanProblem::new(ProblemKind::Text, path, message) }.at(text, span), true)
+}
+
+/// A value that its key cannot have, and what to do.
+fn bad_value(path: &str, value: &str, message: &str, names: &[&str]) -> (String, Option<String>) {
+    let word = value.trim_matches(['"', '\'']);
+    if message.ends_with("expected struct PhaseLaws") {
+        let law = nearest(word, &PhaseLaw::KINDS).unwrap_or("exponential");
+        let written = PhaseLaw::written(law).map_or_else(|| format!("\"{law}\""), str::to_owned);
+        let problem = format!("`{path}`: {value} is not a section with a line for each phase");
+        return (problem, Some(format!("write `gpu = {written}` in [{path}]")));
+    }
+    if let Some(message) = written_law(word, message) {
+        return (message, None);
+    }
+    let problem = format!("`{path}`: {}", in_words(value, message, names));
+    let hint = if message.starts_with("unknown variant") {
+        let (name, known) = names.split_first().map_or(("", &[][..]), |(name, known)| (*name, known));
+        nearest(name, known).map(|known| format!("did you mean \"{known}\"?"))
+    } else if problem.ends_with("is not a number") {
+        as_number(last_step(path), value).map(|written| format!("write {written}"))
+    } else {
+        None
+    };
+    (problem, hint)
 }
 
 /// A key that the plan does not have.
@@ -115,8 +135,7 @@ fn section(table: &Spanned<DeTable<'_>>, path: &str) -> String {
 }
 
 /// How to write a law that lacks its parameters.
-fn written_law(value: &str, message: &str) -> Option<String> {
-    let word = value.trim_matches(['"', '\'']);
+fn written_law(word: &str, message: &str) -> Option<String> {
     let written = PhaseLaw::written(word).filter(|_| !message.starts_with("unknown"))?;
     Some(format!("`{word}` needs parameters, such as {written}"))
 }
@@ -151,30 +170,6 @@ fn in_words(value: &str, message: &str, names: &[&str]) -> String {
 /// The words between backticks.
 fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
-}
-
-/// The known name that is most like `name`, unless none is like it.
-fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let distance = |other: &&str| steps_between(name, other);
-    let best = known.iter().min_by_key(|other| distance(other))?;
-    let most = (name.chars().count().max(best.chars().count()) / 3).max(1);
-    (distance(best) <= most).then_some(*best)
-}
-
-/// Letters to add, drop or change to get from one word to the other.
-fn steps_between(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut before = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let change = before + usize::from(from != *to);
-            before = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(before + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// The key that has this place, or whose value has it.
@@ -244,6 +239,45 @@ mod tests {
             ("split_mb = \"big\"", "`job.split_mb`: \"big\" is not a number (line 2)"),
         ] {
             assert_eq!(problem(&format!("[job]\n{line}\n")), said);
+        }
+    }
+
+    #[test]
+    fn misspelt_words_get_the_word_that_was_meant() {
+        const LAWS: &str = "is not one of \"exponential\", \"deterministic\", \"erlang\", \"hyperexponential\", \"lognormal\", \
+                            \"weibull\", \"pareto\", \"uniform\", \"empirical\" (line 2)";
+        for (text, said) in [
+            (
+                "[model]\nlocality = \"drwan\"",
+                "`model.locality`: \"drwan\" is not one of \"mean\", \"drawn\" (line 2); did you mean \"drawn\"?"
+                    .to_owned(),
+            ),
+            (
+                "[model]\nlocality = \"near\"",
+                "`model.locality`: \"near\" is not one of \"mean\", \"drawn\" (line 2)".to_owned(),
+            ),
+            (
+                "[model.distribution]\ngpu = \"expnential\"",
+                format!("`model.distribution.gpu`: \"expnential\" {LAWS}; did you mean \"exponential\"?"),
+            ),
+            (
+                "[model.distribution]\ngpu = { erlnag = 4 }",
+                format!("`model.distribution.gpu`: {{ erlnag = 4 }} {LAWS}; did you mean \"erlang\"?"),
+            ),
+            (
+                "[model]\ndistribution = \"expnential\"",
+                "`model.distribution`: \"expnential\" is not a section with a line for each phase (line 2); \
+                write `gpu = \"exponential\"` in [model.distribution]"
+                    .to_owned(),
+            ),
+            (
+                "[model]\ndistribution = \"weibul\"",
+                "`model.distribution`: \"weibul\" is not a section with a line for each phase (line 2); \
+                write `gpu = { weibull = { shape = 0.7 } }` in [model.distribution]"
+                    .to_owned(),
+            ),
+        ] {
+            assert_eq!(problem(text), said);
         }
     }
 

@@ -24,6 +24,7 @@ pub mod text;
 
 use std::path::Path;
 
+use tailspn_common::bounded;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -106,7 +107,7 @@ impl JobPlan {
     /// A file that cannot be read, or any problem of [`JobPlan::from_toml`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let file = path.as_ref().display().to_string();
-        match std::fs::read_to_string(path) {
+        match bounded::read_text(path.as_ref()) {
             Ok(text) => Self::from_toml(&text).map_err(|source| OpenError::Plan { file, source }),
             Err(source) => Err(OpenError::File { file, source }),
         }

@@ -2,31 +2,54 @@
 //!
 //! Long: `measure,name,unit,value,low,high,level,samples`, a row for each number whose column has a key. Wide: the one
 //! table that is marked so, a column for each of its columns with a key. What does not exist is an empty cell.
+//!
+//! Names in logs and nets are other people's text. A spreadsheet runs text that looks like a formula; [`CsvText::Escaped`] prevents that.
+
+use std::borrow::Cow;
 
 use crate::document::{Cell, Column, Document, Table};
 use crate::estimate::Doubt;
 
 const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "level", "samples"];
 
+/// Text cells of CSV, such as names in logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CsvText {
+    /// As they are, for programs.
+    #[default]
+    AsIs,
+    /// With an apostrophe before text that a spreadsheet would run as a formula: text that is not a number and begins with `=`, `+`, `-`,
+    /// `@`, a tab or a line end.
+    Escaped,
+}
+
+impl CsvText {
+    fn of(self, cell: &str) -> Cow<'_, str> {
+        let is_formula = || cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && cell.parse::<f64>().is_err();
+        if self == Self::Escaped && is_formula() { Cow::Owned(format!("'{cell}")) } else { Cow::Borrowed(cell) }
+    }
+}
+
 /// Returns the CSV; none if no column has a key.
-pub fn csv(document: &Document<'_>) -> Option<String> {
+pub fn csv(document: &Document<'_>, text: CsvText) -> Option<String> {
     let rows = match document.tables().find(|table| table.wide) {
         Some(table) => wide(table),
         None => long(document),
     };
-    if rows.len() < 2 { None } else { written(&rows) }
+    if rows.len() < 2 { None } else { written(&rows, text) }
 }
 
-fn written(rows: &[Vec<String>]) -> Option<String> {
+fn written(rows: &[Vec<String>], text: CsvText) -> Option<String> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    rows.iter().try_for_each(|row| writer.write_record(row)).ok()?;
+    let cells = |row: &Vec<String>| writer.write_record(row.iter().map(|cell| text.of(cell).into_owned()));
+    rows.iter().try_for_each(cells).ok()?;
     String::from_utf8(writer.into_inner().ok()?).ok()
 }
 
 /// Returns the rows of a wide table, or its header alone, for tables that are written part by part.
-pub(crate) fn wide_rows(table: &Table, header: bool) -> String {
+pub(crate) fn wide_rows(table: &Table, header: bool, text: CsvText) -> String {
     let rows = wide(table);
-    written(if header { &rows[..1] } else { &rows[1..] }).unwrap_or_default()
+    written(if header { &rows[..1] } else { &rows[1..] }, text).unwrap_or_default()
 }
 
 fn long(document: &Document<'_>) -> Vec<Vec<String>> {
@@ -116,14 +139,38 @@ mod tests {
         let table = Table::new("", "", columns).row([Cell::named("Sort 1", "sort_1"), number.into()]);
         let mut document = Document::default();
         document.table(table.clone().wide());
-        assert_eq!(csv(&document).unwrap(), "job,mean_s,mean_s_low,mean_s_high\nsort_1,2,1.5,2.5\n");
+        assert_eq!(csv(&document, CsvText::AsIs).unwrap(), "job,mean_s,mean_s_low,mean_s_high\nsort_1,2,1.5,2.5\n");
         let mut document = Document::default();
         document.fact("partial", Number::count("", 0));
         let mut table = table;
         table.columns[0].key = "".into();
         document.table(table);
         let header = HEADER.join(",");
-        assert_eq!(csv(&document).unwrap(), format!("{header}\npartial,,,0,,,,\nmean_s,sort_1,s,2,1.5,2.5,0.95,9\n"));
-        assert_eq!(csv(&Document::default()), None);
+        assert_eq!(
+            csv(&document, CsvText::AsIs).unwrap(),
+            format!("{header}\npartial,,,0,,,,\nmean_s,sort_1,s,2,1.5,2.5,0.95,9\n")
+        );
+        assert_eq!(csv(&Document::default(), CsvText::AsIs), None);
+    }
+    #[test]
+    fn text_that_a_spreadsheet_would_run_is_escaped_and_numbers_are_not() {
+        let of = |cell| CsvText::Escaped.of(cell).into_owned();
+        for formula in
+            ["=1+1", "+1+1", "-1-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=cmd|' /C calc'!A0", "-", "--1", "-node"]
+        {
+            assert_eq!(of(formula), format!("'{formula}"));
+            assert_eq!(CsvText::AsIs.of(formula), formula);
+        }
+        for harmless in ["", "-1.5e-3", "+7", "-0", "-inf", "node-1", "a=b", "1-2", "'=1"] {
+            assert_eq!(of(harmless), harmless);
+        }
+        let columns = [Column::new("job").key("=job"), Column::new("mean").unit("s").key("mean_s").ends()];
+        let time = Measured { samples: 9, level: 0.95, ..Measured::between(-2.0, Some(-2.5), Some(-1.5)) };
+        let table =
+            Table::new("", "", columns).row([Cell::named("x", "@x,y"), Number::measured("/mean", &time, "s").into()]);
+        let mut document = Document::default();
+        document.table(table.wide());
+        let expected = "'=job,mean_s,mean_s_low,mean_s_high\n\"'@x,y\",-2,-2.5,-1.5\n";
+        assert_eq!(csv(&document, CsvText::Escaped).unwrap(), expected);
     }
 }

@@ -22,8 +22,8 @@ mod report;
 mod text;
 
 pub(crate) use bars::bars_text;
-pub use csv::csv;
 pub(crate) use csv::wide_rows;
+pub use csv::{CsvText, csv};
 pub use html::{Part, html};
 pub use look::Look;
 pub use markdown::markdown;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::document::Document;
-use crate::render::csv::csv;
+use crate::render::csv::{CsvText, csv};
 use crate::render::html::{Part, html};
 use crate::render::look::Look;
 use crate::render::markdown::markdown;
@@ -41,8 +41,8 @@ pub trait Report: Serialize {
     }
 
     /// Returns the tables as CSV; none if the kind has no CSV.
-    fn csv(&self) -> Option<String> {
-        csv(&self.document())
+    fn csv(&self, text: CsvText) -> Option<String> {
+        csv(&self.document(), text)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The attempts of a log as CSV: one a row, with all that the log states of them.
 
 use crate::document::{Cell, Column, Table};
-use crate::render::wide_rows;
+use crate::render::{CsvText, wide_rows};
 use crate::trace::analysis::{StageStragglers, Usual, stragglers};
 use crate::trace::{Attempt, JobTrace, Metric, MetricUnit, Stage};
 
@@ -17,17 +17,22 @@ const PART: usize = 4096;
 /// # Errors
 ///
 /// The errors of `put`.
-pub fn trace_csv<E>(trace: &JobTrace, usual: &Usual, mut put: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+pub fn trace_csv<E>(
+    trace: &JobTrace,
+    usual: &Usual,
+    text: CsvText,
+    mut put: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), E> {
     let keys = COLUMNS.split(' ').chain(Metric::ALL.map(Metric::key));
     let columns: Vec<Column> = keys.map(|key| Column::new("").key(key)).collect();
     let mut part = Table::new("", "", columns);
-    put(&wide_rows(&part, true))?;
+    put(&wide_rows(&part, true, text))?;
     for (id, stage) in trace.stages_with_ids() {
         let found = stragglers(trace, id, usual);
         let attempts: Vec<(usize, &Attempt)> = trace.attempts_of(id).iter().enumerate().collect();
         for some in attempts.chunks(PART) {
             part.rows = some.iter().map(|(i, attempt)| cells(trace, stage, attempt, *i, &found)).collect();
-            put(&wide_rows(&part, false))?;
+            put(&wide_rows(&part, false, text))?;
         }
     }
     Ok(())

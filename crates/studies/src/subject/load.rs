@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tailspn_common::bounded;
+
 use crate::error::StudyError;
 use crate::formats::pipe::{self, ReadOptions, Warning};
 use crate::formats::{options_beside, read_bytes};
@@ -124,7 +126,7 @@ impl Loaded {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
-    std::fs::read(path).map_err(|error| LoadError::Io { path: path.to_owned(), error })
+    bounded::read_file(path).map_err(|error| LoadError::Io { path: path.to_owned(), error })
 }
 
 /// Reads the plan of a study, with warnings about old names.

@@ -17,7 +17,7 @@ use crate::sweep::model::{Batch, BatchError, MakeModel, Model};
 use crate::sweep::plan::{Axis, SweepPlan};
 use crate::sweep::point::Point;
 use crate::sweep::result::PointResult;
-use crate::sweep::store::{Header, Store, StoreError, Stored, has};
+use crate::sweep::store::{DamagedPart, Header, Store, StoreError, Stored, has};
 use crate::watch::Watch;
 
 /// A sweep over settings of a job or net.
@@ -95,6 +95,8 @@ pub struct SweepOutcome {
 pub trait SweepWatch: Watch {
     /// The constraints excluded `left_out` of `planned` points; `base_breaks`: the base breaks one too, and stays.
     fn constrained(&self, _left_out: u64, _planned: u64, _base_breaks: bool) {}
+    /// A damaged part was removed from the stored results; its points are run again.
+    fn damaged(&self, _part: &DamagedPart) {}
     /// A run of `planned` points starts from these results.
     fn started(&self, _stored: &Stored, _planned: u64) {}
     /// A point is finished, number `done` of `planned`.
@@ -198,7 +200,11 @@ impl Sweep {
         let points = self.points(watch)?;
         let header = self.header(points.len() as u64)?;
         let mut kept = match &self.settings.output {
-            Some(folder) => Kept::Folder(Store::open(folder, header, self.settings.resume)?),
+            Some(folder) => {
+                let store = Store::open(folder, header, self.settings.resume)?;
+                store.damaged().iter().for_each(|part| watch.damaged(part));
+                Kept::Folder(store)
+            }
             None => Kept::Memory(Stored { header, results: BTreeMap::new() }),
         };
         let before = kept.stored().results.len();

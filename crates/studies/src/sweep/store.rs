@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! RESULT/sweep.json           what was asked: the identity of the sweep
-//! RESULT/part-000001.jsonl    finished points, one a line, while others are missing
+//! RESULT/part-000001.jsonl    finished points, one a line, and their checksum, while others are missing
 //! RESULT/points.parquet       all points by number, once none is missing; the parts are then gone
 //! ```
 //!
@@ -11,6 +11,10 @@
 //!
 //! Every file is written beside its place and then renamed, so that a kill or a full disk leaves whole files. A complete folder holds the
 //! same bytes however often the sweep was interrupted.
+//!
+//! What else damages files (disks, copies, editors) shows by checksums: [`read`] refuses the folder and names the file; [`Store::open`]
+//! removes a damaged part, names it, and its points are run again. With a budget it also removes the later parts, since rounds build on
+//! the rounds before them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,17 +22,21 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tailspn_common::bounded;
 
 use crate::share::Shard;
 use crate::sim::FoldedParts;
 use crate::sweep::budget::Budget;
+use crate::sweep::part;
 use crate::sweep::plan::SweepPlan;
 use crate::sweep::result::PointResult;
 use crate::sweep::table;
 use crate::whole_file;
 
 /// Version of the files.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
+/// First version whose files have checksums.
+const CHECKSUMS: u32 = 3;
 /// A part is written at most so often, and takes at most this share of the time.
 const PART: Duration = Duration::from_millis(250);
 const PART_SHARE: u32 = 100;
@@ -100,7 +108,8 @@ impl Header {
             (self.base == other.base, "the base that its points change", Some([&self.base, &other.base])),
             (same_level, "the level of the intervals", None),
             (self.version == other.version, "the version of tailspn", None),
-            (self.points == other.points && self.format_version == other.format_version, "the number of points", None),
+            (self.format_version == other.format_version, "the format of the files", None),
+            (self.points == other.points, "the number of points", None),
         ];
         let (_, what, texts) = checks.into_iter().find(|(same, ..)| !same)?;
         let line = texts.and_then(|[own, other]| first_change(own, other));
@@ -144,6 +153,27 @@ pub enum StoreError {
         /// What.
         what: String,
     },
+    /// A part that is not as it was written. Resuming the sweep runs its points again.
+    #[error("{0}")]
+    DamagedPart(DamagedPart),
+    /// A table of points that is not as it was written. Without the file, resuming the sweep runs all points again.
+    #[error("`{}` is damaged: {why}", path.display())]
+    DamagedPoints {
+        /// The file.
+        path: PathBuf,
+        /// What shows it.
+        why: String,
+    },
+}
+
+/// A part that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is damaged: {why}", path.display())]
+pub struct DamagedPart {
+    /// The file.
+    pub path: PathBuf,
+    /// What shows it.
+    pub why: String,
 }
 
 impl StoreError {
@@ -218,67 +248,79 @@ fn leftovers(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(found)
 }
 
-/// Lines of results, as a file holds them.
-fn lines<'a>(results: impl Iterator<Item = &'a PointResult>) -> String {
-    let mut text = String::new();
-    for result in results {
-        // numbers, text and lists of them: nothing that JSON cannot hold
-        text.extend(serde_json::to_string(result));
-        text.push('\n');
-    }
-    text
+/// Returns the points of a part, or why it is damaged.
+fn read_part(path: &Path, header: &Header) -> Result<Result<Vec<PointResult>, DamagedPart>, StoreError> {
+    let bytes = bounded::read_file(path).map_err(StoreError::io("read", path))?;
+    let found = if header.format_version < CHECKSUMS { part::read_lines(&bytes) } else { part::read(&bytes) };
+    Ok(found.map_err(|why| DamagedPart { path: path.to_owned(), why }))
 }
 
-fn read_lines(path: &Path, results: &mut BTreeMap<u64, PointResult>) -> Result<(), StoreError> {
-    let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
-    for (number, line) in (1..).zip(text.lines()) {
-        let result: PointResult = serde_json::from_str(line).map_err(|error| {
-            let why = format!("line {number} is no point ({error})");
-            StoreError::Foreign { path: path.to_owned(), why }
-        })?;
-        results.insert(result.point, result);
-    }
-    Ok(())
+/// The results of a folder, and what is damaged in it.
+struct Contents {
+    stored: Stored,
+    damaged: Vec<DamagedPart>,
+    /// The damaged parts, and the parts that are worth nothing without them.
+    worthless: Vec<PathBuf>,
 }
 
 /// Reads the result of a sweep, complete or not.
 ///
 /// # Errors
 ///
-/// A folder that cannot be read, or that is none of a sweep.
+/// A folder that cannot be read, that is none of a sweep, or that has a damaged file.
 pub fn read(folder: &Path) -> Result<Stored, StoreError> {
+    let Contents { stored, damaged, .. } = contents(folder)?;
+    damaged.into_iter().next().map_or(Ok(stored), |part| Err(StoreError::DamagedPart(part)))
+}
+
+fn read_header(folder: &Path) -> Result<Header, StoreError> {
     let path = header_path(folder);
-    let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
+    let text = bounded::read_text(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             StoreError::Foreign { path: folder.to_owned(), why: "there is no `sweep.json` in it".to_owned() }
         }
         _ => StoreError::io("read", &path)(error),
     })?;
-    let foreign = |error: serde_json::Error| StoreError::Foreign { path: path.clone(), why: error.to_string() };
-    let header: Header = serde_json::from_str(&text).map_err(foreign)?;
+    let foreign = |why| StoreError::Foreign { path: path.clone(), why };
+    let header: Header = serde_json::from_str(&text).map_err(|error| foreign(error.to_string()))?;
+    let shard = header.shard;
+    if shard.of == 0 || !(1..=shard.of).contains(&shard.index) {
+        return Err(foreign(format!("there is no shard {} of {}", shard.index, shard.of)));
+    }
+    Ok(header)
+}
+
+/// Reads what is whole in a folder.
+fn contents(folder: &Path) -> Result<Contents, StoreError> {
+    let header = read_header(folder)?;
     let mut results = BTreeMap::new();
     let whole = points_path(folder);
     if whole.exists() {
-        let foreign = |why| StoreError::Foreign { path: whole.clone(), why };
-        let found = table::read(&whole, axes(&header).len()).map_err(foreign)?;
+        let has_checksum = header.format_version >= CHECKSUMS;
+        let found = table::read(&whole, axes(&header).len(), has_checksum);
+        let found = found.map_err(|why| StoreError::DamagedPoints { path: whole, why })?;
         results.extend(found.into_iter().map(|result| (result.point, result)));
     }
+    let (mut damaged, mut worthless) = (Vec::new(), Vec::new());
     // a part is newer than the points and the parts before it
     for (_, path) in parts(folder)? {
-        read_lines(&path, &mut results)?;
+        match read_part(&path, &header)? {
+            // a round of a budget is decided from all points before it
+            Ok(_) if header.budget.is_some() && !damaged.is_empty() => worthless.push(path),
+            Ok(found) => results.extend(found.into_iter().map(|result| (result.point, result))),
+            Err(part) => {
+                damaged.push(part);
+                worthless.push(path);
+            }
+        }
     }
-    let shard = header.shard;
-    if shard.of == 0 || !(1..=shard.of).contains(&shard.index) {
-        let why = format!("there is no shard {} of {}", shard.index, shard.of);
-        return Err(StoreError::Foreign { path, why });
-    }
-    if let Some(point) = results.keys().find(|&&point| point >= header.points || !has(shard, point)) {
+    if let Some(point) = results.keys().find(|&&point| point >= header.points || !has(header.shard, point)) {
         return Err(StoreError::Foreign {
             path: folder.to_owned(),
             why: format!("point {point} does not belong to it"),
         });
     }
-    Ok(Stored { header, results })
+    Ok(Contents { stored: Stored { header, results }, damaged, worthless })
 }
 
 /// Keys of the axes of a sweep; none where its plan cannot be read.
@@ -297,10 +339,12 @@ pub struct Store {
     next_part: u32,
     began: Instant,
     written: Instant,
+    damaged: Vec<DamagedPart>,
 }
 
 impl Store {
-    /// Begins a result in a new or empty folder; with `resume`, goes on with what is there, if anything is.
+    /// Begins a result in a new or empty folder; with `resume`, goes on with what is there, if anything is. Damaged parts are then
+    /// removed: see [`Self::damaged`].
     ///
     /// # Errors
     ///
@@ -326,17 +370,27 @@ impl Store {
 
     fn new(folder: &Path, stored: Stored, next_part: u32) -> Self {
         let now = Instant::now();
-        Self { folder: folder.to_owned(), stored, unwritten: Vec::new(), next_part, began: now, written: now }
+        let (unwritten, damaged) = (Vec::new(), Vec::new());
+        Self { folder: folder.to_owned(), stored, unwritten, next_part, began: now, written: now, damaged }
     }
 
     fn go_on(folder: &Path, header: Header) -> Result<Self, StoreError> {
-        let stored = read(folder)?;
+        let Contents { stored, damaged, worthless } = contents(folder)?;
         let shard = (stored.header.shard != header.shard).then(|| "the shard".to_owned());
         if let Some(what) = header.difference(&stored.header).or(shard) {
             return Err(StoreError::Changed { path: folder.to_owned(), what });
         }
         let next_part = parts(folder)?.last().map_or(1, |(number, _)| number + 1);
-        Ok(Self::new(folder, stored, next_part))
+        // the newest first: what a kill leaves begins with the damaged part
+        for path in worthless.iter().rev() {
+            std::fs::remove_file(path).map_err(StoreError::io("remove", path))?;
+        }
+        Ok(Self { damaged, ..Self::new(folder, stored, next_part) })
+    }
+
+    /// The damaged parts that were found and removed; their points are missing.
+    pub fn damaged(&self) -> &[DamagedPart] {
+        &self.damaged
     }
 
     fn write_header(&self) -> Result<(), StoreError> {
@@ -384,7 +438,7 @@ impl Store {
 
     fn write_part(&mut self) -> Result<(), StoreError> {
         let path = part_path(&self.folder, self.next_part);
-        let text = lines(self.unwritten.iter().filter_map(|point| self.stored.results.get(point)));
+        let text = part::write(self.unwritten.iter().filter_map(|point| self.stored.results.get(point)));
         whole_file::replace(&path, text.as_bytes()).map_err(StoreError::io("write", &path))?;
         self.unwritten.clear();
         self.next_part += 1;
@@ -497,11 +551,75 @@ mod tests {
         );
         assert!(other(|h| h.version = "0".into()).contains("the version of tailspn has changed"));
         assert!(other(|h| h.shard.of = 2).contains("the shard has changed"));
-        std::fs::write(path.join("part-000009.jsonl"), "{\n").unwrap();
-        assert!(told(header("p"), true).contains("line 1 is no point"));
         let empty = tempfile::tempdir().unwrap();
         std::fs::write(empty.path().join("x"), "").unwrap();
         assert!(Store::open(empty.path(), header("p"), true).unwrap_err().to_string().contains("it is not empty"));
+    }
+
+    /// A folder with `points` and without a checksum, or with a wrong one: `damage` changes the bytes of the first part.
+    fn damaged(header: &Header, damage: impl FnOnce(&mut Vec<u8>)) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), header.clone(), false).unwrap();
+        store.keep_together(vec![result(0), result(1)]).unwrap();
+        store.keep_together(vec![result(2)]).unwrap();
+        drop(store);
+        let part = part_path(folder.path(), 1);
+        let mut bytes = std::fs::read(&part).unwrap();
+        damage(&mut bytes);
+        std::fs::write(&part, bytes).unwrap();
+        (folder, part)
+    }
+
+    #[test]
+    fn damaged_parts_are_named_and_their_points_are_missing() {
+        let changed_digit = |bytes: &mut Vec<u8>| {
+            let at = bytes.iter().position(|byte| *byte == b'7').unwrap();
+            bytes[at] = b'8';
+        };
+        let cut_in_line = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2);
+        let cut_at_line =
+            |bytes: &mut Vec<u8>| bytes.truncate(bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1);
+        let not_text = |bytes: &mut Vec<u8>| bytes[3] = 0xff;
+        let damages: [(&dyn Fn(&mut Vec<u8>), &str); 5] = [
+            (&changed_digit, "its bytes were changed: the checksum does not fit"),
+            (&not_text, "its bytes were changed: the checksum does not fit"),
+            (&cut_in_line, "it was cut: its last line is not a checksum"),
+            (&cut_at_line, "it was cut: its last line is not a checksum"),
+            (&Vec::clear, "it was cut: its last line is not a checksum"),
+        ];
+        for (damage, why) in damages {
+            let (folder, part) = damaged(&header("p"), damage);
+            let expected = format!("`{}` is damaged: {why}", part.display());
+            assert_eq!(read(folder.path()).unwrap_err().to_string(), expected);
+            let store = Store::open(folder.path(), header("p"), true).unwrap();
+            assert_eq!(store.damaged().iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+            assert_eq!(store.stored().results.keys().collect::<Vec<_>>(), [&2]);
+            drop(store);
+            assert_eq!(read(folder.path()).unwrap().results.len(), 1, "the damaged part is gone");
+        }
+    }
+
+    /// A round builds on what was there before it: without that it is worth nothing.
+    #[test]
+    fn damaged_part_of_a_budget_takes_the_later_parts_along() {
+        let header = Header { budget: Some(Budget { replications: 60, relative_error: None }), ..header("p") };
+        let (folder, _) = damaged(&header, Vec::clear);
+        let store = Store::open(folder.path(), header, true).unwrap();
+        assert!(store.stored().results.is_empty());
+        assert_eq!(store.damaged().len(), 1);
+        assert_eq!(files(folder.path()).len(), 1, "the header");
+    }
+
+    /// Folders of the version before checksums can still be read.
+    #[test]
+    fn parts_without_checksums_are_read_in_old_folders() {
+        let old = Header { format_version: 2, ..header("p") };
+        let (folder, part) = damaged(&old, |_| ());
+        let text = std::fs::read_to_string(&part).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        std::fs::write(&part, lines[..lines.len() - 1].join("\n") + "\n").unwrap();
+        std::fs::remove_file(part_path(folder.path(), 2)).unwrap();
+        assert_eq!(read(folder.path()).unwrap().results.len(), 2);
     }
 
     #[test]

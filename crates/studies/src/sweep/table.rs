@@ -1,7 +1,8 @@
 //! The points of a sweep as one Parquet file: a row per point, typed columns, nothing that JSON lines hold left out.
 //!
 //! Owns the columns. An axis is a column of the type that its values have; values of several kinds, and tables, are text in TOML. What
-//! kind an axis has stands in the file's metadata, so that reading gives the rows that were written, bit for bit.
+//! kind an axis has stands in the file's metadata, so that reading gives the rows that were written, bit for bit. So does a checksum of the
+//! whole file, taken with zeros in its own place.
 
 use std::fs::File;
 use std::path::Path;
@@ -27,6 +28,12 @@ pub(super) const IS_BUILT: bool = true;
 const GROUP: usize = 1 << 16;
 /// Key of the metadata that holds the kinds of the axes.
 const KINDS: &str = "tailspn.axes";
+/// Key of the metadata that holds the checksum.
+const CHECKSUM: &str = "tailspn.checksum";
+/// The text before the eight hexadecimal digits of the checksum.
+const CRC: &[u8] = b"tailspn.crc32=";
+/// The digits before the checksum is known, and while it is taken.
+const NO_DIGITS: &[u8; 8] = b"00000000";
 
 /// What the values of an axis are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,11 +110,12 @@ fn names(results: &[&PointResult]) -> &'static [&'static str] {
 pub(super) fn write(axes: &[String], results: &[&PointResult]) -> Result<Vec<u8>, ParquetError> {
     let axis = |i: usize| results.iter().filter_map(move |result| result.values.get(i)?.as_ref());
     let kinds: Vec<Kind> = (0..axes.len()).map(|i| Kind::of_all(axis(i))).collect();
-    let metadata = KeyValue::new(KINDS.to_owned(), serde_json::to_string(&kinds).ok());
+    let kinds_text = KeyValue::new(KINDS.to_owned(), serde_json::to_string(&kinds).ok());
+    let checksum = KeyValue::new(CHECKSUM.to_owned(), String::from_utf8([CRC, NO_DIGITS].concat()).ok());
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("tailspn ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(vec![metadata]))
+        .set_key_value_metadata(Some(vec![kinds_text, checksum]))
         .build();
     let names = names(results);
     let schema = Arc::new(schema(axes, &kinds, names)?);
@@ -117,7 +125,32 @@ pub(super) fn write(axes: &[String], results: &[&PointResult]) -> Result<Vec<u8>
         group.write(&kinds, names.len(), rows)?;
         group.0.close()?;
     }
-    writer.into_inner()
+    let mut bytes = writer.into_inner()?;
+    if let Some(at) = digits(&bytes) {
+        let checksum = format!("{:08x}", crc32fast::hash(&bytes));
+        bytes[at..at + NO_DIGITS.len()].copy_from_slice(checksum.as_bytes());
+    }
+    Ok(bytes)
+}
+
+/// The place of the checksum's digits: the metadata stands behind the columns, so the last place counts.
+fn digits(bytes: &[u8]) -> Option<usize> {
+    let at = bytes.windows(CRC.len()).rposition(|window| window == CRC)? + CRC.len();
+    (at + NO_DIGITS.len() <= bytes.len()).then_some(at)
+}
+
+/// Checks the bytes of a file against the checksum in it.
+fn check(bytes: &mut [u8]) -> Result<(), String> {
+    let at = digits(bytes).ok_or("it has no checksum: it was cut, or another program wrote it")?;
+    let place = at..at + NO_DIGITS.len();
+    let written = bytes[place.clone()].to_vec();
+    bytes[place].copy_from_slice(NO_DIGITS);
+    let found = format!("{:08x}", crc32fast::hash(bytes));
+    if found.as_bytes() == written {
+        Ok(())
+    } else {
+        Err("its bytes were changed: the checksum does not fit".to_owned())
+    }
 }
 
 fn schema(axes: &[String], kinds: &[Kind], names: &[&str]) -> Result<Type, ParquetError> {
@@ -197,13 +230,16 @@ impl Columns<'_> {
     }
 }
 
-/// The points in a file.
+/// The points in a file; files of format version 2 have no checksum.
 ///
 /// # Errors
 ///
 /// Why it is no file of points, in words.
-pub(super) fn read(path: &Path, axes: usize) -> Result<Vec<PointResult>, String> {
+pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<PointResult>, String> {
     let told = |error: ParquetError| error.to_string();
+    if has_checksum {
+        check(&mut std::fs::read(path).map_err(|error| error.to_string())?)?;
+    }
     let file = File::open(path).map_err(|error| error.to_string())?;
     let reader = SerializedFileReader::new(file).map_err(told)?;
     let pairs = reader.metadata().file_metadata().key_value_metadata();
@@ -314,13 +350,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("points.parquet");
         std::fs::write(&path, &bytes).unwrap();
-        let found = read(&path, 6).unwrap();
+        let found = read(&path, 6, true).unwrap();
         assert!(found == rows, "{:?}", found.iter().zip(&rows).find(|(a, b)| a != b));
         assert_eq!(found[0].p99_s.unwrap().value.to_bits(), (-0.0_f64).to_bits());
-        assert!(read(&path, 5).unwrap_err().contains("it has 6 axes, not 5"));
+        assert!(read(&path, 5, true).unwrap_err().contains("it has 6 axes, not 5"));
         std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-        assert!(read(&path, 6).is_err());
+        assert!(read(&path, 6, true).is_err());
+        assert!(read(&path, 6, false).is_err());
         std::fs::write(&path, b"").unwrap();
-        assert!(read(&path, 6).is_err());
+        assert!(read(&path, 6, true).is_err());
+        assert!(read(&path, 6, false).is_err());
+    }
+    #[test]
+    fn every_changed_byte_and_every_cut_is_noticed() {
+        let value = || Some(Value::String("tailspn.crc32=00000000".into()));
+        let rows: Vec<PointResult> = (0..3).map(|point| row(point, [(); 6].map(|()| value()))).collect();
+        let axes = ["a", "b", "c", "d", "e", "f"].map(str::to_owned);
+        let bytes = write(&axes, &rows.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(check(&mut bytes.clone()), Ok(()));
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            assert!(check(&mut changed).is_err(), "byte {at}");
+            assert!(check(&mut bytes[..at].to_vec()).is_err(), "cut at {at}");
+        }
     }
 }

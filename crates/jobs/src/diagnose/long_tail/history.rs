@@ -79,13 +79,9 @@ pub struct History {
 impl History {
     /// From the reports of a run, as text.
     pub fn from_reports(text: &[u8], run: u32) -> Self {
-        let (mut feed, mut oddities, mut collected) =
-            (ProgressFeed::default(), Oddities::default(), Collected::default());
-        let mut take =
-            |record: ProgressRecord<'_>, line: u64, oddities: &mut Oddities| collected.take(&record, line, oddities);
-        feed.push(text, &mut oddities, &mut take);
-        feed.finish(&mut oddities, &mut take);
-        Self { tasks: collected.into_tasks(run), oddities }
+        let mut reading = HistoryFeed::default();
+        reading.push(text);
+        reading.finish(run)
     }
 
     /// From the attempts of a log that have a curve of progress, which Hadoop's histories do; ages count from the launch.
@@ -133,6 +129,34 @@ impl History {
     /// Adds the attempts of another run.
     pub fn extend(&mut self, other: Self) {
         self.tasks.extend(other.tasks);
+    }
+}
+
+/// A history while the reports of a run come in, in pieces of any size. Memory is that of the curves and of one line.
+#[derive(Debug, Default)]
+pub struct HistoryFeed {
+    feed: ProgressFeed,
+    oddities: Oddities,
+    collected: Collected,
+}
+
+impl HistoryFeed {
+    /// Returns a feed whose lines have at most this many bytes.
+    pub fn new(longest_line: usize) -> Self {
+        Self { feed: ProgressFeed::new(longest_line), ..Self::default() }
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Self { feed, oddities, collected } = self;
+        feed.push(bytes, oddities, &mut |record, line, oddities| collected.take(&record, line, oddities));
+    }
+
+    /// Returns the history of all reports that came.
+    pub fn finish(self, run: u32) -> History {
+        let Self { mut feed, mut oddities, mut collected } = self;
+        feed.finish(&mut oddities, &mut |record, line, oddities| collected.take(&record, line, oddities));
+        History { tasks: collected.into_tasks(run), oddities }
     }
 }
 

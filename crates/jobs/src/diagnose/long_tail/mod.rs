@@ -43,7 +43,7 @@ mod task;
 pub use agent::{Agent, AgentCounts, StragglerFlag};
 pub use curve::{CurveForm, Point, ProgressCurve};
 pub use find::{by_log, clock_ahead, find};
-pub use history::{History, TaskHistory};
+pub use history::{History, HistoryFeed, TaskHistory};
 pub use identify::{Centre, Identified, RULES, Share, StragglerRule, identify, identify_batch};
 pub use model::{Learned, MODEL_VERSION, Model};
 pub use oddity::{Counted, Oddities, Oddity};

@@ -2,6 +2,7 @@
 
 use crate::diagnose::samples::clock::{number, stamp};
 use crate::diagnose::samples::collect::Collector;
+use crate::diagnose::samples::lines::{Line, Lines};
 use crate::diagnose::samples::section::{Section, Topic};
 use crate::diagnose::samples::warning::SampleWarningKind;
 
@@ -12,15 +13,12 @@ pub(super) const HEADER: &str = "# hostname;interval;timestamp";
 const COMMON: usize = 3;
 
 /// Reads a table; `utc_offset` is how many seconds its clock is before UTC where it does not say.
-pub(super) fn read(text: &str, utc_offset: f64, collector: &mut Collector) {
-    let cut = !text.ends_with('\n');
+pub(super) fn read(lines: &mut Lines<'_>, utc_offset: f64, collector: &mut Collector) {
     let mut section: Option<Section> = None;
     let mut told_zone = false;
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        collector.line += 1;
-        let bad =
-            if cut && lines.peek().is_none() { SampleWarningKind::CutLastLine } else { SampleWarningKind::BadRow };
+    while let Some(Line { text, is_cut }) = lines.next(collector) {
+        let line = text.as_ref();
+        let bad = if is_cut { SampleWarningKind::CutLastLine } else { SampleWarningKind::BadRow };
         if line.starts_with('#') {
             let columns: Vec<&str> = line.split(';').map(str::trim).skip(COMMON).collect();
             section = line.starts_with(HEADER).then(|| Section::new(&columns));
@@ -88,7 +86,7 @@ mod tests {
             vm;1;2026-11-20 09:22:54 UTC;-1;90.50;0.00;9.50;-nan;0.00;5.00\n\
             vm;1;2026-11-20 09:22:55 UTC;-1;nan;0.00;9.50;0.00;0.00;5.00\n";
         let mut collector = Collector::default();
-        read(text, 0.0, &mut collector);
+        read(&mut Lines::new(&mut text.as_bytes()), 0.0, &mut collector);
         let counts: Vec<_> = collector.series.iter().map(|(key, s)| (key.2, s.len())).collect();
         assert_eq!(counts, [(Meter::CpuUser, 2), (Meter::CpuBusy, 1)]);
         let told: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line, w.count)).collect();
@@ -108,7 +106,7 @@ mod tests {
             vm;2;2026-11-20 09:22:54;sda;3.0;50.0\n\
             vm;1;2026-11-20 09:2";
         let mut collector = Collector::default();
-        read(text, 3600.0, &mut collector);
+        read(&mut Lines::new(&mut text.as_bytes()), 3600.0, &mut collector);
         let found: Vec<_> =
             collector.series.iter().map(|(key, s)| (key.1.as_str(), key.2, s[0].from, s[0].value)).collect();
         let at = 1_795_166_572.0;

@@ -1,6 +1,12 @@
-//! `sadf -j`, and what mpstat and iostat write with `-o JSON`. The reports are read one by one, so that of a file that is cut off
-//! those before the cut are used.
+//! `sadf -j`, and what mpstat and iostat write with `-o JSON`. The reports are taken one by one as they come, so that memory is that of
+//! one report, and of a file that is cut off those before the cut are used.
 
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+use serde::Deserialize as _;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::diagnose::samples::clock::{DAY, date, number_or_nan, stamp, time_of_day};
@@ -11,58 +17,191 @@ use crate::diagnose::samples::warning::SampleWarningKind;
 /// Bytes in what sysstat calls a kilobyte.
 const KILO: f64 = 1024.0;
 
-/// Reads a text; `utc_offset` is how many seconds its clock is before UTC where it does not say.
-pub(super) fn read(text: &str, utc_offset: f64, collector: &mut Collector) {
-    let mut host = Host { utc_offset, ..Host::default() };
-    let mut rest = text;
-    let mut found = false;
-    while let Some(at) = rest.find("\"statistics\"") {
-        found = true;
-        collector.line = 1 + newlines(&text[..text.len() - rest.len() + at]);
-        host.head(&rest[..at], collector);
-        rest = &rest[at + "\"statistics\"".len()..];
-        let Some(open) = rest.find('[') else { break };
-        rest = reports(&rest[open + 1..], &mut host, collector);
-    }
-    let whole = serde_json::from_str::<serde::de::IgnoredAny>(text);
-    match whole {
-        Ok(_) if found && rest.trim_end().ends_with('}') => {}
+/// Most bytes between the beginnings of two reports.
+const LONGEST_REPORT: u64 = 1 << 24;
+/// Bytes of a line that are kept for a warning.
+const KEPT_LINE: usize = 400;
+
+/// Reads a text; `utc_offset` is how many seconds its clock is before UTC where it does not say. Returns why the text could not be read
+/// to its end, if it could not.
+pub(super) fn read(source: &mut dyn BufRead, utc_offset: f64, collector: &mut Collector) -> Option<String> {
+    let place = Place::default();
+    let mut text = Placed { source, place: &place };
+    let mut walk = Walk { host: Host { utc_offset, ..Host::default() }, collector, place: &place, found: false };
+    let mut json = serde_json::Deserializer::from_reader(&mut text);
+    let ended = Next { walk: &mut walk, role: Role::Any }.deserialize(&mut json).and_then(|_| json.end());
+    let found = walk.found;
+    match ended {
+        Ok(()) if found => return None,
+        Err(error) if error.is_io() => return Some(error.to_string()),
         // something that JSON does not have, such as a bare NaN
         Err(error) if !error.is_eof() => {
             collector.line = error.line() as u64;
-            let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or("");
+            let line = if collector.line == place.line() { text.rest_of_line() } else { String::new() };
             collector.warn(SampleWarningKind::CutFile, line.trim());
         }
         _ => {
-            collector.line = 1 + newlines(text);
+            collector.line = place.line();
             collector.warn(SampleWarningKind::CutFile, "");
         }
     }
+    None
 }
 
-fn newlines(text: &str) -> u64 {
-    text.bytes().filter(|&byte| byte == b'\n').count() as u64
+/// The place that a text is read at.
+#[derive(Debug, Default)]
+struct Place {
+    newlines: Cell<u64>,
+    /// Bytes since the beginning of the last report.
+    bytes: Cell<u64>,
+    /// The beginning of the line.
+    kept: RefCell<Vec<u8>>,
 }
 
-/// Reads the reports of a list up to its end, or to where it is cut off; what comes after it.
-fn reports<'t>(mut text: &'t str, host: &mut Host, collector: &mut Collector) -> &'t str {
-    loop {
-        let trimmed = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
-        collector.line += newlines(&text[..text.len() - trimmed.len()]);
-        text = trimmed;
-        if !text.starts_with('{') {
-            return text;
+impl Place {
+    /// The number of the line, from 1.
+    fn line(&self) -> u64 {
+        1 + self.newlines.get()
+    }
+}
+
+/// A text whose place is known while somebody else reads it, byte by byte.
+struct Placed<'r> {
+    source: &'r mut dyn BufRead,
+    place: &'r Place,
+}
+
+impl Placed<'_> {
+    /// Returns the line that is being read, as far as it is kept.
+    fn rest_of_line(&mut self) -> String {
+        let mut line = self.place.kept.borrow().clone();
+        let most = KEPT_LINE.saturating_sub(line.len()) as u64;
+        // what cannot be read is not shown
+        let _ = (&mut *self.source).take(most).read_until(b'\n', &mut line);
+        String::from_utf8_lossy(&line).into_owned()
+    }
+}
+
+impl Read for Placed<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let place = self.place;
+        let read = self.source.read(target)?;
+        place.bytes.set(place.bytes.get() + read as u64);
+        if place.bytes.get() > LONGEST_REPORT {
+            return Err(io::Error::other(format!("a report is longer than {LONGEST_REPORT} bytes")));
         }
-        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(report)) => {
-                host.report(&report, collector);
-                let used = values.byte_offset();
-                collector.line += newlines(&text[..used]);
-                text = &text[used..];
+        let mut kept = place.kept.borrow_mut();
+        for byte in &target[..read] {
+            if *byte == b'\n' {
+                place.newlines.set(place.newlines.get() + 1);
+                kept.clear();
+            } else if kept.len() < KEPT_LINE {
+                kept.push(*byte);
             }
-            _ => return "",
         }
+        Ok(read)
+    }
+}
+
+/// A walk through a text that takes its reports as they come.
+struct Walk<'w> {
+    host: Host,
+    collector: &'w mut Collector,
+    place: &'w Place,
+    /// True if there was a list of reports.
+    found: bool,
+}
+
+/// What the next value of the text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Anything: lists of reports are looked for in it. Its value is a text, if it is one.
+    Any,
+    /// The list of reports.
+    Reports,
+    /// A report.
+    Report,
+}
+
+/// The next value of the text.
+struct Next<'s, 'w> {
+    walk: &'s mut Walk<'w>,
+    role: Role,
+}
+
+impl<'de> DeserializeSeed<'de> for Next<'_, '_> {
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        if self.role != Role::Report {
+            return deserializer.deserialize_any(self);
+        }
+        let Walk { host, collector, place, .. } = self.walk;
+        collector.line = place.line();
+        place.bytes.set(0);
+        host.report(&Value::deserialize(deserializer)?, collector);
+        Ok(None)
+    }
+}
+
+impl<'de> Visitor<'de> for Next<'_, '_> {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON of sysstat")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let walk = self.walk;
+        let (mut name, mut file_date, mut date) = (None, None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            let is_reports = key == "statistics";
+            if is_reports {
+                walk.found = true;
+                walk.collector.line = walk.place.line();
+                walk.host.head(name.take(), file_date.take().or_else(|| date.take()), walk.collector);
+            }
+            let role = if is_reports { Role::Reports } else { Role::Any };
+            let text = map.next_value_seed(Next { walk: &mut *walk, role })?;
+            match key.as_str() {
+                "nodename" => name = text,
+                "file-date" => file_date = text,
+                "date" => date = text,
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let role = if self.role == Role::Reports { Role::Report } else { Role::Any };
+        let walk = self.walk;
+        while list.next_element_seed(Next { walk: &mut *walk, role })?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(text.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
     }
 }
 
@@ -77,20 +216,16 @@ struct Host {
 }
 
 impl Host {
-    /// Takes the name of the host and the date from what stands before its reports.
-    fn head(&mut self, text: &str, collector: &mut Collector) {
-        let find = |key: &str| {
-            let rest = &text[text.rfind(&format!("\"{key}\""))? + key.len() + 2..];
-            let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-            rest.split('"').next()
-        };
-        if let Some(name) = find("nodename") {
-            self.name = name.to_owned();
-            self.last = None;
-        } else {
-            collector.warn(SampleWarningKind::NoHost, "");
+    /// Takes the name of the host and the date that stand before its reports.
+    fn head(&mut self, name: Option<String>, day: Option<String>, collector: &mut Collector) {
+        match name {
+            Some(name) => {
+                self.name = name;
+                self.last = None;
+            }
+            None => collector.warn(SampleWarningKind::NoHost, ""),
         }
-        self.midnight = find("file-date").or_else(|| find("date")).and_then(date).map(|date| date.days as f64 * DAY);
+        self.midnight = day.as_deref().and_then(date).map(|date| date.days as f64 * DAY);
     }
 
     fn report(&mut self, report: &Value, collector: &mut Collector) {
@@ -203,7 +338,7 @@ mod tests {
 
     fn collected(text: &str) -> Collector {
         let mut collector = Collector::default();
-        read(text, 0.0, &mut collector);
+        assert_eq!(read(&mut text.as_bytes(), 0.0, &mut collector), None);
         collector
     }
 
@@ -251,5 +386,16 @@ mod tests {
         let kinds: Vec<_> = collector.warnings("f").iter().map(|w| w.kind).collect();
         use SampleWarningKind::{NoZone, SinceBoot, Twice};
         assert_eq!(kinds, [SinceBoot, NoZone, Twice]);
+    }
+    /// Memory is bounded also where a report never ends; what was before it is used.
+    #[test]
+    fn a_report_that_is_too_long_ends_the_reading() {
+        let (before, _) =
+            WHOLE.split_once("{\"timestamp\": {\"date\": \"2026-11-20\", \"time\": \"09:22:54\"").unwrap();
+        let text = before.as_bytes().chain("{\"x\": \"".as_bytes()).chain(io::repeat(b'x'));
+        let mut collector = Collector::default();
+        let damage = read(&mut io::BufReader::new(text), 0.0, &mut collector).unwrap();
+        assert!(damage.contains("a report is longer than 16777216 bytes"), "{damage}");
+        assert_eq!(collector.rows, 3);
     }
 }

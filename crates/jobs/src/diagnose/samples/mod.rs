@@ -8,6 +8,7 @@
 //! | question | file |
 //! |---|---|
 //! | which files, which format, what to do with the same series twice | `read` |
+//! | bytes and lines up to a limit | `lines` |
 //! | text of mpstat, iostat and sar | `text`, its columns: `section` |
 //! | `sadf -d` | `csv` |
 //! | `sadf -j`, and the JSON of mpstat and iostat | `json` |
@@ -17,6 +18,7 @@
 //!
 //! # Guarantees
 //!
+//! * A file is read as a stream: memory is that of the series and of one line, or one report of JSON, up to a limit.
 //! * Formats are told by content, never by name. Columns that are not known are ignored; what is wrong is counted, with the
 //!   first place.
 //! * A sample is a mean over a stretch of time, not a point: it lasts from the report before to its own. Where that stretch is
@@ -28,6 +30,7 @@ mod collect;
 mod csv;
 mod file;
 mod json;
+mod lines;
 mod read;
 mod section;
 mod series;

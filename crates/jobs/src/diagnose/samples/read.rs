@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
 use crate::diagnose::samples::collect::{Collector, Key};
 use crate::diagnose::samples::file::{SampleFile, SampleFormat};
+use crate::diagnose::samples::lines::{Failing, Limited, Lines};
 use crate::diagnose::samples::series::{Sample, Samples, Series};
 use crate::diagnose::samples::warning::{SampleWarning, SampleWarningKind};
 use crate::diagnose::samples::{csv, json, text};
@@ -16,6 +17,8 @@ use crate::watch::Watch;
 
 /// Bytes that tell the format of a file.
 const HEAD: usize = 1 << 16;
+/// How UTF-8 text of some programs begins.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Lines that are looked at.
 const LINES: usize = 40;
 
@@ -113,7 +116,7 @@ fn sniff(head: &[u8]) -> Sniffed {
 }
 
 /// A reader of a file's text, unpacked where it is compressed with gzip.
-fn open(source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+fn open<'r>(source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut source = source;
     let mut magic = Vec::new();
     source.by_ref().take(2).read_to_end(&mut magic)?;
@@ -172,7 +175,7 @@ pub fn read_samples(paths: &[PathBuf], options: &SampleOptions, watch: &dyn Watc
 /// As [`read_samples`].
 pub fn read_samples_from_bytes(name: &str, bytes: &[u8], options: &SampleOptions) -> Result<Samples, SampleError> {
     let io = |source| SampleError::Io { file: name.to_owned(), source };
-    let source = open(io::Cursor::new(bytes.to_vec())).map_err(io)?;
+    let source = open(bytes).map_err(io)?;
     Ok(joined(vec![one(name, source, options)?]))
 }
 
@@ -183,34 +186,44 @@ struct Read1 {
     collector: Collector,
 }
 
-fn one(name: &str, source: impl Read, options: &SampleOptions) -> Result<Read1, SampleError> {
-    let mut bytes = Vec::new();
-    let ended = source.take(options.most_bytes + 1).read_to_end(&mut bytes);
-    let damage = match ended {
-        Err(error) if bytes.is_empty() => return Err(SampleError::Io { file: name.to_owned(), source: error }),
-        Err(error) => Some(error.to_string()),
-        Ok(_) if bytes.len() as u64 > options.most_bytes => Some(format!("longer than {} bytes", options.most_bytes)),
-        Ok(_) => None,
+fn one<'r>(name: &str, source: Box<dyn Read + 'r>, options: &SampleOptions) -> Result<Read1, SampleError> {
+    let mut limited = Limited::new(source, options.most_bytes);
+    let mut head = Vec::new();
+    let damage = limited.by_ref().take(HEAD as u64).read_to_end(&mut head).err();
+    let damage = match damage {
+        Some(source) if head.is_empty() => return Err(SampleError::Io { file: name.to_owned(), source }),
+        damage => damage,
     };
-    let refuse = |what, help| SampleError::NotSamples { file: name.to_owned(), what, help };
-    let format = match sniff(&bytes[..bytes.len().min(HEAD)]) {
-        Sniffed::Samples(format) => format,
-        Sniffed::Other(what, help) => return Err(refuse(what, help)),
-        Sniffed::Unknown if bytes.is_empty() => return Err(refuse("empty", GIVE_SAMPLES)),
-        Sniffed::Unknown => return Err(refuse("nothing that sysstat writes", GIVE_SAMPLES)),
-    };
+    let format = format_of(name, &head)?;
+    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head);
+    // behind damage nothing can be read
+    let rest: Box<dyn Read + 'r> = if damage.is_some() { Box::new(Failing(damage)) } else { Box::new(limited) };
+    let mut text = BufReader::new(text.chain(rest));
     let mut collector = Collector::default();
-    let text = String::from_utf8_lossy(&bytes);
-    let text = text.trim_start_matches('\u{feff}');
-    match format {
-        SampleFormat::Text => text::read(text, options.utc_offset, &mut collector),
-        SampleFormat::SadfCsv => csv::read(text, options.utc_offset, &mut collector),
-        SampleFormat::SadfJson => json::read(text, options.utc_offset, &mut collector),
-    }
+    let damage = match format {
+        SampleFormat::SadfJson => json::read(&mut text, options.utc_offset, &mut collector),
+        SampleFormat::Text | SampleFormat::SadfCsv => {
+            let read = if format == SampleFormat::Text { text::read } else { csv::read };
+            let mut lines = Lines::new(&mut text);
+            read(&mut lines, options.utc_offset, &mut collector);
+            lines.into_damage()
+        }
+    };
     if let Some(damage) = damage {
         collector.warn(SampleWarningKind::CutFile, &damage);
     }
     Ok(Read1 { name: name.to_owned(), format, collector })
+}
+
+/// The format of a file, by its beginning.
+fn format_of(name: &str, head: &[u8]) -> Result<SampleFormat, SampleError> {
+    let refuse = |what, help| Err(SampleError::NotSamples { file: name.to_owned(), what, help });
+    match sniff(head) {
+        Sniffed::Samples(format) => Ok(format),
+        Sniffed::Other(what, help) => refuse(what, help),
+        Sniffed::Unknown if head.is_empty() => refuse("empty", GIVE_SAMPLES),
+        Sniffed::Unknown => refuse("nothing that sysstat writes", GIVE_SAMPLES),
+    }
 }
 
 /// Puts the files together.

@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::samples::clock::{DAY, date, half, stamp, time_of_day, with_half};
 use crate::diagnose::samples::collect::Collector;
+use crate::diagnose::samples::lines::{Line, Lines};
 use crate::diagnose::samples::section::{Section, Topic};
 use crate::diagnose::samples::warning::SampleWarningKind;
 
 /// Reads a text line by line; `utc_offset` is how many seconds its clock is before UTC where it does not say.
-pub(super) fn read(text: &str, utc_offset: f64, collector: &mut Collector) {
+pub(super) fn read(lines: &mut Lines<'_>, utc_offset: f64, collector: &mut Collector) {
     let mut reader = Reader { utc_offset, ..Reader::default() };
-    let cut = !text.ends_with('\n');
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        collector.line += 1;
-        reader.line(line, cut && lines.peek().is_none(), collector);
+    while let Some(Line { text, is_cut }) = lines.next(collector) {
+        reader.line(&text, is_cut, collector);
     }
 }
 
@@ -229,7 +227,7 @@ mod tests {
 
     fn collected(text: &str) -> Collector {
         let mut collector = Collector::default();
-        read(text, 0.0, &mut collector);
+        read(&mut Lines::new(&mut text.as_bytes()), 0.0, &mut collector);
         collector
     }
 

@@ -15,6 +15,8 @@ pub enum SampleWarningKind {
     BadRow,
     /// A share or a rate that cannot be right; the sample is left out.
     BadNumber,
+    /// A line longer than the limit; it is left out.
+    LongLine,
     /// The last line is cut off; it is left out.
     CutLastLine,
     /// The file ends too early or is damaged; what was before is used.
@@ -45,6 +47,7 @@ impl SampleWarningKind {
         match self {
             Self::BadRow => "not a row of its section; left out",
             Self::BadNumber => "a number that cannot be right; left out",
+            Self::LongLine => "a line longer than the limit; left out",
             Self::CutLastLine => "the last line is cut off; left out",
             Self::CutFile => "ends too early or is damaged; what was before is used",
             Self::NoTime => "rows without date and time (iostat needs -t); left out",

@@ -14,7 +14,7 @@
 //!
 //! where *usual* is the median level in the control runs: differences far below what is usual do not count. The second factor is
 //! there because slots that are slow get fewer tasks, and their nodes make fewer calls; where all nodes have the same share of the work it
-//! is 1. Calls that are taken (`accept`) are not the node's own doing and do not count. The threshold is a margin times the largest
+//! is 1. Calls that are taken (`accept`) are not the node's own doing and do not count. Of a node whose log ends early it is at most 1. The threshold is a margin times the largest
 //! score that any node had in a control run. The first factor alone must exceed its largest value in a control run too: a node with
 //! few calls only is idle, not faulty.
 
@@ -64,12 +64,14 @@ struct Seen {
     connects: Tally,
     /// Calls of its own.
     made: u64,
+    ends_early: bool,
 }
 
 impl Seen {
     fn new(node: &str, files: Tally, connects: Tally, classes: &[ClassCalls; 7]) -> Self {
         let own = CallClass::ALL.into_iter().filter(|class| *class != CallClass::Accept);
-        Self { node: node.to_owned(), files, connects, made: own.map(|class| classes[class.index()].calls).sum() }
+        let made = own.map(|class| classes[class.index()].calls).sum();
+        Self { node: node.to_owned(), files, connects, made, ends_early: false }
     }
 }
 
@@ -81,7 +83,10 @@ struct View {
 
 impl View {
     fn of_run(run: &Run) -> Self {
-        let seen = |node: &NodeCalls| Seen::new(&node.node, node.data_files, node.connects(), &node.classes);
+        let seen = |node: &NodeCalls| Seen {
+            ends_early: node.ends_early,
+            ..Seen::new(&node.node, node.data_files, node.connects(), &node.classes)
+        };
         let nodes = run.nodes.iter().map(seen).collect();
         Self { nodes, pairs: if run.form == Form::Calls { pairs_of(&run.nodes) } else { Pairs::default() } }
     }
@@ -103,8 +108,10 @@ impl View {
             By::Connects => mean(seen.connects),
             By::Pairs => lower_median(&self.pairs.means_of(&seen.node)),
         };
-        let of =
-            |seen: &Seen| Some(Level { node: seen.node.clone(), level: level(seen)?, made: seen.made.max(1) as f64 });
+        let of = |seen: &Seen| {
+            let (node, made, ends_early) = (seen.node.clone(), seen.made.max(1) as f64, seen.ends_early);
+            Some(Level { node, level: level(seen)?, made, ends_early })
+        };
         self.nodes.iter().filter_map(of).collect()
     }
 }
@@ -115,6 +122,7 @@ struct Level {
     node: String,
     level: f64,
     made: f64,
+    ends_early: bool,
 }
 
 /// What a level is made of.
@@ -176,7 +184,8 @@ fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
             || Some(Others { level: middle(|level| level.level)?, fewer: middle(|level| level.made)? / own.made });
         let others = if levels.len() < ENOUGH_NODES { None } else { others() };
         let slowness = (own.level + usual) / (others.map_or(usual, |others| others.level) + usual);
-        let score = slowness * others.map_or(1.0, |others| others.fewer);
+        let most = if own.ends_early { 1.0 } else { f64::INFINITY };
+        let score = slowness * others.map_or(1.0, |others| others.fewer.min(most));
         Scored { node: own.node.clone(), level: own.level, others, slowness, score }
     };
     levels.iter().enumerate().map(score).collect()

@@ -12,6 +12,7 @@
 //! | what one line says; interrupted calls put together | `line`, `stream` |
 //! | the tables of `strace -c`, and whose clock they are of | `table` |
 //! | sums, histograms, peers of a node | [`NodeCalls`] |
+//! | logs that lack their end | `cut` |
 //! | the same invocation in another run | `invocation` |
 //! | what is usual | [`Profile`] |
 //! | the diagnoses as printed | [`statistical()`], [`semantic()`] |
@@ -23,6 +24,7 @@
 
 mod answer;
 mod class;
+mod cut;
 mod error;
 mod improved;
 mod invocation;

@@ -82,6 +82,11 @@ pub struct NodeCalls {
     pub outside: Outside,
     /// Numbers of lines.
     pub lines: LineCounts,
+    /// True if the log ends inside a line, inside its compressed data, or without the last row of its table.
+    pub cut: bool,
+    /// True if the logs of the other nodes go on for much longer, so that a small number of calls says nothing. Set by
+    /// [`Run::of`](crate::diagnose::syscalls::Run::of).
+    pub ends_early: bool,
     /// What is odd about the log.
     pub odd: Vec<Oddity>,
 }

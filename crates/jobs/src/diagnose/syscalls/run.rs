@@ -1,5 +1,6 @@
 //! A run: the logs of its nodes, and what stands against judging them together.
 
+use crate::diagnose::syscalls::cut::{Incomplete, incomplete};
 use crate::diagnose::syscalls::error::SyscallError;
 use crate::diagnose::syscalls::observed::{Form, NodeCalls};
 
@@ -42,6 +43,7 @@ impl Run {
             }
             node.form == form
         });
+        nodes = without_incomplete(nodes, &mut notes)?;
         notes.extend(nodes.iter().filter_map(not_waited));
         notes.extend(apart(&nodes));
         Ok(Self { name, nodes, form, notes })
@@ -56,6 +58,26 @@ impl Run {
     pub fn node(&self, name: &str) -> Option<&NodeCalls> {
         self.nodes.iter().find(|node| node.node == name)
     }
+}
+
+/// Marks or leaves out the nodes whose logs lack their end. Logs that do not overlap are all kept: see [`Run::apart`].
+fn without_incomplete(mut nodes: Vec<NodeCalls>, notes: &mut Vec<String>) -> Result<Vec<NodeCalls>, SyscallError> {
+    if apart(&nodes).is_some() {
+        return Ok(nodes);
+    }
+    // the last one first, so that the indices of the others stay
+    for Incomplete { node, is_judged, note } in incomplete(&nodes).into_iter().rev() {
+        notes.push(note);
+        if is_judged {
+            nodes[node].ends_early = true;
+        } else {
+            nodes.remove(node);
+        }
+    }
+    if nodes.is_empty() {
+        return Err(SyscallError::NothingToJudge { why: "the logs of all nodes were cut".to_owned() });
+    }
+    Ok(nodes)
 }
 
 /// Connections whose time is not in the log.

@@ -123,7 +123,10 @@ impl<'a> Judge<'a> {
     }
 
     fn is_outside(&self, node: &NodeCalls, class: CallClass) -> bool {
-        self.range(node, class).is_some_and(|range| range.excludes(node.total(class)))
+        let total = node.total(class);
+        // that a log which ends early has less says nothing
+        let counts = |range: &Range| !node.ends_early || total > range.high;
+        self.range(node, class).is_some_and(|range| range.excludes(total) && counts(&range))
     }
 
     /// Steps (a) and (b) of both hogs: the node with the greatest total time, if that is outside its range and every other
@@ -162,7 +165,9 @@ impl<'a> Judge<'a> {
         let buckets = known.map(|control| control.classes[class.index()].histogram.0.len()).fold(own, usize::max);
         let beyond = |bucket: usize| {
             let range = self.profile.bucket(form, &node.node, class, bucket)?;
-            Some(range.beyond(node.class(class).histogram.count(bucket) as f64))
+            let count = node.class(class).histogram.count(bucket) as f64;
+            let counts = !node.ends_early || count > range.high;
+            Some(if counts { range.beyond(count) } else { 0.0 })
         };
         (0..buckets).filter_map(beyond).sum()
     }

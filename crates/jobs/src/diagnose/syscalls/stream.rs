@@ -66,6 +66,8 @@ impl<'s> Stream<'s> {
             extremes: Extremes::default(),
             outside: Default::default(),
             lines: Default::default(),
+            cut: false,
+            ends_early: false,
             odd: Vec::new(),
         };
         let (open, totals, odd) = (HashMap::new(), Totals::default(), Oddities::default());
@@ -81,6 +83,7 @@ impl<'s> Stream<'s> {
     /// Tells of an oddity that the reader of lines met.
     pub(super) fn odd(&mut self, kind: OddKind, text: &[u8]) {
         let line = self.calls.lines.lines + 1;
+        self.calls.cut |= kind == OddKind::CutFile;
         self.odd.add(kind, line, text);
     }
 
@@ -88,7 +91,7 @@ impl<'s> Stream<'s> {
     pub(super) fn line(&mut self, line: &[u8], whole: bool) {
         self.calls.lines.lines += 1;
         if self.in_table {
-            self.row(line);
+            self.row(line, whole);
             return;
         }
         let taken = take_apart(line);
@@ -120,16 +123,20 @@ impl<'s> Stream<'s> {
                 self.in_table = true;
                 self.totals.head(line);
             }
-            Said::Odd if !whole => self.odd.add(OddKind::CutCall, self.calls.lines.lines, line),
+            Said::Odd | Said::Cut if !whole => {
+                self.calls.cut = true;
+                self.odd.add(OddKind::CutCall, self.calls.lines.lines, line);
+            }
             Said::Cut => self.odd.add(OddKind::CutCall, self.calls.lines.lines, line),
             Said::Odd => self.odd.add(OddKind::UnknownLine, self.calls.lines.lines, line),
         }
     }
 
-    fn row(&mut self, line: &[u8]) {
-        match self.totals.row(line) {
+    fn row(&mut self, line: &[u8], whole: bool) {
+        match self.totals.row(line, whole) {
             Ok(true) => self.calls.lines.rows += 1,
             Ok(false) => {}
+            Err(()) if !whole => self.odd.add(OddKind::CutRow, self.calls.lines.lines, line),
             Err(()) => self.odd.add(OddKind::BadRow, self.calls.lines.lines, line),
         }
     }
@@ -310,6 +317,10 @@ impl<'s> Stream<'s> {
             let all: u64 = self.calls.classes.iter().map(|class| class.calls).sum();
             self.calls.form = if timed == 0 && all > 0 { Form::Untimed } else { Form::Calls };
         } else if self.calls.lines.rows > 0 {
+            if !self.totals.has_total() {
+                self.calls.cut = true;
+                self.odd.add(OddKind::TableWithoutTotal, self.calls.lines.lines, b"");
+            }
             self.calls.classes = self.totals.classes().clone();
             self.calls.form = self.totals.form(self.settings.clock);
             let mut files = Tally::default();

@@ -36,6 +36,7 @@ pub(super) struct Totals {
     columns: Vec<Column>,
     classes: [ClassCalls; 7],
     line: u64,
+    has_total: bool,
 }
 
 impl Totals {
@@ -51,10 +52,12 @@ impl Totals {
         };
         self.columns = text.split_whitespace().map(column).collect();
         self.line = self.line.max(1);
+        self.has_total = false;
     }
 
-    /// A line of the table: true where it is the row of a call. Cells are told by their number: only that of the errors may be empty.
-    pub(super) fn row(&mut self, line: &[u8]) -> Result<bool, ()> {
+    /// A line of the table: true where it is the row of a call. Cells are told by their number: only that of the errors may be empty. Of
+    /// a line without its end, the last cell may be cut: only `total` is known to be whole.
+    pub(super) fn row(&mut self, line: &[u8], is_whole: bool) -> Result<bool, ()> {
         let text = line.trim_ascii();
         if text.is_empty() || text.starts_with(b"---") || text.starts_with(b"strace: ") {
             return Ok(false);
@@ -77,7 +80,11 @@ impl Totals {
         let calls = cell(Column::Calls).and_then(whole).ok_or(())?;
         let errors = cell(Column::Errors).map_or(Ok(0), |text| whole(text).ok_or(()))?;
         if name == b"total" {
+            self.has_total = true;
             return Ok(false);
+        }
+        if !is_whole {
+            return Err(());
         }
         if let Some(class) = CallClass::of_bytes(name) {
             let sum = &mut self.classes[class.index()];
@@ -91,6 +98,11 @@ impl Totals {
 
     pub(super) fn classes(&self) -> &[ClassCalls; 7] {
         &self.classes
+    }
+
+    /// True if the last table has its last row.
+    pub(super) fn has_total(&self) -> bool {
+        self.has_total
     }
 
     pub(super) fn line(&self) -> u64 {
@@ -136,7 +148,7 @@ mod tests {
     fn totals(text: &str) -> Totals {
         let mut totals = Totals::default();
         for line in text.lines() {
-            totals.row(line.as_bytes()).unwrap();
+            totals.row(line.as_bytes(), true).unwrap();
         }
         totals
     }
@@ -153,14 +165,25 @@ mod tests {
     }
 
     #[test]
+    fn a_row_without_its_end_may_be_cut_inside_the_name() {
+        let mut cut = totals(TABLE.split("------\n100.00").next().unwrap());
+        assert!(!cut.has_total());
+        assert_eq!(cut.row(b"  1.35    0.331201         770       430        34 acc", false), Err(()));
+        assert_eq!(cut.row(b"100.00   24.570892        2286     10747       730 total", false), Ok(false));
+        assert!(cut.has_total());
+        cut.head(b"% time     seconds  usecs/call     calls    errors syscall");
+        assert!(!cut.has_total());
+    }
+
+    #[test]
     fn commas_and_other_columns_are_read() {
         let comma = totals(&TABLE.replace("64.56   15.863877", "64,56   15,863877"));
         assert_eq!(comma.classes()[0].timed.nanoseconds, 15_863_877_000);
         let wide = totals("% time  total-time  calls  min-time name\n 50.00 1.5 3 0.1 connect\n");
         assert_eq!(wide.classes()[CallClass::Connect.index()].timed, Tally { calls: 3, nanoseconds: 1_500_000_000 });
         let mut bad = totals(TABLE);
-        assert_eq!(bad.row(b"  1.35    x         770       430        34 access"), Err(()));
-        assert_eq!(bad.row(b"1 2 3"), Err(()));
+        assert_eq!(bad.row(b"  1.35    x         770       430        34 access", true), Err(()));
+        assert_eq!(bad.row(b"1 2 3", true), Err(()));
     }
 
     #[test]

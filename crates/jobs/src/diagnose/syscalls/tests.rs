@@ -207,12 +207,12 @@ fn peers_of_a_faulty_node_are_not_blamed() {
 #[test]
 fn a_slow_disk_shows_in_the_mean_and_in_fewer_calls() {
     let mut slow = often(nodes([1.0, 1.0, 1.0, 5.0], [1.0; 4], EVEN, [1.0; 4]));
-    let calls = slow[3].len();
-    slow[3].truncate(calls / 2);
+    // all logs end after 100 s
+    slow[3].truncate(100);
     let answer = improved_answer(slow);
     assert_eq!((answer.cause, answer.nodes.as_slice()), (Some(Cause::Disk), ["n4".to_owned()].as_slice()));
-    // mean of 5 and 1 against 1, usual 1.1; half the calls
-    let expected = (3.0 + 1.1) / (1.0 + 1.1) * 2.0;
+    // mean of 5 and 1 against 1, usual 1.1; 89 calls of its own, where the others made 160
+    let expected = (3.0 + 1.1) / (1.0 + 1.1) * 160.0 / 89.0;
     assert!((answer.findings[0].score - expected).abs() < 0.02, "{}", answer.findings[0].score);
     // libraries of the system are no data
     let mut libraries = often(nodes([1.0; 4], [1.0; 4], EVEN, [1.0; 4]));
@@ -283,6 +283,67 @@ fn nodes_that_do_not_fit_together_are_told() {
     assert!(matches!(twice, Err(SyscallError::TwoLogs { .. })));
     let untimed = Run::of("r".to_owned(), vec![read("n1", "stat(\"/data/a\", 0) = 0\n")], Vec::new());
     assert!(matches!(untimed, Err(SyscallError::NothingToJudge { .. })));
+}
+
+/// Half a log is no slow node: what is missing in it counts for nothing, what is slow in it still does.
+#[test]
+fn a_log_that_ends_early_is_reported_and_its_node_is_not_blamed_for_it() {
+    let mut logs = often(nodes([1.0, 1.0, 1.0, 1.5], [1.0, 1.0, 1.0, 1.5], EVEN, [1.0; 4]));
+    // at most one call a second, and the times go up to 100 s
+    logs.iter_mut().for_each(|calls| calls.truncate(100));
+    let settings = ImprovedSettings { least_calls: 5, ..ImprovedSettings::default() };
+    logs[3].truncate(50);
+    let mut early = run(&[], &logs);
+    assert_eq!(
+        early.notes,
+        ["n4: its log ends 50.0 s before those of the other nodes, so its number of calls is not compared"]
+    );
+    assert!(early.node("n4").unwrap().ends_early && improved(&early, &often_profile(), &settings).nodes.is_empty());
+    // without the rule it would be blamed, for it made half as many calls
+    early.nodes[3].ends_early = false;
+    assert_eq!(improved(&early, &often_profile(), &settings).nodes, ["n4"]);
+    // what is slow in it is still seen
+    logs[3].iter_mut().for_each(|call| call.1 *= 20.0);
+    assert_eq!(improved(&run(&[], &logs), &often_profile(), &settings).nodes, ["n4"]);
+    // a tenth of the run is not early
+    let mut later = often(nodes([1.0; 4], [1.0; 4], EVEN, [1.0; 4]));
+    later.iter_mut().for_each(|calls| calls.truncate(100));
+    later[3].truncate(92);
+    assert_eq!(run(&[], &later).notes, Vec::<String>::new());
+}
+
+/// Tables and logs without times that were cut: what is missing is not known.
+#[test]
+fn cut_tables_and_cut_logs_without_times_are_not_judged() {
+    let head = "% time     seconds  usecs/call     calls    errors syscall\n";
+    let rows = " 64.56   15.863877       78147       203         9 connect\n 15.96    3.921107         399      9814       687 newfstatat\n";
+    let total = "100.00   24.570892        2286     10747       730 total\n";
+    let settings = ReadSettings { clock: Some(Clock::Wall), ..ReadSettings::default() };
+    let read = |node: &str, text: &str| {
+        read_log_bytes(node, node, text.as_bytes(), Invocations::Ignore, &settings, &Unwatched).unwrap()
+    };
+    let whole = [head, rows, total].concat();
+    let without_total = read("n2", &[head, rows].concat());
+    let in_name = read("n3", whole.split("fstatat").next().unwrap());
+    let without_newline = read("n4", whole.trim_end());
+    let kinds = |node: &NodeCalls| node.odd.iter().map(|odd| odd.kind).collect::<Vec<_>>();
+    assert_eq!(kinds(&without_total), [OddKind::TableWithoutTotal]);
+    assert_eq!(kinds(&in_name), [OddKind::CutRow, OddKind::TableWithoutTotal]);
+    assert_eq!(kinds(&without_newline), []);
+    let run =
+        Run::of("r".into(), vec![read("n1", &whole), without_total, in_name, without_newline], Vec::new()).unwrap();
+    assert_eq!(run.nodes.iter().map(|node| node.node.as_str()).collect::<Vec<_>>(), ["n1", "n4"]);
+    assert!(run.notes.iter().all(|note| note.contains("its log was cut")) && run.notes.len() == 2, "{:?}", run.notes);
+    let all = Run::of("r".into(), vec![read("n1", &[head, rows].concat())], Vec::new()).unwrap_err();
+    assert_eq!(all.to_string(), "no node can be judged: the logs of all nodes were cut");
+    // a log of calls that is cut inside its last line: with times, it ends when the others do; without, nobody knows
+    for (time, judged) in [("1700000000.5 ", 2), ("", 1)] {
+        let calls = format!("7 {time}stat(\"/data/a\", 0) = 0 <0.001>\n");
+        let cut = read("n2", &format!("{calls}7 {time}stat(\"/data"));
+        assert!(cut.cut && kinds(&cut) == [OddKind::CutCall]);
+        let run = Run::of("r".into(), vec![read("n1", &calls), cut], Vec::new()).unwrap();
+        assert_eq!(run.nodes.len(), judged);
+    }
 }
 
 /// The node with a slow disk is named by all that can, until a log of another time stands beside it.

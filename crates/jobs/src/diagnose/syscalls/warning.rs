@@ -33,6 +33,10 @@ pub enum OddKind {
     NoTime,
     /// A row of a table of totals that cannot be read.
     BadRow,
+    /// A row of a table of totals that is cut off: the file ends inside it.
+    CutRow,
+    /// A table of totals without its last row, `total`: the file was cut.
+    TableWithoutTotal,
     /// A table of totals after single calls (`-C`).
     TableAfterCalls,
 }
@@ -52,6 +56,8 @@ impl OddKind {
             Self::ManyPeers => "too many addresses; left out",
             Self::NoTime => "a call without its time; counted, but in no sum",
             Self::BadRow => "a row of totals that cannot be read; left out",
+            Self::CutRow => "a row of totals that is cut off; left out",
+            Self::TableWithoutTotal => "the table has no row `total`: the file was cut, and calls are missing",
             Self::TableAfterCalls => "a table of totals after the calls themselves; left out",
         }
     }

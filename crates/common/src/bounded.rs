@@ -1,0 +1,56 @@
+//! Whole files in memory, up to a limit: what a person gives may be the wrong file, a device or an endless pipe.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Most bytes of a file that is read whole: 1 GiB.
+pub const MOST_BYTES: u64 = 1 << 30;
+
+/// Reads a file of at most [`MOST_BYTES`].
+///
+/// # Errors
+///
+/// What the system says; [`io::ErrorKind::FileTooLarge`] if there is more.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    read(File::open(path)?, MOST_BYTES)
+}
+
+/// Reads a text of at most [`MOST_BYTES`].
+///
+/// # Errors
+///
+/// As [`read_file`]; [`io::ErrorKind::InvalidData`] if the text is not UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
+    String::from_utf8(read_file(path)?).map_err(invalid)
+}
+
+/// Reads a source to its end, at most so many bytes.
+///
+/// # Errors
+///
+/// As [`read_file`].
+pub fn read(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // one byte more than the limit shows that there is more
+    source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let what = format!("it has more than {most} bytes; is it the right file?");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_read_up_to_the_limit() {
+        assert_eq!(read(b"abc".as_slice(), 3).unwrap(), b"abc");
+        let error = read(io::repeat(0), 3).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(error.to_string(), "it has more than 3 bytes; is it the right file?");
+    }
+}

@@ -1,0 +1,160 @@
+//! The text of samples as a stream: bytes up to a limit, and lines up to a length, so that memory does not grow with the file.
+
+use std::io::{self, BufRead, Read};
+
+use crate::diagnose::samples::collect::Collector;
+use crate::diagnose::samples::warning::SampleWarningKind;
+
+/// Longest line, in bytes. A longer one is left out and counted.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// A reader that fails behind its last permitted byte, unless the source ends there.
+pub(super) struct Limited<R> {
+    source: R,
+    most: u64,
+    left: u64,
+}
+
+impl<R: Read> Limited<R> {
+    pub(super) fn new(source: R, most: u64) -> Self {
+        Self { source, most, left: most }
+    }
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return match self.source.read(&mut [0])? {
+                0 => Ok(0),
+                _ => Err(io::Error::other(format!("longer than {} bytes", self.most))),
+            };
+        }
+        let most = usize::try_from(self.left).map_or(target.len(), |left| left.min(target.len()));
+        let read = self.source.read(&mut target[..most])?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+/// A reader that has nothing but an error.
+pub(super) struct Failing(pub(super) Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+/// A line without its end.
+pub(super) struct Line<'l> {
+    pub(super) text: std::borrow::Cow<'l, str>,
+    /// True if the text ends inside the line.
+    pub(super) is_cut: bool,
+}
+
+/// The lines of a text.
+pub(super) struct Lines<'r> {
+    source: &'r mut dyn BufRead,
+    line: Vec<u8>,
+    longest: usize,
+    damage: Option<String>,
+}
+
+impl<'r> Lines<'r> {
+    pub(super) fn new(source: &'r mut dyn BufRead) -> Self {
+        Self { source, line: Vec::new(), longest: LONGEST_LINE, damage: None }
+    }
+
+    /// Returns the next line, and counts it; none at the end of the text, or where it cannot be read.
+    pub(super) fn next(&mut self, collector: &mut Collector) -> Option<Line<'_>> {
+        loop {
+            if self.damage.is_some() {
+                return None;
+            }
+            collector.line += 1;
+            self.line.clear();
+            // one byte more than the limit tells a line that is too long from one that just fits
+            let read = (&mut *self.source).take(self.longest as u64 + 1).read_until(b'\n', &mut self.line);
+            self.damage = read.err().map(|error| error.to_string());
+            let is_whole = self.line.ends_with(b"\n");
+            if self.line.is_empty() {
+                return None;
+            }
+            if is_whole || self.line.len() <= self.longest {
+                let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                return Some(Line { text: String::from_utf8_lossy(line), is_cut: !is_whole });
+            }
+            collector.warn(SampleWarningKind::LongLine, &String::from_utf8_lossy(&self.line[..80]));
+            self.skip_line();
+        }
+    }
+
+    /// Goes to the end of a line that is too long.
+    fn skip_line(&mut self) {
+        loop {
+            let (used, is_end) = match self.source.fill_buf() {
+                Ok([]) => return,
+                Ok(part) => match part.iter().position(|&byte| byte == b'\n') {
+                    Some(end) => (end + 1, true),
+                    None => (part.len(), false),
+                },
+                Err(error) => {
+                    self.damage = Some(error.to_string());
+                    return;
+                }
+            };
+            self.source.consume(used);
+            if is_end {
+                return;
+            }
+        }
+    }
+
+    /// Returns why the text could not be read to its end, if it could not.
+    pub(super) fn into_damage(self) -> Option<String> {
+        self.damage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    fn lines(
+        source: impl Read,
+        longest: usize,
+    ) -> (Vec<(String, bool)>, Vec<(SampleWarningKind, u64)>, Option<String>) {
+        let (mut source, mut collector) = (BufReader::with_capacity(4, source), Collector::default());
+        let mut lines = Lines { longest, ..Lines::new(&mut source) };
+        let mut found = Vec::new();
+        while let Some(line) = lines.next(&mut collector) {
+            found.push((line.text.into_owned(), line.is_cut));
+        }
+        let damage = lines.into_damage();
+        (found, collector.warnings("f").iter().map(|warning| (warning.kind, warning.line)).collect(), damage)
+    }
+
+    #[test]
+    fn long_lines_are_left_out_and_numbers_stay_right() {
+        let long = "x".repeat(200);
+        let text = format!("ab\r\n{long}\ncdefgh\n\nij");
+        let (found, warned, damage) = lines(text.as_bytes(), 90);
+        let expected = [("ab", false), ("cdefgh", false), ("", false), ("ij", true)];
+        assert_eq!(found, expected.map(|(text, cut)| (text.to_owned(), cut)));
+        assert_eq!((warned, damage), (vec![(SampleWarningKind::LongLine, 2)], None));
+    }
+
+    #[test]
+    fn what_is_behind_the_limit_is_reported_and_what_is_before_it_is_used() {
+        let of = |most| lines(Limited::new("ab\ncd\n".as_bytes(), most), 90);
+        assert_eq!(of(6).2, None);
+        let (found, _, damage) = of(4);
+        assert_eq!(found, [("ab".to_owned(), false), ("c".to_owned(), true)]);
+        assert_eq!(damage.as_deref(), Some("longer than 4 bytes"));
+        let (found, _, damage) = of(3);
+        assert_eq!((found.len(), damage.as_deref()), (1, Some("longer than 3 bytes")));
+    }
+}
