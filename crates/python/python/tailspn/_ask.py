@@ -27,7 +27,7 @@ _PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
 
 
 # commands that take a net as it is, without a file
-_TAKE_NETS = {"simulate", "solve"}
+_TAKE_NETS = {"query", "simulate", "solve"}
 
 
 def _name_of(option: str) -> str:
@@ -104,15 +104,17 @@ def _ask(
     inputs: Sequence[Any],
     options: Mapping[str, Any],
     *,
+    words: Sequence[str] = (),
     samples: bool = False,
     progress: Progress | None = None,
 ) -> Result:
+    """Run a command; ``words`` are arguments after the files."""
     with tempfile.TemporaryDirectory(prefix="tailspn") as folder:
         net = next((one for one in inputs if command in _TAKE_NETS and isinstance(one, Net) and one.path is None), None)
         paths = ["<net>" if one is net else _path_of(one, folder) for one in inputs if one is not None]
         arguments = ["tailspn", command, *_arguments(command, options)]
         if paths:
-            arguments += ["--", *paths]
+            arguments += ["--", *paths, *words]
         outcome = _tailspn.run(arguments, samples, progress, None if net is None else net._native)
     return _result(outcome)
 
@@ -157,6 +159,16 @@ def simulate(net: Any, *, samples: bool = False, progress: Progress | None = Non
 def solve(net: Any, *, progress: Progress | None = None, **options: Any) -> Result:
     """Answer without replications: states, times to a goal, steady state, probabilities at given times."""
     return _ask("solve", [net], options, progress=progress)
+
+
+def query(net: Any, *formulas: str, progress: Progress | None = None, **options: Any) -> Result:
+    """Answer questions in the syntax of PRISM, such as ``"P=? [ F<=10 #(done) >= 1 ]"``, on the states of a net.
+
+    ``net`` is a `Net` or a file. All formulas share one state space; ``result.queries`` has a record per formula, with its
+    ``value`` (None if it is infinite) and, if the formula has a bound, the verdict ``holds``. ``exit_code`` is 8 if a bound
+    does not hold. Raises RefusedError if a formula has no answer.
+    """
+    return _ask("query", [net], options, words=formulas, progress=progress)
 
 
 def estimate(plan: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
@@ -224,6 +236,7 @@ def _with_options(function: Callable[..., Result]) -> None:
 for _function in (
     simulate,
     solve,
+    query,
     estimate,
     whatif,
     sweep,
