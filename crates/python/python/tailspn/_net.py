@@ -87,7 +87,10 @@ class Net:
     @property
     def arcs(self) -> list[Arc]:
         """The arcs."""
-        return [Arc(*ends, tuple(_weight(text) for text in weights)) for *ends, weights in self._native.arcs]
+        return [
+            Arc(kind, place, transition, tuple(_weight(text) for text in weights))
+            for kind, place, transition, weights in self._native.arcs
+        ]
 
     @property
     def timings(self) -> dict[str, Timing]:
@@ -146,6 +149,17 @@ class Net:
             key = None if graph.has_edge(*ends, key=arc.kind) else arc.kind
             graph.add_edge(*ends, key=key, kind=arc.kind, weight=_total(arc.weights), weights=arc.weights)
         return graph
+
+    def reachability_graph(self, *, vanishing: bool = False) -> networkx.DiGraph[str]:
+        """Return the markings and firings as a directed graph; at most 20,000 markings.
+
+        Nodes have ``marking`` (a text), ``number`` (as in `solve`), ``initial``, ``dead`` and ``vanishing``. Edges have
+        ``rates``: by transition, its rate [1/s] from one marking to the other. With ``vanishing``, the markings that take no
+        time are nodes too, and the ``rates`` of an edge that is ``immediate`` are probabilities.
+        """
+        from tailspn._graph import reachability_graph
+
+        return reachability_graph(self, vanishing=vanishing)
 
     def simulate(self, **options: Any) -> Result:
         """Replicate the net; as `tailspn.simulate`."""

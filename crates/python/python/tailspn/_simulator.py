@@ -74,10 +74,11 @@ class Simulator:
         rows = _array(parameters)
         found = self.samples(rows, seed=seed, progress=progress)
         if self._summary is None:
-            values = found.reshape(len(found), -1)
+            values = found.reshape(len(found), self.runs * len(self.columns))
         else:
             each = found[:, :, 0] if len(self.columns) == 1 else found
-            values = np.asarray(self._summary(each), dtype=np.float64).reshape(len(found), -1)
+            values = np.asarray(self._summary(each), dtype=np.float64)
+            values = values[:, None] if values.ndim == 1 else values
         return _like(values[0] if rows.ndim == 1 else values, parameters)
 
     def samples(self, parameters: Any, *, seed: int | None = None, progress: Progress | None = None) -> Numbers:
@@ -119,13 +120,14 @@ class Simulator:
 
     def _seeds(self, rows: Numbers, seed: int | None) -> npt.NDArray[np.uint64]:
         """Return a seed for each row; without ``seed``, of this call and its parameters."""
-        entropy = [seed]
         if seed is None:
             # the parameters too: processes that got a copy of the simulator differ in them only
             digest = hashlib.blake2b(rows.tobytes(), digest_size=16).digest()
             entropy = [self.seed, self._calls, int.from_bytes(digest, "little")]
             self._calls += 1
-        return np.random.SeedSequence(entropy).generate_state(len(rows), np.uint64)
+        else:
+            entropy = [seed]
+        return np.asarray(np.random.SeedSequence(entropy).generate_state(len(rows), np.uint64), dtype=np.uint64)
 
     def __repr__(self) -> str:
         """Return the parameters and the columns."""

@@ -130,7 +130,7 @@ class EmpiricalTimes(Times):
 
     def expect(self, func: Function | None = None) -> float:
         """Return the mean of ``func(samples)``."""
-        return float(np.mean(self._samples if func is None else func(self._samples)))
+        return float(np.mean(self._samples if func is None else np.asarray(func(self._samples), dtype=np.float64)))
 
     def _cdf(self, x: Numbers) -> Numbers:
         shares: Numbers = np.searchsorted(self._samples, x, side="right") / self._samples.size
