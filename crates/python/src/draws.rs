@@ -9,6 +9,7 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tailspn::draws::{DrawRow, DrawnTimes, Draws};
+use tailspn::mapreduce::LawTables;
 use tailspn::plan::JobPlan;
 use tailspn::subject::Subject;
 use tailspn::sweep::Axis;
@@ -21,6 +22,7 @@ use crate::net::NativeNet;
 #[pyclass(frozen, module = "tailspn._tailspn")]
 pub(crate) struct NativeSimulator {
     subject: Subject,
+    tables: LawTables,
     stages: Vec<String>,
 }
 
@@ -38,7 +40,7 @@ impl NativeSimulator {
     #[pyo3(signature = (net, until=None))]
     fn of_net(net: &NativeNet, until: Option<&str>) -> PyResult<Self> {
         let subject = Subject::net(net.net().clone(), until).map_err(invalid)?;
-        Ok(Self { subject, stages: Vec::new() })
+        Ok(Self { subject, tables: LawTables::default(), stages: Vec::new() })
     }
 
     /// Takes the text of a job's plan.
@@ -49,7 +51,7 @@ impl NativeSimulator {
             JobPlan::Stages(plan) => plan.stage.iter().map(|stage| stage.name.clone()).collect(),
             _ => Vec::new(),
         };
-        Ok(Self { subject: Subject::of_job(plan).map_err(invalid)?, stages })
+        Ok(Self { subject: Subject::of_job(plan).map_err(invalid)?, tables: LawTables::default(), stages })
     }
 
     /// Returns the names of the stages; none of a net, and of a job without stages.
@@ -80,7 +82,8 @@ impl NativeSimulator {
             .map(|(i, &seed)| DrawRow { values: &values[i * width..(i + 1) * width], seed })
             .collect();
         let axes: Vec<Axis> = keys.into_iter().map(|key| Axis::values::<f64>(key, [])).collect();
-        let draws = Draws { subject: &self.subject, axes: &axes, runs, with_stages: stages, threads: None };
+        let Self { subject, tables, .. } = self;
+        let draws = Draws { subject, tables, axes: &axes, runs, with_stages: stages, threads: None };
         let drawn = drawn(py, &draws, &rows, progress)?;
         let (mut times, mut missing) = (Vec::new(), Vec::new());
         for (row, found) in drawn.into_iter().enumerate() {

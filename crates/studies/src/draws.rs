@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use toml::Value;
 
 use crate::error::StudyError;
+use crate::mapreduce::LawTables;
 use crate::rng::split;
 use crate::runs::RunFactor;
 use crate::sim::{Ending, Ready};
@@ -23,6 +24,8 @@ use crate::watch::{Quiet, Watch};
 pub struct Draws<'a> {
     /// The job or net.
     pub subject: &'a Subject,
+    /// Distributions of a job of stages that are known already.
+    pub tables: &'a LawTables,
     /// A key of the job's plan, or a rate parameter of the net, for each value of a row.
     pub axes: &'a [Axis],
     /// Runs of each row, >= 1.
@@ -57,6 +60,7 @@ impl Draws<'_> {
     ///
     /// ```
     /// use tailspn_common::watch::Unwatched;
+    /// use tailspn_jobs::mapreduce::LawTables;
     /// use tailspn_jobs::plan::JobPlan;
     /// use tailspn_studies::draws::{DrawRow, Draws};
     /// use tailspn_studies::subject::Subject;
@@ -64,7 +68,8 @@ impl Draws<'_> {
     ///
     /// let subject = Subject::of_job(JobPlan::default())?;
     /// let axes = [Axis::values::<f64>("job.reduces", [])];
-    /// let draws = Draws { subject: &subject, axes: &axes, runs: 3, with_stages: false, threads: None };
+    /// let tables = LawTables::default();
+    /// let draws = Draws { subject: &subject, tables: &tables, axes: &axes, runs: 3, with_stages: false, threads: None };
     /// let rows = [DrawRow { values: &[20.0], seed: 1 }, DrawRow { values: &[80.0], seed: 2 }];
     /// let times = draws.times(&rows, &Unwatched)?.expect("nothing stops them");
     /// assert_eq!(times[1].as_ref().map(Vec::len).ok(), Some(3));
@@ -99,13 +104,11 @@ impl Draws<'_> {
     /// The times of a job of stages, task by task.
     fn staged(&self, plan: &StagePlan, seed: u64) -> Vec<f64> {
         let job = PlannedJob::of(plan);
-        let schedule = StageSchedule::new(&job);
+        let schedule = StageSchedule::with_tables(&job, self.tables);
         let error = job.error();
-        let differ = plan.run.sigma > 0.0 || error > 0.0;
-        let spread = if differ { Spread::of(RunFactor::new(&plan.run, error).points()) } else { Spread::default() };
         let mut times = Vec::new();
         for run in 0..self.runs {
-            let factor = spread.factor(seed, run);
+            let factor = RunFactor::at(&plan.run, error, Spread::share(seed, run));
             let ran = schedule.run(split(seed), run);
             times.push(ran.job_s * factor);
             if self.with_stages {
@@ -158,7 +161,8 @@ mod tests {
     fn times(subject: &Subject, key: &str, rows: &[DrawRow<'_>], threads: usize) -> Vec<DrawnTimes> {
         let axes = [Axis::values::<f64>(key, [])];
         let threads = NonZeroUsize::new(threads);
-        let draws = Draws { subject, axes: &axes, runs: 500, with_stages: false, threads };
+        let tables = LawTables::default();
+        let draws = Draws { subject, tables: &tables, axes: &axes, runs: 500, with_stages: false, threads };
         draws.times(rows, &Unwatched).unwrap().unwrap()
     }
 
