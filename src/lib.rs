@@ -86,7 +86,7 @@ pub use tailspn_logs::trace;
 pub use tailspn_report::report;
 #[doc(inline)]
 pub use tailspn_studies::{
-    KeyProblem, StudyError, answer, compare, job_time, optimize, remaining, sensitivity, subject, sweep,
+    KeyProblem, StudyError, answer, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep,
 };
 
 /// The samples of the README, as tests.

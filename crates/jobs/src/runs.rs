@@ -46,12 +46,27 @@ pub struct RunFactor {
 impl RunFactor {
     /// The factor of a plan, where the job time has this relative standard error by its fitted times.
     pub fn new(spread: &RunSpread, error: f64) -> Self {
-        let runs = f64::from(spread.runs.max(1));
-        let scale = (spread.sigma * spread.sigma * (1.0 + 1.0 / runs) + error * error).sqrt();
-        let freedom = spread.degrees_of_freedom.max(1.0);
-        let point = |i: u32| (scale * student_quantile((f64::from(i) + 0.5) / f64::from(POINTS), freedom)).exp();
-        Self { scale, freedom, points: (0..POINTS).map(point).collect() }
+        let (scale, freedom) = scale_and_freedom(spread, error);
+        Self { scale, freedom, points: (0..POINTS).map(|i| point(scale, freedom, i)).collect() }
     }
+
+    /// Returns one of the equally likely factors without the others; `share`, in [0, 1), says which.
+    pub fn at(spread: &RunSpread, error: f64, share: f64) -> f64 {
+        let (scale, freedom) = scale_and_freedom(spread, error);
+        // `as` is fine: below the number of points
+        if scale > 0.0 { point(scale, freedom, (share * f64::from(POINTS)) as u32) } else { 1.0 }
+    }
+}
+
+fn scale_and_freedom(spread: &RunSpread, error: f64) -> (f64, f64) {
+    let runs = f64::from(spread.runs.max(1));
+    let scale = (spread.sigma * spread.sigma * (1.0 + 1.0 / runs) + error * error).sqrt();
+    (scale, spread.degrees_of_freedom.max(1.0))
+}
+
+/// The logarithm of the factor has its quantile in the middle of share number `i`.
+fn point(scale: f64, freedom: f64, i: u32) -> f64 {
+    (scale * student_quantile((f64::from(i) + 0.5) / f64::from(POINTS), freedom)).exp()
 }
 
 impl RunFactor {

@@ -16,7 +16,7 @@ use tailspn::cli::{Call, Output, Problem, Shape};
 use crate::net::NativeNet;
 
 /// Time between two looks at signals and progress.
-const TICK: Duration = Duration::from_millis(50);
+pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// Time that a command has to end after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(800);
 /// The stack of a command, as large as that of a main thread.

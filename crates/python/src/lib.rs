@@ -3,6 +3,7 @@
 //! People import `crates/python/python/tailspn`.
 
 mod command;
+mod draws;
 mod found;
 mod net;
 mod tables;
@@ -12,6 +13,8 @@ mod tables;
 mod _tailspn {
     #[pymodule_export]
     use crate::command::{Outcome, cli, options, run};
+    #[pymodule_export]
+    use crate::draws::NativeSimulator;
     #[pymodule_export]
     use crate::found::{Found, read};
     #[pymodule_export]

@@ -62,9 +62,34 @@ impl NativeNet {
         self.0.transitions().iter().map(|transition| transition.id.clone()).collect()
     }
 
-    /// Returns the arcs: kind, place, transition.
+    /// Returns the most tokens of each place; none if it is unbounded.
     #[getter]
-    fn arcs(&self) -> Vec<(&'static str, String, String)> {
+    fn capacities(&self) -> Vec<Option<u32>> {
+        self.0.places().iter().map(|place| place.capacity).collect()
+    }
+
+    /// Returns the ids of the token classes.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.0.classes().iter().map(|class| class.id.clone()).collect()
+    }
+
+    /// Returns the rate parameters: name and value as text.
+    #[getter]
+    fn parameters(&self) -> Vec<(String, String)> {
+        let row = |parameter: &Parameter| (parameter.name.clone(), self.0.expression_text(&parameter.value));
+        self.0.parameters().iter().map(row).collect()
+    }
+
+    /// Returns when the transitions fire.
+    #[getter]
+    fn timings(&self) -> Vec<TimingRow> {
+        self.0.transitions().iter().map(|transition| timing_row(&self.0, &transition.timing)).collect()
+    }
+
+    /// Returns the arcs: kind, place, transition, and the weight of each class as text.
+    #[getter]
+    fn arcs(&self) -> Vec<(&'static str, String, String, Vec<String>)> {
         let kind = |kind| match kind {
             ArcKind::Input => "input",
             ArcKind::Output => "output",
@@ -73,7 +98,11 @@ impl NativeNet {
         };
         let row = |arc: &tailspn::net::Arc| {
             let (place, transition) = (self.0.place(arc.place), self.0.transition(arc.transition));
-            (kind(arc.kind), place.id.clone(), transition.id.clone())
+            let mut weights = vec!["0".to_owned(); self.0.classes().len()];
+            for weight in &arc.weights {
+                weights[weight.class.index()] = self.0.expression_text(&weight.weight);
+            }
+            (kind(arc.kind), place.id.clone(), transition.id.clone(), weights)
         };
         self.0.arcs().iter().map(row).collect()
     }
@@ -87,6 +116,46 @@ impl NativeNet {
     /// Returns the picture as SVG.
     fn svg(&self) -> String {
         svg(&self.0)
+    }
+}
+
+/// When a transition fires: `immediate` or the name of its distribution, the weight or rate as text, the numbers of another distribution,
+/// the priority, the servers (0 for infinitely many), and whether it has age memory.
+type TimingRow = (&'static str, Option<String>, Vec<f64>, u32, u32, bool);
+
+fn timing_row(net: &Net, timing: &Timing) -> TimingRow {
+    match timing {
+        Timing::Immediate { weight, priority } => {
+            ("immediate", Some(net.expression_text(weight)), Vec::new(), *priority, 0, false)
+        }
+        Timing::Timed { delay, servers, memory } => {
+            let servers = match servers {
+                Servers::Infinite => 0,
+                Servers::Single => 1,
+                Servers::Limited(most) => *most,
+            };
+            let (name, rate, numbers) = match delay {
+                Delay::Exponential { rate } => ("exponential", Some(net.expression_text(rate)), Vec::new()),
+                Delay::General(law) => (law.name(), None, numbers(law)),
+            };
+            (name, rate, numbers, 0, servers, *memory == Memory::Age)
+        }
+    }
+}
+
+/// The numbers of a distribution, in the order in which [`law`] takes them.
+fn numbers(law: &Law) -> Vec<f64> {
+    match law {
+        Law::Deterministic { delay } => vec![*delay],
+        Law::Uniform { low, high } => vec![*low, *high],
+        Law::Erlang { stages, mean } => vec![f64::from(*stages), *mean],
+        Law::LogNormal { mean, cv } => vec![*mean, *cv],
+        Law::Weibull { shape, scale } | Law::Pareto { shape, scale } => vec![*shape, *scale],
+        Law::Empirical { samples } => samples.clone(),
+        Law::Hyperexponential { branches } => {
+            branches.iter().flat_map(|branch| [branch.probability, branch.mean]).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

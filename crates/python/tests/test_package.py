@@ -51,7 +51,7 @@ def test_a_net_survives_pipe_and_draws_itself(tmp_path: pathlib.Path) -> None:
     assert tailspn.Net.open(tmp_path / "net.xml").places == net.places
     assert net._repr_svg_().lstrip().startswith("<svg")
     graph = net.to_networkx()
-    assert graph.nodes["todo1"] == {"kind": "place", "tokens": 1} and graph.edges["task1", "done"]["kind"] == "output"
+    assert graph.nodes["todo1"]["tokens"] == 1 and graph.edges["task1", "done", "output"]["weight"] == 1
 
 
 def test_distributions_of_delays_have_their_means() -> None:

@@ -9,6 +9,7 @@
 pub mod answer;
 mod ask;
 pub mod compare;
+pub mod draws;
 mod error;
 pub mod job_time;
 pub mod optimize;

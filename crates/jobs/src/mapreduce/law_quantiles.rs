@@ -1,5 +1,7 @@
 //! Equally likely values that stand for the shape of a delay, for simulators that draw from a list.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::estimate::normal_quantile;
 use crate::mapreduce::PhaseLaw;
 
@@ -93,6 +95,31 @@ pub struct LawTable {
     law: PhaseLaw,
     mean: f64,
     values: Vec<f64>,
+}
+
+/// Tables that are made once, for many jobs with the same distributions.
+#[derive(Debug, Default)]
+pub struct LawTables(Mutex<Vec<(PhaseLaw, Arc<LawTable>)>>);
+
+/// Most tables that are kept; the oldest goes first.
+const MOST_TABLES: usize = 64;
+
+impl LawTables {
+    /// Returns the table of a distribution, made at its first use.
+    pub fn get(&self, law: &PhaseLaw) -> Arc<LawTable> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, table)) = known().iter().find(|(of, _)| of == law) {
+            return Arc::clone(table);
+        }
+        // other threads go on meanwhile; two may make the same table
+        let table = Arc::new(LawTable::new(law));
+        let mut known = known();
+        if known.len() == MOST_TABLES {
+            known.remove(0);
+        }
+        known.push((law.clone(), Arc::clone(&table)));
+        table
+    }
 }
 
 impl LawTable {

@@ -60,7 +60,7 @@ pub use attempt_rewards::{AttemptReward, Machines, attempt_rewards};
 pub use augmented::{AttemptParts, AugmentError, Augmented, CopySlots};
 pub use framework::{Framework, Residual};
 pub use known::known_job;
-pub use law_quantiles::LawTable;
+pub use law_quantiles::{LawTable, LawTables};
 pub use net::{JobNet, job_net};
 pub use net_error::JobNetError;
 pub use params::Plan;

@@ -5,8 +5,9 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::sync::Arc;
 
-use crate::mapreduce::LawTable;
+use crate::mapreduce::{LawTable, LawTables};
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 use crate::stages::planned::{PlannedJob, PlannedStage, SharedGpus};
 
@@ -34,7 +35,7 @@ pub(super) struct Stage {
     pub(super) waves: Vec<(u32, f64)>,
     /// How many of these are the first tasks of slots.
     pub(super) first_waves: usize,
-    pub(super) law: LawTable,
+    pub(super) law: Arc<LawTable>,
     /// Share of a task's time in which it holds a GPU.
     gpu: f64,
 }
@@ -60,6 +61,11 @@ pub struct StageRun {
 impl StageSchedule {
     /// Prepares a job.
     pub fn new(job: &PlannedJob) -> Self {
+        Self::with_tables(job, &LawTables::default())
+    }
+
+    /// Prepares one of many jobs with the same distributions.
+    pub fn with_tables(job: &PlannedJob, tables: &LawTables) -> Self {
         let followers = |i: usize| (0..job.stages.len()).filter(|&k| job.stages[k].after.contains(&i)).collect();
         let stage = |(i, stage): (usize, &PlannedStage)| Stage {
             before: stage.after.len(),
@@ -68,7 +74,7 @@ impl StageSchedule {
             tasks: stage.tasks(),
             waves: stage.waves.iter().map(|wave| (wave.tasks, wave.mean_s)).collect(),
             first_waves: 1,
-            law: LawTable::new(&stage.law),
+            law: tables.get(&stage.law),
             gpu: stage.gpu,
         };
         let stages = job.stages.iter().enumerate().map(stage).collect();

@@ -10,6 +10,7 @@ from tailspn._ask import (
     fit,
     merge,
     optimize,
+    query,
     remaining,
     sensitivity,
     simulate,
@@ -46,9 +47,13 @@ from tailspn._net import (
 )
 from tailspn._plan import Plan
 from tailspn._result import Measured, Record, Result, Table, read
+from tailspn._simulator import Simulator, simulator
+from tailspn._times import CurveTimes, EmpiricalTimes, Times, times
 
 __all__ = [
+    "CurveTimes",
     "Distribution",
+    "EmpiricalTimes",
     "Error",
     "FileError",
     "GpuError",
@@ -64,7 +69,9 @@ __all__ = [
     "Record",
     "RefusedError",
     "Result",
+    "Simulator",
     "Table",
+    "Times",
     "UsageError",
     "compare",
     "deterministic",
@@ -78,12 +85,15 @@ __all__ = [
     "merge",
     "optimize",
     "pareto",
+    "query",
     "read",
     "remaining",
     "sensitivity",
     "simulate",
+    "simulator",
     "solve",
     "sweep",
+    "times",
     "tqdm",
     "trace",
     "uniform",

@@ -27,7 +27,7 @@ _PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
 
 
 # commands that take a net as it is, without a file
-_TAKE_NETS = {"simulate", "solve"}
+_TAKE_NETS = {"query", "simulate", "solve"}
 
 # commands whose replications can be shared; `distributed` does it
 _SHARED = {"simulate", "estimate", "whatif", "sensitivity"}
@@ -108,6 +108,7 @@ def _outcome(
     inputs: Sequence[Any],
     options: Mapping[str, Any],
     *,
+    words: Sequence[str] = (),
     samples: bool = False,
     progress: Progress | None = None,
     shard: str | None = None,
@@ -120,7 +121,7 @@ def _outcome(
         if shard is not None:
             arguments.append(f"--shard={shard}")
         if paths:
-            arguments += ["--", *paths]
+            arguments += ["--", *paths, *words]
         return _tailspn.run(arguments, samples, progress, None if net is None else net._native, list(parts))
 
 
@@ -129,10 +130,12 @@ def _ask(
     inputs: Sequence[Any],
     options: Mapping[str, Any],
     *,
+    words: Sequence[str] = (),
     samples: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    return _result(_outcome(command, inputs, options, samples=samples, progress=progress))
+    """Run a command; ``words`` are arguments after the files."""
+    return _result(_outcome(command, inputs, options, words=words, samples=samples, progress=progress))
 
 
 def _shared(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,6 +209,16 @@ def solve(net: Any, *, progress: Progress | None = None, **options: Any) -> Resu
     return _ask("solve", [net], options, progress=progress)
 
 
+def query(net: Any, *formulas: str, progress: Progress | None = None, **options: Any) -> Result:
+    """Answer questions in the syntax of PRISM, such as ``"P=? [ F<=10 #(done) >= 1 ]"``, on the states of a net.
+
+    ``net`` is a `Net` or a file. All formulas share one state space; ``result.queries`` has a record per formula, with its
+    ``value`` (None if it is infinite) and, if the formula has a bound, the verdict ``holds``. ``exit_code`` is 8 if a bound
+    does not hold. Raises RefusedError if a formula has no answer.
+    """
+    return _ask("query", [net], options, words=formulas, progress=progress)
+
+
 def estimate(plan: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
     """Estimate how long a planned job takes, its phases and its tail; without a plan, the default job."""
     return _ask("estimate", [plan], options, progress=progress)
@@ -271,6 +284,7 @@ def _with_options(function: Callable[..., Result]) -> None:
 for _function in (
     simulate,
     solve,
+    query,
     estimate,
     whatif,
     sweep,

@@ -16,12 +16,35 @@ if TYPE_CHECKING:
     from tailspn._result import Result
 
 
+Weight = float | str
+"""A number, or an expression in the text form of PIPE."""
+
+
 class Arc(NamedTuple):
     """An arc: ``input``, ``output``, ``inhibitor`` or ``test``."""
 
     kind: str
     place: str
     transition: str
+    weights: tuple[Weight, ...]
+    """The weight of each token class."""
+
+
+class Timing(NamedTuple):
+    """When a transition fires."""
+
+    distribution: str
+    """``immediate``, ``exponential``, or the name of another distribution of delays."""
+    rate: Weight | None
+    """The weight of an immediate transition, the rate [1/s] of an exponential one; None of other distributions."""
+    numbers: tuple[float, ...]
+    """The numbers of another distribution, as in `Distribution`."""
+    priority: int
+    """The priority of an immediate transition."""
+    servers: int | None
+    """How many enablings a timed transition serves at once; None for all of them."""
+    memory: str
+    """``enabling`` or ``age``."""
 
 
 class Net:
@@ -68,7 +91,36 @@ class Net:
     @property
     def arcs(self) -> list[Arc]:
         """The arcs."""
-        return [Arc(*arc) for arc in self._native.arcs]
+        return [
+            Arc(kind, place, transition, tuple(_weight(text) for text in weights))
+            for kind, place, transition, weights in self._native.arcs
+        ]
+
+    @property
+    def timings(self) -> dict[str, Timing]:
+        """When the transitions fire, by id."""
+        rows = zip(self.transitions, self._native.timings)
+        return {
+            transition: Timing(
+                name,
+                None if rate is None else _weight(rate),
+                tuple(numbers),
+                priority,
+                servers or None,
+                "age" if age else "enabling",
+            )
+            for transition, (name, rate, numbers, priority, servers, age) in rows
+        }
+
+    @property
+    def parameters(self) -> dict[str, Weight]:
+        """The rate parameters: by name, a number or an expression."""
+        return {name: _weight(text) for name, text in self._native.parameters}
+
+    @property
+    def classes(self) -> list[str]:
+        """The ids of the token classes, at least one."""
+        return self._native.classes
 
     def to_pipe(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the net as PIPE XML, and write it to a file if one is named. A warning names each feature that PIPE lacks."""
@@ -80,18 +132,38 @@ class Net:
                 file.write(text)
         return text
 
-    def to_networkx(self) -> networkx.DiGraph[str]:
-        """Return the net as a directed graph: nodes have ``kind`` (place or transition), places ``tokens``, edges ``kind``."""
+    def to_networkx(self) -> networkx.MultiDiGraph[str]:
+        """Return the net as a directed graph with an edge per arc, keyed by its kind.
+
+        Nodes have ``kind``: places with ``tokens`` (of all classes), ``marking`` (of each class) and ``capacity``, transitions
+        with the fields of `Timing`. Edges have ``kind``, ``weight`` (of all classes; an expression stays a text) and
+        ``weights``. The graph has the ``parameters`` and ``classes`` of the net.
+        """
         import networkx
 
-        graph: networkx.DiGraph[str] = networkx.DiGraph(name=self.name)
-        for place, tokens in self.places.items():
-            graph.add_node(place, kind="place", tokens=sum(tokens))
-        graph.add_nodes_from(self.transitions, kind="transition")
+        graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph(
+            name=self.name, parameters=self.parameters, classes=self.classes
+        )
+        for (place, tokens), capacity in zip(self.places.items(), self._native.capacities):
+            graph.add_node(place, kind="place", tokens=sum(tokens), marking=tuple(tokens), capacity=capacity)
+        for transition, timing in self.timings.items():
+            graph.add_node(transition, kind="transition", **timing._asdict())
         for arc in self.arcs:
             ends = (arc.transition, arc.place) if arc.kind == "output" else (arc.place, arc.transition)
-            graph.add_edge(*ends, kind=arc.kind)
+            key = None if graph.has_edge(*ends, key=arc.kind) else arc.kind
+            graph.add_edge(*ends, key=key, kind=arc.kind, weight=_total(arc.weights), weights=arc.weights)
         return graph
+
+    def reachability_graph(self, *, vanishing: bool = False) -> networkx.DiGraph[str]:
+        """Return the markings and firings as a directed graph; at most 20,000 markings.
+
+        Nodes have ``marking`` (a text), ``number`` (as in `solve`), ``initial``, ``dead`` and ``vanishing``. Edges have
+        ``rates``: by transition, its rate [1/s] from one marking to the other. With ``vanishing``, the markings that take no
+        time are nodes too, and the ``rates`` of an edge that is ``immediate`` are probabilities.
+        """
+        from tailspn._graph import reachability_graph
+
+        return reachability_graph(self, vanishing=vanishing)
 
     def simulate(self, **options: Any) -> Result:
         """Replicate the net; as `tailspn.simulate`."""
@@ -105,12 +177,34 @@ class Net:
 
         return solve(self, **options)
 
+    def query(self, *formulas: str, **options: Any) -> Result:
+        """Answer questions in the syntax of PRISM; as `tailspn.query`."""
+        from tailspn._ask import query
+
+        return query(self, *formulas, **options)
+
     def _repr_svg_(self) -> str:
         return self._native.svg()
 
     def __repr__(self) -> str:
         """Return the name and the size."""
         return f"Net({self.name!r}: {len(self.places)} places, {len(self.transitions)} transitions)"
+
+
+def _weight(text: str) -> Weight:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _total(weights: Sequence[Weight]) -> Weight:
+    """Return the sum of the weights; of expressions, as a text."""
+    numbers = [weight for weight in weights if isinstance(weight, float)]
+    texts = [weight for weight in weights if isinstance(weight, str)]
+    if not texts:
+        return sum(numbers)
+    return " + ".join([*texts, *(f"{number:g}" for number in numbers if number)])
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import json as _json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from tailspn import _tailspn
+from tailspn import _tailspn, _toml
 
 if TYPE_CHECKING:
     import os
@@ -207,11 +207,12 @@ class Result(Record):
     @property
     def plan(self) -> Any:
         """The fitted plan, of `fit`; of other results the key ``plan`` of their JSON."""
-        if not self._data:
-            return self["plan"] if "plan" in self else None
         from tailspn._plan import Plan
 
-        return Plan(self._data, name="fitted.toml")
+        if self._data:
+            return Plan(self._data, name="fitted.toml")
+        plan = self._values.get("plan")
+        return Plan(_toml.dumps(plan), name="fitted.toml") if isinstance(plan, dict) else plan
 
     def json(self) -> str:
         """Return the JSON, as ``--json`` prints it."""

@@ -28,9 +28,17 @@ impl Spread {
         if self.0.is_empty() {
             return 1.0;
         }
-        let word = Address { purpose: Purpose::Run, owner: 0, sample: 0 }.word(split(seed), replication);
         // the high part of the product: a bias below count / 2^32
-        self.0[((u64::from(word) * self.0.len() as u64) >> 32) as usize]
+        self.0[((u64::from(Self::word(seed, replication)) * self.0.len() as u64) >> 32) as usize]
+    }
+
+    /// The share, in [0, 1), of the factors below that of a replication.
+    pub(crate) fn share(seed: u64, replication: u64) -> f64 {
+        f64::from(Self::word(seed, replication)) / 4_294_967_296.0 // 2^32
+    }
+
+    fn word(seed: u64, replication: u64) -> u32 {
+        Address { purpose: Purpose::Run, owner: 0, sample: 0 }.word(split(seed), replication)
     }
 
     /// Times \[s\] of usual runs, the replications from `first` on, as times of runs that differ.
