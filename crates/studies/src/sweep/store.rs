@@ -17,6 +17,7 @@
 //! the rounds before them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -167,13 +168,18 @@ pub enum StoreError {
 }
 
 /// A part that is not as it was written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is damaged: {why}", path.display())]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedPart {
     /// The file.
     pub path: PathBuf,
     /// What shows it.
     pub why: String,
+}
+
+impl fmt::Display for DamagedPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is damaged: {}", self.path.display(), self.why)
+    }
 }
 
 impl StoreError {
@@ -572,20 +578,22 @@ mod tests {
 
     #[test]
     fn damaged_parts_are_named_and_their_points_are_missing() {
-        let changed_digit = |bytes: &mut Vec<u8>| {
+        type Damage = fn(&mut Vec<u8>);
+        let changed_digit: Damage = |bytes| {
             let at = bytes.iter().position(|byte| *byte == b'7').unwrap();
             bytes[at] = b'8';
         };
-        let cut_in_line = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2);
-        let cut_at_line =
-            |bytes: &mut Vec<u8>| bytes.truncate(bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1);
-        let not_text = |bytes: &mut Vec<u8>| bytes[3] = 0xff;
-        let damages: [(&dyn Fn(&mut Vec<u8>), &str); 5] = [
-            (&changed_digit, "its bytes were changed: the checksum does not fit"),
-            (&not_text, "its bytes were changed: the checksum does not fit"),
-            (&cut_in_line, "it was cut: its last line is not a checksum"),
-            (&cut_at_line, "it was cut: its last line is not a checksum"),
-            (&Vec::clear, "it was cut: its last line is not a checksum"),
+        let not_text: Damage = |bytes| bytes[3] = 0xff;
+        let cut_in_line: Damage = |bytes| bytes.truncate(bytes.len() / 2);
+        let cut_at_line: Damage = |bytes| bytes.truncate(bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1);
+        let (changed, cut) =
+            ("its bytes were changed: the checksum does not fit", "it was cut: its last line is not a checksum");
+        let damages = [
+            (changed_digit, changed),
+            (not_text, changed),
+            (cut_in_line, cut),
+            (cut_at_line, cut),
+            (Vec::clear as Damage, cut),
         ];
         for (damage, why) in damages {
             let (folder, part) = damaged(&header("p"), damage);

@@ -123,38 +123,44 @@ mod tests {
 
     use super::*;
 
-    fn lines(
-        source: impl Read,
-        longest: usize,
-    ) -> (Vec<(String, bool)>, Vec<(SampleWarningKind, u64)>, Option<String>) {
+    /// The lines with whether each is cut, the warnings with their lines, and the damage.
+    #[derive(Debug, Default, PartialEq)]
+    struct Found {
+        lines: Vec<(String, bool)>,
+        warned: Vec<(SampleWarningKind, u64)>,
+        damage: Option<String>,
+    }
+
+    fn lines(source: impl Read, longest: usize) -> Found {
         let (mut source, mut collector) = (BufReader::with_capacity(4, source), Collector::default());
         let mut lines = Lines { longest, ..Lines::new(&mut source) };
-        let mut found = Vec::new();
+        let mut found = Found::default();
         while let Some(line) = lines.next(&mut collector) {
-            found.push((line.text.into_owned(), line.is_cut));
+            found.lines.push((line.text.into_owned(), line.is_cut));
         }
-        let damage = lines.into_damage();
-        (found, collector.warnings("f").iter().map(|warning| (warning.kind, warning.line)).collect(), damage)
+        found.damage = lines.into_damage();
+        found.warned = collector.warnings("f").iter().map(|warning| (warning.kind, warning.line)).collect();
+        found
     }
 
     #[test]
     fn long_lines_are_left_out_and_numbers_stay_right() {
         let long = "x".repeat(200);
         let text = format!("ab\r\n{long}\ncdefgh\n\nij");
-        let (found, warned, damage) = lines(text.as_bytes(), 90);
+        let found = lines(text.as_bytes(), 90);
         let expected = [("ab", false), ("cdefgh", false), ("", false), ("ij", true)];
-        assert_eq!(found, expected.map(|(text, cut)| (text.to_owned(), cut)));
-        assert_eq!((warned, damage), (vec![(SampleWarningKind::LongLine, 2)], None));
+        assert_eq!(found.lines, expected.map(|(text, cut)| (text.to_owned(), cut)));
+        assert_eq!((found.warned, found.damage), (vec![(SampleWarningKind::LongLine, 2)], None));
     }
 
     #[test]
     fn what_is_behind_the_limit_is_reported_and_what_is_before_it_is_used() {
         let of = |most| lines(Limited::new("ab\ncd\n".as_bytes(), most), 90);
-        assert_eq!(of(6).2, None);
-        let (found, _, damage) = of(4);
-        assert_eq!(found, [("ab".to_owned(), false), ("c".to_owned(), true)]);
-        assert_eq!(damage.as_deref(), Some("longer than 4 bytes"));
-        let (found, _, damage) = of(3);
-        assert_eq!((found.len(), damage.as_deref()), (1, Some("longer than 3 bytes")));
+        assert_eq!(of(6).damage, None);
+        let found = of(4);
+        assert_eq!(found.lines, [("ab".to_owned(), false), ("c".to_owned(), true)]);
+        assert_eq!(found.damage.as_deref(), Some("longer than 4 bytes"));
+        let found = of(3);
+        assert_eq!((found.lines.len(), found.damage.as_deref()), (1, Some("longer than 3 bytes")));
     }
 }

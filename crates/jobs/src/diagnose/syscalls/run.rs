@@ -65,9 +65,10 @@ fn without_incomplete(mut nodes: Vec<NodeCalls>, notes: &mut Vec<String>) -> Res
     if apart(&nodes).is_some() {
         return Ok(nodes);
     }
+    let found = incomplete(&nodes);
+    notes.extend(found.iter().map(|found| found.note.clone()));
     // the last one first, so that the indices of the others stay
-    for Incomplete { node, is_judged, note } in incomplete(&nodes).into_iter().rev() {
-        notes.push(note);
+    for Incomplete { node, is_judged, .. } in found.into_iter().rev() {
         if is_judged {
             nodes[node].ends_early = true;
         } else {
