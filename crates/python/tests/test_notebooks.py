@@ -9,8 +9,8 @@ import nbformat
 import pytest
 
 NOTEBOOKS = sorted((pathlib.Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
-# seconds for a cell: far above what one takes on a machine shared with other work
-LIMIT_S = 300
+# seconds for a cell: far above the 5 s that one takes, for machines with much other work
+LIMIT_S = 1200
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
