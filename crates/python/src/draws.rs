@@ -23,6 +23,7 @@ use crate::net::NativeNet;
 pub(crate) struct NativeSimulator {
     subject: Subject,
     tables: LawTables,
+    with_stages: bool,
     stages: Vec<String>,
 }
 
@@ -40,18 +41,19 @@ impl NativeSimulator {
     #[pyo3(signature = (net, until=None))]
     fn of_net(net: &NativeNet, until: Option<&str>) -> PyResult<Self> {
         let subject = Subject::net(net.net().clone(), until).map_err(invalid)?;
-        Ok(Self { subject, tables: LawTables::default(), stages: Vec::new() })
+        Ok(Self { subject, tables: LawTables::default(), with_stages: false, stages: Vec::new() })
     }
 
-    /// Takes the text of a job's plan.
+    /// Takes the text of a job's plan. With `with_stages`, the times of its stages follow that of the job.
     #[staticmethod]
-    fn of_plan(text: &str) -> PyResult<Self> {
+    fn of_plan(text: &str, with_stages: bool) -> PyResult<Self> {
         let plan = JobPlan::from_toml(text).map_err(invalid)?;
         let stages = match &plan {
             JobPlan::Stages(plan) => plan.stage.iter().map(|stage| stage.name.clone()).collect(),
             _ => Vec::new(),
         };
-        Ok(Self { subject: Subject::of_job(plan).map_err(invalid)?, tables: LawTables::default(), stages })
+        let subject = Subject::of_job(plan).map_err(invalid)?;
+        Ok(Self { subject, tables: LawTables::default(), with_stages, stages })
     }
 
     /// Returns the names of the stages; none of a net, and of a job without stages.
@@ -62,7 +64,7 @@ impl NativeSimulator {
 
     /// Simulates each row of `values`, a value for each of the `keys`, with its own seed, without the GIL. Returns the times of the runs,
     /// row by row, without the rows that give no job or net; and these rows with their reasons.
-    #[pyo3(signature = (keys, values, seeds, runs, stages=false, progress=None))]
+    #[pyo3(signature = (keys, values, seeds, runs, progress=None))]
     fn times<'py>(
         &self,
         py: Python<'py>,
@@ -70,7 +72,6 @@ impl NativeSimulator {
         values: PyReadonlyArray2<'py, f64>,
         seeds: PyReadonlyArray1<'py, u64>,
         runs: u64,
-        stages: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Drawn<'py>> {
         let width = values.as_array().ncols();
@@ -82,8 +83,8 @@ impl NativeSimulator {
             .map(|(i, &seed)| DrawRow { values: &values[i * width..(i + 1) * width], seed })
             .collect();
         let axes: Vec<Axis> = keys.into_iter().map(|key| Axis::values::<f64>(key, [])).collect();
-        let Self { subject, tables, .. } = self;
-        let draws = Draws { subject, tables, axes: &axes, runs, with_stages: stages, threads: None };
+        let Self { subject, tables, with_stages, .. } = self;
+        let draws = Draws { subject, tables, axes: &axes, runs, with_stages: *with_stages, threads: None };
         let drawn = drawn(py, &draws, &rows, progress)?;
         let (mut times, mut missing) = (Vec::new(), Vec::new());
         for (row, found) in drawn.into_iter().enumerate() {

@@ -9,14 +9,14 @@ import nbformat
 import pytest
 
 NOTEBOOKS = sorted((pathlib.Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
-# seconds for a cell: far above what one takes on a machine shared with other work
-LIMIT_S = 300
+# seconds for a cell: far above the 5 s that one takes, for machines with much other work
+LIMIT_S = 1200
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(notebook)
     for cell in notebook.cells:
         assert cell.cell_type != "code" or (cell.outputs, cell.execution_count) == ([], None), f"{path.name} has outputs"

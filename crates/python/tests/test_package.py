@@ -92,6 +92,14 @@ def test_plans_are_changed_by_key(root: pathlib.Path) -> None:
     assert small.job_time.mean < first.job_time.mean
 
 
+def test_a_fitted_plan_answers_questions(root: pathlib.Path) -> None:
+    fitted = tailspn.fit(*(root / f"tests/data/trace/sort-{size}mb.spark.gz" for size in (32, 64)))
+    assert isinstance(fitted.plan, tailspn.Plan)
+    small, large = (tailspn.estimate(fitted.plan, input_size=size, reps=200).median_s for size in ("32MB", "256MB"))
+    assert small < large
+    assert tailspn.estimate(fitted.plan.with_({"job.executors": 8}), reps=100).executors == 8
+
+
 def test_tables_go_to_other_packages(root: pathlib.Path) -> None:
     result = tailspn.simulate(
         root / "models/textbook/mm1k.xml", horizon=50, tokens=True, throughput=True, reps=200

@@ -74,6 +74,14 @@ def test_a_row_is_a_run_of_the_question() -> None:
     np.testing.assert_array_equal(times, run.samples)
 
 
+def test_a_row_of_a_mapreduce_job_is_an_estimate_with_its_seed() -> None:
+    times = tailspn.simulator({}, ["job.reduces"], runs=200)(np.array([[30.0]]), seed=9)[0]
+    seed = int(np.random.SeedSequence([9]).generate_state(1, np.uint64)[0])
+    job = tailspn.estimate({"job": {"reduces": 30}}, reps=200, seed=seed).job_time
+    assert (times.min(), times.max()) == (job.min, job.max)
+    assert times.mean() == pytest.approx(job.mean, rel=1e-12)
+
+
 def test_summaries_and_shapes() -> None:
     rates = np.linspace(0.5, 2.0, 20)[:, None]
     quantiles = tailspn.simulator(
@@ -97,6 +105,9 @@ def test_a_plan_of_stages_has_the_times_of_its_stages() -> None:
     assert job[1] > job[0] and read[1] > read[0]
     assert sort[2] > 3 * sort[0] and read[2] == pytest.approx(read[0], rel=0.2)
     assert (times[:, :, 0] > times[:, :, 1:].sum(axis=2)).all()
+    copy = pickle.loads(pickle.dumps(simulate))
+    row = np.array([[0.01, 64.0]])
+    np.testing.assert_array_equal(copy.samples(row, seed=1), simulate.samples(row, seed=1))
     # the driver's times, and the tasks: the mean of the command
     mean = tailspn.estimate(STAGES, reps=2000).mean_s
     many = tailspn.simulator(STAGES, ["job.input_mb"], runs=2000)(np.array([[64.0]]))

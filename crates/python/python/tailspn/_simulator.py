@@ -47,7 +47,7 @@ class Simulator:
         invalid: Literal["raise", "nan"] = "raise",
     ) -> None:
         """Prepare a simulator; `tailspn.simulator` explains the arguments."""
-        native = _native(subject, until)
+        native = _native(subject, until, stages)
         if isinstance(parameters, str) or not parameters:
             raise ValueError("name at least one parameter, in a list")
         if runs < 1:
@@ -57,7 +57,7 @@ class Simulator:
         if stages and not native.stages:
             raise ValueError("only a plan of stages has times of stages")
         self._native: _tailspn.NativeSimulator | None = native
-        self._subject, self._until = subject, until
+        self._subject, self._until, self._stages = subject, until, stages
         self.parameters = tuple(parameters)
         """The names of the parameters, in the order of the columns."""
         self.columns = ("time_s", *(native.stages if stages else ()))
@@ -90,9 +90,8 @@ class Simulator:
         width = len(self.parameters)
         if rows.ndim != 2 or rows.shape[1] != width:
             raise ValueError(f"parameters of shape {rows.shape}; it must be (n, {width}): {', '.join(self.parameters)}")
-        with_stages = len(self.columns) > 1
         seeds = self._seeds(rows, seed)
-        times, missing = self._simulator().times(list(self.parameters), rows, seeds, self.runs, with_stages, progress)
+        times, missing = self._simulator().times(list(self.parameters), rows, seeds, self.runs, progress)
         if missing and self._invalid == "raise":
             row, reason = missing[0]
             more = f" (and {len(missing) - 1} more rows)" if len(missing) > 1 else ""
@@ -105,7 +104,7 @@ class Simulator:
 
     def _simulator(self) -> _tailspn.NativeSimulator:
         if self._native is None:
-            self._native = _native(self._subject, self._until)
+            self._native = _native(self._subject, self._until, self._stages)
         return self._native
 
     def __getstate__(self) -> dict[str, Any]:
@@ -176,13 +175,13 @@ def _subject(given: Net | Plan | Mapping[str, Any] | str | os.PathLike[str]) -> 
     return Net.open(given) if os.fspath(given).lower().endswith(_NET_ENDINGS) else Plan.open(given)
 
 
-def _native(subject: Net | Plan, until: str | None) -> _tailspn.NativeSimulator:
+def _native(subject: Net | Plan, until: str | None, stages: bool) -> _tailspn.NativeSimulator:
     try:
         if isinstance(subject, Net):
             return _tailspn.NativeSimulator.of_net(subject._native, until)
         if until is not None:
             raise ValueError("`until` is about a net; the goal of a job is its end")
-        return _tailspn.NativeSimulator.of_plan(subject.text)
+        return _tailspn.NativeSimulator.of_plan(subject.text, stages)
     except ValueError as error:
         raise ModelError([Problem(str(error))]) from None
 

@@ -109,7 +109,7 @@ class NativeSimulator:
     @staticmethod
     def of_net(net: NativeNet, until: str | None = None) -> NativeSimulator: ...
     @staticmethod
-    def of_plan(text: str) -> NativeSimulator: ...
+    def of_plan(text: str, with_stages: bool) -> NativeSimulator: ...
     @property
     def stages(self) -> list[str]: ...
     def times(
@@ -118,7 +118,6 @@ class NativeSimulator:
         values: npt.NDArray[np.float64],
         seeds: npt.NDArray[np.uint64],
         runs: int,
-        stages: bool = False,
         progress: Callable[[int, int, str], object] | None = None,
     ) -> tuple[npt.NDArray[np.float64], list[tuple[int, str]]]: ...
 
