@@ -93,6 +93,7 @@ converts![
     crate::net::LookupError,
     crate::net::expr::ExprError,
     crate::semantics::Fault,
+    crate::share::ShareError,
     crate::sim::DirectObstacle,
     crate::sim::QuestionError,
     crate::sim::RunError,

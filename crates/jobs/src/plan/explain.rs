@@ -26,9 +26,20 @@ struct Item {
 /// A problem in the words of a plan, and whether reading may go on without the key or value at its place.
 pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de::Error) -> (PlanProblem, bool) {
     let message = error.message();
-    let span = error.span();
+    let mut span = error.span();
     let at = |span: &Range<usize>| item_at(table.get_ref(), span, "");
-    let item = span.as_ref().and_then(at);
+    let mut item = span.as_ref().and_then(at);
+    // the key of `{ erlang = 4 }` says what the whole value is
+    let tagged =
+        item.as_ref().filter(|item| message.starts_with("unknown variant") && span.as_ref() == Some(&item.key));
+    let whole = tagged.and_then(|item| {
+        let (path, _) = item.path.rsplit_once('.')?;
+        Some(Item { path: path.to_owned(), ..item_at_path(table.get_ref(), path)? })
+    });
+    if let Some(whole) = whole {
+        span = Some(whole.value.clone());
+        item = Some(whole);
+    }
     let path = item.as_ref().map_or_else(String::new, |item| item.path.clone());
     let names = quoted(message);
     if message.starts_with("unknown field") {

@@ -138,14 +138,21 @@ def _ask(
     return _result(_outcome(command, inputs, options, words=words, samples=samples, progress=progress))
 
 
-def _shared(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `_outcome` needs for a question that is shared; TypeError if it cannot be."""
+def check_shared(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the command of a question that is shared, and its options; TypeError if it cannot be shared."""
     command = getattr(function, "__name__", "")
     if command not in _SHARED or function is not globals()[command]:
         raise TypeError(f"only {', '.join(sorted(_SHARED))} can be shared, not {function!r}")
+    left = {name: value for name, value in options.items() if name not in ("samples", "progress")}
+    _arguments(command, left)
+    return command, left
+
+
+def _shared(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `_outcome` needs for a question that is shared."""
+    command, left = check_shared(function, options)
     # the same net on all machines, without a file
     inputs = [Net.parse(one.to_pipe()) if isinstance(one, Net) else one for one in inputs]
-    left = {name: value for name, value in options.items() if name not in ("samples", "progress")}
     return {"command": command, "inputs": inputs, "options": left, "samples": bool(options.get("samples"))}
 
 

@@ -101,6 +101,7 @@ class _Work:
     ) -> None:
         if shards < 1:
             raise ValueError("there must be at least one shard")
+        _ask.check_shared(question.func, question.keywords)
         self.question = question
         self.shards = shards
         self.retries = retries
@@ -159,10 +160,10 @@ class _Work:
                 waiting[pool.submit(part, self.question, index, self.shards)] = index
             while waiting:
                 done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
+                # what is done is kept, whatever else failed
+                for future in sorted(done, key=lambda one: one.exception() is not None):
                     index = waiting.pop(future)
-                    again = self._take(index, future)
-                    if again:
+                    if self._take(index, future):
                         waiting[pool.submit(part, self.question, index, self.shards)] = index
         finally:
             for future in waiting:
