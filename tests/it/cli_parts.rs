@@ -206,3 +206,12 @@ fn a_shard_says_what_it_needs() {
     let again = refusal(&["simulate", NET, "--shard", "1/1", "-o", &path(&folder, "part1")], 7);
     assert!(again.contains("exists already"), "{again}");
 }
+
+#[test]
+fn a_million_replications_in_64_parts_are_one_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = ["estimate", "--method", "simulate", "--reps", "1e6", "--backend", "cpu"];
+    let files: Vec<String> = (1..=64).map(|index| shard(&command, index, 64, &folder)).collect();
+    let whole = comparable(&data(&[&command[..], &["--json"]].concat()));
+    assert_eq!(merged(&files, &[]), whole);
+}
