@@ -76,7 +76,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
             .collect(),
         warnings: loaded.warnings.iter().map(|w| FileWarningRow { place: w.spot(), message: w.to_string() }).collect(),
         remarks: remarks(net),
-        engine: with_engine(program, EngineChoice::Auto).ok().map(Into::into),
+        engine: with_engine(program, EngineChoice::Auto).ok(),
         engines: engine_rows(program),
         folded,
         folded_by_solve,

@@ -175,6 +175,13 @@ fn parts_that_are_no_whole_are_refused() {
     fs::write(&copy, &bytes).unwrap();
     refused(&[one, two, &copy], 3, "it is cut or damaged");
     refused(&[one, two, &net], 3, "is not a part that `--shard` wrote");
+    // a file that wants another command to be run
+    let bytes = fs::read(three).unwrap();
+    let rest = bytes.iter().position(|&byte| byte == b'\n').unwrap();
+    let head = "{\"tailspn_part\":1,\"version\":\"VERSION\",\"shard\":{\"index\":1,\"of\":1},\"arguments\":[\"convert\",\"a.xml\",\"b.xml\"]}";
+    let head = head.replace("VERSION", env!("CARGO_PKG_VERSION"));
+    fs::write(&copy, [head.as_bytes(), &bytes[rest..]].concat()).unwrap();
+    refused(&[&copy], 3, "is not a part of a command that has parts");
     // the first shards are a shorter run
     let first = merged(&files[..2], &["--partial"]);
     let shorter = comparable(&data(&["simulate", &net, "--method", "simulate", "--reps", "336", "--json"]));

@@ -159,7 +159,8 @@ impl Command {
             Self::Sensitivity(args) => (&mut args.print, &mut args.plots, &mut args.force),
             _ => return,
         };
-        *force |= other.force;
+        // a part does not say which files may be replaced here
+        *force = other.force;
         if other.form.is_chosen() {
             *print = other.form;
         }
