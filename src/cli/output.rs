@@ -44,7 +44,7 @@ pub(crate) struct Terminal {
     quiet: bool,
     /// Where everything goes if another program runs the command.
     call: Option<Arc<Call>>,
-    /// Which of the replications run here.
+    /// The share of the replications that runs here.
     share: Share,
 }
 
@@ -76,7 +76,7 @@ impl Terminal {
         Self { share, ..self.clone() }
     }
 
-    /// Which of the replications run here.
+    /// The share of the replications that runs here.
     pub(crate) fn share(&self) -> &Share {
         &self.share
     }

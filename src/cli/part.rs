@@ -37,7 +37,7 @@ struct Header {
 pub(crate) struct Parts {
     /// The arguments of the command, without the name of the program.
     pub(crate) arguments: Vec<String>,
-    /// What the shards found.
+    /// The results of the shards.
     pub(crate) share: Share,
 }
 

@@ -60,7 +60,7 @@ pub(crate) struct Asker<'a> {
     pub(crate) groups: u64,
     pub(crate) seed: u64,
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Which of the points are measured here.
+    /// The share of the points that is measured here.
     pub(crate) share: Share,
 }
 

@@ -35,7 +35,7 @@ pub struct Ensemble {
     pub adapter: Option<String>,
     /// Whether passage times are kept one by one.
     pub keep: bool,
-    /// Which of the replications run here. Default: all.
+    /// The share of the replications that runs here. Default: all.
     pub share: Share,
 }
 

@@ -33,7 +33,7 @@ pub struct Replications<'a> {
     pub threads: Option<NonZeroUsize>,
     /// What may stop the work, also within a replication.
     pub watch: &'a dyn Watch,
-    /// Which of the replications run here. Default: all.
+    /// The share of the replications that runs here. Default: all.
     pub share: Share,
 }
 

@@ -70,6 +70,6 @@ pub struct Sensitivity {
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which the study finishes with the complete rows.
     pub max_time: Option<Duration>,
-    /// Which of the points or replications run here. Default: all.
+    /// The share of the points or replications that runs here. Default: all.
     pub share: Share,
 }
