@@ -57,16 +57,16 @@ pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 /// Runs a command in process, without the GIL. `progress` is called with done, planned and what is counted. The argument `<net>`
 /// means `net`. With `parts`, the first shards of this command or all, no replications run: those of the shards are put together.
 #[pyfunction]
-#[pyo3(signature = (arguments, samples=false, progress=None, net=None, parts=Vec::new()))]
+#[pyo3(signature = (arguments, samples=false, progress=None, net=None, parts=None))]
 pub(crate) fn run(
     py: Python<'_>,
     arguments: Vec<OsString>,
     samples: bool,
     progress: Option<Py<PyAny>>,
     net: Option<Bound<'_, NativeNet>>,
-    parts: Vec<Vec<u8>>,
+    parts: Option<Vec<Vec<u8>>>,
 ) -> PyResult<Outcome> {
-    let call = Call::merging(samples, net.map(|net| net.get().net().clone()), parts);
+    let call = Call::merging(samples, net.map(|net| net.get().net().clone()), parts.unwrap_or_default());
     let (sender, ended) = channel::<Ended>();
     let own = call.clone();
     let command = move || {

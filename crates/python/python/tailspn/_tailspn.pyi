@@ -49,7 +49,7 @@ def run(
     samples: bool = False,
     progress: Callable[[int, int, str], object] | None = None,
     net: NativeNet | None = None,
-    parts: Sequence[bytes] = (),
+    parts: Sequence[bytes] | None = None,
 ) -> Outcome: ...
 def read(json: str) -> Found: ...
 @final
