@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -164,9 +165,11 @@ def test_dask_with_a_worker_killed_midway(question):
     assert comparable(found) == comparable(slow())
 
 
-def test_spark_runs_shards(question):
+def test_spark_runs_shards(question, monkeypatch):
     pyspark = pytest.importorskip("pyspark")
     from tailspn import spark
+
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
 
     context = pyspark.SparkContext("local-cluster[2,1,1024]", "tailspn")
     try:
