@@ -165,6 +165,7 @@ def test_dask_with_a_worker_killed_midway(question):
     assert comparable(found) == comparable(slow())
 
 
+@pytest.mark.nightly
 def test_spark_runs_shards(question, monkeypatch):
     pyspark = pytest.importorskip("pyspark")
     from tailspn import spark

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pathlib
 
-import nbclient
-import nbformat
 import pytest
+
+nbclient = pytest.importorskip("nbclient")
+nbformat = pytest.importorskip("nbformat")
 
 NOTEBOOKS = sorted((pathlib.Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
 # seconds for a cell: far above the 5 s that one takes, for machines with much other work
 LIMIT_S = 1200
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")
