@@ -114,7 +114,7 @@ impl Call {
                 return answer(&cli, &arguments, &terminal);
             }
             let parts = (1..).zip(self.parts()).map(|(number, bytes)| (format!("part {number}"), bytes.clone()));
-            let parts = part::together(&parts.collect::<Vec<_>>(), true)?;
+            let parts = part::together(&parts.collect::<Vec<_>>(), true, false)?;
             run_command(&cli.command, &terminal.sharing(parts.share))
         });
         let problems = |notes: Vec<Note>| notes.iter().map(Note::to_problem).collect();

@@ -105,23 +105,16 @@ pub(crate) fn is_part(path: &Path) -> bool {
 /// With `partial`, the first shards alone will do.
 pub(crate) fn read(paths: &[PathBuf], partial: bool) -> Result<Parts, Failure> {
     let files = paths.iter().map(|path| Ok((path.display().to_string(), read_bytes(path)?)));
-    let files: Vec<(String, Vec<u8>)> = files.collect::<Result<_, Failure>>()?;
-    let parts = together(&files, partial)?;
-    for (name, bytes) in &files[1..] {
-        let (header, _) = part(name, bytes)?;
-        if asked(&parts.arguments) != asked(&header.arguments) {
-            return Err(unlike(&files[0].0, name, "the arguments differ"));
-        }
-    }
-    Ok(parts)
+    together(&files.collect::<Result<Vec<_>, Failure>>()?, partial, true)
 }
 
 fn unlike(one: &str, other: &str, what: &str) -> Failure {
     Failure::plain(Exit::Refused, format!("`{one}` and `{other}` are not parts of one run: {what}"))
 }
 
-/// Puts the parts of a command together, each with the name of its file. Their arguments may name different files.
-pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool) -> Result<Parts, Failure> {
+/// Puts the parts of a command together, each with the name of its file. In process, arguments may name different files: then
+/// `same_arguments` is false.
+pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool, same_arguments: bool) -> Result<Parts, Failure> {
     let mut parts = Vec::new();
     for (name, bytes) in files {
         let (header, pieces) = part(name, bytes)?;
@@ -132,7 +125,7 @@ pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool) -> Result<Par
         return Err(Failure::plain(Exit::Usage, "there are no parts"));
     };
     for (name, header, _) in &parts {
-        if let Some(what) = difference(first, header) {
+        if let Some(what) = difference(first, header, same_arguments) {
             return Err(unlike(first_name, name, what));
         }
     }
@@ -161,11 +154,13 @@ const OWN_VALUES: [&str; 6] = ["--shard", "--output", "-o", "--threads", "--max-
 const OWN_FLAGS: [&str; 3] = ["--force", "--quiet", "-q"];
 
 /// Returns what two parts do not have in common.
-fn difference(one: &Header, other: &Header) -> Option<&'static str> {
+fn difference(one: &Header, other: &Header, same_arguments: bool) -> Option<&'static str> {
     if one.version != other.version {
         Some("their versions of tailspn differ")
     } else if one.shard.of != other.shard.of {
         Some("the numbers of shards differ")
+    } else if same_arguments && asked(&one.arguments) != asked(&other.arguments) {
+        Some("the arguments differ")
     } else {
         None
     }
