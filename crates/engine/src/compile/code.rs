@@ -56,6 +56,11 @@ impl Code {
         &self.ops
     }
 
+    /// The most values that are on the stack at once.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// The value, where it does not depend on the marking.
     pub fn as_constant(&self) -> Option<f64> {
         match self.ops[..] {

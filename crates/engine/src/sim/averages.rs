@@ -37,6 +37,12 @@ impl Averages {
         [&self.tokens, &self.throughput, &self.rewards, &self.snapshots].map(Vec::len)
     }
 
+    /// Forgets all replications.
+    pub(in crate::sim) fn clear(&mut self) {
+        let lists = [&mut self.tokens, &mut self.throughput, &mut self.rewards, &mut self.snapshots];
+        lists.into_iter().flatten().for_each(|moments| *moments = FloatMoments::default());
+    }
+
     /// Whether nothing is observed.
     fn is_nothing(&self) -> bool {
         self.sizes() == [0; 4]
@@ -96,11 +102,6 @@ impl AverageTree {
             right = Subtree { leaf: left.leaf, height: left.height + 1, sum };
         }
         self.0.push(right);
-    }
-
-    /// Returns whether there is no leaf.
-    pub(in crate::sim) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// Returns the sum of all leaves and then of `rest`.

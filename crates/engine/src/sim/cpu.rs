@@ -15,8 +15,9 @@ use crate::watch::{TimeLimit, Watch as _};
 
 /// Replications that the vectorised engines run side by side.
 const BLOCK: u64 = 64;
-/// Largest unit where all observations are integers and any grouping gives the same bits.
+/// Most replications of a unit, and the same if averages are kept of each until they can be added up in order.
 const LARGEST_UNIT: u64 = 1 << 16;
+const LARGEST_AVERAGED: u64 = 1 << 12;
 /// Units per thread, so that no thread waits long for the last one.
 const UNITS_PER_THREAD: u64 = 8;
 
@@ -113,14 +114,13 @@ impl<'a> CpuRounds<'a> {
 
 /// Replications per unit of work.
 fn unit(engine: &dyn Engine, question: &Question, replications: u64, threads: u64) -> u64 {
-    if !question.is_passage_only() {
-        return FLOAT_UNIT;
-    }
+    // whole units of averages; without averages, quads of the engines that are not vectorised
+    let (least, most) = if question.is_passage_only() { (4, LARGEST_UNIT) } else { (FLOAT_UNIT, LARGEST_AVERAGED) };
     let even = replications.div_ceil(threads * UNITS_PER_THREAD);
-    // blocks of the vectorised engines are 64 replications, quads of the others 4
-    let step = if even >= BLOCK { BLOCK } else { 4 };
+    // blocks of the vectorised engines are 64 replications
+    let step = if even >= BLOCK { BLOCK } else { least };
     let share = replications.div_ceil(threads).next_multiple_of(step);
-    even.next_multiple_of(step).max(engine.batch().min(share)).min(LARGEST_UNIT)
+    even.next_multiple_of(step).max(engine.batch().min(share)).min(most)
 }
 
 #[cfg(test)]

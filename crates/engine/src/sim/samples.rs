@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::{Moments, TickHistogram};
-use crate::sim::averages::{AverageTree, Averages};
+use crate::sim::averages::{AverageTree, Averages, FLOAT_UNIT};
 use crate::sim::clock::Clock;
 use crate::sim::question::{Ending, Question};
 
@@ -44,6 +44,8 @@ pub struct Samples {
     tree: AverageTree,
     /// The replications after those.
     pub(in crate::sim) unit: Averages,
+    /// How many those are.
+    in_unit: u64,
 }
 
 impl Samples {
@@ -75,6 +77,7 @@ impl Samples {
             groups: vec![GroupTimes::default(); groups],
             tree: AverageTree::default(),
             unit: Averages::sized(floats),
+            in_unit: 0,
         }
     }
 
@@ -88,10 +91,15 @@ impl Samples {
         self.first + self.replications
     }
 
-    /// Counts a replication that ended so, at `time` result ticks after `firings` firings.
+    /// Counts a replication that ended so, at `time` result ticks after `firings` firings. What it observed besides is in the
+    /// unit already.
     #[inline]
     pub fn record(&mut self, ending: Ending, time: u64, firings: u64, keep: bool) {
         self.replications += 1;
+        self.in_unit += 1;
+        if self.in_unit == FLOAT_UNIT {
+            self.end_unit();
+        }
         self.endings[ending as usize] += 1;
         self.firings += u128::from(firings);
         if ending == Ending::Goal {
@@ -111,6 +119,7 @@ impl Samples {
         if self.replications == 0 {
             self.first = next.first;
         }
+        self.end_unit();
         self.replications += next.replications;
         for (own, others) in self.endings.iter_mut().zip(next.endings) {
             *own += others;
@@ -123,15 +132,18 @@ impl Samples {
             own.first.merge(&others.first);
             own.last.merge(&others.last);
         }
-        let end = self.end();
-        if self.tree.is_empty() && self.replications > next.replications {
-            let unit = std::mem::replace(&mut self.unit, Averages::sized(next.unit.sizes()));
-            self.tree.push_unit(self.first, &unit);
+        self.tree.append(&next.tree);
+        if next.in_unit > 0 {
+            self.tree.push_unit(next.end() - next.in_unit, &next.unit);
         }
-        if next.tree.is_empty() {
-            self.tree.push_unit(end - next.replications, &next.unit);
-        } else {
-            self.tree.append(&next.tree);
+    }
+
+    /// Makes the replications of the unit a leaf of the tree.
+    fn end_unit(&mut self) {
+        if self.in_unit > 0 {
+            self.tree.push_unit(self.end() - self.in_unit, &self.unit);
+            self.unit.clear();
+            self.in_unit = 0;
         }
     }
 
@@ -148,6 +160,7 @@ impl Samples {
     }
 
     /// Accumulators of the same kinds with nothing in them, for the replications that follow.
+    #[cfg(feature = "gpu")]
     pub(in crate::sim) fn emptied(&self) -> Self {
         Self::sized(self.clock, self.groups.len(), self.unit.sizes()).starting_at(self.end())
     }

@@ -103,9 +103,6 @@ fn a_stopped_run_has_the_first_replications_of_the_whole_one() {
     let tokens = Question { tokens: true, ..plain.clone() };
     for question in [&plain, &groups, &tokens] {
         for engine in [EngineChoice::Lockstep, EngineChoice::Direct, EngineChoice::Clock] {
-            if engine == EngineChoice::Lockstep && question.tokens {
-                continue;
-            }
             let part = stopped(&program, question, &on_one_thread(engine, 1_000_000), &Looks::until(40)).samples;
             assert!(part.replications > 0 && part.replications < 1_000_000, "{engine:?} {}", part.replications);
             let whole = on_one_thread(engine, part.replications);

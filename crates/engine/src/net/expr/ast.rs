@@ -185,13 +185,14 @@ impl<L> Expr<L> {
 /// How tightly a unary operator binds; see [`BinaryOp::level`].
 const UNARY_LEVEL: u8 = 7;
 
+#[inline(always)]
 fn truth(value: bool) -> f64 {
     if value { 1.0 } else { 0.0 }
 }
 
 impl UnaryOp {
     /// The operator's value.
-    #[inline]
+    #[inline(always)]
     pub fn apply(self, a: f64) -> f64 {
         match self {
             Self::Negate => -a,
@@ -233,7 +234,7 @@ impl BinaryOp {
     }
 
     /// The operator's value. Both sides of `&&` and `||` are always evaluated.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::float_cmp, reason = "equality of expressions is exact, as in PIPE")]
     pub fn apply(self, a: f64, b: f64) -> f64 {
         match self {

@@ -15,6 +15,8 @@ const MAX_GROWTH: u32 = 1 << 30;
 /// An immediate transition that can be enabled.
 #[derive(Clone, Debug)]
 pub(super) struct Immediate {
+    /// Row in what a lane notes.
+    pub(super) row: u32,
     pub(super) guard: Guard,
     /// Share among the enabled transitions of its group and priority.
     pub(super) weight: u32,
@@ -45,16 +47,16 @@ pub(super) struct Immediates {
 
 impl Immediates {
     /// The immediate transitions of a program; what is in the way goes to `obstacles`.
-    pub(super) fn new(program: &Program, question: &Question, obstacles: &mut Vec<String>) -> Self {
-        let rows = || (0..program.groups.rows()).map(|number| program.groups.row(number));
-        if rows().any(|row| row.len() > MAX_IN_GROUP) {
+    pub(super) fn new(program: &Program, question: &Question, rows: &[u32], obstacles: &mut Vec<String>) -> Self {
+        let competing = || (0..program.groups.rows()).map(|number| program.groups.row(number));
+        if competing().any(|row| row.len() > MAX_IN_GROUP) {
             obstacles.push("too many immediate transitions compete".to_owned());
         }
-        if rows().flatten().any(|&t| has_varying_weight(program, t as usize)) {
+        if competing().flatten().any(|&t| has_varying_weight(program, t as usize)) {
             obstacles.push("weights of immediate transitions depend on the marking".to_owned());
         }
         if let Goal::Marking(code) = &question.goal
-            && rows().flatten().any(|&t| {
+            && competing().flatten().any(|&t| {
                 let changes = program.changes.row(t as usize);
                 changes.iter().any(|change| code.counters().any(|counter| counter == change.counter))
             })
@@ -62,11 +64,11 @@ impl Immediates {
             obstacles.push("immediate transitions change places of the goal".to_owned());
         }
         let growth = |t: u32| program.changes.row(t as usize).iter().map(|change| change.by).max().unwrap_or(0);
-        let growth = rows().flatten().map(|&t| growth(t)).max().unwrap_or(0).max(1);
+        let growth = competing().flatten().map(|&t| growth(t)).max().unwrap_or(0).max(1);
         let is_large = program.initial.iter().any(|&tokens| tokens > MAX_GROWTH)
             || program.changes.items().iter().any(|change| change.by.unsigned_abs() > MAX_GROWTH);
         let most = if is_large { 0 } else { MAX_GROWTH / growth.unsigned_abs() };
-        let groups = (0..program.groups.rows()).map(|number| group(program, number)).collect();
+        let groups = (0..program.groups.rows()).map(|number| group(program, number, rows)).collect();
         Self { groups, max_in_a_row: most.min(MAX_IN_A_ROW) }
     }
 }
@@ -77,9 +79,9 @@ fn has_varying_weight(program: &Program, t: usize) -> bool {
     program.choice_weight[t] == 0 && weight.as_constant() != Some(0.0)
 }
 
-fn group(program: &Program, number: usize) -> Group {
+fn group(program: &Program, number: usize, rows: &[u32]) -> Group {
     let row = program.groups.row(number);
-    let mut transitions: Vec<Immediate> = row.iter().filter_map(|&t| immediate(program, t as usize)).collect();
+    let mut transitions: Vec<Immediate> = row.iter().filter_map(|&t| immediate(program, t as usize, rows)).collect();
     let drained = match (row, &transitions[..]) {
         ([t], [_]) => drained(program, *t as usize),
         _ => Vec::new(),
@@ -90,12 +92,12 @@ fn group(program: &Program, number: usize) -> Group {
     Group { number: u32::try_from(number).expect("ids fit"), transitions, drained }
 }
 
-fn immediate(program: &Program, t: usize) -> Option<Immediate> {
+fn immediate(program: &Program, t: usize, rows: &[u32]) -> Option<Immediate> {
     let Firing::Immediate { priority, .. } = program.firing[t] else { return None };
     let weight = program.choice_weight[t];
     let changes = program.changes.row(t).iter().map(|change| (change.counter, change.by)).collect();
     (weight > 0).then_some(())?;
-    Some(Immediate { guard: guard(program, t)?, weight, priority, changes })
+    Some(Immediate { row: rows[t], guard: guard(program, t)?, weight, priority, changes })
 }
 
 /// The inputs of a transition, of which the smallest says how often it fires; none if something else may stop it earlier.

@@ -1,44 +1,14 @@
 //! One firing of every lane: loops of fixed length over lanes, without branches, for the vectoriser.
 
-use std::ops::{Index, IndexMut};
-
 use crate::rng::{event_block, exponential};
 use crate::sim::clock::NEVER;
+use crate::sim::race::lockstep::asked::{Aim, Asked};
 use crate::sim::race::lockstep::guard::Guard;
-use crate::sim::race::lockstep::net::{Net, Units};
+use crate::sim::race::lockstep::lanes::{LANES, Lane, Values};
+use crate::sim::race::lockstep::ledger::Ledger;
+use crate::sim::race::lockstep::net::{Net, Transition, Units};
 use crate::sim::race::lockstep::sum::Sum;
-
-/// Replications side by side.
-pub(super) const LANES: usize = 64;
-
-/// One number per lane, so aligned that no vector straddles two cache lines.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Lane<T>(pub(super) [T; LANES]);
-
-impl<T: Copy> Lane<T> {
-    /// The same in every lane.
-    #[inline(always)]
-    pub(super) fn of(value: T) -> Self {
-        Self([value; LANES])
-    }
-}
-
-impl<T> Index<usize> for Lane<T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn index(&self, lane: usize) -> &T {
-        &self.0[lane]
-    }
-}
-
-impl<T> IndexMut<usize> for Lane<T> {
-    #[inline(always)]
-    fn index_mut(&mut self, lane: usize) -> &mut T {
-        &mut self.0[lane]
-    }
-}
+use crate::sim::simd::Level;
 
 /// What happens to a lane.
 pub(super) mod status {
@@ -67,6 +37,8 @@ pub(super) struct Limits {
     pub(super) base: i32,
     pub(super) last_tick: u64,
     pub(super) max_firings: u64,
+    /// For loops that are compiled apart from the kernel.
+    pub(super) level: Level,
 }
 
 /// The state of all lanes.
@@ -83,13 +55,9 @@ pub(super) struct State<S> {
     words: [Lane<u32>; 4],
     /// Per group of immediate transitions: choices drawn so far.
     pub(super) choices: Vec<Lane<u32>>,
-    /// Per lane and timed transition: first and last firing, see [`UNSEEN`]; a last row for lanes that do not fire. Empty if
-    /// not asked for.
-    seen: Vec<[u64; 2]>,
+    pub(super) ledger: Ledger,
+    values: Values,
 }
-
-/// First and last firing of a transition that has not fired.
-pub(super) const UNSEEN: [u64; 2] = [u64::MAX, 0];
 
 impl Guard {
     /// All bits of the lanes in which the marking keeps the bounds.
@@ -131,14 +99,9 @@ impl<S: Sum> State<S> {
             status: Lane::of(status::IDLE),
             words: [Lane::of(0); 4],
             choices: vec![Lane::of(0); net.immediates.groups.len()],
-            seen: vec![UNSEEN; if net.observed.is_empty() { 0 } else { LANES * (net.transitions.len() + 1) }],
+            ledger: Ledger::new(&net.asked),
+            values: Values::for_all(net.codes()),
         }
-    }
-
-    /// First and last firings of one lane, per timed transition.
-    pub(super) fn seen(&mut self, lane: usize) -> &mut [[u64; 2]] {
-        let row = self.seen.len() / LANES;
-        &mut self.seen[lane * row..(lane + 1) * row]
     }
 
     /// Two firings of every running lane.
@@ -171,11 +134,18 @@ impl<S: Sum> State<S> {
 
     #[inline(always)]
     fn fire(&mut self, net: &Net, limits: &Limits, time: &Lane<u32>, selector: &Lane<u32>) {
-        self.settle(&net.immediates, limits);
-        let total = self.sum_units(net);
-        self.pass(limits, &total, time);
+        self.settle(net, limits);
+        let total = self.sum_units(net, limits.level);
+        if net.asked.watches_time() {
+            let before = self.now;
+            self.pass(limits, &total, time);
+            self.watch_time(&net.asked, limits.level, &before);
+        } else {
+            self.pass(limits, &total, time);
+        }
         let chosen = self.select(&total, selector);
-        self.see(&chosen);
+        self.ledger.note(net.asked.warm_up, &chosen, &self.now);
+        self.reward(&net.asked, limits.level, &chosen);
         for changes in &net.changes {
             let tokens = &mut self.marking[changes.counter as usize];
             for &(place, by) in &changes.by {
@@ -185,12 +155,12 @@ impl<S: Sum> State<S> {
                 }
             }
         }
-        self.look_for_goal(net);
+        self.look_for_goal(&net.asked, limits.level);
     }
 
     /// Running sums of units, and the total.
     #[inline(always)]
-    fn sum_units(&mut self, net: &Net) -> Lane<S> {
+    fn sum_units(&mut self, net: &Net, level: Level) -> Lane<S> {
         let most = S::of(net.most_units);
         let mut sum = Lane::of(S::ZERO);
         let mut wide = Lane::of(RUNNING);
@@ -202,17 +172,8 @@ impl<S: Sum> State<S> {
                         sum[l] = sum[l].plus(S::of(u64::from(enabled[l] & units)));
                     }
                 }
-                Units::Served { each, servers } => {
-                    let mut degree = Lane::of(servers);
-                    for &counter in &transition.inputs {
-                        let tokens = &self.marking[counter as usize];
-                        for l in 0..LANES {
-                            degree[l] = degree[l].min(tokens[l]);
-                        }
-                    }
-                    for l in 0..LANES {
-                        degree[l] &= enabled[l];
-                    }
+                Units::Served(each) => {
+                    let degree = served(transition, &self.marking, &enabled);
                     let fits = u32::try_from(net.most_units / u64::from(each.max(1))).unwrap_or(u32::MAX);
                     let mut units = Lane::of(S::ZERO);
                     for l in 0..LANES {
@@ -220,12 +181,24 @@ impl<S: Sum> State<S> {
                     }
                     add(&mut sum, &mut wide, &units, most);
                 }
-                Units::PerToken { rate, scale, counter } => {
+                Units::PerToken { rate, counter } => {
                     let tokens = &self.marking[counter as usize];
                     let mut units = Lane::of(S::ZERO);
                     for l in 0..LANES {
-                        let rounded = S::round(rate * f64::from(tokens[l]) * scale);
+                        let rounded = S::round(rate * f64::from(tokens[l]) * net.scale);
                         units[l] = if enabled[l] == 0 { S::ZERO } else { rounded };
+                    }
+                    add(&mut sum, &mut wide, &units, most);
+                }
+                Units::ByMarking(ref rate) => {
+                    let degree = served(transition, &self.marking, &enabled);
+                    let rate = self.values.of(rate, &self.marking, level);
+                    let mut units = Lane::of(S::ZERO);
+                    for l in 0..LANES {
+                        let is_rate = rate[l] >= 0.0 && rate[l] < f64::INFINITY;
+                        let rounded = S::round(rate[l] * f64::from(degree[l]) * net.scale);
+                        let rounded = if is_rate { rounded } else { S::MAX };
+                        units[l] = if degree[l] == 0 { S::ZERO } else { rounded };
                     }
                     add(&mut sum, &mut wide, &units, most);
                 }
@@ -287,36 +260,99 @@ impl<S: Sum> State<S> {
         chosen
     }
 
-    /// Notes when which transition fires.
+    /// Collects what depends on how long the marking stays, of lanes in which time has passed since `before`.
     #[inline(always)]
-    fn see(&mut self, chosen: &Lane<u32>) {
-        if self.seen.is_empty() {
-            return;
+    fn watch_time(&mut self, asked: &Asked, level: Level, before: &Lane<u64>) {
+        if !asked.snapshots.is_empty() {
+            let mut due = 0_u64;
+            for l in 0..LANES {
+                due |= u64::from(self.status[l] == RUNNING && self.ledger.due[l] < self.now[l]) << l;
+            }
+            while due != 0 {
+                let lane = due.trailing_zeros() as usize;
+                due &= due - 1;
+                self.ledger.take(asked, &self.marking, lane, self.now[lane], false);
+            }
         }
-        let row = self.seen.len() / LANES;
-        for (l, seen) in self.seen.chunks_exact_mut(row).enumerate() {
-            let [first, last] = &mut seen[(chosen[l] as usize).min(row - 1)];
-            *first = (*first).min(self.now[l]);
-            *last = self.now[l];
+        let mut seconds = Lane::of(0.0);
+        for l in 0..LANES {
+            let counts = self.status[l] == RUNNING && self.now[l] > asked.warm_up;
+            let ticks = self.now[l].saturating_sub(before[l].max(asked.warm_up));
+            // a time below 0 says that nothing is collected
+            seconds[l] = if counts { ticks as f64 * asked.tick } else { -1.0 };
+        }
+        for (reward, rate) in &asked.rates {
+            let rate = self.values.of(rate, &self.marking, level);
+            let sums = &mut self.ledger.rewards[*reward];
+            for l in 0..LANES {
+                sums[l] = if seconds[l] < 0.0 { sums[l] } else { sums[l] + rate[l] * seconds[l] };
+            }
+        }
+    }
+
+    /// Collects the rewards of the firings, in the marking before them.
+    #[inline(always)]
+    fn reward(&mut self, asked: &Asked, level: Level, chosen: &Lane<u32>) {
+        for impulse in &asked.impulses {
+            let value = self.values.of(&impulse.value, &self.marking, level);
+            let sums = &mut self.ledger.rewards[impulse.reward];
+            for l in 0..LANES {
+                let fires = chosen[l] == impulse.row && self.now[l] >= asked.warm_up;
+                sums[l] = if fires { sums[l] + value[l] } else { sums[l] };
+            }
         }
     }
 
     #[inline(always)]
-    fn look_for_goal(&mut self, net: &Net) {
-        if net.goal.is_empty() {
-            return;
-        }
+    fn look_for_goal(&mut self, asked: &Asked, level: Level) {
         let mut reached = Lane::of(GOAL);
-        for bound in &net.goal {
-            let tokens = &self.marking[bound.counter as usize];
-            for l in 0..LANES {
-                reached[l] = if tokens[l] >= bound.tokens { reached[l] } else { RUNNING };
+        match &asked.aim {
+            Aim::None => return,
+            Aim::Tokens(bounds) => {
+                for bound in bounds {
+                    let tokens = &self.marking[bound.counter as usize];
+                    for l in 0..LANES {
+                        reached[l] = if tokens[l] >= bound.tokens { reached[l] } else { RUNNING };
+                    }
+                }
+            }
+            Aim::Expression(code) => {
+                let value = self.values.of(code, &self.marking, level);
+                for l in 0..LANES {
+                    // the direct form explains what is wrong with a value that is none
+                    let outcome = if value[l].is_finite() { GOAL } else { WIDE };
+                    reached[l] = if value[l] == 0.0 { RUNNING } else { outcome };
+                }
             }
         }
         for l in 0..LANES {
             self.status[l] = if self.status[l] == RUNNING { reached[l] } else { self.status[l] };
         }
     }
+}
+
+/// How many enablings of a transition are served.
+#[inline(always)]
+fn served(transition: &Transition, marking: &[Lane<u32>], enabled: &Lane<u32>) -> Lane<u32> {
+    let mut degree = Lane::of(transition.servers);
+    for input in &transition.inputs {
+        let tokens = &marking[input.counter as usize];
+        if input.tokens == 1 {
+            for l in 0..LANES {
+                degree[l] = degree[l].min(tokens[l]);
+            }
+        } else {
+            // quotients of such integers are exact enough in floats: vectors divide no integers
+            let weight = f64::from(input.tokens);
+            for l in 0..LANES {
+                degree[l] = degree[l].min((f64::from(tokens[l]) / weight) as u32);
+            }
+        }
+    }
+    for l in 0..LANES {
+        degree[l] &= enabled[l];
+    }
+    degree
 }
 
 /// Adds units that may be many, and notes where the sum is larger than `most`.

@@ -5,10 +5,14 @@
 //! (totals above 32 bits, very many tokens, very many immediate firings in a row, an error to be explained) is left to the direct form itself, from the start
 //! of the replication.
 
+mod asked;
 mod guard;
 mod immediate;
 mod kernel;
+mod lanes;
+mod ledger;
 mod net;
+mod notes;
 mod settle;
 mod sum;
 
@@ -21,8 +25,10 @@ use crate::sim::race::direct::DirectForm;
 use crate::sim::race::direct_law::DirectLaw;
 use crate::sim::samples::Samples;
 use crate::sim::simd::Level;
-use kernel::{LANES, Limits, State, UNSEEN, status};
-use net::{Net, WIDE_BITS};
+use kernel::{Limits, State, status};
+use lanes::LANES;
+use net::Net;
+use notes::Notes;
 use sum::Sum;
 
 /// The lockstep form, ready to run.
@@ -31,10 +37,7 @@ pub(crate) struct LockstepForm<'a> {
     setup: Setup<'a>,
     net: Net,
     limits: Limits,
-    /// Whether sums of units have 64 bits.
-    is_wide: bool,
     direct: DirectForm<'a>,
-    level: Level,
 }
 
 /// How one replication ended.
@@ -89,10 +92,9 @@ impl<'a> LockstepForm<'a> {
             return Err(in_the_way.iter().map(ToString::to_string).collect());
         }
         let law = DirectLaw::choose(program, clock);
-        let net = Net::new(program, question, law)?;
+        let net = Net::new(program, question, clock, law)?;
         // the shift of a time is base plus the bits of the total, which are those of one transition at least
-        let largest = if law.is_wide { WIDE_BITS.cast_signed() } else { 32 };
-        if law.base + net.least_bits() < 0 || law.base + largest > 63 {
+        if law.base + net.least_bits() < 0 || law.base + net.most_bits.cast_signed() > 63 {
             return Err(vec!["times do not fit the shifts of vectors".to_owned()]);
         }
         let limits = Limits {
@@ -100,14 +102,15 @@ impl<'a> LockstepForm<'a> {
             base: law.base,
             last_tick: question.horizon.map_or(NEVER - 1, |horizon| clock.ticks(horizon)),
             max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(net.safe_firings).min(1 << 32),
+            level: Level::detect(),
         };
-        Ok(Self { setup, net, limits, is_wide: law.is_wide, direct: DirectForm::new(setup), level: Level::detect() })
+        Ok(Self { setup, net, limits, direct: DirectForm::new(setup) })
     }
 
     /// The same engine on another vector level; all give the same numbers.
     #[cfg(test)]
     pub(crate) fn at_level(mut self, level: Level) -> Self {
-        self.level = level;
+        self.limits.level = level;
         self
     }
 
@@ -128,7 +131,7 @@ impl<'a> LockstepForm<'a> {
         for choices in &mut state.choices {
             choices[lane] = 0;
         }
-        state.seen(lane).fill(UNSEEN);
+        state.ledger.begin(&self.net.asked, lane);
         next.begun += 1;
     }
 
@@ -151,19 +154,6 @@ impl<'a> LockstepForm<'a> {
         }
     }
 
-    /// Adds what was observed of a replication that ended here.
-    fn observe<S: Sum>(&self, state: &mut State<S>, lane: usize, samples: &mut Samples) {
-        let seen = state.seen(lane);
-        for (times, places) in samples.groups.iter_mut().zip(&self.net.observed) {
-            let both = |a: [u64; 2], b: [u64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
-            let [first, last] = places.iter().fold(UNSEEN, |all, &place| both(all, seen[place]));
-            if first != UNSEEN[0] {
-                times.first.push(first);
-                times.last.push(last);
-            }
-        }
-    }
-
     /// Whether the initial marking is the goal already, in which case no lane needs to run.
     fn begins_at_goal(&self) -> bool {
         matches!(&self.setup.question.goal, Goal::Marking(code) if code.holds(&self.net.initial))
@@ -176,9 +166,10 @@ impl<'a> LockstepForm<'a> {
         for lane in 0..LANES {
             self.refill(&mut state, lane, &mut work);
         }
+        let mut notes = Notes::new(&self.net.asked, work.ends.len());
         let mut pairs = PAIRS_BETWEEN_LOOKS;
         while state.status.0.contains(&status::RUNNING) {
-            pairs -= self.level.run(FireOn { net: &self.net, limits: &self.limits, state: &mut state, pairs });
+            pairs -= self.limits.level.run(FireOn { net: &self.net, limits: &self.limits, state: &mut state, pairs });
             if pairs == 0 {
                 pairs = PAIRS_BETWEEN_LOOKS;
                 if self.setup.watch.stopped() {
@@ -189,25 +180,23 @@ impl<'a> LockstepForm<'a> {
                 if !matches!(state.status[lane], status::RUNNING | status::IDLE) {
                     let number = (state.replication[lane] - first) as usize;
                     work.ends[number] = self.end(&state, lane);
-                    if matches!(work.ends[number], End::At(..)) {
-                        self.observe(&mut state, lane, samples);
+                    if let End::At(_, end, _) = work.ends[number] {
+                        notes.keep(number, &mut state, lane, end);
                     }
                     self.refill(&mut state, lane, &mut work);
                 }
             }
         }
-        if work.ends.iter().any(|end| matches!(end, End::Open)) && !self.net.observed.is_empty() {
-            // what was observed of later replications stands there already
-            *samples = samples.emptied();
-            return Ok(());
-        }
-        for (replication, end) in (first..).zip(&work.ends) {
+        for (number, end) in work.ends.iter().enumerate() {
             match *end {
                 End::Open => break,
-                End::At(ending, time, firings) => samples.record(ending, time, firings, self.setup.keep_times),
+                End::At(ending, time, firings) => {
+                    notes.add(number, time, samples);
+                    samples.record(ending, time, firings, self.setup.keep_times);
+                }
                 End::Elsewhere => {
                     let before = samples.replications;
-                    self.direct.run(replication, 1, samples)?;
+                    self.direct.run(first + number as u64, 1, samples)?;
                     if samples.replications == before {
                         break;
                     }
@@ -234,7 +223,7 @@ impl Engine for LockstepForm<'_> {
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
         if self.begins_at_goal() {
             self.direct.run(first, count, samples)
-        } else if self.is_wide {
+        } else if self.net.is_wide {
             self.play(State::<u64>::new(&self.net), first, count, samples)
         } else {
             self.play(State::<u32>::new(&self.net), first, count, samples)

@@ -1,12 +1,15 @@
 //! A small net in the form that the lockstep kernel reads, or what keeps a program from having one.
 
-use crate::compile::{Firing, Op, Program, Value};
+use crate::compile::{Code, Firing, Op, Program, Value};
 use crate::net::Servers;
 use crate::net::expr::BinaryOp;
-use crate::sim::question::{Goal, Question};
+use crate::sim::clock::Clock;
+use crate::sim::question::Question;
 use crate::sim::race::direct_law::DirectLaw;
+use crate::sim::race::lockstep::asked::Asked;
 use crate::sim::race::lockstep::guard::{Bound, Guard, guard};
 use crate::sim::race::lockstep::immediate::Immediates;
+use crate::sim::race::lockstep::lanes::Values;
 
 /// Most transitions; above, looking at all of them at every firing costs more than the vectors save. Measured, see
 /// docs/performance.md: the direct form catches up at about 130 with AVX2 and 220 with AVX-512.
@@ -15,22 +18,26 @@ const MAX_TRANSITIONS: usize = 128;
 const MAX_COUNTERS: usize = 128;
 
 /// How the units of a transition follow from its enabling.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Units {
     /// So many while it is enabled.
     Plain(u32),
-    /// So many for each server, at most `servers` of them.
-    Served { each: u32, servers: u32 },
-    /// A rate in proportion to the tokens of a counter: `round(rate * tokens * scale)`, and at least 1 if that is not 0.
-    PerToken { rate: f64, scale: f64, counter: u32 },
+    /// So many for each server.
+    Served(u32),
+    /// A rate in proportion to the tokens of a counter.
+    PerToken { rate: f64, counter: u32 },
+    /// A rate by the marking, for each server.
+    ByMarking(Code),
 }
 
 /// A timed transition.
 #[derive(Clone, Debug)]
 pub(super) struct Transition {
     pub(super) guard: Guard,
-    /// Counters of which the smallest is the enabling degree; all its inputs have weight 1.
-    pub(super) inputs: Vec<u32>,
+    /// Counters and weights: the smallest of the quotients is the enabling degree.
+    pub(super) inputs: Vec<Bound>,
+    /// Most enablings that are served at once.
+    pub(super) servers: u32,
     pub(super) units: Units,
 }
 
@@ -49,53 +56,63 @@ pub(super) struct Net {
     pub(super) transitions: Vec<Transition>,
     pub(super) changes: Vec<Changes>,
     pub(super) immediates: Immediates,
-    /// Per group of the question: places of its transitions among the timed ones.
-    pub(super) observed: Vec<Vec<usize>>,
+    pub(super) asked: Asked,
+    /// Units of a rate of 1/s, 2^k. Units by the marking are `round(rate * servers * scale)`, and at least 1 if that is not 0.
+    pub(super) scale: f64,
+    /// Whether sums of units have 64 bits.
+    pub(super) is_wide: bool,
+    /// Bits of the largest total; larger ones are left to the direct form.
+    pub(super) most_bits: u32,
     /// Largest sum of units that is not too large, whatever is added to it without a look.
     pub(super) most_units: u64,
-    /// Tokens that must all be there for the goal; empty where the goal is no marking.
-    pub(super) goal: Vec<Bound>,
     /// Firings up to which no counter can reach 2^31.
     pub(super) safe_firings: u64,
 }
 
+/// Largest totals of more bits are left to the direct form, even if sums have 64 bits.
+const WIDE_BITS: u32 = 50;
+
 impl Net {
     /// The net of a program, or everything that is in the way.
-    pub(super) fn new(program: &Program, question: &Question, law: DirectLaw) -> Result<Self, Vec<String>> {
-        let mut obstacles = obstacles(program, question);
-        let immediates = Immediates::new(program, question, &mut obstacles);
-        let goal = match &question.goal {
-            Goal::Marking(code) => code.as_conjunction().map(|terms| {
-                let bound = |(counter, least): (u32, f64)| Bound { counter, tokens: least.max(0.0) as u32 };
-                terms.into_iter().map(bound).collect()
-            }),
-            Goal::Dead | Goal::Horizon => Some(Vec::new()),
-        };
+    pub(super) fn new(
+        program: &Program,
+        question: &Question,
+        clock: Clock,
+        law: DirectLaw,
+    ) -> Result<Self, Vec<String>> {
+        let mut obstacles = obstacles(program);
+        let asked = Asked::new(program, question, clock, &mut obstacles);
+        let immediates = Immediates::new(program, question, &asked.rows, &mut obstacles);
         let transitions: Option<Vec<Transition>> =
             program.timed.iter().map(|&t| transition(program, t as usize, law)).collect();
-        if goal.is_none() {
-            obstacles.push("the goal is not a conjunction of token counts".to_owned());
+        if transitions.is_none() {
+            obstacles.push("a rate cannot be evaluated side by side".to_owned());
         }
-        if transitions.is_none() && obstacles.is_empty() {
-            obstacles.push(
-                "a rate depends on the marking in another way than by the tokens of a place, or a transition with several \
-                 servers takes more than one token from a place"
-                    .to_owned(),
-            );
-        }
-        match (goal, transitions) {
-            (Some(goal), Some(transitions)) if obstacles.is_empty() => Ok(Self {
-                initial: program.initial.clone(),
-                most_units: most_units(&transitions, law),
-                transitions,
-                immediates,
-                observed: question.groups.iter().map(|group| places(program, &group.transitions)).collect(),
-                changes: changes(program),
-                goal,
-                safe_firings: safe_firings(program),
-            }),
-            _ => Err(obstacles),
-        }
+        let transitions = transitions.filter(|_| obstacles.is_empty()).ok_or(obstacles)?;
+        // rates by the marking may grow far
+        let is_wide = law.is_wide || transitions.iter().any(|t| matches!(t.units, Units::ByMarking(_)));
+        let most_bits = if is_wide { WIDE_BITS.min(63_u32.saturating_add_signed(-law.base)).max(32) } else { 32 };
+        Ok(Self {
+            initial: program.initial.clone(),
+            most_units: most_units(&transitions, law, most_bits),
+            transitions,
+            immediates,
+            asked,
+            scale: f64::from(law.exponent).exp2(),
+            is_wide,
+            most_bits,
+            changes: changes(program),
+            safe_firings: safe_firings(program),
+        })
+    }
+
+    /// Every expression that is evaluated in all lanes.
+    pub(super) fn codes(&self) -> impl Iterator<Item = &Code> {
+        let rates = self.transitions.iter().filter_map(|transition| match &transition.units {
+            Units::ByMarking(rate) => Some(rate),
+            _ => None,
+        });
+        rates.chain(self.asked.codes())
     }
 }
 
@@ -103,25 +120,22 @@ impl Net {
     /// Significant bits of the smallest total that is not 0.
     pub(super) fn least_bits(&self) -> i32 {
         let units = self.transitions.iter().map(|transition| match transition.units {
-            Units::Plain(units) | Units::Served { each: units, .. } => units,
-            Units::PerToken { rate, scale, .. } => ((rate * scale).round() as u32).max(1),
+            Units::Plain(units) | Units::Served(units) => units,
+            Units::PerToken { rate, .. } => ((rate * self.scale).round() as u32).max(1),
+            Units::ByMarking(_) => 1,
         });
         let least = units.filter(|&units| units > 0).min().unwrap_or(1);
         32 - least.leading_zeros().cast_signed()
     }
 }
 
-fn obstacles(program: &Program, question: &Question) -> Vec<String> {
+fn obstacles(program: &Program) -> Vec<String> {
     let mut obstacles = Vec::new();
     let mut check = |fine: bool, obstacle: &str| {
         if !fine {
             obstacles.push(obstacle.to_owned());
         }
     };
-    check(question.is_passage_only(), "more than passage times is asked");
-    let is_immediate = |t: &u32| program.is_immediate(*t as usize);
-    let mut observed = question.groups.iter().flat_map(|group| &group.transitions);
-    check(!observed.any(is_immediate), "a group has immediate transitions");
     check(program.dynamic.items().is_empty(), "arc weights depend on the marking");
     check(program.classes() == 1, "the net has several token classes");
     check(
@@ -135,61 +149,62 @@ fn obstacles(program: &Program, question: &Question) -> Vec<String> {
 fn transition(program: &Program, t: usize, law: DirectLaw) -> Option<Transition> {
     let Firing::Exponential { rate, servers } = &program.firing[t] else { return None };
     let Some(mut guard) = guard(program, t) else {
-        return Some(Transition { guard: Guard::default(), inputs: Vec::new(), units: Units::Plain(0) });
+        let never = Units::Plain(0);
+        return Some(Transition { guard: Guard::default(), inputs: Vec::new(), servers: 1, units: never });
     };
-    let inputs: Vec<u32> = program.inputs.row(t).iter().map(|term| term.counter).collect();
-    let single = program.inputs.row(t).iter().all(|term| term.weight == 1);
-    let one = matches!(servers, Servers::Single | Servers::Limited(1));
-    let units = match (rate.as_constant(), servers) {
-        (None, _) if one => per_token(rate, law)?,
-        (None, _) => return None,
-        (Some(rate), _) => {
+    let input = |term: &crate::compile::Term| Bound { counter: term.counter, tokens: term.weight };
+    let inputs: Vec<Bound> = program.inputs.row(t).iter().map(input).collect();
+    let servers = match servers {
+        // without inputs a transition is enabled once
+        _ if inputs.is_empty() => 1,
+        Servers::Single => 1,
+        Servers::Limited(servers) => *servers,
+        Servers::Infinite => u32::MAX,
+    };
+    let units = match rate {
+        _ if servers == 0 => Units::Plain(0),
+        rate if let Some(rate) = rate.as_constant() => {
             let each = u32::try_from(law.units(rate)).ok()?;
-            match servers {
-                _ if one || inputs.is_empty() => Units::Plain(each),
-                Servers::Limited(servers) if single => Units::Served { each, servers: *servers },
-                Servers::Infinite if single => Units::Served { each, servers: u32::MAX },
-                _ => return None,
-            }
+            if servers == 1 { Units::Plain(each) } else { Units::Served(each) }
         }
+        Value::Code(code)
+            if servers == 1
+                && let Some(units) = per_token(code, law) =>
+        {
+            units
+        }
+        Value::Code(code) if Values::can_hold(code) => Units::ByMarking(code.clone()),
+        _ => return None,
     };
-    if matches!(units, Units::Served { .. }) {
-        // without the token the degree is 0
-        guard.least.retain(|bound| bound.tokens > 1 || !inputs.contains(&bound.counter));
+    if servers == 1 {
+        return Some(Transition { guard, inputs: Vec::new(), servers, units });
     }
-    Some(Transition { guard, inputs, units })
+    // without the token the degree is 0
+    guard.least.retain(|bound| bound.tokens > 1 || !inputs.contains(bound));
+    Some(Transition { guard, inputs, servers, units })
 }
 
 /// The units of a rate that is a number times the tokens of a counter, as folding makes them.
-fn per_token(rate: &Value, law: DirectLaw) -> Option<Units> {
-    let Value::Code(code) = rate else { return None };
-    let (rate, counter) = match *code.ops() {
+fn per_token(rate: &Code, law: DirectLaw) -> Option<Units> {
+    let (rate, counter) = match *rate.ops() {
         [Op::Tokens(counter)] => (1.0, counter),
         [Op::Number(rate), Op::Tokens(counter), Op::Binary(BinaryOp::Multiply)]
         | [Op::Tokens(counter), Op::Number(rate), Op::Binary(BinaryOp::Multiply)] => (rate, counter),
         _ => return None,
     };
     let fits = rate > 0.0 && law.units(rate) <= u64::from(u32::MAX);
-    fits.then(|| Units::PerToken { rate, scale: f64::from(law.exponent).exp2(), counter })
+    fits.then_some(Units::PerToken { rate, counter })
 }
-
-/// Totals of more bits are left to the direct form, if they are kept in 64 bits.
-pub(super) const WIDE_BITS: u32 = 50;
 
 /// Largest sum of units to which the units of all transitions with one server can be added; below the largest number of the
 /// type, which stands for too many.
-fn most_units(transitions: &[Transition], law: DirectLaw) -> u64 {
+fn most_units(transitions: &[Transition], law: DirectLaw, most_bits: u32) -> u64 {
     let plain = transitions.iter().map(|transition| match transition.units {
         Units::Plain(units) if !law.fits_32_bits => u64::from(units),
         _ => 0,
     });
-    let most = if law.is_wide { 1 << WIDE_BITS } else { u64::from(u32::MAX) };
+    let most = if most_bits == 32 { u64::from(u32::MAX) } else { 1 << most_bits };
     plain.fold(most - 1, u64::saturating_sub)
-}
-
-/// Places of transitions among the timed ones.
-fn places(program: &Program, transitions: &[u32]) -> Vec<usize> {
-    transitions.iter().filter_map(|t| program.timed.iter().position(|timed| timed == t)).collect()
 }
 
 fn changes(program: &Program) -> Vec<Changes> {

@@ -4,24 +4,27 @@
 //! often as it can; a choice is made lane by lane, with the words that the direct form takes for it.
 
 use crate::rng::{Address, Purpose};
-use crate::sim::race::lockstep::immediate::{Group, Immediate, Immediates};
+use crate::sim::race::lockstep::immediate::{Group, Immediate};
 use crate::sim::race::lockstep::kernel::status::{RUNNING, WIDE};
-use crate::sim::race::lockstep::kernel::{LANES, Lane, Limits, State};
+use crate::sim::race::lockstep::kernel::{Limits, State};
+use crate::sim::race::lockstep::lanes::{LANES, Lane};
+use crate::sim::race::lockstep::net::Net;
 use crate::sim::race::lockstep::sum::Sum;
 
 impl<S: Sum> State<S> {
     /// Fires immediate transitions until the markings of all running lanes are tangible.
     #[inline(always)]
-    pub(super) fn settle(&mut self, immediates: &Immediates, limits: &Limits) {
+    pub(super) fn settle(&mut self, net: &Net, limits: &Limits) {
+        let (immediates, warm_up) = (&net.immediates, net.asked.warm_up);
         if immediates.groups.is_empty() {
             return;
         }
         let mut fired = Lane::of(0_u32);
         for (place, group) in immediates.groups.iter().enumerate() {
             if group.drained.is_empty() {
-                self.fire_in_turn(place, group, immediates.max_in_a_row, limits.key, &mut fired);
+                self.fire_in_turn(place, group, (immediates.max_in_a_row, warm_up), limits.key, &mut fired);
             } else {
-                self.fire_at_once(group, immediates.max_in_a_row, &mut fired);
+                self.fire_at_once(group, (immediates.max_in_a_row, warm_up), &mut fired);
             }
         }
         for l in 0..LANES {
@@ -31,7 +34,7 @@ impl<S: Sum> State<S> {
 
     /// Fires a transition without rivals as often as its inputs allow.
     #[inline(always)]
-    fn fire_at_once(&mut self, group: &Group, most: u32, fired: &mut Lane<u32>) {
+    fn fire_at_once(&mut self, group: &Group, (most, warm_up): (u32, u64), fired: &mut Lane<u32>) {
         let transition = &group.transitions[0];
         let mut times = transition.guard.enabled(&self.marking);
         for &counter in &group.drained {
@@ -54,6 +57,13 @@ impl<S: Sum> State<S> {
             times[l] = if wide { 0 } else { times[l] };
             fired[l] += times[l];
         }
+        if self.ledger.notes_firings() {
+            for l in 0..LANES {
+                if times[l] != 0 {
+                    self.ledger.note_one(warm_up, transition.row, l, times[l], self.now[l]);
+                }
+            }
+        }
         for &(counter, by) in &transition.changes {
             let tokens = &mut self.marking[counter as usize];
             for l in 0..LANES {
@@ -64,7 +74,14 @@ impl<S: Sum> State<S> {
 
     /// Fires one transition of a group after the other until none is enabled.
     #[inline(always)]
-    fn fire_in_turn(&mut self, place: usize, group: &Group, most: u32, key: [u32; 2], fired: &mut Lane<u32>) {
+    fn fire_in_turn(
+        &mut self,
+        place: usize,
+        group: &Group,
+        (most, warm_up): (u32, u64),
+        key: [u32; 2],
+        fired: &mut Lane<u32>,
+    ) {
         let mut open = Lane::of(0_u32);
         for transition in &group.transitions {
             let enabled = transition.guard.enabled(&self.marking);
@@ -85,6 +102,7 @@ impl<S: Sum> State<S> {
                     break;
                 }
                 fired[lane] += 1;
+                self.ledger.note_one(warm_up, transition.row, lane, 1, self.now[lane]);
                 for &(counter, by) in &transition.changes {
                     let tokens = &mut self.marking[counter as usize][lane];
                     *tokens = tokens.wrapping_add_signed(by);
