@@ -95,6 +95,7 @@ converts![
     crate::semantics::Fault,
     crate::share::ShareError,
     crate::sim::DirectObstacle,
+    crate::sim::NoQuantity,
     crate::sim::QuestionError,
     crate::sim::RunError,
     crate::sim::ScoreError,

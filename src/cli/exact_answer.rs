@@ -47,7 +47,7 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let question = &asked.question;
     let by_arguments = [
-        (args.reps.is_some() || args.rel_error.is_some(), "--reps and --rel-error ask for replications"),
+        (args.reps.is_some() || args.wants_errors(), "--reps, --rel-error and --abs-error ask for replications"),
         (args.samples.is_some(), SAMPLES),
     ];
     if let Some((_, reason)) = by_arguments.iter().find(|(given, _)| *given) {

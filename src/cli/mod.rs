@@ -54,6 +54,7 @@ mod study;
 mod sweep;
 mod sweep_events;
 mod syscalls;
+mod targets;
 mod trace;
 mod values;
 mod watch;

@@ -21,6 +21,17 @@ pub(crate) struct Asked {
     pub(crate) snapshots: Vec<String>,
 }
 
+impl Asked {
+    /// Has replications run to the horizon.
+    pub(crate) fn seek_horizon(&mut self) {
+        (self.question.goal, self.goal) = horizon();
+    }
+}
+
+fn horizon() -> (Goal, String) {
+    (Goal::Horizon, "the horizon".to_owned())
+}
+
 /// Parses what was asked about a net.
 pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
@@ -105,13 +116,13 @@ impl Parser<'_> {
                 if args.horizon.is_none() {
                     self.notes.push(Note::problem("`--until horizon` needs a horizon").with_help("add --horizon T"));
                 }
-                (Goal::Horizon, "the horizon".to_owned())
+                horizon()
             }
             Some(text) => match self.code("--until", text) {
                 Some(code) => (Goal::Marking(code), text.to_owned()),
                 None => dead(),
             },
-            None if args.horizon.is_some() && wants_averages(args) => (Goal::Horizon, "the horizon".to_owned()),
+            None if args.horizon.is_some() && wants_averages(args) => horizon(),
             None => dead(),
         }
     }

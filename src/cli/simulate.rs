@@ -1,11 +1,11 @@
 //! `simulate`: replications of a net, and what they show.
 
 use tailspn::estimate::StopRule;
-use tailspn::report::{self, AnswerMethod, Subject, count, simulation_report};
+use tailspn::report::{AnswerMethod, Subject, count, simulation_report};
 use tailspn::share::ShareError;
 use tailspn::sim::{
-    Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Prepared, Question, Run, RunError, SEARCH, limit_firings,
-    reaches_goal, run as replicate,
+    Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Prepared, Quantity, Question, Run, RunError, SEARCH,
+    limit_firings, reaches_goal, run as replicate,
 };
 use tailspn::watch::{TimeLimit, Watch};
 
@@ -18,6 +18,7 @@ use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::question::{Asked, ask};
 use crate::cli::steady;
+use crate::cli::targets::{Wanted, of_ensemble, targets, tell_unmet};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Replications where nothing else is asked for.
@@ -30,42 +31,40 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     may_draw(&args.plots, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
-    let asked = ask(&loaded.net, &args.question)?;
+    let mut asked = ask(&loaded.net, &args.question)?;
+    let targets = targets(args, &loaded.net, &mut asked)?;
     // a schedule keeps its tasks apart
     let fold = !args.no_fold && args.engine.0 != EngineChoice::Schedule;
     let mut prepared = prepare(&loaded.net, &asked.question, fold, args.steady)?;
-    if args.rel_error.is_some() && asked.question.goal == Goal::Horizon {
-        return Err(no_time());
-    }
     catch_interrupt(terminal);
     let method = match args.method {
         Method::Exact => return exact_answer::run(args, &loaded.net, &prepared, &asked, terminal),
         Method::Auto => exact_answer::offer(args, prepared.net(&loaded.net), &prepared.program, &prepared.question),
         Method::Simulate => AnswerMethod::simulation(),
     };
+    if args.steady && args.place.backend.0 == Backend::Gpu {
+        return Err(Failure::helped(Exit::Gpu, "`--steady` runs on the processor only", "leave out `--backend gpu`"));
+    }
     if args.steady {
-        if args.place.backend.0 == Backend::Gpu {
-            return Err(Failure::helped(
-                Exit::Gpu,
-                "`--steady` runs on the processor only",
-                "leave out `--backend gpu`",
-            ));
-        }
         return steady::run(args, &loaded.net, &prepared, &asked.question, method, terminal);
     }
     if let Some(path) = args.samples.as_ref().filter(|_| !terminal.share().is_part()) {
         may_write(path, args.force)?;
     }
     let keep = args.samples.is_some() || terminal.keeps_samples();
-    let ensemble = Ensemble { keep, share: terminal.share().clone(), ..ensemble(args) };
-    let found = {
-        let progress = Progress::new(terminal.shows_progress(), "replications");
-        let watch = TimeLimit::new(&progress, args.run.max_time);
-        be_patient(&mut prepared, &asked.goal, &ensemble, PATIENCE, &watch)?;
-        seek_goal(&prepared, &asked.goal, &ensemble, &watch)?;
-        let run = replicate(&prepared.program, &prepared.question, &ensemble, &watch);
-        prepared.unfold(run.map_err(|error| failure(&error))?)
+    let ensemble = Ensemble {
+        keep,
+        share: terminal.share().clone(),
+        targets: prepared.targets(&of_ensemble(&targets)),
+        ..ensemble(args)
     };
+    let progress = Progress::new(terminal.shows_progress(), "replications");
+    let watch = TimeLimit::new(&progress, args.run.max_time);
+    be_patient(&mut prepared, &asked.goal, &ensemble, PATIENCE, &watch)?;
+    seek_goal(&prepared, &asked.goal, &ensemble, &targets, &watch)?;
+    let run = replicate(&prepared.program, &prepared.question, &ensemble, &watch);
+    drop(progress);
+    let found = prepared.unfold(run.map_err(|error| failure(&error))?);
     if terminal.share().is_part() {
         return Err(Failure::part());
     }
@@ -81,6 +80,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     terminal.samples(times_s(&found));
     terminal.report(&report, &args.print)?;
     remarks(&found, &asked, terminal);
+    tell_unmet(&found, &targets, args.run.level, terminal);
     advice.iter().for_each(|advice| terminal.tell(advice));
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(end_of(&found))
@@ -100,7 +100,7 @@ pub(crate) fn stop_rule(rel_error: Option<f64>, reps: Option<u64>, level: f64) -
 fn ensemble(args: &SimulateArgs) -> Ensemble {
     Ensemble {
         replications: args.reps.unwrap_or(REPLICATIONS),
-        stop: stop_rule(args.rel_error, args.reps, args.run.level),
+        stop: stop_rule(args.stop_error(), args.reps, args.run.level),
         seed: args.run.seed.unwrap_or(0),
         threads: args.run.threads,
         engine: args.engine.0,
@@ -129,24 +129,25 @@ fn be_patient(
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
-/// A relative error of a time that is not measured.
-fn no_time() -> Failure {
-    Failure::helped(
-        Exit::Usage,
-        "`--rel-error` is about the mean time to a goal, but the goal is the horizon",
-        "name a goal with --until EXPR, or the number of replications with --reps",
-    )
-}
-
-/// A run for a relative error would go on for long where the goal is never reached: looks for one that does.
-fn seek_goal(prepared: &Prepared, goal: &str, ensemble: &Ensemble, watch: &dyn Watch) -> Result<(), Failure> {
+/// A run for an error of the mean time would go on for long where the goal is never reached: looks for a replication that
+/// reaches it.
+fn seek_goal(
+    prepared: &Prepared,
+    goal: &str,
+    ensemble: &Ensemble,
+    targets: &[Wanted],
+    watch: &dyn Watch,
+) -> Result<(), Failure> {
     let reached = reaches_goal(&prepared.program, &prepared.question, ensemble, watch);
-    let reached = reached.map_err(|error| failure(&error))?;
-    let Some(rule) = ensemble.stop.as_ref().filter(|_| !reached) else { return Ok(()) };
+    let time = targets.iter().find(|wanted| wanted.target.quantity == Quantity::Time);
+    let Some(time) = time.filter(|_| !matches!(reached, Ok(true))) else {
+        return reached.map(drop).map_err(|error| failure(&error));
+    };
+    reached.map_err(|error| failure(&error))?;
     let message = format!(
-        "none of the first {} replications reached {goal}, so that its mean time cannot be known to {}%",
+        "none of the first {} replications reached {goal}, so that its mean time cannot be known to {}",
         count(SEARCH[1].into()),
-        report::plain(rule.rel_error * 100.0)
+        time.asked()
     );
     let help = "--reps N without --rel-error shows how replications end, and how likely the goal is";
     Err(Failure::helped(Exit::Refused, message, help))

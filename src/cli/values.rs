@@ -128,6 +128,19 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `SHARE` of the mean time, or `NAME=SHARE`.
+pub(crate) fn relative(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.rsplit_once('=').unwrap_or(("time", text));
+    Ok((name.trim().to_owned(), share(value)?))
+}
+
+/// `NAME=WIDTH`.
+pub(crate) fn absolute(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.rsplit_once('=').ok_or("expected NAME=WIDTH, such as time=0.5 or queue=0.01")?;
+    let width = value.trim().parse::<f64>().ok().filter(|width| *width > 0.0 && width.is_finite());
+    Ok((name.trim().to_owned(), width.ok_or("the half width must be a number above 0")?))
+}
+
 /// A number of threads.
 pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
     let expected = || "expected a whole number of at least 1; without the option all cores are used".to_owned();

@@ -164,6 +164,26 @@ fn simulates_a_net() {
     assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", "--seed", "1", "--group", group]));
 }
 
+/// The half width of the worst target is just below what was asked for. Seen to fail with a run that stops at the first target.
+#[test]
+fn replicates_until_several_numbers_are_known() {
+    let net = "models/textbook/mm1k.xml";
+    let targets = ["--rel-error=queue=0.5%", "--abs-error=serve=0.02", "--rel-error=full=3%"];
+    let asked = ["simulate", net, "--horizon=100", "--reward=full=#(queue) >= 5", "--json"];
+    let asked = [&asked[..], &targets].concat();
+    let found: serde_json::Value = serde_json::from_str(&data(&asked)).unwrap();
+    let of = |list: &str, name: &str| {
+        let one = found[list].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap();
+        let [value, low, high] = ["value", "low", "high"].map(|key| one[key].as_f64().unwrap());
+        ((high - low) / 2.0, value)
+    };
+    let (queue, serve, full) = (of("tokens", "queue"), of("throughputs", "serve"), of("rewards", "full"));
+    let excesses = [queue.0 / (0.005 * queue.1), serve.0 / 0.02, full.0 / (0.03 * full.1)];
+    let worst = excesses.into_iter().fold(0.0, f64::max);
+    assert!(worst <= 1.0 && worst > 0.9, "{excesses:?}");
+    assert!(found["replications"].as_u64().unwrap() > 1024);
+}
+
 #[test]
 fn simulates_averages_up_to_a_horizon() {
     assert_shown!(shown(&[

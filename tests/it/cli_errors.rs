@@ -123,6 +123,15 @@ fn a_goal_whose_time_cannot_be_known() {
 }
 
 #[test]
+fn an_error_of_a_name_that_is_unknown_or_that_cannot_be_reached() {
+    let mm1k = |rest: &[&str]| shown(&[&["simulate", "models/textbook/mm1k.xml", "--horizon=9"], rest].concat());
+    assert_shown!(mm1k(&["--rel-error=queeu=1%"]));
+    assert_shown!(mm1k(&["--abs-error=queue"]));
+    assert_shown!(mm1k(&["--abs-error=queue=0.01", "--reps=1000"]));
+    assert_shown!(mm1k(&["--abs-error=goal=0.01"]));
+}
+
+#[test]
 fn a_goal_that_is_reached_now_and_then() {
     let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--horizon=1", "--reps=100"];
     assert_shown!(shown(&args));

@@ -259,6 +259,7 @@ Expressions: #(place), #(place, class), cap(place), rate parameters, + - * / %, 
 Examples:
     tailspn simulate net.xml                                    time to the dead marking
     tailspn simulate net.xml --until '#(done) >= 3' --rel-error 0.5%
+    tailspn simulate net.xml --horizon 1000 --rel-error queue=1% --abs-error serve=0.01
     tailspn simulate net.xml --steady --tokens --throughput     means in the long run
     tailspn simulate net.xml --method exact                     without replications, where that is possible
     tailspn simulate net.xml --horizon 100 --at '50:#(queue)' --reward 'busy=#(server) > 0'
@@ -280,12 +281,17 @@ pub(crate) struct SimulateArgs {
     /// How the answer is found
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
-    /// Replications [default: 10000]; with --rel-error, the most
+    /// Replications [default: 10000]; with --rel-error or --abs-error, the most
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
-    /// Replicate until the half width of the mean time's interval is this share of it, such as 0.5%
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
-    pub(crate) rel_error: Option<f64>,
+    /// Replicate until the half width of an interval is this share of the value, such as 0.5%: of the mean time, or of NAME, which is
+    /// `time`, `goal` (its probability), a reward, a place (mean tokens), a transition (firings per second) or `at T` (the values of --at at
+    /// that time); may be repeated
+    #[arg(long, value_name = "[NAME=]SHARE", allow_hyphen_values = true, value_parser = values::relative, help_heading = "Run")]
+    pub(crate) rel_error: Vec<(String, f64)>,
+    /// The same with the half width itself, in the unit of the value; may be repeated, also beside --rel-error
+    #[arg(long, value_name = "NAME=WIDTH", allow_hyphen_values = true, value_parser = values::absolute, help_heading = "Run")]
+    pub(crate) abs_error: Vec<(String, f64)>,
     /// Engine; `auto` takes the fastest that can
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) engine: Engine,
@@ -293,7 +299,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
     /// Means in the long run, from 8 long replications: warm-up is found and left out
-    #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "reps", "engine", "max_firings", "shard"])]
+    #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "abs_error", "reps", "engine", "max_firings", "shard"])]
     pub(crate) steady: bool,
     /// About how many firings the long replications of --steady have together
     #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]

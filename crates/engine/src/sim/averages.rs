@@ -44,7 +44,7 @@ impl Averages {
     }
 
     /// Whether nothing is observed.
-    fn is_nothing(&self) -> bool {
+    pub(in crate::sim) fn is_nothing(&self) -> bool {
         self.sizes() == [0; 4]
     }
 

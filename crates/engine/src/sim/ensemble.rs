@@ -11,14 +11,17 @@ use crate::sim::backend::Backend;
 use crate::sim::engines::EngineChoice;
 use crate::sim::record::Run;
 use crate::sim::samples::Samples;
+use crate::sim::targets::{Quantity, Target};
 
 /// Settings of an ensemble of independent replications.
 #[derive(Clone, Debug)]
 pub struct Ensemble {
     /// Number of replications; with a stop rule the rule decides. Default 10,000.
     pub replications: u64,
-    /// Stop as soon as the mean passage time is known this well.
+    /// Stop as soon as all targets are met; without targets, as soon as the mean passage time is known to the rule's relative error.
     pub stop: Option<StopRule>,
+    /// What is to be known when the run stops. Default: nothing but the mean passage time.
+    pub targets: Vec<Target>,
     /// Number of the first replication; shards of one experiment have different ones. Default 0.
     pub first: u64,
     /// Seed of the whole experiment. Default 0.
@@ -44,6 +47,7 @@ impl Default for Ensemble {
         Self {
             replications: 10_000,
             stop: None,
+            targets: Vec::new(),
             first: 0,
             seed: 0,
             threads: None,
@@ -58,6 +62,25 @@ impl Default for Ensemble {
 }
 
 impl Ensemble {
+    /// Returns true if a stop rule waits for passage times.
+    pub(in crate::sim) fn waits_for_goal(&self) -> bool {
+        let is_time = |target: &Target| target.quantity == Quantity::Time;
+        self.stop.is_some() && (self.targets.is_empty() || self.targets.iter().any(is_time))
+    }
+
+    /// Returns the replications that a run is to add before its stop rule is asked again; none if it is content.
+    pub(in crate::sim) fn next_round(&self, rule: &StopRule, samples: &Samples) -> Option<u64> {
+        let width = if self.targets.is_empty() {
+            let estimate = samples.passage.mean_estimate(rule.level);
+            estimate.map_or(f64::INFINITY, |estimate| estimate.relative_half_width())
+        } else {
+            let averages = samples.averages();
+            let excess = self.targets.iter().map(|target| target.excess(samples, &averages, rule.level));
+            excess.fold(0.0, f64::max) * rule.rel_error
+        };
+        rule.next_round(samples.replications, width)
+    }
+
     /// Returns the run if other processes did it: what their shares found of `question`, put together. `nothing` has the accumulators of
     /// the question.
     ///

@@ -53,6 +53,7 @@ mod simulation;
 mod steady;
 #[cfg(test)]
 mod stopping;
+mod targets;
 mod unfired;
 
 pub use crate::watch::{Unwatched, Watch};
@@ -82,4 +83,5 @@ pub use score::{ScoreError, Scores, is_scored, scores};
 pub use shift::{Shift, ShiftError};
 pub use simulation::{QuestionError, Simulation, SimulationError};
 pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
+pub use targets::{NoQuantity, Precision, Quantity, Target};
 pub use unfired::enabled_but_unfired;

@@ -52,7 +52,8 @@ pub fn reaches_goal(
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<bool, RunError> {
-    if ensemble.stop.as_ref().is_none_or(|rule| rule.max_reps <= SEARCH[1]) {
+    let is_short = ensemble.stop.as_ref().is_none_or(|rule| rule.max_reps <= SEARCH[1]);
+    if is_short || !ensemble.waits_for_goal() {
         return Ok(true);
     }
     for replications in SEARCH {

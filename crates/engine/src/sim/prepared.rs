@@ -5,11 +5,12 @@
 use crate::compile::{Code, CompileError, Program, compile, lower, lower_reward, plan_schedule};
 use crate::estimate::FloatMoments;
 use crate::fold::{self, FoldedTransition, Folding, Keep, fold_markings};
-use crate::net::{ArcKind, Net, TransitionId};
+use crate::net::{ArcKind, Net, PlaceId, TransitionId};
 use crate::sim::averages::Averages;
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
 use crate::sim::record::{FoldedParts, Run};
 use crate::sim::steady::BatchAverages;
+use crate::sim::targets::{Precision, Quantity, Target};
 
 /// A compiled net and its question.
 #[derive(Clone, Debug)]
@@ -106,6 +107,32 @@ impl Prepared {
         });
         run.provenance.folded = self.folded_parts();
         run
+    }
+
+    /// What a run of this program is to know, from the same in terms of the original net. A transition that never fires is known.
+    pub fn targets(&self, targets: &[Target]) -> Vec<Target> {
+        let Some(folding) = &self.folding else { return targets.to_vec() };
+        let of = |number: usize, replicas: f64, target: &Target, quantity: fn(u32) -> Quantity| Target {
+            quantity: quantity(u32::try_from(number).expect("ids fit")),
+            precision: match target.precision {
+                Precision::Absolute(most) => Precision::Absolute(most * replicas),
+                relative @ Precision::Relative(_) => relative,
+            },
+        };
+        let folded = |target: &Target| match target.quantity {
+            Quantity::Tokens(place) => {
+                let places = folding.places(PlaceId::from_index(place as usize));
+                let own = places.first()?;
+                Some(of(own.place.index(), own.replicas as f64 / f64::from(own.tokens), target, Quantity::Tokens))
+            }
+            Quantity::Throughput(t) => {
+                let transitions = folding.transitions(TransitionId::from_index(t as usize));
+                let own = transitions.first()?;
+                Some(of(own.transition.index(), own.replicas as f64, target, Quantity::Throughput))
+            }
+            _ => Some(*target),
+        };
+        targets.iter().filter_map(folded).collect()
     }
 
     /// The averages of long runs of this program, in terms of the original net: those of a replica are its class's over their

@@ -145,9 +145,7 @@ pub(in crate::sim) fn run_rounds(
             break false;
         }
         let Some(rule) = &ensemble.stop else { break true };
-        let estimate = samples.passage.mean_estimate(rule.level);
-        let width = estimate.map_or(f64::INFINITY, |estimate| estimate.relative_half_width());
-        match rule.next_round(samples.replications, width) {
+        match ensemble.next_round(rule, &samples) {
             Some(more) => until = samples.replications + more,
             None => break true,
         }

@@ -44,7 +44,7 @@ pub struct Samples {
     tree: AverageTree,
     /// The replications after those.
     pub(in crate::sim) unit: Averages,
-    /// How many those are.
+    /// How many those are; 0 if nothing is averaged.
     in_unit: u64,
 }
 
@@ -96,9 +96,11 @@ impl Samples {
     #[inline]
     pub fn record(&mut self, ending: Ending, time: u64, firings: u64, keep: bool) {
         self.replications += 1;
-        self.in_unit += 1;
-        if self.in_unit == FLOAT_UNIT {
-            self.end_unit();
+        if !self.unit.is_nothing() {
+            self.in_unit += 1;
+            if self.in_unit == FLOAT_UNIT {
+                self.end_unit();
+            }
         }
         self.endings[ending as usize] += 1;
         self.firings += u128::from(firings);

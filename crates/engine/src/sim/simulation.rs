@@ -18,6 +18,7 @@ use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
 use crate::sim::result::SimulationResult;
 use crate::sim::run::run;
 use crate::sim::run_error::RunError;
+use crate::sim::targets::{NoQuantity, Precision, Quantity, Target};
 use crate::watch::{TimeLimit, Unwatched, Watch};
 
 /// A simulation of a net, as [`Net::simulation`] starts it.
@@ -229,6 +230,23 @@ impl<'a> Simulation<'a> {
         self.stop(StopRule { rel_error, level, ..StopRule::default() })
     }
 
+    /// Replicates until the interval of a quantity is narrow enough, or up to 10 million times; several calls add up, and replace
+    /// [`Self::relative_error`]. The name is `time`, `goal`, a reward, a place, a transition or `at T` for snapshots, as
+    /// [`Quantity::named`] reads it; ask for rewards and snapshots first.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of these.
+    pub fn known_to(mut self, name: &str, precision: Precision) -> Result<Self, NoQuantity> {
+        for quantity in Quantity::named(self.net, &self.question, name)? {
+            quantity.observe(&mut self.question);
+            self.ensemble.targets.push(Target { quantity, precision });
+        }
+        let level = self.level;
+        self.ensemble.stop.get_or_insert_with(|| StopRule { level, ..StopRule::default() });
+        Ok(self)
+    }
+
     /// Replicates until the mean passage time satisfies the rule.
     pub fn stop(mut self, rule: StopRule) -> Self {
         self.ensemble.stop = Some(rule);
@@ -308,6 +326,7 @@ impl<'a> Simulation<'a> {
         let watch = &TimeLimit::new(watch, ensemble.max_wall.take());
         let mut prepared =
             Prepared::for_replications(net, &question, fold && ensemble.engine != EngineChoice::Schedule)?;
+        ensemble.targets = prepared.targets(&ensemble.targets);
         if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE, watch)? {
             return Err(SimulationError::Endless { firings: PATIENCE, goal });
         }

@@ -22,9 +22,9 @@ const KEY: [u32; 2] = [42, 7];
 fn on_cpu(setup: Setup<'_>, form: Form, first: u64, count: u64) -> Samples {
     let Setup { program, question, clock, .. } = setup;
     let empty = Samples::new(clock, question, program.counters(), program.transitions());
-    let mut samples = empty.clone();
+    let mut samples = empty.clone().starting_at(first);
     for from in (0..count).step_by(16) {
-        let mut part = empty.clone();
+        let mut part = empty.clone().starting_at(first + from);
         let some = (count - from).min(16);
         match form {
             Form::Direct => DirectForm::new(setup).run(first + from, some, &mut part).unwrap(),
@@ -37,7 +37,8 @@ fn on_cpu(setup: Setup<'_>, form: Form, first: u64, count: u64) -> Samples {
 
 fn on_device(gpu: &Arc<Gpu>, setup: Setup<'_>, form: Form, first: u64, count: u64) -> Result<Samples, DeviceFault> {
     let Setup { program, question, clock, .. } = setup;
-    let mut samples = Samples::new(clock, question, program.counters(), program.transitions());
+    let samples = Samples::new(clock, question, program.counters(), program.transitions());
+    let mut samples = samples.starting_at(first);
     let mut engine = GpuRace::new(gpu, setup, form)?;
     while samples.replications < count {
         engine.run(first + samples.replications, count - samples.replications, &mut samples, &|| false)?;

@@ -220,7 +220,9 @@ impl<S: Sum> State<S> {
             let (bits, normal) = total[l].normal();
             let mantissa = u64::from(reciprocal(normal));
             let shift = (limits.base + bits).cast_unsigned();
-            let delay = ((u64::from(time[l]) * mantissa) >> (shift & 63)).min(NEVER);
+            let shifted = (u64::from(time[l]) * mantissa) >> (shift & 63);
+            let beyond = if shift.cast_signed() < 0 { NEVER } else { 0 };
+            let delay = if S::IS_WIDE && shift > 63 { beyond } else { shifted.min(NEVER) };
             let next = self.now[l] + delay;
             let dead = total[l] == S::ZERO;
             let late = next > limits.last_tick;

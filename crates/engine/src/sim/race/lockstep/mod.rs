@@ -93,10 +93,6 @@ impl<'a> LockstepForm<'a> {
         }
         let law = DirectLaw::choose(program, clock);
         let net = Net::new(program, question, clock, law)?;
-        // the shift of a time is base plus the bits of the total, which are those of one transition at least
-        if law.base + net.least_bits() < 0 || law.base + net.most_bits.cast_signed() > 63 {
-            return Err(vec!["times do not fit the shifts of vectors".to_owned()]);
-        }
         let limits = Limits {
             key,
             base: law.base,

@@ -61,15 +61,13 @@ pub(super) struct Net {
     pub(super) scale: f64,
     /// Whether sums of units have 64 bits.
     pub(super) is_wide: bool,
-    /// Bits of the largest total; larger ones are left to the direct form.
-    pub(super) most_bits: u32,
     /// Largest sum of units that is not too large, whatever is added to it without a look.
     pub(super) most_units: u64,
     /// Firings up to which no counter can reach 2^31.
     pub(super) safe_firings: u64,
 }
 
-/// Largest totals of more bits are left to the direct form, even if sums have 64 bits.
+/// Totals of more bits are left to the direct form, even if sums have 64 bits.
 const WIDE_BITS: u32 = 50;
 
 impl Net {
@@ -89,18 +87,18 @@ impl Net {
             obstacles.push("a rate cannot be evaluated side by side".to_owned());
         }
         let transitions = transitions.filter(|_| obstacles.is_empty()).ok_or(obstacles)?;
-        // rates by the marking may grow far
-        let is_wide = law.is_wide || transitions.iter().any(|t| matches!(t.units, Units::ByMarking(_)));
-        let most_bits = if is_wide { WIDE_BITS.min(63_u32.saturating_add_signed(-law.base)).max(32) } else { 32 };
+        // rates by the marking may grow far; the shift of a time is base plus the bits of the total, those of one transition at least
+        let grows = || transitions.iter().any(|t| matches!(t.units, Units::ByMarking(_)));
+        let shifts = law.base + least_bits(&transitions, law)..=law.base + 32;
+        let is_wide = law.is_wide || *shifts.start() < 0 || *shifts.end() > 63 || grows();
         Ok(Self {
             initial: program.initial.clone(),
-            most_units: most_units(&transitions, law, most_bits),
+            most_units: most_units(&transitions, law, is_wide),
             transitions,
             immediates,
             asked,
             scale: f64::from(law.exponent).exp2(),
             is_wide,
-            most_bits,
             changes: changes(program),
             safe_firings: safe_firings(program),
         })
@@ -116,17 +114,15 @@ impl Net {
     }
 }
 
-impl Net {
-    /// Significant bits of the smallest total that is not 0.
-    pub(super) fn least_bits(&self) -> i32 {
-        let units = self.transitions.iter().map(|transition| match transition.units {
-            Units::Plain(units) | Units::Served(units) => units,
-            Units::PerToken { rate, .. } => ((rate * self.scale).round() as u32).max(1),
-            Units::ByMarking(_) => 1,
-        });
-        let least = units.filter(|&units| units > 0).min().unwrap_or(1);
-        32 - least.leading_zeros().cast_signed()
-    }
+/// Significant bits of the smallest total that is not 0.
+fn least_bits(transitions: &[Transition], law: DirectLaw) -> i32 {
+    let units = transitions.iter().map(|transition| match transition.units {
+        Units::Plain(units) | Units::Served(units) => units,
+        Units::PerToken { rate, .. } => u32::try_from(law.units(rate)).unwrap_or(u32::MAX),
+        Units::ByMarking(_) => 1,
+    });
+    let least = units.filter(|&units| units > 0).min().unwrap_or(1);
+    32 - least.leading_zeros().cast_signed()
 }
 
 fn obstacles(program: &Program) -> Vec<String> {
@@ -198,12 +194,12 @@ fn per_token(rate: &Code, law: DirectLaw) -> Option<Units> {
 
 /// Largest sum of units to which the units of all transitions with one server can be added; below the largest number of the
 /// type, which stands for too many.
-fn most_units(transitions: &[Transition], law: DirectLaw, most_bits: u32) -> u64 {
+fn most_units(transitions: &[Transition], law: DirectLaw, is_wide: bool) -> u64 {
     let plain = transitions.iter().map(|transition| match transition.units {
         Units::Plain(units) if !law.fits_32_bits => u64::from(units),
         _ => 0,
     });
-    let most = if most_bits == 32 { u64::from(u32::MAX) } else { 1 << most_bits };
+    let most = if is_wide { 1 << WIDE_BITS } else { u64::from(u32::MAX) };
     plain.fold(most - 1, u64::saturating_sub)
 }
 

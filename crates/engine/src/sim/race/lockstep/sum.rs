@@ -4,6 +4,8 @@
 pub(super) trait Sum: Copy + PartialOrd {
     const ZERO: Self;
     const MAX: Self;
+    /// True if times may be shifted by fewer than 0 bits or by more than 63, as totals and ticks want it.
+    const IS_WIDE: bool;
 
     /// A number of units that fits.
     fn of(units: u64) -> Self;
@@ -22,6 +24,7 @@ pub(super) trait Sum: Copy + PartialOrd {
 impl Sum for u32 {
     const ZERO: Self = 0;
     const MAX: Self = Self::MAX;
+    const IS_WIDE: bool = false;
 
     #[inline(always)]
     fn of(units: u64) -> Self {
@@ -59,6 +62,7 @@ impl Sum for u32 {
 impl Sum for u64 {
     const ZERO: Self = 0;
     const MAX: Self = Self::MAX;
+    const IS_WIDE: bool = true;
 
     #[inline(always)]
     fn of(units: u64) -> Self {

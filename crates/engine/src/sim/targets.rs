@@ -1,0 +1,279 @@
+//! What a run is to know, and how well, before it stops.
+
+use crate::estimate::{Estimate, EstimateError, FloatMoments, wilson};
+use crate::net::{Net, PlaceId};
+use crate::sim::averages::Averages;
+use crate::sim::question::{Ending, Question, Snapshot};
+use crate::sim::samples::Samples;
+use tailspn_common::spelling::did_you_mean;
+
+/// A number that a run estimates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Mean passage time \[s\].
+    Time,
+    /// Probability that a replication ends at its goal.
+    Goal,
+    /// Mean tokens of a counter.
+    Tokens(u32),
+    /// Mean firings per second of a transition.
+    Throughput(u32),
+    /// Mean of a reward, by its number.
+    Reward(u32),
+    /// Mean of a snapshot, by its number.
+    Snapshot(u32),
+}
+
+/// Half width that an interval may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Precision {
+    /// A share of the value, above 0.
+    Relative(f64),
+    /// In the unit of the value, above 0.
+    Absolute(f64),
+}
+
+/// A quantity, and how well it is to be known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// The number.
+    pub quantity: Quantity,
+    /// Half width of its interval.
+    pub precision: Precision,
+}
+
+/// A name that no quantity of the question has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` is no place, transition or reward{hint}")]
+pub struct NoQuantity {
+    /// The name.
+    pub name: String,
+    hint: String,
+}
+
+impl Quantity {
+    /// The quantities of a name: `time`, `goal`, a reward, `#(PLACE)` or the id of a place for its mean tokens, the id of a
+    /// transition for its throughput, or `at T` for the snapshots at that time. Tokens of a place are those of all classes, one
+    /// quantity for each.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of these.
+    pub fn named(net: &Net, question: &Question, name: &str) -> Result<Vec<Self>, NoQuantity> {
+        let number = |index: usize| u32::try_from(index).expect("ids fit");
+        let classes = net.classes().len();
+        let tokens = |place: PlaceId| {
+            let first = place.index() * classes;
+            (first..first + classes).map(|counter| Self::Tokens(number(counter))).collect()
+        };
+        let in_brackets = name.strip_prefix("#(").and_then(|rest| rest.strip_suffix(')'));
+        match (name, in_brackets) {
+            ("time", _) => return Ok(vec![Self::Time]),
+            ("goal", _) => return Ok(vec![Self::Goal]),
+            (_, Some(place)) => {
+                if let Some(place) = net.find_place(place.trim()) {
+                    return Ok(tokens(place));
+                }
+            }
+            _ => {}
+        }
+        if let Some(time) = name.strip_prefix("at ").and_then(|time| time.trim().parse::<f64>().ok()) {
+            let of_time = |(_, snapshot): &(usize, &Snapshot)| snapshot.time == time;
+            let found: Vec<Self> =
+                question.snapshots.iter().enumerate().filter(of_time).map(|(i, _)| Self::Snapshot(number(i))).collect();
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        if let Some(reward) = question.rewards.iter().position(|reward| reward.name == name) {
+            return Ok(vec![Self::Reward(number(reward))]);
+        }
+        if let Some(place) = net.find_place(name) {
+            return Ok(tokens(place));
+        }
+        if let Some(transition) = net.find_transition(name) {
+            return Ok(vec![Self::Throughput(number(transition.index()))]);
+        }
+        let places = net.places().iter().map(|place| place.id.as_str());
+        let transitions = net.transitions().iter().map(|transition| transition.id.as_str());
+        let rewards = question.rewards.iter().map(|reward| reward.name.as_str());
+        let known: Vec<&str> = ["time", "goal"].into_iter().chain(rewards).chain(places).chain(transitions).collect();
+        Err(NoQuantity { name: name.to_owned(), hint: did_you_mean(name, &known) })
+    }
+
+    /// Makes a question ask for this.
+    pub fn observe(self, question: &mut Question) {
+        match self {
+            Self::Tokens(_) => question.tokens = true,
+            Self::Throughput(_) => question.throughput = true,
+            Self::Time | Self::Goal | Self::Reward(_) | Self::Snapshot(_) => {}
+        }
+    }
+}
+
+impl Target {
+    /// Half width over the one that is allowed: 1 or less if the quantity is known well enough, infinite if nothing is known of it.
+    pub fn excess(&self, samples: &Samples, averages: &Averages, level: f64) -> f64 {
+        let Some((value, half_width)) = self.quantity.interval(samples, averages, level) else { return f64::INFINITY };
+        let allowed = match self.precision {
+            Precision::Relative(share) => share * value.abs(),
+            Precision::Absolute(most) => most,
+        };
+        if half_width == 0.0 { 0.0 } else { half_width / allowed }
+    }
+
+    /// Returns true if the value was the same in all replications, so that its interval says nothing.
+    pub fn never_varied(&self, averages: &Averages) -> bool {
+        let same = |moments: &[FloatMoments], i: u32| {
+            moments.get(i as usize).is_some_and(|moments| moments.count() > 1 && moments.min() == moments.max())
+        };
+        match self.quantity {
+            Quantity::Time | Quantity::Goal => false,
+            Quantity::Tokens(counter) => same(&averages.tokens, counter),
+            Quantity::Throughput(t) => same(&averages.throughput, t),
+            Quantity::Reward(reward) => same(&averages.rewards, reward),
+            Quantity::Snapshot(snapshot) => same(&averages.snapshots, snapshot),
+        }
+    }
+}
+
+impl Quantity {
+    /// Value and half width of the interval; a value that is not finite is known as well as it will be.
+    fn interval(self, samples: &Samples, averages: &Averages, level: f64) -> Option<(f64, f64)> {
+        let of = |moments: &[FloatMoments], i: u32| match moments.get(i as usize)?.mean_estimate(level) {
+            Ok(Estimate { value, half_width, .. }) => Some((value, half_width)),
+            Err(EstimateError::NotFinite) => Some((f64::NAN, 0.0)),
+            Err(_) => None,
+        };
+        match self {
+            Self::Time => {
+                let estimate = samples.passage.mean_estimate(level).ok()?;
+                let tick = samples.clock.tick();
+                Some((estimate.value * tick, estimate.half_width * tick))
+            }
+            Self::Goal => {
+                let reached = samples.ended(Ending::Goal);
+                let interval = wilson(reached, samples.replications, level).ok()?;
+                Some((reached as f64 / samples.replications as f64, (interval.high - interval.low) / 2.0))
+            }
+            Self::Tokens(counter) => of(&averages.tokens, counter),
+            Self::Throughput(t) => of(&averages.throughput, t),
+            Self::Reward(reward) => of(&averages.rewards, reward),
+            Self::Snapshot(snapshot) => of(&averages.snapshots, snapshot),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Measured;
+    use crate::net::{NetBuilder, Servers, Timing};
+
+    /// Machines of one kind that break and are repaired: 1/3 of the time each is broken.
+    fn machines(count: u32) -> Net {
+        let mut b = NetBuilder::new("machines");
+        for i in 0..count {
+            let (up, down) = (b.place(format!("up{i}"), 1), b.place(format!("down{i}"), 0));
+            let (fail, repair) = (
+                b.transition(format!("fail{i}"), Timing::exponential(1.0)),
+                b.transition(format!("repair{i}"), Timing::exponential(2.0)),
+            );
+            b.input(up, fail, 1.0);
+            b.output(fail, down, 1.0);
+            b.input(down, repair, 1.0);
+            b.output(repair, up, 1.0);
+        }
+        b.build().unwrap()
+    }
+
+    /// Half width over the one that was asked for.
+    fn excess(found: &Measured, precision: Precision) -> f64 {
+        let half_width = found.half_width().unwrap();
+        match precision {
+            Precision::Relative(share) => half_width / (share * found.value),
+            Precision::Absolute(most) => half_width / most,
+        }
+    }
+
+    /// Seen to fail with the first target alone, and without the number of replicas in the width of a folded place.
+    #[test]
+    fn a_run_stops_when_all_targets_are_met_and_not_long_after() {
+        let net = machines(4);
+        let targets = [
+            ("down2", Precision::Relative(0.02)),
+            ("repair0", Precision::Absolute(0.006)),
+            ("broken", Precision::Relative(0.01)),
+            ("at 3", Precision::Absolute(0.02)),
+        ];
+        for fold in [true, false] {
+            for (i, tight) in targets.iter().enumerate() {
+                let asked = || {
+                    let simulation = net.simulation().until_time(30.0).reward("broken", "#(down0) + #(down1)").unwrap();
+                    let simulation = simulation.snapshot(3.0, "#(down1)").unwrap();
+                    if fold { simulation } else { simulation.unfolded() }
+                };
+                let loose = ("up1", Precision::Relative(0.5));
+                let one = asked().known_to(tight.0, tight.1).unwrap().run().unwrap();
+                let two = asked().known_to(loose.0, loose.1).unwrap().known_to(tight.0, tight.1).unwrap();
+                let two = two.run().unwrap();
+                assert_eq!(one.replications(), two.replications(), "{i}");
+                let found = match i {
+                    0 => one.tokens("down2").unwrap(),
+                    1 => one.throughput("repair0").unwrap(),
+                    2 => one.reward("broken").unwrap(),
+                    _ => one.snapshots()[0].1.clone(),
+                };
+                let excess = excess(&found, tight.1);
+                assert!(excess <= 1.0 && (excess > 0.8 || one.replications() == 1024), "{tight:?}: {excess}");
+            }
+        }
+    }
+
+    /// A net of replicas counts them; its targets are those of the net that was asked about.
+    #[test]
+    fn folding_leaves_the_number_of_replications_alone() {
+        let net = machines(6);
+        let run = |simulation: crate::sim::Simulation<'_>| simulation.run().unwrap();
+        let asked = || net.simulation().until_time(20.0).known_to("down3", Precision::Absolute(0.001)).unwrap();
+        let (folded, apart) = (run(asked()), run(asked().unfolded()));
+        assert!(folded.provenance().folded.is_some() && apart.provenance().folded.is_none());
+        // the mean of six machines is known sooner than that of one
+        let ratio = apart.replications() as f64 / folded.replications() as f64;
+        assert!(ratio > 4.0 && ratio < 9.0, "{ratio}");
+        for result in [folded, apart] {
+            let mean = result.tokens("down3").unwrap();
+            assert!((mean.value - 1.0 / 3.0).abs() < 0.01, "{mean:?}");
+        }
+    }
+
+    #[test]
+    fn a_probability_of_0_is_not_known_for_sure() {
+        let net = machines(1);
+        let asked = net.simulation().until("#(down0) > 1").unwrap().horizon(1.0);
+        let result = asked.known_to("goal", Precision::Absolute(0.001)).unwrap().run().unwrap();
+        // half of Wilson's interval is 1.96² / 2n here, so that 1,921 are enough
+        assert!((1_921..=4_096).contains(&result.replications()), "{}", result.replications());
+    }
+
+    #[test]
+    fn names_are_looked_up_in_the_net_and_the_question() {
+        let mut b = NetBuilder::new("names");
+        let p = b.place("busy", 1);
+        let t = b.transition("serve", Timing::exponential(1.0));
+        b.input(p, t, 1.0);
+        if let Timing::Timed { servers, .. } = &mut b.transition_mut(t).timing {
+            *servers = Servers::Infinite;
+        }
+        let net = b.build().unwrap();
+        let question = Question::default();
+        let named = |name: &str| Quantity::named(&net, &question, name);
+        assert_eq!(named("time"), Ok(vec![Quantity::Time]));
+        assert_eq!(named("#(busy)"), Ok(vec![Quantity::Tokens(0)]));
+        assert_eq!(named("busy"), Ok(vec![Quantity::Tokens(0)]));
+        assert_eq!(named("serve"), Ok(vec![Quantity::Throughput(0)]));
+        let message = |name: &str| named(name).unwrap_err().to_string();
+        assert_eq!(message("bsy"), "`bsy` is no place, transition or reward; did you mean `busy`?");
+        assert_eq!(message("at 3"), "`at 3` is no place, transition or reward");
+    }
+}
