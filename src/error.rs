@@ -33,7 +33,7 @@ impl Error {
         Self(error.into())
     }
 
-    /// Whether the error is of type `E`.
+    /// Returns true if the error is of type `E`.
     pub fn is<E: StdError + 'static>(&self) -> bool {
         self.0.is::<E>()
     }

@@ -39,11 +39,11 @@ pub struct Output {
     pub remarks: Vec<String>,
     /// Times of all replications that reached the goal, in seconds and in their order, if they are kept.
     pub samples: Option<Vec<f64>>,
-    /// The part of a command with `--shard`, as it stands in a file.
+    /// The part of a command with `--shard`, as written in a file.
     pub part: Option<Vec<u8>>,
 }
 
-/// Why a command failed.
+/// Reason why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The problem in a sentence.

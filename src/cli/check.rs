@@ -135,7 +135,7 @@ fn remarks(net: &Net) -> Vec<String> {
     remarks
 }
 
-/// The engine that such a choice leads to, or why there is none.
+/// The engine that runs the program under this choice, or the obstacles if none can.
 fn with_engine(program: &Program, engine: EngineChoice) -> Result<Cow<'static, str>, Vec<String>> {
     let nothing =
         Ensemble { replications: 0, engine, threads: Some(std::num::NonZeroUsize::MIN), ..Ensemble::default() };
@@ -163,7 +163,7 @@ fn engine_rows(program: &Program) -> Vec<EngineRow> {
     .collect()
 }
 
-/// What a short run shows, and whether it shows that the net is wrong.
+/// Describes a short run, and returns true if the run shows that the net is wrong.
 fn trial(program: &Program) -> (String, bool) {
     let question = Question { max_firings: Some(TRIAL), ..Question::default() };
     let one = Ensemble { replications: 1, engine: EngineChoice::Race, ..Ensemble::default() };

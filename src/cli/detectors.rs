@@ -63,10 +63,10 @@ fn grouped(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
     Ok(runs)
 }
 
-/// The log among what one path leads to.
+/// The log among the files of a path.
 fn log_of(path: &Path) -> Result<PathBuf, Failure> {
     let inputs = Inputs::sort(&[path.to_owned()])?;
-    // the reader of logs says best what else it is
+    // the log reader has the best message for other kinds of files
     Ok(inputs.log().ok().flatten().unwrap_or(path).to_owned())
 }
 

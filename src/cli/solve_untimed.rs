@@ -70,7 +70,7 @@ fn formulas(net: &Net, texts: &[String]) -> Result<Vec<Formula>, Failure> {
     if notes.is_empty() { Ok(formulas) } else { Err(Failure { exit: Exit::Usage, notes }) }
 }
 
-/// Lists the names that a formula can have in the place of an unknown one.
+/// Lists the names that a formula may use, after an unknown one.
 pub(super) fn help(net: &Net, error: &FormulaError) -> Option<String> {
     match error {
         FormulaError::UnknownTransition { .. } => {
@@ -103,8 +103,8 @@ fn checked(
     formulas.into_iter().map(check).collect()
 }
 
-/// Prints the proof that there are infinitely many markings, writes the coverability graph if a graph is asked for, and refuses the
-/// rest.
+/// Prints the proof that there are infinitely many markings, writes the coverability graph if a graph is requested, and
+/// refuses the rest.
 fn infinite(
     unbounded: &Unbounded,
     priorities: Priorities,

@@ -38,7 +38,7 @@ pub(crate) struct SolveArgs {
     /// Averages at these model times, in seconds, and the probability of reaching --until by then
     #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
     pub(crate) at: Vec<f64>,
-    /// Averages in the long run, also where there is a goal
+    /// Averages in the long run, even if there is a goal
     #[arg(long, help_heading = "Question")]
     pub(crate) steady: bool,
     /// The mean of an expression, such as the probability that it holds; may be repeated
@@ -47,8 +47,8 @@ pub(crate) struct SolveArgs {
     /// Answer a property of a JANI model, or all that fit a pattern with `*` and `?`; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["end", "at", "steady", "measure", "graph", "plot_cdf", "plots", "export_mtx", "export_prism"], help_heading = "Question")]
     pub(crate) property: Vec<String>,
-    /// How the answer is found; `auto` takes states, but for the time to the dead marking of a schedule of delays in series and side
-    /// by side with more than 10,000 states
+    /// Method of the answer; `auto` takes states, except for the time to the dead marking of a schedule of delays in
+    /// series and in parallel with more than 10,000 states
     #[arg(long, default_value = "auto", help_heading = "Method")]
     pub(crate) method: SolveMethod,
     /// Steps of the grid of times of series-parallel reduction: with more of them its bounds are closer together
