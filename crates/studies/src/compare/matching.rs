@@ -20,7 +20,7 @@ pub(super) struct Group {
     pub(super) members: Vec<Option<usize>>,
 }
 
-/// A stage as it is matched.
+/// A stage to match.
 #[derive(Clone, Copy)]
 struct Key<'a> {
     name: &'a str,
@@ -96,7 +96,7 @@ fn score(a: &Key<'_>, b: &Key<'_>) -> Option<f32> {
 /// For each stage of `b` the position in `a` of the stage that it matches.
 fn matches(a: &[Key<'_>], b: &[Key<'_>]) -> Vec<Option<usize>> {
     let mut found = if a.len().saturating_mul(b.len()) <= MOST_PAIRS { aligned(a, b) } else { vec![None; b.len()] };
-    // stages that do not wait for each other may run in any order: the closest of those that are left
+    // stages that do not wait for each other may run in any order: take the closest unmatched one
     let mut free: Vec<bool> = vec![true; a.len()];
     found.iter().flatten().for_each(|&i| free[i] = false);
     for (k, key) in b.iter().enumerate().filter(|(k, _)| found[*k].is_none()).collect::<Vec<_>>() {

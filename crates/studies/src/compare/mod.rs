@@ -12,7 +12,7 @@
 //! | the result | [`result`] |
 //! | ratio of two times, with its test | `chance` |
 //! | elapsed time of a run, shared among its stages | `pieces` |
-//! | one run as its log shows it | `run` |
+//! | one run according to its log | `run` |
 //! | which stages of two runs are the same | `matching` |
 //! | differing settings and plan keys | `settings` |
 //! | logs, results and plans | `logs`, `values`, `plans` |

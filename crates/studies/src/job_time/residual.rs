@@ -16,14 +16,14 @@ use crate::watch::Unwatched;
 
 /// Replications of a check: the mean of a fitted job is known to 1% or so.
 pub const CHECK_REPLICATIONS: u64 = 400;
-/// Wall time for a job's replications: those of a job of thousands of tasks are fewer.
+/// Wall time for a job's replications; a job of thousands of tasks gets fewer.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Jobs from which two constants can be told apart.
+/// Smallest number of jobs that separates two constants.
 const ENOUGH_FOR_WAVES: usize = 8;
 /// Rounds of the two medians in turn; they settle in a few.
 const ROUNDS: usize = 20;
 
-/// A fitted job beside its estimate.
+/// A fitted job and its estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckedFit {
     /// From the first launch of a task to the last end of one \[s\].

@@ -42,7 +42,7 @@ impl PriceUnit {
     }
 }
 
-/// Why a price cannot be used.
+/// Reason why a price cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PriceError {
@@ -52,7 +52,7 @@ pub enum PriceError {
         /// The text.
         text: String,
     },
-    /// A price for something that a job does not count. Give a price in one of the units that it does.
+    /// A price in a unit that the job does not count. Give a price in one of the job's units.
     #[error("a price by the {} does not fit {job}, which counts {counts}", .unit.key())]
     Unit {
         /// The unit of the price.

@@ -17,7 +17,7 @@ pub struct SobolRow {
     pub mixed: Vec<Response>,
 }
 
-/// What a factor contributes to the variance of the answer while all factors are uniform over their ranges.
+/// Contribution of a factor to the variance of the answer, with all factors uniform over their ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VarianceShare {
     /// S, share of the variance that goes away on average when the factor is fixed.
@@ -44,7 +44,7 @@ pub struct SobolIndices {
 /// Fewest rows.
 const FEWEST: usize = 8;
 
-/// What a row adds to the sums.
+/// Contribution of a row to the sums.
 struct Parts {
     /// Answers at A and B, and their noise.
     values: [f64; 2],

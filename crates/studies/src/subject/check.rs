@@ -141,7 +141,7 @@ fn value_key(axis: &Axis, i: usize, j: usize) -> String {
     }
 }
 
-/// Whether the path of an axis, perhaps with `[*]`, is that of a key.
+/// Returns true if the path of an axis, perhaps with `[*]`, covers the key.
 fn covers(axis: &str, key: &str) -> bool {
     let [axis, key] = [axis, key].map(|path| path.split(['.', '[', ']']).filter(|step| !step.is_empty()));
     let steps: Vec<_> = axis.collect();

@@ -26,7 +26,7 @@ pub enum LoadWarning {
     Renamed {
         /// The file.
         path: PathBuf,
-        /// Its text.
+        /// Text of the file.
         text: String,
         /// The warnings.
         warnings: Vec<PlanWarning>,
@@ -35,7 +35,7 @@ pub enum LoadWarning {
     Net {
         /// The file.
         path: PathBuf,
-        /// Its text.
+        /// Text of the file.
         text: String,
         /// The warnings.
         warnings: Vec<Warning>,

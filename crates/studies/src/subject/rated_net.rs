@@ -35,7 +35,7 @@ impl RatedNet {
     ///
     /// # Errors
     ///
-    /// Why the values of the point give no net.
+    /// Reason why the values of the point give no net.
     pub(super) fn model(&self, axes: &[Axis], point: &Point) -> Result<Model, String> {
         let net = net_at(&self.net, axes, point).map_err(|misfit| misfit.message)?;
         let question = question(&net, self.goal.as_ref());
