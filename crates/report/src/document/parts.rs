@@ -17,7 +17,7 @@ use toml::Value;
 /// Most rows of a long table.
 pub(crate) const MOST: usize = 20;
 
-/// A time of which a result knows the distribution, and where it stands in the result's JSON.
+/// A time with a known distribution, and its place in the result's JSON.
 pub(crate) struct TimeFound {
     pub(crate) mean: Number,
     pub(crate) sd: Option<Number>,
@@ -53,7 +53,7 @@ impl TimeFound {
         }
     }
 
-    /// To the goal of a net; none where there is no mean.
+    /// The time to the goal of a net; none if there is no mean.
     pub(crate) fn passage(passage: &PassageSection) -> Option<Self> {
         let mean = Number::new("/passage/mean_s", passage.mean_s?, "s");
         Some(Self {
@@ -150,13 +150,13 @@ pub(crate) fn add_times<'a>(document: &mut Document<'a>, times: Times, samples: 
     }
 }
 
-/// A table of named quantities; `at` is where their list stands, `key` their measure in CSV.
+/// A table of named quantities; `at` is the place of their list in the JSON, `key` their measure in CSV.
 pub(crate) fn rows_table(title: &str, level: f64, at: &str, key: &'static str, rows: &[Row]) -> Table {
     let named: Vec<_> = rows.iter().map(|row| (&row.name, &row.unit, &row.quantity)).collect();
     measured_table(title, level, at, key, &named)
 }
 
-/// A table of names, units and numbers; a unit that they share stands in the header.
+/// A table of names, units and numbers; a common unit goes into the header.
 pub(crate) fn measured_table(
     title: &str,
     level: f64,
@@ -200,7 +200,7 @@ pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]
     rows
 }
 
-/// What folding made of a net, in words.
+/// Describes the folding of a net.
 pub(crate) fn folded_words(parts: &FoldedParts) -> String {
     let [places_before, places, transitions_before, transitions] =
         [parts.places_before, parts.places, parts.transitions_before, parts.transitions].map(|n| count(n as u128));
@@ -221,7 +221,7 @@ pub(crate) fn wall(seconds: f64) -> String {
     std::time::Duration::try_from_secs_f64(seconds).map_or_else(|_| format!("{seconds} s"), duration)
 }
 
-/// That a run ended early, where it did.
+/// A remark if the run ended early.
 pub(crate) fn partial(partial: bool, replications: u64) -> Option<String> {
     partial.then(|| format!("The run was ended early, after {}.", counted(replications, "replication")))
 }

@@ -1,4 +1,4 @@
-//! Documents as text, Markdown, HTML and CSV. A renderer decides how a document looks, never what it says.
+//! Documents as text, Markdown, HTML and CSV. A renderer decides the look of a document, never its content.
 //!
 //! | question | file |
 //! |---|---|

@@ -11,7 +11,7 @@ use crate::report::number::{counted, plain};
 pub struct BenchReport {
     /// Time of each measurement \[s\].
     pub seconds: f64,
-    /// The GPU; none without one.
+    /// The GPU, if there is one.
     pub adapter: Option<BenchAdapter>,
     /// Reason why there is no GPU.
     pub no_adapter: Option<String>,
@@ -72,7 +72,7 @@ pub struct BenchSpeed {
     pub replications_per_s: f64,
     /// Firings per second \[1/s\].
     pub firings_per_s: f64,
-    /// Parts of the time of a GPU went.
+    /// Parts of the time of a GPU.
     pub times: Option<BenchTimes>,
 }
 

@@ -23,14 +23,14 @@
 //! | exact answers in the place of simulated ones | [`AnswerMethod`], [`exact_report`] |
 //! | the markings of a net without time, and formulas of CTL | [`ExplorationReport`]; tables of verdicts: `verdict_tables` |
 //! | answers to questions of CSL and CSRL | [`QueryReport`] |
-//! | what a net's structure says | [`StructureReport`] |
+//! | structural analysis of a net | [`StructureReport`] |
 //! | what an estimate of a job found | [`JobReport`] |
 //! | what detectors would have been worth on a job that ran | [`DetectionReport`] |
 //! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
 //! | the time left of a run that has not ended | [`RemainingReport`] |
-//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`] |
-//! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
+//! | the typical progress of tasks, and predicted stragglers | [`ProgressModelReport`], [`straggler_line`] |
+//! | the report on a job log | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
 //! | which setting has the largest effect, and what meets a deadline | [`SensitivityReport`](crate::sensitivity::SensitivityReport), [`OptimizeReport`]; their pictures: `sensitivity_plot`, `deadline_plot` |
 //! | what differs between two sides of logs, results or plans | [`ComparisonReport`](crate::compare::ComparisonReport) |

@@ -139,7 +139,7 @@ pub struct Shown {
     pub found: Found,
     /// Where it was read, for the list of where numbers come from.
     pub source: String,
-    /// A plan given along; else the page shows the one that the result carries.
+    /// A plan given along with the result; otherwise the page shows the result's own plan.
     pub plan: Option<String>,
     /// A picture of the net: what it shows, and the SVG document.
     pub net: Option<(String, String)>,
@@ -162,24 +162,24 @@ pub fn page(results: &[Shown]) -> Result<String, PlotError> {
     html(&results.iter().map(part).collect::<Vec<_>>())
 }
 
-/// Why a text is no report.
+/// Reason why a text is not a report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It is no JSON, ends too early, or a key is missing or of another type.
+    /// The text is not JSON, ends too early, or a key is missing or of another type.
     #[error("{message}")]
     Text {
-        /// What is wrong.
+        /// Description of the problem.
         message: String,
         /// The line, from 1.
         line: usize,
         /// The byte in the line, from 1.
         column: usize,
     },
-    /// It is JSON, but of something else.
+    /// The text is JSON of another kind.
     #[error("it has no `format_version` and `kind`, which all JSON of tailspn begins with")]
     Foreign,
-    /// It is of a version of the format that this one does not know.
+    /// The text has a format version that this program does not support.
     #[error("it has format version {found}, and this version of tailspn reads {FORMAT_VERSION}")]
     Version {
         /// The version.

@@ -167,7 +167,7 @@ fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {
     table
 }
 
-/// Returns the distribution function at the times that were asked for.
+/// Returns the distribution function at the requested times.
 fn by_times(passage: &PassageSection) -> Table {
     let mut columns = vec![Column::new("time"), Column::new("probability").key("passage_cdf")];
     columns.extend(

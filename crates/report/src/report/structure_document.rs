@@ -217,7 +217,7 @@ fn invariants(document: &mut Document<'_>, report: &StructureReport) {
     ] {
         let Some(semiflows) = semiflows else { continue };
         document.table(flows(title, note, semiflows, of, show));
-        // the basis says more only if semiflows are missing or do not span it
+        // the basis adds information only if semiflows are missing or do not span it
         let says_more = |basis: &&FlowRows| semiflows.cut.is_some() || basis.vectors.len() > semiflows.vectors.len();
         if let Some(basis) = basis.as_ref().filter(says_more) {
             document.table(flows(&format!("Basis of all {title}"), "", basis, of, show));
@@ -319,7 +319,7 @@ fn deadlock(found: &DeadlockRow) -> Vec<String> {
     all
 }
 
-/// Returns everything, one entry a row, for CSV; `set` numbers vectors, siphons and traps from 1.
+/// Returns everything, one entry per row, for CSV; `set` numbers vectors, siphons and traps from 1.
 fn entries(report: &StructureReport) -> Table {
     let columns = ["section", "set", "name", "transition", "value"].map(|key| Column::new(key).key(key));
     let mut rows: Vec<Vec<Cell>> = Vec::new();

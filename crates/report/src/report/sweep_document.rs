@@ -173,7 +173,7 @@ fn points(report: &SweepReport) -> Table {
     Table::new("Configurations", note, columns).rows(rows).level(report.level).most(MOST).wide()
 }
 
-/// Whether some configuration has a deadline.
+/// Returns true if some configuration has a deadline.
 fn has_deadline(report: &SweepReport) -> bool {
     report.points.iter().any(|point| point.done_by_deadline.is_some())
 }

@@ -27,16 +27,16 @@ pub(crate) fn is_marked(p: f64) -> bool {
 /// Letters of labels inside a picture \[px\].
 const LETTERS: i32 = 13;
 
-/// What is drawn of the distribution of a time.
+/// Parts of the distribution of a time to draw.
 pub(crate) struct Times {
-    /// What the time is called.
+    /// Name of the time.
     name: &'static str,
     bars: Vec<Bar>,
     samples: u64,
     /// The distribution function, and what the ends of its points are.
     curve: Vec<CdfPoint>,
     of_curve: String,
-    /// The exact distribution function beside that of samples.
+    /// The exact distribution function, next to the one from samples.
     exact: Vec<CdfPoint>,
     mean: Option<f64>,
     /// Probabilities and times.
@@ -134,7 +134,7 @@ impl Times {
         })
     }
 
-    /// What the exact distribution says of the bars: the middle of each, and the share in it \[%\].
+    /// The exact distribution as bars: the middle of each bar, and its share \[%\].
     fn exact_shares(&self) -> Vec<(f64, f64)> {
         let below = |time| between(&self.exact, time);
         let share = |bar: &Bar| {
@@ -215,7 +215,7 @@ impl Times {
         Ok(room)
     }
 
-    /// Where the distribution function is drawn to: the end of the histogram, else of the line.
+    /// Where the distribution function is drawn to: the end of the histogram, otherwise of the line.
     fn drawn_to(&self) -> f64 {
         let end = self.bars.last().map(|bar| bar.high).filter(|_| self.bars.len() > 1);
         end.or(self.curve.last().map(|point| point.time_s)).unwrap_or(1.0)
@@ -287,7 +287,7 @@ fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
     sound
 }
 
-/// What the ends of points of an exact line are.
+/// Caption of an exact line.
 fn of_exact(curve: &[CdfPoint]) -> String {
     let bounded = curve.iter().any(|point| point.low.is_some());
     if bounded { "exact, with certain bounds" } else { "exact" }.to_owned()

@@ -66,7 +66,7 @@ impl BoundsRow {
         ]
     }
 
-    /// Returns the largest bound; of two equal ones, the one that claims less.
+    /// Returns the largest bound; of two equal bounds, the weaker claim.
     fn largest_bound(&self) -> Bound {
         let [slots, chain, task, driver] = self.all();
         match &*self.largest {

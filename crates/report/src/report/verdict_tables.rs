@@ -9,10 +9,10 @@ const MOST_STEPS: usize = 12;
 /// Rows of a table of places or transitions that are shown without `--all`.
 pub(crate) const MOST_ROWS: usize = 20;
 
-/// What all markings of a net show.
+/// Findings from all markings of a net.
 pub(crate) struct Findings<'a> {
     pub(crate) partial: bool,
-    /// Whether there is a state space.
+    /// True if there is a state space.
     pub(crate) explored: bool,
     pub(crate) unbounded: Option<&'a UnboundedRow>,
     pub(crate) safe: Option<bool>,
