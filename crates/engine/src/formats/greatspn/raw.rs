@@ -1,4 +1,4 @@
-//! The parts of a GreatSPN net as they stand in its file, whichever of the two formats it is.
+//! The parts of a GreatSPN net as written in its file, in either of the two formats.
 
 use std::ops::Range;
 

@@ -198,7 +198,7 @@ fn pnml_without_a_namespace_follows_its_parts() {
         </timed></transition></net></pnml>";
     let read = read_text(storm).unwrap();
     assert_eq!((read.dialect, read.net.places()[0].capacity), (Dialect::Storm, Some(4)));
-    // a file of PIPE that says nothing about times keeps the habit of PIPE
+    // a PIPE file without times keeps PIPE's conventions
     let pipe =
         "<pnml><net id=\"n\" type=\"P/T net\"><place id=\"p\"><initialMarking><value>1</value></initialMarking></place>
         <transition id=\"t\"/></net></pnml>";

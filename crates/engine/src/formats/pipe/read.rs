@@ -19,11 +19,11 @@ use crate::net::Net;
 pub struct ReadNet {
     /// The net.
     pub net: Net,
-    /// What kind of program wrote the file.
+    /// Kind of program that wrote the file.
     pub dialect: Dialect,
     /// Oddities, in the order of the file.
     pub warnings: Vec<Warning>,
-    /// Which of [`ReadOptions::constants`] gave values to constants of the file.
+    /// The constants of [`ReadOptions::constants`] that the file has.
     pub taken: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// The bytes of a part; the start of the file for one that stands nowhere.
+    /// The bytes of a part; the start of the file for a part that is not written there.
     pub(crate) fn of(&self, part: PartRef) -> Range<usize> {
         let found = match part {
             PartRef::Class(_) => None,

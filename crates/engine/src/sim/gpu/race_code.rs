@@ -27,7 +27,7 @@ pub(crate) struct RaceCode {
     pub(crate) columns: Columns,
     /// Everything that does not fit on a device.
     pub(crate) obstacles: Vec<String>,
-    /// Whether any code is run.
+    /// True if any code is run.
     pub(crate) has_code: bool,
     /// Deepest stack of a code.
     pub(crate) stack: u32,
@@ -40,9 +40,9 @@ pub(crate) struct RaceCode {
 pub(crate) struct Loops {
     /// One enabling test and what it evaluates.
     pub(crate) enabled: u64,
-    /// What a firing does, its observation included.
+    /// A firing, including its observation.
     pub(crate) fire: u64,
-    /// What the spreading of a firing does.
+    /// The propagation of a firing.
     pub(crate) spread: u64,
     /// One choice of a group.
     pub(crate) choose: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Loops {
     pub(crate) code: u64,
 }
 
-/// Whether a term of a goal compares with a word.
+/// Returns true if a term of a goal compares with a word.
 fn fits(&(_, least): &(u32, f64)) -> bool {
     least <= f64::from(u32::MAX)
 }
@@ -88,7 +88,7 @@ impl RaceCode {
         this
     }
 
-    /// Appends a list; gives its begin and end.
+    /// Appends a list; returns its start and end.
     pub(crate) fn list(&mut self, words: impl IntoIterator<Item = u32>) -> (u32, u32) {
         let begin = self.tables.len() as u32;
         self.tables.extend(words);
