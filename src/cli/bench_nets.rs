@@ -21,7 +21,7 @@ pub(crate) struct Case {
     pub(crate) question: Question,
 }
 
-/// All nets, or what is wrong with them, which would be a mistake here.
+/// All nets, or their problems, which would be a bug.
 pub(crate) fn cases() -> Result<Vec<Case>, String> {
     let horizon = Question { goal: Goal::Horizon, horizon: Some(HORIZON_S), ..Question::default() };
     Ok(vec![job(160, 40)?, job(1000, 100)?, case("fms 10".to_owned(), &manufacturing(CARDS)?, horizon)?])

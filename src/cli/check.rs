@@ -1,4 +1,4 @@
-//! `check`: what a net consists of, what is odd about it, which engine would run it.
+//! `check`: the parts of a net, warnings, and the engine that would run it.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -88,7 +88,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     }
 }
 
-/// Returns what folds, what folds in `solve` if that is more, and what does not fold in either.
+/// Returns the parts that fold, the parts that fold in `solve` if that is more, and the parts that fold in neither.
 fn equal_parts(net: &Net) -> (Option<FoldedParts>, Option<FoldedParts>, Vec<NotFoldedRow>) {
     let simulated = fold(net, &Keep::default());
     let phases = with_phases(net).ok();
@@ -179,7 +179,7 @@ fn trial(program: &Program) -> (String, bool) {
     (words, false)
 }
 
-/// Returns what is different in the net of another file, which is read in the same way.
+/// Returns the differences to the net of another file, which is read in the same way.
 fn against(net: &Net, args: &NetArgs, other: &Path) -> Result<Vec<DifferenceRow>, Failure> {
     let args = NetArgs { net: other.to_owned(), read_as: args.read_as.clone(), param: Vec::new(), chosen: None };
     let other = read_net(&args)?.net;

@@ -1,4 +1,4 @@
-//! `compare`: what differs between two sides of logs, results or plans.
+//! `compare`: the differences between two sides of logs, results or plans.
 
 use std::path::{Path, PathBuf};
 

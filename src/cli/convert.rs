@@ -145,7 +145,7 @@ pub(crate) fn export(
     Ok(written.xml)
 }
 
-/// Reports what a written file lacks.
+/// Reports features that a written file lacks.
 fn tell_losses(written: &Written, terminal: &Terminal) {
     let notes = summary_of(written.warnings.iter().map(|warning| (warning.loss, warning.message.clone())));
     terminal.warnings(&notes);

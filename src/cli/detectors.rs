@@ -1,4 +1,4 @@
-//! `detectors`: which straggler detectors there are; with `--on`, what they would have been worth on jobs that ran.
+//! `detectors`: lists the straggler detectors; with `--on`, judges them on jobs that ran.
 
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,7 @@ fn log_of(path: &Path) -> Result<PathBuf, Failure> {
     Ok(inputs.log().ok().flatten().unwrap_or(path).to_owned())
 }
 
-/// The log of a run, and the progress of its tasks: what was reported, or else what the log itself has.
+/// The log of a run, and the progress of its tasks: from reports, or otherwise from the log itself.
 fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Result<(JobTrace, History), Failure> {
     let inputs = Inputs::sort(paths)?;
     if inputs.logs.is_empty() && !inputs.progress.is_empty() {

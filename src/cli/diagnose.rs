@@ -1,4 +1,4 @@
-//! `diagnose`: why tasks were slow, and what to do about it. What is read decides which methods run.
+//! `diagnose`: why tasks were slow, and what to do about it. The inputs decide which methods run.
 
 use std::path::PathBuf;
 

@@ -99,7 +99,7 @@ impl Inputs {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))? {
             let file = entry.map_err(|error| unreadable(folder, &error))?.path();
-            // what cannot be read may be what the diagnosis rests on
+            // an unreadable file may be essential for the diagnosis
             let _: File = File::open(&file).map_err(|error| unreadable(&file, &error))?;
             if file.canonicalize().is_ok_and(|real| seen.insert(real)) {
                 files.push(file);

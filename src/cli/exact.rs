@@ -14,7 +14,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, interrupted};
 
-/// The net with its general delays as phases, and what that adds.
+/// The net with its general delays as phases, and the places and transitions that this adds.
 pub(super) fn phases(net: &Net) -> Result<(Net, Hidden), Failure> {
     let expanded = with_phases(net).map_err(|obstacles| answer_failure(obstacles.into()))?;
     let places = expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect();

@@ -25,7 +25,7 @@ pub(crate) enum Exit {
     Io,
     /// No point meets the deadline, or it stayed undecided; a formula or the bound of a query does not hold.
     Unmet,
-    /// Stopped by Ctrl-C or SIGTERM; what was found until then was written.
+    /// Stopped by Ctrl-C or SIGTERM; results so far were written.
     Interrupted,
 }
 

@@ -116,7 +116,7 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> 
     }
 }
 
-/// Reads the logs, each of another run; of Spark's logs only what is needed is kept.
+/// Reads the logs, each of another run; of Spark logs, only the necessary data is kept.
 fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<Vec<Seen>, Failure> {
     let mut traces = Vec::new();
     let mut seen: BTreeMap<String, String> = BTreeMap::new();

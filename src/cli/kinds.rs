@@ -172,7 +172,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
             ("remaining", |kind| kind == Kind::Log(LogFormat::SparkEventLog), vec![args.log.clone()])
         }
         Command::Trace(args) => ("trace", log, vec![args.log.clone()]),
-        // what is no log may be reports of progress, of no kind
+        // a file that is not a log may hold progress reports, which have no kind
         Command::Detectors(args) => ("detectors", log, args.on.iter().chain(&args.usual).cloned().collect()),
         Command::Compare(args) => ("compare", |kind| kind.compared().is_some(), args.files().cloned().collect()),
         _ => return None,

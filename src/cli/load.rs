@@ -176,7 +176,7 @@ pub(crate) fn compile_net(net: &Net) -> Result<Program, Failure> {
 /// Compiles a net for a question about it; with `fold`, replicas are counted. Long runs are `steady`.
 pub(crate) fn prepare(net: &Net, question: &Question, fold: bool, steady: bool) -> Result<Prepared, Failure> {
     let with = if steady { Prepared::new } else { Prepared::for_replications };
-    // what is wrong is reported of the net as it was read
+    // problems refer to the net as it was read
     let prepared = with(net, question, fold).or_else(|_| with(net, question, false));
     prepared.map_err(|error| compile_failure(&error))
 }

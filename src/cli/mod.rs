@@ -146,7 +146,7 @@ fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit
     }
 }
 
-/// Shows what the parts of a command found together, as the command shows it.
+/// Shows the merged result of a command's parts, as the command shows it.
 fn merge_parts(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let parts = part::read(&args.shards, args.partial)?;
     let program = std::iter::once("tailspn".to_owned());

@@ -39,7 +39,7 @@ impl Source {
         &self.name
     }
 
-    /// The byte range of what is shown around a span: whole lines, unless they are too long.
+    /// The byte range to show around a span: whole lines, unless they are too long.
     fn shown(&self, span: Range<usize>) -> Range<usize> {
         let boundary = |mut at: usize| {
             while !self.text.is_char_boundary(at) {
@@ -107,7 +107,7 @@ impl Note {
         Self { severity: Severity::Warning, ..Self::problem(message) }
     }
 
-    /// Says what to do next.
+    /// Adds advice on what to do next.
     #[must_use]
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -122,7 +122,7 @@ impl Note {
         self
     }
 
-    /// Where the note points: `name:line:column`.
+    /// Position of the note: `name:line:column`.
     pub(crate) fn spot(&self) -> Option<String> {
         let (name, line, column) = self.to_problem().place?;
         Some(format!("{name}:{line}:{column}"))

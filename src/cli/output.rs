@@ -1,4 +1,4 @@
-//! Standard output for data, standard error for everything else, and what the terminal can show.
+//! Standard output for data, standard error for everything else, and the abilities of the terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -65,7 +65,7 @@ impl Terminal {
         }
     }
 
-    /// Returns the terminal of a command in process: it keeps what is written.
+    /// Returns the terminal of a command in process: it keeps the output.
     pub(crate) fn of_call(call: &Arc<Call>) -> Self {
         let call = Some(Arc::clone(call));
         Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share: Share::default() }
@@ -191,7 +191,7 @@ impl Terminal {
         }
     }
 
-    /// Tells problems, each with the text that it is about.
+    /// Prints problems, each with the text that it is about.
     pub(crate) fn problems(&self, notes: &[Note]) {
         let theme = match (self.unicode, self.colour_err) {
             (true, true) => GraphicalTheme::unicode(),

@@ -153,7 +153,7 @@ const OWN_VALUES: [&str; 6] = ["--shard", "--output", "-o", "--threads", "--max-
 /// Options that only parts have, on a command without parts.
 const OWN_FLAGS: [&str; 3] = ["--force", "--quiet", "-q"];
 
-/// Returns what two parts do not have in common.
+/// Returns the difference of two parts.
 fn difference(one: &Header, other: &Header, same_arguments: bool) -> Option<&'static str> {
     if one.version != other.version {
         Some("their versions of tailspn differ")

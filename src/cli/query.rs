@@ -74,7 +74,7 @@ fn texts(args: &QueryArgs) -> Result<Vec<Text>, Failure> {
     Ok(texts)
 }
 
-/// Parses all queries, and reports what is wrong with any of them.
+/// Parses all queries, and reports all errors.
 fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
     let (mut queries, mut notes) = (Vec::new(), Vec::new());
     for Text { text, source, start } in texts {

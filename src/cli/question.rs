@@ -71,7 +71,7 @@ fn wants_averages(args: &QuestionArgs) -> bool {
     args.tokens || args.throughput || !args.reward.is_empty() || !args.impulse.is_empty() || !args.at.is_empty()
 }
 
-/// Looks names up in a net and collects what is wrong.
+/// Looks up names in a net and collects errors.
 struct Parser<'a> {
     net: &'a Net,
     notes: Vec<Note>,

@@ -100,7 +100,7 @@ fn now_s() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// Prints what is odd about a log beyond that it is not complete.
+/// Prints warnings about a log, except that it is incomplete.
 fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
     let is_natural = |kind| {
         matches!(

@@ -1,4 +1,4 @@
-//! Where reports come from: standard input, or a file that may grow, shrink or be compressed.
+//! Sources of reports: standard input, or a file that may grow, shrink or be compressed.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -35,14 +35,14 @@ pub(crate) enum Chunk {
     Restarted,
     /// There will be no more.
     End,
-    /// There will be no more that can be read: what was compressed ends too early or is damaged.
+    /// The rest is unreadable: the compressed data ends too early or is damaged.
     Damaged(io::Error),
 }
 
 /// The state of the input after the bytes that were read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// Nothing: they are all.
+    /// Nothing follows.
     Nothing,
     /// More than the requested bytes.
     More,

@@ -1,4 +1,4 @@
-//! `solve`: all markings of a net, and what follows from them.
+//! `solve`: all markings of a net, and the results that follow from them.
 
 use tailspn::answer::can_stop;
 use tailspn::compile::{Code, Program, lower};
@@ -122,7 +122,7 @@ impl Counted {
             return Ok(None);
         }
         let program = compile_net(folding.net())?;
-        // what is wrong is reported of the net as it was read
+        // problems refer to the net as it was read
         let Ok(space) = find_states(&program, None, &limits(args, watch), terminal) else { return Ok(None) };
         let folded = FoldedStates::new(&folding, &space);
         Ok(Some(Self { folding, program, space, folded }))
@@ -151,7 +151,7 @@ fn solved(
     Ok((report, numbers))
 }
 
-/// Prints what was found, also if a number could not be; `files` is the net of the files that are written.
+/// Prints the results, even if a number could not be computed; `files` is the net of the files that are written.
 fn print(
     report: SolveReport,
     numbers: Result<(), Failure>,

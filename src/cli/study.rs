@@ -20,7 +20,7 @@ use crate::cli::question::expression;
 use crate::cli::simulate::{failure, stop_rule};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Prints what is odd about the files of a study.
+/// Prints warnings about the files of a study.
 pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, terminal: &Terminal) {
     for warning in warnings {
         match warning {
@@ -189,7 +189,7 @@ pub(crate) fn estimate_failure(error: &StudyError) -> Failure {
     }
 }
 
-/// Returns the replications of a job, by the arguments; Ctrl-C keeps what is there.
+/// Returns the replications of a job, by the arguments; Ctrl-C keeps the replications so far.
 pub(crate) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) -> (Ensemble, Progress) {
     let ensemble = Ensemble {
         replications: args.reps.unwrap_or(REPLICATIONS),

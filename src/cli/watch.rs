@@ -56,13 +56,13 @@ pub(crate) struct Progress {
     lines: AtomicU64,
     /// The noun for what is counted.
     noun: &'static str,
-    /// Who waits in place of a terminal. Replications run on other threads than the call.
+    /// The caller that waits in place of a terminal. Replications run on other threads than the call.
     call: Option<Arc<Call>>,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
-    /// Shows how far a run is, counting `noun`, if it takes long.
+    /// Shows the progress of a run, counting `noun`, if it takes long.
     pub(crate) fn new(shown: Shown, noun: &'static str) -> Self {
         let (lines, bar) = (AtomicU64::new(0), Mutex::new(None));
         Self { started: Instant::now(), shown, lines, noun, call: Call::current(), bar }

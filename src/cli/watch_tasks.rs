@@ -246,7 +246,7 @@ impl Incoming {
         self.oddities.list().any(|counted| counted.kind == Oddity::NoHeader && counted.line == 1)
     }
 
-    /// Hears what comes next; `take` gets each report. True at the end.
+    /// Reads the next reports; `take` gets each one. Returns true at the end.
     fn hear(&mut self, chunk: Chunk, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) -> bool {
         let ended = match chunk {
             Chunk::Bytes(bytes) => {
@@ -282,7 +282,7 @@ fn tell(flags: &[StragglerFlag], args: &WatchArgs, terminal: &Terminal) -> Resul
     if text.is_empty() { Ok(()) } else { terminal.data(&text) }
 }
 
-/// Says what was odd and what was counted.
+/// Prints warnings and counts.
 fn close(
     path: &Path,
     mut agent: Agent<'_>,

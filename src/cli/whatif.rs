@@ -1,4 +1,4 @@
-//! `whatif`: what would be gained by which policy against stragglers, in a job of a plan or in the very job of a log.
+//! `whatif`: the gain of each straggler policy, for a job of a plan or for the job of a log.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Times of single points: what `sensitivity` and `optimize` measure at each point.
+//! Times of single points, which `sensitivity` and `optimize` measure.
 
 use std::num::NonZeroUsize;
 

@@ -82,7 +82,7 @@ pub(crate) enum ColorChoice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what a net consists of, what is odd about it, and which engine would run it
+    /// Check a net: its parts, warnings, and the engine that would run it
     Check(CheckArgs),
     /// Write a net in another format
     Convert(ConvertArgs),
@@ -92,7 +92,7 @@ pub(crate) enum Command {
     Solve(Box<SolveArgs>),
     /// Answer questions of CSL and CSRL about a net, in the syntax of PRISM
     Query(Box<QueryArgs>),
-    /// Show what a net's structure says without simulating it: invariants, siphons, bounds, deadlocks
+    /// Analyse a net's structure without simulation: invariants, siphons, bounds, deadlocks
     Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster
     SpnGc(Box<SpnGcArgs>),
@@ -181,10 +181,10 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
-    /// Also list what each version of PIPE would get wrong about the net
+    /// Also list the errors that each version of PIPE would make with the net
     #[arg(long)]
     pub(crate) pipe: bool,
-    /// Also list what is different in another net: parts by their ids, and what they mean, not how they are drawn
+    /// Also list the differences to another net: parts by their ids, and their meaning, not their drawing
     #[arg(long, value_name = "OTHER")]
     pub(crate) against: Option<PathBuf>,
     #[command(flatten)]
@@ -204,7 +204,7 @@ pub(crate) struct ConvertArgs {
     /// Format to write
     #[arg(long, value_name = "FORMAT")]
     pub(crate) to: Option<OutFormat>,
-    /// Where nodes are drawn
+    /// Positions of the nodes
     #[arg(long, value_name = "POSITIONS", default_value = "auto")]
     pub(crate) layout: LayoutChoice,
     /// Keep an Erlang delay as one transition, which PIPE takes for an exponential one; otherwise it becomes a chain of
@@ -242,7 +242,7 @@ pub(crate) enum OutFormat {
     Pnml,
     /// A project of GreatSPN's editor, which Storm reads too
     Greatspn,
-    /// JANI of model checkers: a CTMC, or a Markov automaton where there are immediate transitions
+    /// JANI of model checkers: a CTMC, or a Markov automaton if there are immediate transitions
     Jani,
     /// The language of PRISM: a CTMC
     Prism,

@@ -46,7 +46,7 @@ pub(crate) struct JobArgs {
     /// Partitions of shuffles (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) partitions: Option<u64>,
-    /// Time by which the job must be done, such as 85s or 5m: adds the probability that it is
+    /// Deadline of the job, such as 85s or 5m: adds the probability to meet it
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline)]
     pub(crate) deadline: Option<f64>,
 }

@@ -110,7 +110,7 @@ pub(crate) struct RunArgs {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Wall time after which the run ends with what it has, such as 30s or 5m
+    /// Wall time after which the run ends with the results so far, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) max_time: Option<Duration>,
     /// Confidence level of all intervals

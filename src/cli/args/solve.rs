@@ -51,7 +51,7 @@ pub(crate) struct SolveArgs {
     /// series and in parallel with more than 10,000 states
     #[arg(long, default_value = "auto", help_heading = "Method")]
     pub(crate) method: SolveMethod,
-    /// Steps of the grid of times of series-parallel reduction: with more of them its bounds are closer together
+    /// Steps of the grid of times of series-parallel reduction: more steps give closer bounds
     #[arg(long, value_name = "N", default_value = "262_144", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Method")]
     pub(crate) grid_steps: u64,
     /// Keep equal parts of the net apart instead of counting them
@@ -63,7 +63,7 @@ pub(crate) struct SolveArgs {
     /// Most memory for states, such as 500M or 8G [default: 6G]
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_memory: Option<u64>,
-    /// Wall time after which the work ends with what it has, such as 30s or 5m
+    /// Wall time after which the work ends with the results so far, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
     /// Explore all markings as if time did not matter: also with loops of immediate transitions and any delays

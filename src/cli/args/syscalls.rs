@@ -45,7 +45,7 @@ pub(crate) struct SyscallProfileArgs {
     /// Folder with data of the job; may be repeated [default: all except system folders]
     #[arg(long, value_name = "FOLDER", help_heading = "What is learnt")]
     pub(crate) data: Vec<String>,
-    /// When two invocations are the same: to the letter, or but for addresses in memory and ports of peers
+    /// Equality of invocations: to the letter, or except for addresses in memory and ports of peers
     #[arg(long, value_enum, default_value = "stable", help_heading = "What is learnt")]
     pub(crate) matching: MatchingChoice,
     /// End of the first interval of times in seconds
@@ -86,13 +86,13 @@ pub(crate) struct SyscallDiagnoseArgs {
     /// improved: factor by which a score must exceed the largest score of the control runs
     #[arg(long, value_name = "X", default_value = "1.4", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Method")]
     pub(crate) margin: f64,
-    /// statistical: by how much every other node's total must differ from the greatest
+    /// statistical: least difference between every other node's total and the greatest
     #[arg(long, value_name = "SHARE", default_value = "25%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
     pub(crate) hog_share: f64,
-    /// statistical: by how much the scores of two nodes must differ
+    /// statistical: least difference between the scores of two nodes
     #[arg(long, value_name = "SHARE", default_value = "50%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
     pub(crate) isolation_share: f64,
-    /// statistical: what a percentage difference is a share of
+    /// statistical: base of a percentage difference
     #[arg(long, value_enum, default_value = "greater", help_heading = "Method")]
     pub(crate) difference: DifferenceChoice,
     /// semantic: on which sides of its range an invocation counts as outside

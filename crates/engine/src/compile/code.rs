@@ -225,7 +225,7 @@ fn substitute(net: &Net, expr: &Expr) -> Expr<u32> {
     }
 }
 
-/// Evaluates what does not depend on the marking.
+/// Evaluates parts that do not depend on the marking.
 fn fold(expr: &Expr<u32>) -> Expr<u32> {
     let folded = match expr {
         Expr::Number(_) | Expr::Leaf(_) => return expr.clone(),
@@ -233,7 +233,7 @@ fn fold(expr: &Expr<u32>) -> Expr<u32> {
         Expr::Binary(op, a, b) => Expr::Binary(*op, Box::new(fold(a)), Box::new(fold(b))),
         Expr::Call(f, args) => Expr::Call(*f, args.iter().map(fold).collect()),
     };
-    // what is constant among the operands is a number by now
+    // constant operands are numbers by now
     let is_number = |expr: &Expr<u32>| matches!(expr, Expr::Number(_));
     let is_constant = match &folded {
         Expr::Number(_) | Expr::Leaf(_) => false,

@@ -1,4 +1,4 @@
-//! Who can influence whom: readers of counters, transitions to look at again after a firing, and groups of immediate
+//! Mutual influences: readers of counters, transitions to check again after a firing, and groups of immediate
 //! transitions.
 
 use std::collections::BTreeSet;

@@ -70,7 +70,7 @@ impl Value {
     }
 }
 
-/// When an enabled transition fires.
+/// Timing of an enabled transition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Firing {
     /// At once.

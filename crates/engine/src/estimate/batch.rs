@@ -20,7 +20,7 @@ const BATCH_COUNTS: [usize; 4] = [40, 30, 20, 10];
 /// Probability of mistaking independent batches for dependent ones, for each number of batches.
 const FALSE_ALARM: f64 = 0.1;
 
-/// A steady-state mean, and what was left out and put together to get it.
+/// A steady-state mean, with the warm-up and the batches behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SteadyState {
     /// The mean with its interval; its `samples` are batches.
@@ -121,7 +121,7 @@ fn warm_up(averages: &[f64]) -> Result<usize, BatchError> {
     Ok(warmup)
 }
 
-/// A steady-state mean from independent runs, and what was left out of each to get it.
+/// A steady-state mean from independent runs, with the warm-up that was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SteadyRuns {
     /// The mean with its interval; its `samples` are runs.

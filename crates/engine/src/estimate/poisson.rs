@@ -1,4 +1,4 @@
-//! Poisson probabilities for uniformisation, with a bound of what is left out.
+//! Poisson probabilities for uniformisation, with a bound of the truncation error.
 //!
 //! The weights grow from the mode by ratios and are scaled to sum to 1, as by Fox and Glynn \[FoxGlynn1988\]; where to stop
 //! is decided by the geometric bound of each tail, which needs none of their tables of constants and has no special case for

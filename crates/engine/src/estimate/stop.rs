@@ -1,4 +1,4 @@
-//! When to stop replicating: sequential stopping on the relative half width.
+//! Stopping rule for replications: sequential stopping on the relative half width.
 //!
 //! Owns the decision and the size of the next round. It runs nothing and keeps no state between rounds.
 

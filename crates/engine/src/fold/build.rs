@@ -27,7 +27,7 @@ pub(super) struct Alike {
 pub(super) struct Built {
     pub(super) net: Net,
     pub(super) images: Images,
-    /// Per transition: what it became.
+    /// Per transition: its image.
     pub(super) transitions: Vec<TransitionId>,
 }
 

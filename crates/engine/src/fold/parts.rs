@@ -1,4 +1,4 @@
-//! Candidates: connected parts of a net whose places and transitions all have counterparts, and what each of them is exactly.
+//! Candidates: connected parts of a net whose places and transitions all have counterparts, and the exact structure of each.
 
 use petgraph::unionfind::UnionFind;
 
@@ -118,7 +118,7 @@ pub(super) struct Move {
     /// The place whose token it needs, and whether it takes the token.
     pub(super) from: usize,
     pub(super) takes: bool,
-    /// Where it puts the token.
+    /// The place that gets the token.
     pub(super) to: Option<usize>,
     /// Arcs to shared places.
     outer: Vec<OuterArc>,
@@ -145,7 +145,7 @@ pub(super) struct Membership {
     pub(super) transition: Vec<Option<usize>>,
 }
 
-/// The connected parts of what is alike.
+/// The connected parts of nodes that are alike.
 pub(super) fn parts(graph: &Graph<'_>, colours: &Colours) -> (Vec<Part>, Membership) {
     let (places, transitions) = (graph.touching.len(), graph.links.len());
     let alike = colours.alike();

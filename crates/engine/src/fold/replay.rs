@@ -8,7 +8,7 @@ use crate::net::{ArcKind, PlaceId, TransitionId};
 /// Class, replica, and number of the transition in the replica.
 type Firing = (usize, usize, usize);
 
-/// Where the tokens of all replicas are.
+/// Places of the tokens of all replicas.
 #[derive(Debug)]
 pub struct Replay<'a> {
     folding: &'a Folding,

@@ -23,7 +23,7 @@ pub(super) struct Unrolled {
     /// Per place: the places that hold its tokens, and the number of tokens that a token there represents; at least one
     /// place.
     pub(super) places: Vec<Vec<(PlaceId, u32)>>,
-    /// Per transition: what it became.
+    /// Per transition: its images.
     pub(super) transitions: Vec<Vec<TransitionId>>,
     /// Per new place: the tokens that a token there represents.
     pub(super) markings: Vec<Vec<(PlaceId, u32)>>,

@@ -1,4 +1,4 @@
-//! Where to draw a net: at the positions of its file, or in layers.
+//! Positions for drawing a net: from its file, or in layers.
 
 use crate::formats::dot::weight_text;
 use crate::formats::icon::{HALF, Icon};
@@ -7,7 +7,7 @@ use crate::formats::route::{Route, direct, ends, steps};
 use crate::formats::texts;
 use crate::net::{ArcKind, Net, PathPoint, PlaceId, Point, TransitionId};
 
-/// Top left corner of a layered drawing, and the space between it and what has positions.
+/// Top left corner of a layered drawing, and the space between it and the positioned parts.
 const MARGIN: f64 = 40.0;
 /// Space between a layered drawing and the notes below it, and the least width of a line of notes.
 const NOTES: f64 = 24.0;
@@ -60,12 +60,12 @@ impl Layout {
         Self { corners, places: net.places().len(), layered: true, icons, routes, notes }
     }
 
-    /// Where a place is: the top left corner of its symbol.
+    /// Position of a place: the top left corner of its symbol.
     pub(crate) fn place(&self, id: PlaceId) -> Point {
         self.corners[id.index()]
     }
 
-    /// Where a transition is.
+    /// Position of a transition.
     pub(crate) fn transition(&self, id: TransitionId) -> Point {
         self.corners[self.places + id.index()]
     }

@@ -245,7 +245,7 @@ impl Net {
     }
 }
 
-/// Writes a net; the file is complete or stays what it was.
+/// Writes a net; on an error, the file stays unchanged.
 ///
 /// # Errors
 ///

@@ -56,7 +56,7 @@ struct Printer<'v> {
 }
 
 impl Printer<'_> {
-    /// The text of an expression as a truth value or as a number; what PRISM lacks is an error.
+    /// The text of an expression as a truth value or as a number; functions that PRISM lacks are errors.
     fn text(&self, expr: &Expr, truth: bool) -> Result<String, Function> {
         let is_truth = is_truth(expr);
         let text = match expr {

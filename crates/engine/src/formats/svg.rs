@@ -195,7 +195,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Where up to five tokens lie in a place.
+/// Positions of up to five tokens in a place.
 fn dots(count: usize) -> Vec<Point> {
     const D: f64 = 6.0;
     let spots: &[(f64, f64)] = match count {

@@ -77,7 +77,7 @@ pub fn differences(first: &Net, second: &Net) -> Vec<Difference> {
     found
 }
 
-/// Every part with what it means.
+/// Every part with its meaning.
 fn parts(net: &Net) -> BTreeMap<(Part, String), Properties> {
     let mut parts = BTreeMap::new();
     for class in net.classes() {

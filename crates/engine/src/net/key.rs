@@ -78,7 +78,7 @@ pub enum LookupError {
     NotObserved {
         /// The quantity that was not observed.
         what: &'static str,
-        /// The call that asks for it.
+        /// The call that requests it.
         call: &'static str,
     },
 }

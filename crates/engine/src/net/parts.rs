@@ -1,4 +1,4 @@
-//! The parts of a net: places, transitions, arcs, and what only a drawing or another tool needs.
+//! The parts of a net: places, transitions, arcs, and data that only a drawing or another tool needs.
 //!
 //! Plain records with public fields; [`crate::net::NetBuilder`] checks that they agree.
 
@@ -54,9 +54,9 @@ pub struct Place {
     pub initial: Vec<u32>,
     /// Most tokens of all classes together; `None` is unbounded.
     pub capacity: Option<u32>,
-    /// Where it is drawn.
+    /// Position in the drawing.
     pub position: Option<Point>,
-    /// Where its name is drawn, relative to the place.
+    /// Position of its name, relative to the place.
     pub label_offset: Point,
 }
 
@@ -106,7 +106,7 @@ pub enum Delay {
     General(Law),
 }
 
-/// When an enabled transition fires.
+/// Timing of an enabled transition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Timing {
     /// At once, before any timed transition.
@@ -155,13 +155,13 @@ pub struct Transition {
     pub id: String,
     /// Label in the drawing; empty means the id.
     pub name: String,
-    /// When it fires.
+    /// Time when it fires.
     pub timing: Timing,
-    /// Where it is drawn.
+    /// Position in the drawing.
     pub position: Option<Point>,
     /// Rotation of its bar, in degrees.
     pub orientation: i32,
-    /// Where its name is drawn, relative to the transition.
+    /// Position of its name, relative to the transition.
     pub label_offset: Point,
     /// A PIPE priority on a timed transition: it has no effect, but it is kept.
     pub unused_priority: Option<u32>,

@@ -1,4 +1,4 @@
-//! When a transition is enabled, how often, and at which rate.
+//! Enabling of transitions: conditions, degree, and rate.
 
 use crate::compile::{Firing, Program};
 use crate::net::{ArcKind, Servers};

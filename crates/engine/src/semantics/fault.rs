@@ -42,7 +42,7 @@ pub enum Fault {
     /// Timed transitions fire forever although no time passes: their delays are 0, or far below the tick of the clock.
     #[error("time stands still at {time} s: `{transition}`, perhaps with others, fires for ever with no delay")]
     StandingTime {
-        /// Id of the last of them.
+        /// Id of the last transition.
         transition: String,
         /// Where \[s\].
         time: f64,

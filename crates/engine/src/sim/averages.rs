@@ -61,7 +61,7 @@ impl Averages {
     }
 }
 
-/// A subtree whose leaves are all there.
+/// A subtree whose leaves are complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Subtree {
     /// Number of its first leaf, a multiple of 2^height.
@@ -117,7 +117,7 @@ impl AverageTree {
         self.0.iter_mut().for_each(|subtree| subtree.sum = change(&subtree.sum));
     }
 
-    /// Returns whether all sums have these sizes.
+    /// Returns true if all sums have these sizes.
     pub(in crate::sim) fn has_sizes(&self, sizes: [usize; 4]) -> bool {
         self.0.iter().all(|subtree| subtree.sum.sizes() == sizes)
     }

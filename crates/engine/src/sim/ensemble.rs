@@ -1,4 +1,4 @@
-//! Settings of a run: which replications, where, on what.
+//! Settings of a run: replications, threads, device.
 
 use std::fmt;
 use std::num::NonZeroUsize;

@@ -9,7 +9,7 @@ use crate::share::{Piece, ShareError};
 use crate::sim::backend::Placement;
 use crate::sim::samples::Samples;
 
-/// Enough to repeat a run, and to know what was run.
+/// All data needed to identify and repeat a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of this crate.

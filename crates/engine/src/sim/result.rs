@@ -119,7 +119,7 @@ impl SimulationResult {
         Ok(self.mean(&self.averages.rewards[at]))
     }
 
-    /// When a group of transitions starts and finishes.
+    /// Times when a group of transitions starts and finishes.
     ///
     /// # Errors
     ///

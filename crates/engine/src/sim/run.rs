@@ -104,7 +104,7 @@ pub(in crate::sim) fn result_clock(
             Ok(()) => {}
         }
         if samples.ended(Ending::Firings) > 0 {
-            // what continues and on is measured by the horizon
+            // a net that never ends is measured by the horizon
             return if beyond(clock) { Err(RunError::Horizon { limit: clock.limit() }) } else { Ok(clock) };
         }
         let cut = samples.ended(Ending::Horizon) > 0 && beyond(finer);

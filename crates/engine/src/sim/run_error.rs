@@ -9,7 +9,7 @@ use crate::sim::gpu::GpuError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The net is wrong in a marking that it reaches; what was simulated before is of no use.
+    /// The net has a fault in a marking that it reaches; earlier samples are of no use.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The requested engine cannot run this net or this question. Leave the choice to `auto`.

@@ -44,7 +44,7 @@ pub struct Samples {
     tree: AverageTree,
     /// The replications after those.
     pub(in crate::sim) unit: Averages,
-    /// How many those are.
+    /// Number of these replications.
     in_unit: u64,
 }
 

@@ -34,14 +34,14 @@ impl Budget {
     pub(crate) const LITTLE: Self = Self { work: 10_000_000, kept: 4_000_000, dense: 700 };
     /// A few seconds and some 300 MB.
     pub(crate) const SOME: Self = Self { work: 100_000_000, kept: 20_000_000, dense: 1_500 };
-    /// As much as a person who asks for it will wait for.
+    /// The largest budget that a user who requests elimination will wait for.
     pub(crate) const MUCH: Self = Self { work: 20_000_000_000, kept: 200_000_000, dense: 10_000 };
 }
 
 /// The factors of `D − R` of a part of a chain.
 #[derive(Clone, Debug)]
 pub(crate) struct Elimination {
-    /// States in the order of elimination, and what leaves each at that time.
+    /// States in the order of elimination, and the rate out of each at that time.
     order: Vec<u32>,
     pivots: Vec<f64>,
     /// Per eliminated state, rates to and from the remaining states.
@@ -283,7 +283,7 @@ impl Elimination {
 /// anyway.
 const LARGE: f64 = 1e250;
 
-/// Sets the value of a state; what was put before keeps its ratio to it.
+/// Sets the value of a state; earlier values keep their ratio to it.
 fn put(y: &mut [f64], state: u32, value: f64) {
     y[state as usize] = value;
     if value > LARGE {
@@ -315,7 +315,7 @@ impl Rest {
         rest
     }
 
-    /// Queues `state` with what taking it out costs now.
+    /// Queues `state` with the present cost of eliminating it.
     fn push(&mut self, state: u32) {
         let product = self.rows[state as usize].len() as u64 * self.columns[state as usize].len() as u64;
         self.key[state as usize] = product;

@@ -79,7 +79,7 @@ pub struct LinearOutcome {
     pub method: LinearMethod,
     /// Gauss-Seidel sweeps, and steps of BiCGSTAB at most; 0 for the direct methods.
     pub sweeps: u32,
-    /// Largest share of what flows into a state (or of a system's equation) that does not balance.
+    /// Largest imbalance of a state's flow (or of a system's equation), as a share of its inflow.
     pub residual: f64,
     /// Relative error of the solution: estimated for sweeps, about n times 1e-16 for elimination.
     pub error: f64,
@@ -248,7 +248,7 @@ impl<'a> Part<'a> {
         let system = System { rows, diagonal: &self.exit };
         accelerated(x, stop, sweep, |x, steps| {
             let finite = system.improve(b, x, steps, watch);
-            // no value is negative but for rounding
+            // no value is negative except by rounding
             x.iter_mut().for_each(|v| *v = v.max(0.0));
             finite
         })

@@ -129,7 +129,7 @@ impl Row {
         row
     }
 
-    /// Where a phase is after `time`, by uniformisation: non-negative terms only.
+    /// The distribution of a phase after `time`, by uniformisation: non-negative terms only.
     fn after(&self, phase: usize, time: f64) -> (usize, Vec<f64>) {
         let rate = self.rates.iter().copied().fold(0.0, f64::max);
         let count = self.rates.len();
@@ -162,7 +162,7 @@ impl Row {
         (phase, sum)
     }
 
-    /// The distribution at the grid points, exact but for rounding.
+    /// The distribution at the grid points, exact except for rounding.
     fn follow(&self, fixed: f64, steps: usize, step: f64) -> Cdf {
         let first = (fixed / step).ceil() as usize;
         let mut cdf = Cdf::of(steps, |_| 0.0);

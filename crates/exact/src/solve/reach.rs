@@ -336,7 +336,7 @@ impl<'a> Explorer<'a> {
     }
 }
 
-/// Sorts a row, adds up what leads to the same state, and drops what leads back to `own`.
+/// Sorts a row, adds up entries for the same state, and drops entries for `own`.
 fn merge(row: &mut Vec<(u32, f64)>, own: u32) {
     row.sort_unstable_by_key(|&(state, _)| state);
     row.dedup_by(|next, first| {

@@ -331,7 +331,7 @@ impl Graph {
     }
 }
 
-/// The probability that `choice` comes out as transition `t`: its weight over all weights.
+/// The probability that `choice` selects transition `t`: its weight over all weights.
 fn share(program: &Program, plan: &SchedulePlan, choice: u32, t: u32) -> f64 {
     let weight = |t: u32| match &program.firing[t as usize] {
         Firing::Immediate { weight, .. } => weight.as_constant().unwrap_or(0.0),

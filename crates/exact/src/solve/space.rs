@@ -45,7 +45,7 @@ pub struct FiringFlow<'a> {
     pub transition: u32,
     /// The marking before the firing; for an immediate transition, a vanishing one.
     pub marking: &'a [u32],
-    /// Firings per second (or in all), weighted with what was given for the states.
+    /// Firings per second (or in all), weighted with the given weights of the states.
     pub flow: f64,
 }
 
@@ -205,7 +205,7 @@ impl StateSpace {
     }
 }
 
-/// Vanishing markings that timed firings lead to, and how much flows into each.
+/// Vanishing markings that timed firings lead to, and the flow into each.
 struct Entries {
     store: Store,
     flows: Vec<f64>,

@@ -1,4 +1,4 @@
-//! The reachability and the coverability graph as something to draw: markings in words, and what leads from each to each.
+//! The reachability and the coverability graph as something to draw: markings in words, and the transitions between them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -95,7 +95,7 @@ pub struct StateGraph {
 ///
 /// # Errors
 ///
-/// Too many markings, or what [`explore`](crate::solve::explore) finds wrong.
+/// Too many markings, or the errors of [`explore`](crate::solve::explore).
 pub fn reachability_graph(space: &StateSpace, program: &Program, drawing: Drawing) -> Result<StateGraph, DrawError> {
     if space.states() > drawing.limit {
         return Err(DrawError::TooLarge { limit: drawing.limit });
@@ -183,7 +183,7 @@ impl Artist<'_> {
         Ok(())
     }
 
-    /// Adds what leads from a state.
+    /// Adds the transitions from a state.
     fn edges(&mut self, state: usize) -> Result<(), DrawError> {
         let program = self.rules.program;
         let mut marking = program.initial.clone();

@@ -16,7 +16,7 @@ pub struct RecurrentClass {
     pub outcome: LinearOutcome,
 }
 
-/// Where a chain is in the long run.
+/// The distribution of a chain in the long run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steady {
     /// Per state: share of time in the long run, averaged over what class the chain ends in. They sum to 1.
@@ -40,7 +40,7 @@ pub enum SteadyError {
     /// It is not a Markov chain.
     #[error(transparent)]
     Chain(#[from] ChainProblem),
-    /// A system of equations was not solved. See there for what to do.
+    /// A system of equations was not solved. Its error suggests a remedy.
     #[error(transparent)]
     Linear(#[from] LinearError),
 }

@@ -21,7 +21,7 @@ pub(crate) struct Sweeps {
     pub(crate) step: f64,
 }
 
-/// When to stop.
+/// Condition to stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop<'a> {
     /// Estimated relative error to reach.

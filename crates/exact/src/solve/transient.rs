@@ -111,7 +111,7 @@ pub(crate) struct Uniformised {
 }
 
 impl Uniformised {
-    /// The jump chain of these rates; `exit` holds what leaves each state, to the inside and elsewhere.
+    /// The jump chain of these rates; `exit` holds the rate out of each state, to the inside and elsewhere.
     pub(crate) fn of(rates: &Csr<(u32, f64)>, exit: &[f64]) -> Self {
         let rate = exit.iter().copied().fold(0.0, f64::max);
         let stay = exit.iter().map(|e| if rate > 0.0 { 1.0 - e / rate } else { 1.0 }).collect();

@@ -22,7 +22,7 @@ const MOST_LOOPING: usize = 2_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'a> {
     pub(crate) program: &'a Program,
-    /// Where it is not 0, nothing fires any more.
+    /// The goal: in markings where it is not 0, nothing fires any more.
     pub(crate) goal: Option<&'a Code>,
 }
 

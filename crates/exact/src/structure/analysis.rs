@@ -33,7 +33,7 @@ impl Default for Wanted {
     }
 }
 
-/// Conservative, bounded, consistent, repetitive: what is covered by weights of each kind, or why that is not known.
+/// Conservative, bounded, consistent, repetitive: the parts covered by weights of each kind, or the reason why that is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covers {
     /// Rows covered by P-semiflows: all, if the net is conservative.
@@ -59,7 +59,7 @@ pub struct Structure {
     pub heavy_arc: Option<(u32, u32, u32)>,
     /// A row that a transition both needs and fills. None in a pure net.
     pub self_loop: Option<(u32, u32)>,
-    /// Per class, what breaks it; none if the net belongs to it.
+    /// Per class, a violation; none if the net belongs to it.
     pub classes: Vec<(NetClass, Option<Witness>)>,
     /// Connectedness of the net.
     pub connection: Connection,

@@ -9,7 +9,7 @@ use crate::structure::limits::{Budget, Cut};
 use crate::structure::lp::{Solved, solve, whole_multiple};
 use crate::structure::semiflows::Flows;
 
-/// Where a bound comes from.
+/// Source of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BoundSource {
@@ -27,7 +27,7 @@ pub enum BoundSource {
 pub struct RowBound {
     /// The bound; none if the structure gives none.
     pub most: Option<u64>,
-    /// Where it comes from; none without a bound.
+    /// Source of the bound; none without a bound.
     pub source: Option<BoundSource>,
     /// The weights behind the bound: their weighted sum of tokens never exceeds its initial value. Rows past the net's
     /// own are free rooms of places with a capacity. Empty if the bound has no weights.

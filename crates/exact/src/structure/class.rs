@@ -1,4 +1,4 @@
-//! To which class a net belongs by the shape of its graph, with what breaks each class it does not belong to.
+//! Classes of a net by the shape of its graph, with a violation of each class that it does not belong to.
 
 use petgraph::unionfind::UnionFind;
 

@@ -7,7 +7,7 @@ use crate::structure::incidence::number;
 /// Entries by rising index, none of them 0.
 pub(super) type Sparse = Vec<(u32, i128)>;
 
-/// A combination of the original rows, and what is left of the columns.
+/// A combination of the original rows, and the remaining columns.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     /// Entries in the columns that are not yet eliminated.
@@ -182,7 +182,7 @@ impl Tableau {
         self.alive += 1;
     }
 
-    /// Takes a row out.
+    /// Removes a row.
     pub(super) fn remove(&mut self, id: u32) -> Option<Row> {
         let row = self.rows[id as usize].take()?;
         for &(column, value) in &row.rest {

@@ -3,7 +3,7 @@
 use crate::document::{Cell, Document, Figure, Headline, Number, Table};
 use crate::report::rows_plot::BarRow;
 
-/// Returns what several results have in common: the times that they are about. None for fewer than two results.
+/// Returns the common part of several results: their times. None for fewer than two results.
 pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>> {
     if sections.len() < 2 {
         return None;

@@ -62,7 +62,7 @@ pub struct Document<'a> {
     pub blocks: Vec<Block<'a>>,
     /// The plan as text; empty without a plan.
     pub plan: String,
-    /// Where the numbers come from: names and values.
+    /// Origin of the numbers: names and values.
     pub provenance: Vec<[String; 2]>,
     /// The time by which results are compared, if there is one.
     pub headline: Option<Headline>,
@@ -104,7 +104,7 @@ type Draw<'a> = Box<dyn Fn() -> Result<Option<Picture>, PlotError> + 'a>;
 /// Writes a figure as text.
 type Write<'a> = Box<dyn Fn(&Look) -> String + 'a>;
 
-/// A figure: a picture, lines of text, or both, drawn when a renderer asks for them.
+/// A figure: a picture, lines of text, or both, drawn on demand.
 pub struct Figure<'a> {
     /// The figure's title.
     pub title: String,

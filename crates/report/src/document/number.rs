@@ -54,12 +54,12 @@ impl Number {
         Self::new(at, value as f64, "")
     }
 
-    /// Of a sensitivity.
+    /// The number belongs to a sensitivity.
     pub(crate) fn effect(at: impl Into<String>, effect: &Effect, unit: impl Into<Word>) -> Self {
         Self::new(at, effect.value, unit).between(Some(effect.low), Some(effect.high))
     }
 
-    /// Of a sweep.
+    /// The number belongs to a sweep.
     pub(crate) fn of_sweep(at: impl Into<String>, number: &sweep::Number, unit: impl Into<Word>) -> Self {
         Self::new(at, number.value, unit).between(number.low, number.high)
     }

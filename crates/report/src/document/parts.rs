@@ -28,7 +28,7 @@ pub(crate) struct TimeFound {
 }
 
 impl TimeFound {
-    /// Of samples, or exact in their place.
+    /// Quantiles from samples, or exact ones.
     pub(crate) fn distribution(at: &str, time: &Distribution) -> Self {
         let quantile = |(i, row): (usize, &crate::report::distribution::QuantileRow)| {
             (row.p, Number::measured(format!("{at}/quantiles/{i}"), &row.quantity, "s"))
@@ -178,7 +178,7 @@ pub(crate) fn seconds_text(value: f64) -> String {
     format!("{} s", plain((value * 100.0).round() / 100.0))
 }
 
-/// Where the numbers of a simulation come from.
+/// Origin of the numbers of a simulation.
 pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]> {
     let (engine, threads) = (&provenance.engine, counted(provenance.threads as u128, "thread"));
     // vectors and threads are those of the CPU
@@ -254,9 +254,9 @@ pub(crate) fn cut(mut table: Table) -> Table {
     table
 }
 
-/// Notes on what is not known, and what was assumed instead.
+/// Notes on unknowns, and on the assumptions made instead.
 pub(crate) fn notes_table(title: &str, all: &[String]) -> Table {
-    /// Most letters of what a note is about.
+    /// Longest subject of a note, in letters.
     const MOST_LETTERS: usize = 40;
     let mut table = Table::new(title, "And what was assumed instead, or left as it is.", ["about", "note"]);
     for note in all {

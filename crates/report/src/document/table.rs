@@ -4,7 +4,7 @@ use crate::document::number::Number;
 use crate::estimate::Doubt;
 use crate::report::{Word, plain};
 
-/// Who sees a table or a column.
+/// The readers of a table or a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Show {
     /// Everyone.

@@ -26,12 +26,12 @@ const LONGEST_WORD: usize = 16;
 /// Columns up to which a table is only as wide as it must be.
 const FEW_COLUMNS: usize = 3;
 
-/// A document and what is shown with it.
+/// A document with its plan and pictures.
 #[derive(Debug)]
 pub struct Part<'a> {
     /// The document.
     pub document: Document<'a>,
-    /// A picture of the net: what it shows, and the SVG document.
+    /// A picture of the net: caption and SVG document.
     pub net: Option<(String, String)>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | what the reader can see | [`Look`] |
+//! | the reader's abilities |  [`Look`] |
 //! | text for terminals; Markdown | `text`, `markdown` |
 //! | a table in a terminal: columns that fit the width | `grid` |
 //! | bars as text | `bars` |

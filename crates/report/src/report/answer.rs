@@ -13,7 +13,7 @@ use crate::report::summary::{
 use crate::sim::Question;
 use crate::watch::Watch;
 
-/// Returns that the answer is exact, and by what.
+/// Returns a row for an exact answer with its method.
 fn method(answer: &ExactAnswer) -> AnswerMethod {
     let exact = Some(answer.method.name().into());
     AnswerMethod { used: "exact".into(), exact, states: answer.states, no_exact: None }

@@ -134,7 +134,7 @@ impl Report for BenchReport {
     }
 }
 
-/// Returns how to get the bound that a row lacks.
+/// Returns advice on getting the bound that a row lacks.
 fn no_bound(row: &BenchRow) -> Option<String> {
     let gpu = row.gpu.as_ref().filter(|_| row.bound.is_none())?;
     let (by, option) =

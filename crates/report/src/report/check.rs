@@ -1,4 +1,4 @@
-//! The check of a net: its parts, what is odd about it, which engine can run it.
+//! The check of a net: its parts, warnings, and the engines that can run it.
 
 use serde::{Deserialize, Serialize};
 

@@ -69,7 +69,7 @@ pub struct JudgedRow {
     pub detector: Word,
     /// Age of a stage before anyone looks \[s\].
     pub lag_s: f64,
-    /// When the detector looks: always, or once no task waits.
+    /// Times when the detector runs: always, or once no task waits.
     pub watch: Watching,
     /// Tasks that were flagged.
     pub flagged: u64,

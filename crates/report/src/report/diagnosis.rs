@@ -62,7 +62,7 @@ pub struct DiagnosisReport {
     pub warm_up: Option<WarmUp>,
 }
 
-/// Makes the report; `missing` is completed by what the root causes could not know.
+/// Makes the report; `missing` also gets the unknowns of the root causes.
 pub fn diagnosis_report(
     subject: String,
     used: Vec<UsedRow>,

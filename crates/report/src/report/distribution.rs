@@ -130,7 +130,7 @@ fn point(samples: &TickHistogram, ticks: u64, clock: Clock, level: f64) -> Optio
     Some(CdfPoint { time_s: clock.seconds(ticks), probability, density_per_s: None, low, high })
 }
 
-/// Where a picture of samples ends \[ticks\]: a bit beyond the 99th percentile.
+/// End of a picture of samples \[ticks\]: a bit beyond the 99th percentile.
 fn drawn_to(samples: &TickHistogram, min: u64, max: u64) -> f64 {
     let at = |q: f64| samples.quantile(q).unwrap_or(max as f64);
     let (median, high) = (at(0.5), at(0.99));

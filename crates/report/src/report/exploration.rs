@@ -46,7 +46,7 @@ pub struct MarkingGraphRow {
     /// Markings that were found.
     #[serde(serialize_with = "whole")]
     pub markings: f64,
-    /// Of these, how many have all their firings here.
+    /// Number of these markings whose firings were all found.
     pub explored: usize,
     /// Firings: pairs of a marking and a transition that fires there.
     pub firings: usize,

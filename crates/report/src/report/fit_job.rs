@@ -21,7 +21,7 @@ pub struct FitValueRow {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// Where it is from.
+    /// Source of the value.
     pub from: String,
 }
 

@@ -1,4 +1,4 @@
-//! Where to draw the markings of a graph: in columns by the number of firings from the start, in an order with few crossings.
+//! Positions of the markings in the drawing of a graph: in columns by the number of firings from the start, in an order with few crossings.
 //!
 //! Each column is ordered by the mean position of its vertices' neighbours (the barycentre heuristic of layered
 //! drawing), column after column, back and forth. Edges that go back over several columns have a place in each column

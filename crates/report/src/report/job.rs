@@ -140,7 +140,7 @@ pub struct JobReport {
     pub attempts: Vec<Row>,
     /// Cost of the estimate.
     pub time_cost: Option<TimeCost>,
-    /// Where the numbers come from; none without a simulation.
+    /// Origin of the numbers; none without a simulation.
     pub provenance: Option<ProvenanceSummary>,
     /// Version of this crate.
     #[serde(default)]
@@ -340,7 +340,7 @@ impl JobReport {
         self.provenance = Some(provenance_summary(&run.provenance, samples.clock.tick()));
     }
 
-    /// Adds what attempts cost; these rewards are the first of the run's question.
+    /// Adds the costs of attempts; these rewards are the first of the run's question.
     pub fn add_attempts(&mut self, run: &Run, rewards: &[AttemptReward]) {
         let row = |(reward, values): (&AttemptReward, _)| {
             let quantity = float_mean(values, self.level)?;
@@ -358,7 +358,7 @@ impl JobReport {
         }
     }
 
-    /// Adds what the estimate cost, once a job time is known.
+    /// Adds the cost of the estimate, once a job time is known.
     pub fn add_cost(&mut self, wall: Duration) {
         let simulated = self.job_time.as_ref().map(|time| time.mean.value);
         let job_s = self.analytic.as_ref().map(|law| law.mean).or(simulated);

@@ -116,7 +116,7 @@ struct Event<'a, E: Serialize> {
     what: &'a E,
 }
 
-/// The end of watching: what an agent counted.
+/// The end of watching: the counts of the agent.
 #[derive(Debug, Serialize)]
 pub struct WatchReport<'a> {
     /// Reports and tasks.

@@ -37,7 +37,7 @@ impl AnswerMethod {
 }
 
 impl From<&Choice> for AnswerMethod {
-    /// By simulation, with what is known of an exact answer.
+    /// By simulation, with information on an exact answer.
     fn from(choice: &Choice) -> Self {
         let exact = choice.exact.map(|method| method.name().into());
         Self { used: "simulation".into(), exact, states: choice.states, no_exact: choice.no_exact.clone() }

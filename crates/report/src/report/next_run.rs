@@ -45,7 +45,7 @@ impl NextRun {
         }
     }
 
-    /// Puts the prediction before what is known of typical runs.
+    /// Puts the prediction before the results for typical runs.
     pub(super) fn add_to(&self, document: &mut Document<'_>) {
         let mut answer = prediction("/next_run", self.prediction_level, self.prediction_s, self.median_s);
         answer.push(" Of typical runs, ".into());

@@ -35,7 +35,7 @@ impl Picture {
     }
 }
 
-/// For what width a picture is drawn.
+/// The width that a picture is drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// A page or a screen.
@@ -59,7 +59,7 @@ impl Width {
     }
 }
 
-/// Where a picture is drawn.
+/// The area that a picture is drawn on.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Error while drawing.
 pub(crate) type DrawError = DrawingAreaErrorKind<std::io::Error>;

@@ -55,7 +55,7 @@ pub struct RemainingStageRow {
     pub running: u32,
     /// True once its last task has finished.
     pub is_finished: bool,
-    /// When its last task finishes \[s\], from the start of the first job: the median, and the interval of the prediction.
+    /// Time when its last task finishes \[s\], from the start of the first job: the median, and the interval of the prediction.
     pub end: Option<Measured>,
 }
 
@@ -94,7 +94,7 @@ pub struct RemainingReport {
     pub quantiles: Vec<StageQuantile>,
     /// Probabilities to finish by the requested times.
     pub done_by: Vec<DoneByRow>,
-    /// By what factor the run's tasks take longer than in a typical run of the plan, with the prediction interval; null without a plan.
+    /// Ratio of the run's task times to a typical run of the plan, with the prediction interval; null without a plan.
     pub factor: Option<Measured>,
     /// The stages.
     pub stages: Vec<RemainingStageRow>,

@@ -96,7 +96,7 @@ pub struct StateSpaceRow {
     /// Tangible markings that were found.
     #[serde(serialize_with = "whole")]
     pub tangible: f64,
-    /// Of these, how many have all their successors here.
+    /// Number of these states whose successors were all found.
     pub explored: usize,
     /// Vanishing markings that were met.
     pub vanishing: u64,
@@ -246,7 +246,7 @@ impl VerdictRow {
 }
 
 impl SolveReport {
-    /// The report without what is hidden; whether the net is live is then about the rest.
+    /// The report without hidden parts; liveness then refers to the rest.
     #[must_use]
     pub fn without(mut self, hidden: &Hidden) -> Self {
         let place = |name: &str| {

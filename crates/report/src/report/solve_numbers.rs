@@ -9,7 +9,7 @@ use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 /// Largest number of states that are listed one by one.
 const MOST_STATES: usize = 200;
 
-/// A number and what it is of.
+/// A number with the name of its node or reward.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberRow {
     /// The node or reward that the number belongs to.

@@ -37,9 +37,9 @@ pub struct StageTimes {
     pub task_mb: f64,
     /// Slot time of all its tasks \[s\].
     pub work_s: f64,
-    /// When its first task is launched \[s\].
+    /// Time when its first task is launched \[s\].
     pub start: Option<Measured>,
-    /// When its last task has ended \[s\].
+    /// Time when its last task has ended \[s\].
     pub end: Option<Measured>,
 }
 
@@ -253,7 +253,7 @@ fn bar((i, stage): (usize, &StageTimes)) -> Option<BarRow> {
     Some(BarRow { name, bar, interval: ends(end), text, ..BarRow::default() })
 }
 
-/// Adds what copies change.
+/// Adds the effect of copies.
 fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, level: f64) {
     let note = format!(
         "Tasks beyond {} medians get a copy once {}% of the tasks have finished.",

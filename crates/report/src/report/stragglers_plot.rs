@@ -36,7 +36,7 @@ struct Row {
     lanes: Vec<Vec<[f64; 2]>>,
 }
 
-/// The stragglers as a picture, and how many of them are not in it; no picture without a straggler whose times are known.
+/// The stragglers as a picture, and the number of stragglers that are not in it; no picture without a straggler whose times are known.
 pub(super) struct Stragglers {
     rows: Vec<Row>,
     /// Stragglers that there is no room for, and such whose times are not known.

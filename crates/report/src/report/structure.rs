@@ -150,7 +150,7 @@ pub struct BoundRow {
     pub name: String,
     /// The bound; none if the structure gives none.
     pub most: Option<u64>,
-    /// Where the bound comes from.
+    /// Source of the bound.
     pub source: Option<BoundSource>,
     /// True if whole numbers prove it.
     pub proved: bool,
@@ -345,7 +345,7 @@ fn properties(found: &Structure) -> Vec<Verdict> {
     ]
 }
 
-/// The report of what was found.
+/// Makes the report of an analysis.
 pub fn structure_report(found: &Structure, net: &str) -> StructureReport {
     let (incidence, extended) = (&found.incidence, &found.extended);
     let places = |flows: &Flows| flow_rows(flows, &incidence.rows, Some(incidence));

@@ -301,7 +301,7 @@ fn sets(title: &str, sets: Option<&SetRows>) -> Table {
     sentences(title, partial(found.cut.as_ref()), found.sets.iter().map(set).chain(none))
 }
 
-/// Returns what the answer rests on.
+/// Returns the basis of the answer.
 fn deadlock(found: &DeadlockRow) -> Vec<String> {
     let mut all = vec![match (found.property, &found.bad_siphon) {
         (Some(true), _) => "Every siphon contains a marked trap.".to_owned(),

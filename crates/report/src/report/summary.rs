@@ -153,7 +153,7 @@ impl DeviceSummary {
     }
 }
 
-/// Enough to repeat a run, and to know what was run.
+/// All data needed to identify and repeat a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProvenanceSummary {
     /// Version of this crate.
@@ -216,7 +216,7 @@ pub struct SimulationReport {
     pub rewards: Vec<Row>,
     /// Snapshots, ascending in time.
     pub snapshots: Vec<SnapshotRow>,
-    /// Where the numbers of a simulation come from.
+    /// Origin of the numbers of a simulation.
     pub provenance: Option<ProvenanceSummary>,
 }
 

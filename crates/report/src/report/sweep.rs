@@ -22,9 +22,9 @@ pub struct KnobRow {
     pub key: String,
     /// Name of the axis in results.
     pub name: String,
-    /// Where the mean time is shortest.
+    /// Value with the shortest mean time.
     pub best: Level,
-    /// Where it is longest.
+    /// Value with the longest mean time.
     pub worst: Level,
     /// From the shortest mean time to the longest, the base among them \[s\].
     pub swing_s: f64,

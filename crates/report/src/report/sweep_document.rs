@@ -80,7 +80,7 @@ fn settings(report: &SweepReport, point: &PointResult) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns which configuration saves most.
+/// Returns the configuration with the largest saving.
 fn answer(report: &SweepReport) -> Vec<Piece> {
     let saves = |number: &sweep::Number| number.high.unwrap_or(number.value) < 0.0;
     let points = report.points.iter().enumerate().filter_map(|(i, point)| Some((i, point, point.difference_s?)));

@@ -1,4 +1,4 @@
-//! A log as a person reads it: what ran when, what bounds its time, stragglers, speculative copies, nodes.
+//! A log as a person reads it: the runs and their times, bounds of the time, stragglers, speculative copies, nodes.
 
 use std::collections::BTreeSet;
 

@@ -56,9 +56,9 @@ pub struct ApplicationRow {
     pub name: String,
     /// Version of the framework.
     pub version: Option<String>,
-    /// When it started.
+    /// Time when it started.
     pub start_s: Option<f64>,
-    /// When it ended.
+    /// Time when it ended.
     pub end_s: Option<f64>,
     /// Jobs of the application.
     pub jobs: u64,
@@ -102,9 +102,9 @@ pub struct TraceJobRow {
     pub number: u64,
     /// Name of the job.
     pub name: String,
-    /// When it was submitted.
+    /// Time when it was submitted.
     pub submitted_s: Option<f64>,
-    /// When it ended.
+    /// Time when it ended.
     pub completed_s: Option<f64>,
     /// True if the job succeeded.
     pub succeeded: Option<bool>,
@@ -146,9 +146,9 @@ pub struct StageRow {
     pub failures: u64,
     /// Attempts that were copies.
     pub copies: u64,
-    /// When it was submitted.
+    /// Time when it was submitted.
     pub submitted_s: Option<f64>,
-    /// When it ended.
+    /// Time when it ended.
     pub completed_s: Option<f64>,
     /// Waves: tasks of the stage over slots of the application; none without slots.
     pub waves: Option<f64>,
@@ -214,7 +214,7 @@ pub struct OutcomeRow {
 /// A sum over attempts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AmountRow {
-    /// Of what; the unit is in the name.
+    /// Name of the amount, with its unit.
     pub metric: Word,
     /// The sum.
     pub sum: f64,
@@ -256,7 +256,7 @@ pub struct StragglerRow {
     pub task: u32,
     /// The attempt of the task.
     pub attempt: u32,
-    /// Where it ran.
+    /// Node where it ran.
     pub node: Option<String>,
     /// Observed run time \[s\].
     pub time_s: f64,
@@ -281,7 +281,7 @@ pub struct WarningRow {
     pub kind: WarningKind,
     /// Number of occurrences.
     pub count: u64,
-    /// Where first: `file:line`.
+    /// First occurrence: `file:line`.
     pub first: String,
     /// Text of the warning, with an example.
     pub text: String,

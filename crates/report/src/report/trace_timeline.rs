@@ -39,7 +39,7 @@ enum Class {
     Failed,
 }
 
-/// Colours and what they stand for, in the order of the classes.
+/// Colours and their meanings, in the order of the classes.
 const PALETTE: [(&str, &str); 6] = [
     ("#5b8db8", "tasks of a stage"),
     ("#a3c1da", "of the next stage"),
@@ -52,7 +52,7 @@ const PALETTE: [(&str, &str); 6] = [
 /// Colours and notes for the attempts of a trace.
 #[derive(Debug)]
 pub(super) struct Paint {
-    /// Colours with what they stand for, in the order of drawing.
+    /// Colours and their meanings, in the order of drawing.
     pub(super) palette: Vec<(&'static str, &'static str)>,
     /// The colour of each attempt of the trace, as a position in the palette.
     pub(super) colours: Vec<usize>,
@@ -177,7 +177,7 @@ fn last_time(trace: &JobTrace) -> i64 {
     jobs.chain(attempts).map(|time| time.microseconds()).max().unwrap_or(0)
 }
 
-/// Where things are.
+/// Positions in the picture.
 struct Picture {
     /// Microseconds at the left end, and in a pixel.
     from: i64,

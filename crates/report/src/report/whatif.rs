@@ -89,7 +89,7 @@ pub struct NetRow {
     pub tails: Vec<TailRow>,
 }
 
-/// Everything that a what-if found.
+/// All results of a what-if.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatIfReport {
     /// Nodes of the cluster.
@@ -277,7 +277,7 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
 pub struct DetectorRow {
     /// Name of the detector in plans.
     pub name: Word,
-    /// When a task is flagged.
+    /// Condition for flagging a task.
     pub rule: Word,
     /// Data that the detector needs.
     pub needs: Word,

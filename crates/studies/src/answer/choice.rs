@@ -99,7 +99,7 @@ fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
 ///
 /// # Errors
 ///
-/// [`AnswerError::NeedsReplications`], or what keeps the net from being solved.
+/// [`AnswerError::NeedsReplications`], or the obstacle to solving the net.
 pub fn exact(
     net: &Net,
     program: &Program,

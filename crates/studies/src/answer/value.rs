@@ -158,7 +158,7 @@ pub fn time_to<'a>(space: &'a StateSpace, targets: &[bool], watch: &'a dyn Watch
     passage(space.partial_chain(), targets, &PassageSettings::watched(watch))
 }
 
-/// Exact numbers for what a question asks; empty for what it does not ask. Times in seconds.
+/// Exact numbers for the quantities of a question; empty for all others. Times in seconds.
 #[derive(Debug)]
 pub struct ExactAnswer {
     /// The method.

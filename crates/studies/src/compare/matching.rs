@@ -28,7 +28,7 @@ struct Key<'a> {
     tasks: f64,
 }
 
-/// Returns the groups in the order of the first run; stages that it does not have stand after the group that they follow.
+/// Returns the groups in the order of the first run; stages missing from that run come after the group that they follow.
 pub(super) fn groups(runs: &[&ComparedRun]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut keys: Vec<Key<'_>> = Vec::new();
@@ -70,7 +70,7 @@ fn keys_of(run: &ComparedRun) -> Vec<Key<'_>> {
         .collect()
 }
 
-/// The name of what a stage does, without the place in the program, and without the prefix of operators on a GPU.
+/// Name of a stage's operation, without the place in the program, and without the prefix of operators on a GPU.
 fn action(name: &str) -> &str {
     let action = name.split_once(" at ").map_or(name, |(action, _)| action);
     action.strip_prefix("Gpu").unwrap_or(action)

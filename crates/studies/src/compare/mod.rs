@@ -1,4 +1,4 @@
-//! Two runs, results or plans compared: what differs, by how much, and whether the difference is beyond chance.
+//! Comparison of two runs, results or plans: the differences, their size, and their statistical significance.
 //!
 //! ```text
 //! JobTrace ──▶ ComparedRun ──┐

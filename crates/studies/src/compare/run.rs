@@ -1,4 +1,4 @@
-//! One run as its log shows it: its time, its stages with what they read and when they ran, its settings and sizes.
+//! One run according to its log: its time, its stages with their input and times, its settings and sizes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,7 @@ pub struct ComparedStage {
     pub tasks: u64,
     /// Input and shuffle data that they read \[MB\].
     pub mb: f64,
-    /// When it ran \[s\] since the start of the run: for each attempt of the stage from its first launch to its last end.
+    /// Time when it ran \[s\] since the start of the run: for each attempt of the stage from its first launch to its last end.
     pub ran_s: Vec<[f64; 2]>,
 }
 

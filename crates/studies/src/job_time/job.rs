@@ -100,7 +100,7 @@ pub struct SimulatedJob {
     pub question: Question,
     /// The costs of stragglers and copies, if the plan has any.
     pub rewards: Vec<AttemptReward>,
-    /// Where the time goes, or why that is unknown.
+    /// Shares of the phases in the job time, or the reason why they are unknown.
     pub critical_path: Result<CriticalPath, String>,
 }
 

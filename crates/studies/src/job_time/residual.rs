@@ -1,4 +1,4 @@
-//! Fitted job plans against the jobs that they were fitted to, and what the model leaves unexplained.
+//! Fitted job plans compared with the jobs that they were fitted to, and the residual of the model.
 //!
 //! Each plan is estimated as it is. What a job took beyond its estimate is its residual. The residual constants of a plan come from the
 //! other jobs of its history: a time per job and a time per wave of maps or reduces, which make the sum of the relative deviations least
@@ -45,7 +45,7 @@ pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
     Ok(CheckedFit { actual_s: fitted.run_s, estimate_s, waves: plan.waves().iter().sum() })
 }
 
-/// Puts into a fitted plan what it does not explain, and returns its estimates without that for each job. Of several jobs, residual constants
+/// Adds the residual to a fitted plan, and returns its estimates without that for each job. Of several jobs, residual constants
 /// and the spread between runs come from these jobs; of one, the constants come from `others`, and the spread is assumed.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ pub struct StatesTime {
 }
 
 impl StatesTime {
-    /// Solves a net, folded if it can be, given what was prepared for replications.
+    /// Solves a net, folded if possible, from the input prepared for replications.
     ///
     /// # Errors
     ///

@@ -9,9 +9,9 @@
 //! | question | file |
 //! |---|---|
 //! | the whole search, from the plan to the answer | [`run`] |
-//! | what a person writes, and what is wrong with it | [`plan`] |
+//! | the plan in TOML, and its checks | [`plan`] |
 //! | a price by time, and the sizes of a fitted job that are searched | `price`, `sizing` |
-//! | what a point costs | [`cost`] |
+//! | the cost of a point | [`cost`] |
 //! | does this point meet the deadline, and how sure is that | [`judge`] |
 //! | the next point to evaluate, and the answer | [`search()`] |
 //! | the same where a cost depends on the time, and is an estimate | [`compare`] |

@@ -1,4 +1,4 @@
-//! The plan of an optimisation, as a person writes it in TOML: the deadline, what may be chosen, and what it costs.
+//! The plan of an optimisation, written in TOML: the deadline, the choices, and the cost.
 //!
 //! Owns the plan's keys, their defaults and their checks. What a key of an axis means is known only to whoever makes the points' models.
 
@@ -90,7 +90,7 @@ impl OptimizePlan {
         self.axis.iter().map(|axis| axis.clone().into_choice().levels().len() as u64).fold(1, u64::saturating_mul)
     }
 
-    /// Everything that is wrong with the values; empty for a sound plan.
+    /// All problems of the values; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         self.check_settings(&mut to);

@@ -64,7 +64,7 @@ pub struct Found {
     pub answer: Answer,
 }
 
-/// All candidates of a sound plan in the order in which they are preferred: by rising cost, then by number.
+/// All candidates of a valid plan in order of preference: by rising cost, then by number.
 ///
 /// # Errors
 ///
@@ -201,7 +201,7 @@ pub(in crate::optimize) fn no_faster(plan: &OptimizePlan, one: &Candidate, other
 }
 
 impl Found {
-    /// Says what follows where `chosen` is the cheapest candidate that was shown to meet the deadline, if it is one.
+    /// The answer, if `chosen` is the cheapest candidate that was shown to meet the deadline; none if there is no such candidate.
     fn conclude(&mut self, chosen: usize) {
         let look = self.looks.iter().position(|look| look.candidate == chosen);
         let open =

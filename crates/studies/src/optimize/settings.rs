@@ -59,7 +59,7 @@ pub enum Search {
     Bisection,
     /// By rising cost, until a point meets the deadline.
     Rising,
-    /// Points that meet the deadline, until intervals tell their costs apart: where `cost_per_s` is given.
+    /// Points that meet the deadline, until intervals separate their costs: used if `cost_per_s` is given.
     Comparison,
 }
 

@@ -20,7 +20,7 @@ use crate::watch::Watch;
 /// A search for the cheapest size of a job that meets its deadline.
 ///
 /// Without given numbers of machines, a pilot of few replications doubles them until the job meets its deadline and gets dearer, or has as many
-/// as its widest stage can use. The search is over numbers around the pilot's answer. What it says holds for the sizes that it lists: the pilot,
+/// as its widest stage can use. The search is over numbers around the pilot's answer. The result holds for the listed sizes: the pilot,
 /// which has another seed, only proposes them.
 ///
 /// # Examples
@@ -240,7 +240,7 @@ impl Sizing {
         all.filter(|&n| 2 * n > least || n == most).collect()
     }
 
-    /// Returns as many replications as have so many tasks, within bounds.
+    /// Returns the number of replications that has this many tasks in all, within bounds.
     fn replications(&self, tasks: u64, [least, most]: [u64; 2]) -> u64 {
         let own = match &self.job {
             JobPlan::Stages(plan) => PlannedJob::of(plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),

@@ -1,4 +1,4 @@
-//! Derivatives of a job's or net's time by its parameters: which estimator applies, and what it finds.
+//! Derivatives of a job's or net's time by its parameters: choice of the estimator, and its results.
 
 use std::fmt;
 

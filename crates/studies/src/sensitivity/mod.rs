@@ -10,8 +10,8 @@
 //! | the whole study, from the plan to the ranking | [`study`], with derivatives in `derivatives` |
 //! | at which points to ask | [`design`] |
 //! | which knobs matter at all, and which only together: elementary effects | [`morris`] |
-//! | how much of the spread is whose: Sobol's indices | [`sobol`] |
-//! | what a little more of a parameter does: derivatives of means and quantiles | [`derivative`] |
+//! | variance explained by each knob: Sobol's indices | [`sobol`] |
+//! | effects of small changes: derivatives of means and quantiles | [`derivative`] |
 //! | intervals of anything made from rows | [`bootstrap`] |
 //! | answers that are themselves estimates | [`response`] |
 //!

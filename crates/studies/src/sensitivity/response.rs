@@ -43,7 +43,7 @@ impl Response {
         Self(self.0.iter().map(|value| value * factor).collect())
     }
 
-    /// The variance of the mean: what the noise adds to its square.
+    /// The variance of the mean, which is the noise's contribution to its square.
     ///
     /// ```text
     /// s² / G,   s² = Σ (x_g − x̄)² / (G − 1);   0 of an exact answer
@@ -52,7 +52,7 @@ impl Response {
         covariance_of_means(self, self)
     }
 
-    /// The square of what is estimated, without bias: x̄² − s²/G, the mean of x_g x_h over g ≠ h. May be below 0.
+    /// Unbiased estimate of the square of the true value: x̄² − s²/G, the mean of x_g x_h over g ≠ h. May be below 0.
     pub(in crate::sensitivity) fn square(&self) -> f64 {
         let mean = self.mean();
         mean * mean - self.noise()

@@ -1,4 +1,4 @@
-//! Sobol's indices: how much of the variance of an answer is whose, alone and together with others.
+//! Sobol's indices: the variance of an answer explained by each factor, alone and with interactions.
 //!
 //! Owns the estimators, with the noise of replications taken out of every square and product.
 
@@ -24,7 +24,7 @@ pub struct VarianceShare {
     pub first: Effect,
     /// S_T, share that is left on average when all other factors are fixed: S and every interaction with the factor.
     pub total: Effect,
-    /// √(S_T V), what the factor does to the answer, as a standard deviation in the unit of the answer.
+    /// √(S_T V), the effect of the factor on the answer, as a standard deviation in the unit of the answer.
     pub deviation: Effect,
 }
 
@@ -35,7 +35,7 @@ pub struct SobolIndices {
     pub mean: Effect,
     /// V, variance of the true answer over the ranges, without the noise of replications.
     pub variance: Effect,
-    /// Mean variance of an answer by replication: what would have been added to V, and mistaken for interaction.
+    /// Mean variance of an answer by replication: without correction it would add to V, and look like interaction.
     pub noise: f64,
     /// Per factor.
     pub factors: Vec<VarianceShare>,

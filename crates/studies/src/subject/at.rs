@@ -111,7 +111,7 @@ pub enum ParameterError {
 ///
 /// # Errors
 ///
-/// Every unknown name, or what is wrong with the net.
+/// Every unknown name, or the problems of the net.
 pub fn with_parameters(net: &Net, values: &[(String, f64)]) -> Result<Net, ParameterError> {
     if values.is_empty() {
         return Ok(net.clone());

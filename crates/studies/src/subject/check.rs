@@ -87,7 +87,7 @@ impl Subject {
             let alone = |(j, level): (usize, &Value)| {
                 let mut point = Point::base(axes.len());
                 point.values[i] = Some(level.clone());
-                // a value that is out of range may be sound together with another axis
+                // a value that is out of range may be valid together with another axis
                 self.misfit(axes, &point, seed).filter(|misfit| misfit.key.is_none()).map(|misfit| (j, misfit))
             };
             let levels = axis.levels();

@@ -13,7 +13,7 @@ use crate::subject::Subject;
 use crate::subject::load_error::LoadError;
 use crate::sweep::Settings;
 
-/// Something odd about a file that was read.
+/// A warning about a file that was read.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum LoadWarning {
@@ -42,7 +42,7 @@ pub enum LoadWarning {
     },
 }
 
-/// A job or net that was read, and what is odd about its file.
+/// A job or net that was read, and the warnings about its file.
 #[derive(Debug)]
 pub struct Loaded {
     /// The job or net.

@@ -103,7 +103,7 @@ impl Subject {
         Ok(Self::net_of_text(net, until, text))
     }
 
-    /// A net that was read from `text`, by which stored results are recognised; its goal is sound.
+    /// A net that was read from `text`, by which stored results are recognised; its goal is valid.
     fn net_of_text(net: Net, until: Option<&str>, text: String) -> Self {
         Self(Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, forms: Box::default() })
     }
@@ -164,7 +164,7 @@ impl Subject {
         sigma.is_some_and(|sigma| sigma > 0.0)
     }
 
-    /// Returns what is replicated at a point, with equal parts counted; `seed` draws the random parts of a job's net.
+    /// Returns the model to replicate at a point, with equal parts counted; `seed` draws the random parts of a job's net.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! All points of a sweep in one batch over all cores.
 //!
-//! Owns which points run together: waves of so many that each takes about a quarter of a second. Within a wave (`sweep::wave`) the
+//! Owns the grouping of points: waves that take about a quarter of a second each. Within a wave (`sweep::wave`) the
 //! cores share points and blocks of replications, so that a thousand small points keep all cores busy, and so does one large one.
 
 use std::time::{Duration, Instant};
@@ -98,7 +98,7 @@ pub fn run_base<E: Send>(
     Ok(ran.into_iter().flatten().next().map(|ran| Base::new(base, &ran, batch.level)))
 }
 
-/// Runs points, and hands the results of each wave to `keep`, in the order of the points; says what ran them. Ends early, and without an
+/// Runs points, and hands the results of each wave to `keep`, in the order of the points; returns the devices that ran them. Ends early, and without an
 /// error, when it is stopped or the deadline is over.
 ///
 /// # Errors

@@ -24,7 +24,7 @@ use crate::sweep::result::PointResult;
 use crate::sweep::wave::{Crew, Wanted};
 use crate::watch::Watch;
 
-/// Points that ran together, each with what is known of it.
+/// Points that ran together, each with its result.
 type Together<'a> = Vec<(&'a Point, Replicated)>;
 
 /// Share of the points in a round: one in this many.
@@ -122,7 +122,7 @@ impl std::fmt::Debug for Rounds<'_> {
 }
 
 impl Rounds<'_> {
-    /// Goes on from the results `have`, and hands each round to `keep` when it is complete. Ends early, and without an error, when it is
+    /// Continues from the results `have`, and hands each round to `keep` when it is complete. Ends early, and without an error, when it is
     /// stopped or the deadline is over; a round under way is then lost.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ pub enum ConstraintFault {
     Marking {
         /// The place.
         place: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// An unknown key.
@@ -40,7 +40,7 @@ pub enum ConstraintFault {
     UnknownName {
         /// The key.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A key whose value is not a number.
@@ -52,7 +52,7 @@ pub enum ConstraintFault {
         value: String,
         /// Number of the point among all of the design.
         point: u64,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
 }
@@ -125,7 +125,7 @@ pub struct Admitted {
 /// Values of the constraints' names at a point; none if a name has no value there.
 pub type ValuesOf<'a> = dyn Fn(&Point, &[&str]) -> Vec<Option<Value>> + 'a;
 
-/// Leaves out the points that break a constraint; `values` gives what keys are worth at a point.
+/// Leaves out the points that break a constraint; `values` gives the values of keys at a point.
 ///
 /// # Errors
 ///

@@ -62,7 +62,7 @@ fn latin(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
 
 /// The first points of a Sobol sequence with a digital shift.
 fn sobol(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
-    // a sound plan has no more axes than the sequence
+    // a valid plan has no more axes than the sequence
     let Some(sequence) = Sobol::shifted(axes.len(), seed) else { return Vec::new() };
     let row = |i: u32| axes.iter().enumerate().map(|(which, axis)| Some(axis.at(sequence.place(which, i)))).collect();
     (0..u32::try_from(points).unwrap_or(u32::MAX)).map(row).collect()

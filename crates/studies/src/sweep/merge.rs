@@ -35,7 +35,7 @@ pub enum MergeError {
     Missing {
         /// Number of the shard, from 1.
         index: u64,
-        /// Of how many.
+        /// Number of shards in all.
         of: u64,
     },
     /// A shard that is there twice.

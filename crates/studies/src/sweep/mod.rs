@@ -9,7 +9,7 @@
 //! | question | file |
 //! |---|---|
 //! | the whole sweep, from the plan to the results | [`run`] |
-//! | what a person writes, and what is wrong with it | [`plan`] |
+//! | the plan in TOML, and its checks | [`plan`] |
 //! | the points of an experiment | [`design`], [`sobol`]; a [`constraint`] may leave some out |
 //! | how a point changes another plan | [`path`] |
 //! | all points on all cores, or on a GPU | [`batch`]: waves of points |

@@ -128,7 +128,7 @@ impl Place {
         }
     }
 
-    /// Looks for a GPU where much is left.
+    /// Looks for a GPU if much work remains.
     fn look(&mut self, left: u64) {
         let left_s = left as f64 / self.cpu.per_s();
         if self.cpu.time < BEFORE_A_LOOK || left_s < WORTH_A_LOOK.as_secs_f64() {
@@ -152,7 +152,7 @@ impl Place {
         }
     }
 
-    /// On what the sweep ran, and why.
+    /// Devices that ran the sweep, and the reason.
     pub(super) fn placement(mut self) -> Placement {
         let used = self.placement.device.as_ref().is_some_and(|device| device.replications > 0);
         self.placement.backend = match (self.before, used, self.after) {

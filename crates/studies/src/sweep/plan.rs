@@ -13,7 +13,7 @@ use crate::plan::{
 use crate::sweep::constraint::{self, Constraint};
 use crate::sweep::sobol;
 
-/// A sweep: a base, and what varies.
+/// A sweep: a base, and the axes that vary.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SweepPlan {
@@ -86,7 +86,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks what the points are about.
+    /// Checks the subject of the points.
     pub(crate) fn check_subject(&self, to: &mut Checker) {
         if self.base.is_some() && self.net.is_some() {
             to.add("net", "a plan is about a job (`base`) or about a net (`net`), not about both");
@@ -310,7 +310,7 @@ impl SweepPlan {
         include_str!("../../models/which-knob.toml")
     }
 
-    /// Everything that is wrong with the values; empty for a sound plan.
+    /// All problems of the values; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         self.problems_in("")
     }

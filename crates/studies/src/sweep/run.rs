@@ -302,7 +302,7 @@ impl Sweep {
     }
 }
 
-/// Where results go.
+/// The destination of results.
 enum Kept {
     Folder(Store),
     Memory(Stored),
@@ -352,7 +352,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the base, then the missing points, then the rounds of a budget; returns what ran the points.
+    /// Runs the base, then the missing points, then the rounds of a budget; returns the devices that ran the points.
     fn run(&self, kept: &mut Kept) -> Result<Option<Placement>, StudyError> {
         let missing = self.sweep.missing(self.points, kept.stored());
         let others: Vec<Point> = missing.iter().filter(|point| point.number > 0).cloned().collect();
@@ -401,7 +401,7 @@ impl Run<'_> {
         Ok(base)
     }
 
-    /// Spends what is left of a budget.
+    /// Spends the rest of a budget.
     fn rounds(
         &self,
         budget: &Budget,

@@ -55,7 +55,7 @@ pub enum Fold {
     Min,
 }
 
-/// Where the time of a firing goes.
+/// Destination of a firing time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Put {
     /// Combination with the slot's value.
@@ -73,13 +73,13 @@ pub struct Step {
     pub transition: u32,
     /// Slots whose latest time is when it is enabled; empty if all its tokens are there from the start.
     pub reads: Vec<u32>,
-    /// It fires only if this choice comes out as this branch.
+    /// It fires only if this choice takes this branch.
     pub branch: Option<(u32, u32)>,
     /// True if there are replications in which it does not fire.
     pub conditional: bool,
     /// True if its firing may be the last firing.
     pub last: bool,
-    /// Where its time goes.
+    /// Destinations of its time.
     pub puts: Vec<Put>,
 }
 
@@ -95,7 +95,7 @@ pub struct ChoiceStep {
 /// A program as a schedule: steps in topological order over slots of times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchedulePlan {
-    /// The transitions, each after all that it waits for.
+    /// The transitions, each after its predecessors.
     pub steps: Vec<Step>,
     /// The random choices.
     pub choices: Vec<ChoiceStep>,

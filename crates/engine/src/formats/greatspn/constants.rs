@@ -1,4 +1,4 @@
-//! The constants of a GreatSPN net: what they are worth, and which of them the net can keep as rate parameters.
+//! The constants of a GreatSPN net: their values, and the ones that the net can keep as rate parameters.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    /// Evaluates the constants of `raw`; what is wrong with them is noted.
+    /// Evaluates the constants of `raw`; problems are noted.
     pub(super) fn of(raw: &RawNet<'_>, notes: &mut Notes<'_>, options: &ReadOptions) -> Self {
         let mut constants = Self::default();
         let mut spans: HashMap<&str, &Text<'_>> = HashMap::new();

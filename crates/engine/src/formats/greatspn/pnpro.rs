@@ -52,7 +52,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     assemble(&raw, notes, options, Dialect::GreatSpn)
 }
 
-/// A net of the project, and what is wrong with its elements.
+/// A net of the project, and the problems of its elements.
 #[derive(Debug, Default)]
 struct Page<'t> {
     net: RawNet<'t>,

@@ -22,7 +22,7 @@ pub(super) struct RawPlace<'t> {
     pub(super) label_offset: Point,
 }
 
-/// When a transition fires.
+/// Timing of a transition.
 #[derive(Debug)]
 pub(super) enum RawTiming<'t> {
     /// After an exponential delay.
@@ -48,9 +48,9 @@ pub(super) struct RawTransition<'t> {
 #[derive(Debug)]
 pub(super) struct RawArc<'t> {
     pub(super) tag: Range<usize>,
-    /// Where it starts.
+    /// Start of the arc.
     pub(super) tail: Text<'t>,
-    /// Where it ends.
+    /// End of the arc.
     pub(super) head: Text<'t>,
     pub(super) inhibits: bool,
     pub(super) weight: Option<Text<'t>>,

@@ -112,7 +112,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The text of an expression; what has no word is a reason not to write.
+    /// The text of an expression; a part without an equivalent is a reason not to write.
     fn text(&mut self, what: &str, expr: &Expr, whole: bool) -> String {
         match self.words.text(expr, whole) {
             Ok(text) => attribute(&text),

@@ -18,7 +18,7 @@ pub(super) fn unary(op: UnaryOp, a: Expr) -> Expr {
     }
 }
 
-/// `a op b`, with constants and what does nothing folded.
+/// `a op b`, with constants and neutral operands folded.
 pub(super) fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
     if let (Some(x), Some(y)) = (a.as_number(), b.as_number()) {
         return Expr::Number(op.apply(x, y));

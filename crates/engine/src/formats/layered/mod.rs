@@ -55,7 +55,7 @@ pub(crate) struct Graph {
     pub(crate) edges: Vec<Edge>,
 }
 
-/// Where to draw a graph.
+/// Positions for drawing a graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     /// The middle of each node.

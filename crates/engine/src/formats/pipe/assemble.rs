@@ -26,7 +26,7 @@ pub(super) struct Node {
     pub(super) transition: Option<TransitionId>,
 }
 
-/// A net that is being put together.
+/// A net under construction.
 #[derive(Debug)]
 pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) builder: NetBuilder,
@@ -46,7 +46,7 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) class_ids: Vec<String>,
     /// Class ids that a list can be split around only if they are known.
     pub(super) odd_class_ids: Vec<String>,
-    /// Where each part is in the file.
+    /// Position of each part in the file.
     pub(super) spans: Spans,
     pub(super) untimed: bool,
     pub(super) tapaal: bool,
@@ -297,7 +297,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
                 text,
             );
         }
-        // 1 is what PIPE gives every transition
+        // PIPE gives every transition the priority 1
         let text = raw.priority.as_ref().filter(|text| text.value != "1")?;
         let value = text.value.parse::<f64>().ok()?;
         let kept = text.value.parse().ok();

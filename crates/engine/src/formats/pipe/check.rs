@@ -16,7 +16,7 @@ use crate::net::{
     TransitionId,
 };
 
-/// Everything that PIPE 4.3 and PIPE 5 would get wrong about a net: by version, then in the order of the rules.
+/// All errors that PIPE 4.3 and PIPE 5 would make with a net: by version, then in the order of the rules.
 pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {
     let mut check = Check { net, shared_names: shared_names(net), findings: Vec::new() };
     check.classes();

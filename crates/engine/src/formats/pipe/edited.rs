@@ -42,7 +42,7 @@ pub(super) fn note_contradictions(
     }
 }
 
-/// Ids of the places and transitions that differ in what they mean.
+/// Ids of the places and transitions that differ in meaning.
 fn differing(file: &Net, again: &Net, net: &Net) -> (Vec<String>, Vec<String>) {
     let places = file.places().iter().filter(|place| {
         let other = again.find_place(&place.id).map(|id| again.place(id));

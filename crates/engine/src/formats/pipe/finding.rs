@@ -1,4 +1,4 @@
-//! A finding about what PIPE makes of a net: which version of PIPE, how severe, where.
+//! A finding about PIPE's reading of a net: version of PIPE, severity, place.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ pub enum Severity {
     Refused,
 }
 
-/// Something that a PIPE version gets wrong about a net.
+/// An error that a PIPE version makes with a net.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipeFinding {
     /// The PIPE version.

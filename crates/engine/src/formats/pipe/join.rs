@@ -1,4 +1,4 @@
-//! Second pass, the arcs: which nodes they join, what they do, how much they weigh.
+//! Second pass, the arcs: their nodes, kinds and weights.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Expressions in files: which names they may use, and what an unqualified token count means in an arc weight.
+//! Expressions in files: allowed names, and the meaning of an unqualified token count in an arc weight.
 
 use std::collections::HashMap;
 

@@ -268,7 +268,7 @@ fn an_edited_export_is_noticed_and_either_value_can_be_read() {
     assert_eq!(odd, [(Oddity::Contradiction, 9, 0)]);
     let as_pipe = read(&bytes, &ReadOptions { instructions: Reading::Pipe43, ..ReadOptions::default() }).unwrap();
     assert_eq!(as_pipe.net.transitions()[1].timing, Timing::exponential(9.0));
-    // what was written and not edited has no such warning, for either target
+    // an unedited export has no such warning, for either target
     for target in [Target::Pipe4, Target::Pipe5] {
         let xml = write(&ours.net, &WriteOptions { target, ..WriteOptions::default() }).xml;
         let again = read_text(&xml).unwrap();

@@ -1,4 +1,4 @@
-//! Where the reader writes down what is wrong and what is odd.
+//! The reader's notes of faults and oddities.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -239,7 +239,7 @@ pub enum Oddity {
 pub struct Warning {
     /// Kind of the oddity.
     pub oddity: Oddity,
-    /// Where it is, or the first of them.
+    /// Position of the oddity, or of the first one.
     pub spot: Spot,
     /// Description of the oddity and its interpretation.
     pub message: String,

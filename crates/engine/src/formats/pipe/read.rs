@@ -13,7 +13,7 @@ use crate::formats::pipe::spans::Spans;
 use crate::formats::pipe::xml::{PNML, stream};
 use crate::net::Net;
 
-/// A net that was read, and what was odd about its file.
+/// A net that was read, and the warnings about its file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ReadNet {

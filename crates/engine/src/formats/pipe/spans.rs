@@ -1,4 +1,4 @@
-//! Where the parts of a net are in the file that it is read from.
+//! Positions of the parts of a net in its file.
 
 use std::ops::Range;
 

@@ -15,7 +15,7 @@ use crate::formats::pipe::{complement, erlang};
 use crate::net::expr::{Expr, Leaf};
 use crate::net::{Net, PartRef, Place, PlaceId, Point, StateGroup, TransitionId};
 
-/// For which PIPE a file is written. All of them load either; they differ in what the rest is kept in.
+/// The PIPE version that a file is written for. All versions load either file; the files differ in the form of the remaining data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
     /// PIPE 4.3: state groups and tags as elements, commas in expressions as `@`.

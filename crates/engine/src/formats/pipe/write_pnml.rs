@@ -147,7 +147,7 @@ impl Writer<'_> {
         self.warn(loss, PartRef::Arc(i), message);
     }
 
-    /// Writes what only tailspn reads, if there is any.
+    /// Writes the parts that only tailspn reads, if there are any.
     fn own(&mut self, inside: &str) {
         if !inside.is_empty() {
             let _ = writeln!(self.xml, "{OWN}{inside}</toolspecific>");

@@ -215,7 +215,7 @@ pub(crate) fn stream<'t>(
 /// Number of bytes that are scanned together.
 const BLOCK: usize = 256;
 
-/// Refuses what XML 1.0 does not allow even as a character reference.
+/// Refuses characters that XML 1.0 does not allow even as character references.
 fn check_characters(text: &str) -> Result<(), Stop> {
     let control = |b: &u8| *b < b' ' && !matches!(*b, b'\t' | b'\n' | b'\r');
     // whole blocks first, without leaving early, which runs many times faster
@@ -362,7 +362,7 @@ impl<'t> Streamer<'_, 't> {
         Ok(())
     }
 
-    /// Where in the file a piece of it lies; the parser lends pieces of the text it was given.
+    /// Position of a piece in the file; the parser lends pieces of the original text.
     fn source(&self, piece: &str) -> Option<Range<usize>> {
         let start = piece.as_ptr().addr().checked_sub(self.text.as_ptr().addr())?;
         let range = start..start.checked_add(piece.len())?;

@@ -42,7 +42,7 @@ pub enum ExprError {
     Expected {
         /// The expected text.
         expected: &'static str,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// Text that is not a number.
@@ -50,7 +50,7 @@ pub enum ExprError {
     BadNumber {
         /// The text.
         text: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A function that does not exist.
@@ -58,7 +58,7 @@ pub enum ExprError {
     UnknownFunction {
         /// Name of the function.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A function with too few or too many arguments.
@@ -72,7 +72,7 @@ pub enum ExprError {
         most: usize,
         /// Number of arguments given.
         got: usize,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A place that the net does not have.
@@ -80,7 +80,7 @@ pub enum ExprError {
     UnknownPlace {
         /// Name of the place.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A token class that the net does not have.
@@ -88,7 +88,7 @@ pub enum ExprError {
     UnknownClass {
         /// Name of the class.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A name that is no rate parameter of the net.
@@ -96,13 +96,13 @@ pub enum ExprError {
     UnknownParameter {
         /// Name of the parameter.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// Parentheses nest deeper than [`MAX_DEPTH`], or there are more than [`MAX_OPERATORS`] operators.
     #[error("the expression nests deeper than {MAX_DEPTH} levels or has more than {MAX_OPERATORS} operators")]
     TooDeep {
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
 }

@@ -42,7 +42,7 @@ const SQRT_LOOPS: u32 = 55;
 pub(crate) struct DeviceCode {
     /// The steps and the end marker, at any position.
     pub(crate) words: Vec<u32>,
-    /// Numbers on the stack at most: what `CODE_STACK` has to be at least.
+    /// Largest number of values on the stack: the minimum for `CODE_STACK`.
     pub(crate) depth: u32,
     /// Upper bound of the loop iterations of one evaluation.
     pub(crate) loops: u32,

@@ -182,7 +182,7 @@ impl Gpu {
             let text = if message.is_empty() { format!("{reason:?}") } else { message };
             *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
         });
-        // what no scope catches would end the process; it is noted instead, and the next wait reports it
+        // an error outside all scopes would end the process; it is recorded instead, and the next wait reports it
         let noted = Arc::clone(&lost);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());

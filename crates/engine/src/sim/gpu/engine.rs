@@ -164,7 +164,7 @@ mod tests {
         let (target, longest) = (Duration::from_millis(500), Duration::from_millis(500));
         let mut pace = Pace::with_target(1000, 100_000, target, longest);
         assert_eq!(pace.next(), 1000);
-        // a tenth of it took what a whole one may take
+        // a tenth of it took the time allowed for a whole one
         pace.took(100, Duration::from_millis(500));
         assert_eq!(pace.next(), 100);
     }

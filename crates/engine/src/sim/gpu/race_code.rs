@@ -38,7 +38,7 @@ pub(crate) struct RaceCode {
 /// Upper bounds of loop iterations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Loops {
-    /// One enabling test and what it evaluates.
+    /// One enabling test, including its evaluations.
     pub(crate) enabled: u64,
     /// A firing, including its observation.
     pub(crate) fire: u64,
@@ -95,7 +95,7 @@ impl RaceCode {
         (begin, self.tables.len() as u32)
     }
 
-    /// Appends a code; gives its position. `what` names it in an obstacle.
+    /// Appends a code; returns its position. `what` names it in an obstacle.
     pub(crate) fn code(&mut self, code: &Code, what: &str) -> u32 {
         match DeviceCode::of(code) {
             Ok(encoded) => {

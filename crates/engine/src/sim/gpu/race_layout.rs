@@ -132,7 +132,7 @@ impl Items {
         items
     }
 
-    /// The items of what is observed.
+    /// The items of the observations.
     pub(crate) fn observe(
         &mut self,
         program: &Program,

@@ -67,11 +67,11 @@ pub(in crate::sim) struct Opened<'a> {
 /// Gives a device.
 pub(in crate::sim) type Open<'a> = dyn Fn() -> Result<Opened<'a>, DeviceFault> + 'a;
 
-/// Where a run is.
+/// State of a run.
 enum Stage<'a> {
-    /// On the CPU, for as long as it takes.
+    /// On the CPU, until the end.
     Cpu,
-    /// On the CPU, until it is known that it takes long.
+    /// On the CPU, until the run turns out to take long.
     Watching,
     /// On a device.
     Device(Opened<'a>),
@@ -297,7 +297,7 @@ impl<'a> Relay<'a> {
             let more = expected.replications - from;
             match opened.engine.run(self.first + from, more, &mut replayed, &|| limits.stopped()) {
                 Ok(count) if count > 0 => {}
-                // the CPU takes over what the device cannot finish
+                // the CPU takes over replications that the device cannot finish
                 Ok(_) | Err(DeviceFault::Replication | DeviceFault::Stopped) => return Ok(()),
                 Err(fault) => return self.failed(fault),
             }

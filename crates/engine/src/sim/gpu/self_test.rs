@@ -11,11 +11,11 @@ use crate::sim::gpu::shader;
 const LANES: usize = 64;
 /// Answers of one lane.
 const ANSWERS: usize = 8;
-/// Iterations that are tried; a driver that does fewer is kept within what it does.
+/// Number of iterations to try; a driver that does fewer is kept within its limit.
 const MANY_LOOPS: u32 = 256 * 300;
 /// Iterations that every driver must do.
 const FEW_LOOPS: u32 = 256 * 200;
-/// Where a driver cuts loops, kernels stay below this share of what it was seen to do, in 16ths.
+/// If a driver cuts loops, kernels stay below this share of its observed limit, in 16ths.
 const CAUTION: u32 = 12;
 
 /// Words whose variates and blocks are checked: the ends, powers of two, and some in between.

@@ -24,7 +24,7 @@ pub struct GroupShare {
     pub critical: FloatMoments,
 }
 
-/// Critical chains of some replications, group by group; what no group holds is in `rest`.
+/// Critical chains of some replications, group by group; transitions without a group are in `rest`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CriticalPath {
     /// One entry per group.

@@ -17,7 +17,7 @@ pub struct Evidence {
     pub cycle: Option<Vec<u32>>,
     /// The state after `path`.
     pub state: u32,
-    /// True if the path ends because nothing can fire any more, and that is part of what it shows.
+    /// True if the path ends because nothing can fire any more, and the evidence depends on that.
     pub stops: bool,
     /// The part of the formula that decides in `state`, and true if it holds there; none if no part of the text
     /// corresponds to it.

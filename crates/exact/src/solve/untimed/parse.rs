@@ -266,7 +266,7 @@ impl<'a> Parser<'a> {
         self.push(Node::Enabled(t))
     }
 
-    /// A marking expression, up to what can only belong to the formula.
+    /// A marking expression, up to text that can only belong to the formula.
     fn expression(&mut self) -> Result<usize, FormulaError> {
         let start = self.at;
         let length = expression_length(self.rest());

@@ -31,17 +31,17 @@ pub struct MarkingGraph {
 }
 
 impl MarkingGraph {
-    /// Returns how many markings were found.
+    /// Returns the number of markings that were found.
     pub fn states(&self) -> usize {
         self.store.len()
     }
 
-    /// Returns how many of them, from the first on, have all their firings here.
+    /// Returns the number of markings, from the first on, whose firings were all found.
     pub fn explored(&self) -> usize {
         self.explored
     }
 
-    /// Returns why markings are missing; none if every reachable marking is here.
+    /// Returns the reason why markings are missing; none if every reachable marking was found.
     pub fn stopped(&self) -> Option<&Incomplete> {
         self.stopped.as_ref()
     }
@@ -56,7 +56,7 @@ impl MarkingGraph {
         self.steps.row(state)
     }
 
-    /// Returns how many firings there are: pairs of a state and a transition that fires there.
+    /// Returns the number of firings: pairs of a state and a transition that fires there.
     pub fn firings(&self) -> usize {
         self.steps.items().len()
     }

@@ -31,7 +31,7 @@ struct Scripted<'a> {
     twin: Box<dyn Engine + 'a>,
     chunk: u64,
     slowness: Duration,
-    /// By how much its replications are off.
+    /// Error of its replications.
     off: u64,
     calls: u64,
     script: &'a Script,
@@ -289,7 +289,7 @@ fn a_stop_rule_stops_at_the_same_replication() {
     }
 }
 
-/// Stops once so many replications are there.
+/// Stops after this number of replications.
 struct StopAt(u64, AtomicU64);
 
 impl Watch for StopAt {
